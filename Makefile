@@ -1,0 +1,64 @@
+# Every target does its own set-up; a second call only does what has changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := CMakeLists.txt $(shell find cpp/core cpp/bindings -name '*.[ch]pp')
+PACKAGES := $(shell find src/ceiba -name __init__.py)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run test lint bench docs soak stubs clean
+
+run: $(VENV)/.installed
+	$(BIN)/python examples/compare_kmeans.py
+
+test: $(VENV)/.installed build/core-tests/.passed
+	$(BIN)/python -m pytest -m "not soak" -n 2 --dist loadgroup
+
+soak: $(VENV)/.installed
+	$(BIN)/python -m pytest -m soak --timeout 3600
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(shell find cpp -name '*.[ch]pp')
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
+
+stubs: $(VENV)/.installed
+	$(BIN)/python -m nanobind.stubgen -q -m ceiba._native -o src/ceiba/_native.pyi
+
+clean:
+	rm -rf build docs/_build docs/gallery out
+
+$(VENV)/.tools:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --upgrade pip
+	$(BIN)/pip install -q "scikit-build-core>=0.11" "nanobind>=3.1" "cmake>=3.21,<5" ninja
+	touch $@
+
+# Editable: Python sources are used in place. Built again when C++ changed; installed again when a
+# package was added, because the editable finder knows packages from the time of installation.
+$(VENV)/.installed: $(VENV)/.tools pyproject.toml $(NATIVE) $(PACKAGES)
+	$(BIN)/pip install -q --no-build-isolation -e ".[test,files,app,dask]"
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.installed
+	$(BIN)/pip install -q --no-build-isolation -e ".[bench]"
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/pip install -q --no-build-isolation -e ".[docs]"
+	touch $@
+
+build/core-tests/.passed: $(VENV)/.tools $(NATIVE) $(wildcard cpp/tests/*)
+	$(BIN)/cmake -S . -B build/core-tests -G Ninja -DCMAKE_BUILD_TYPE=Release \
+		-DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DCEIBA_BUILD_TESTS=ON > /dev/null
+	$(BIN)/cmake --build build/core-tests
+	$(BIN)/ctest --test-dir build/core-tests --output-on-failure
+	touch $@

@@ -1,0 +1,67 @@
+#include "parallel.hpp"
+
+#include <omp.h>
+#include <pthread.h>
+
+#include <chrono>
+
+namespace ceiba {
+namespace {
+
+bool (*interrupt_poll)() = nullptr;
+std::atomic<bool> in_forked_child{false};
+
+long long milliseconds() {
+    using namespace std::chrono;
+    return duration_cast<std::chrono::milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+void set_interrupt_poll(bool (*poll)()) { interrupt_poll = poll; }
+
+void watch_forks() {
+    pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
+}
+
+bool forked() { return in_forked_child; }
+
+int max_threads() { return forked() ? 1 : omp_get_max_threads(); }
+
+bool Interrupt::stopped(int thread) {
+    if (thread == 0 && interrupt_poll != nullptr) {
+        const long long now = milliseconds();
+        // 50 ms between looks leaves a wide margin to the promised 200 ms.
+        if (last_look_ == 0) last_look_ = now;
+        if (now - last_look_ >= 50) {
+            last_look_ = now;
+            if (interrupt_poll()) stop();
+        }
+    }
+    return raised();
+}
+
+void for_segments(const Segments& segments, int threads, const SegmentBody& body) {
+    Interrupt interrupt;
+    std::exception_ptr failure;
+    const auto guarded = [&](std::size_t s, int thread) {
+        if (interrupt.stopped(thread)) return;
+        try {
+            body(s, thread, interrupt);
+        } catch (...) {
+#pragma omp critical(ceiba_failure)
+            if (!failure) failure = std::current_exception();
+            interrupt.stop();
+        }
+    };
+    if (threads <= 1 || segments.count == 1 || forked()) {
+        for (std::size_t s = 0; s < segments.count; ++s) guarded(s, 0);
+    } else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+        for (std::size_t s = 0; s < segments.count; ++s) guarded(s, omp_get_thread_num());
+    }
+    if (failure) std::rethrow_exception(failure);
+    if (interrupt.raised()) throw Interrupted();
+}
+
+}  // namespace ceiba

@@ -1,0 +1,76 @@
+// Which instruction set to use, asked once.
+#include <cstdlib>
+#include <cstring>
+
+#include "simd/kernels.hpp"
+
+namespace ceiba {
+
+extern const Kernels<double> kernels_portable_double;
+extern const Kernels<float> kernels_portable_float;
+#if defined(__x86_64__)
+extern const Kernels<double> kernels_avx2_double, kernels_avx512_double;
+extern const Kernels<float> kernels_avx2_float, kernels_avx512_float;
+#endif
+
+namespace {
+
+enum class Isa { portable, avx2, avx512 };
+
+Isa best_isa() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        return Isa::avx512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
+        return Isa::avx2;
+#endif
+    return Isa::portable;
+}
+
+Isa chosen_isa() {
+    static const Isa chosen = [] {
+        const Isa best = best_isa();
+        const char* asked = std::getenv("CEIBA_ISA");
+        if (asked == nullptr) return best;
+        if (std::strcmp(asked, "portable") == 0) return Isa::portable;
+        if (std::strcmp(asked, "avx2") == 0 && best == Isa::avx512) return Isa::avx2;
+        return best;
+    }();
+    return chosen;
+}
+
+}  // namespace
+
+template <>
+const Kernels<double>& kernels<double>() {
+#if defined(__x86_64__)
+    if (chosen_isa() == Isa::avx512) return kernels_avx512_double;
+    if (chosen_isa() == Isa::avx2) return kernels_avx2_double;
+#endif
+    return kernels_portable_double;
+}
+
+template <>
+const Kernels<float>& kernels<float>() {
+#if defined(__x86_64__)
+    if (chosen_isa() == Isa::avx512) return kernels_avx512_float;
+    if (chosen_isa() == Isa::avx2) return kernels_avx2_float;
+#endif
+    return kernels_portable_float;
+}
+
+const char* instruction_set() {
+    switch (chosen_isa()) {
+        case Isa::avx512:
+            return "avx512";
+        case Isa::avx2:
+            return "avx2";
+        default:
+            return "portable";
+    }
+}
+
+}  // namespace ceiba

@@ -1,0 +1,212 @@
+// The core without Python: random draws, segments, moments, centre sums, the race.
+// A test is a function that throws; the last line counts them.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "parallel.hpp"
+#include "random.hpp"
+#include "simd/kernels.hpp"
+#include "stats/centre_sums.hpp"
+#include "stats/moments.hpp"
+#include "stats/race.hpp"
+
+using namespace ceiba;
+
+namespace {
+
+void expect(bool holds, const std::string& what) {
+    if (!holds) throw std::runtime_error(what);
+}
+
+bool close(double a, double b, double tolerance) {
+    return std::abs(a - b) <= tolerance * std::max({1.0, std::abs(a), std::abs(b)});
+}
+
+std::vector<double> draws(std::size_t n, std::uint64_t stream) {
+    std::vector<double> values(n);
+    kernels<double>().uniforms(1, stream, 0, n, values.data());
+    return values;
+}
+
+// Test vectors of Random123 (kat_vectors, philox4x32 with ten rounds).
+void philox_matches_the_published_vectors() {
+    const Philox zeros = philox(0, 0, 0);
+    expect(zeros.word[0] == 0x6627e8d5 && zeros.word[1] == 0xe169c58d &&
+               zeros.word[2] == 0xbc57ac4c && zeros.word[3] == 0x9b00dbd8,
+           "zero key and counter");
+    const std::uint64_t ones = ~std::uint64_t(0);
+    const Philox full = philox(ones, ones, ones);
+    expect(full.word[0] == 0x408f276d && full.word[1] == 0x41c83b0e && full.word[2] == 0xa20bc7c6 &&
+               full.word[3] == 0x6d5451fd,
+           "all ones");
+}
+
+void draws_depend_on_the_row_alone() {
+    std::vector<double> all = draws(100, 7), part(10);
+    kernels<double>().uniforms(1, 7, 50, 10, part.data());
+    for (std::size_t i = 0; i < part.size(); ++i) expect(part[i] == all[50 + i], "draw by row");
+    for (double u : all) expect(u > 0 && u < 1, "inside (0, 1)");
+}
+
+void segments_cover_every_row_once() {
+    for (std::size_t rows : {0, 1, 2047, 2048, 100000, 12345678}) {
+        const Segments parts = segments(rows, 2048);
+        expect(parts.begin(0) == 0 && parts.end(parts.count - 1) == rows, "ends");
+        for (std::size_t s = 1; s < parts.count; ++s)
+            expect(parts.begin(s) == parts.end(s - 1), "no hole");
+    }
+}
+
+void a_failing_segment_stops_the_others() {
+    bool caught = false;
+    try {
+        for_segments(segments(1 << 20, 2048), 2, [](std::size_t s, int, Interrupt&) {
+            if (s == 3) throw std::runtime_error("three");
+        });
+    } catch (const std::runtime_error& error) {
+        caught = std::string(error.what()) == "three";
+    }
+    expect(caught, "the body's own exception comes out");
+}
+
+void moments_survive_a_large_shift() {
+    const std::size_t n = 5000;
+    std::vector<double> X = draws(n, 3);
+    double mean = 0, squares = 0;
+    for (double x : X) mean += x / n;
+    for (double x : X) squares += (x - mean) * (x - mean);
+    for (double& x : X) x += 1e6;
+    X[7] = std::numeric_limits<double>::quiet_NaN();
+    const Moments result = moments<double>({X.data(), n, 1}, nullptr, 2);
+    expect(result.gaps == 1 && result.weight[0] == n - 1, "one gap");
+    expect(close(result.mean[0], 1e6 + mean, 1e-9), "mean");
+    expect(close(result.squares[0], squares, 1e-2), "squares");
+    X[9] = std::numeric_limits<double>::infinity();
+    expect(moments<double>({X.data(), n, 1}, nullptr, 1).infinite_row == 9, "infinity is found");
+}
+
+struct Naive {
+    std::vector<std::int32_t> labels;
+    std::vector<double> table;
+    double inertia = 0;
+};
+
+template <typename T>
+Naive naive_step(Matrix<const T> X, Matrix<const double> centres) {
+    const std::size_t d = X.cols;
+    Naive result{{}, std::vector<double>(centres.rows * (d + 1)), 0};
+    for (std::size_t i = 0; i < X.rows; ++i) {
+        double least = std::numeric_limits<double>::infinity();
+        std::int32_t label = 0;
+        for (std::size_t c = 0; c < centres.rows; ++c) {
+            double squared = 0;
+            for (std::size_t j = 0; j < d; ++j)
+                squared += std::pow(double(X.row(i)[j]) - centres.row(c)[j], 2);
+            if (squared < least) least = squared, label = std::int32_t(c);
+        }
+        result.labels.push_back(label);
+        result.inertia += least;
+        for (std::size_t j = 0; j < d; ++j) result.table[label * (d + 1) + j] += X.row(i)[j];
+        result.table[label * (d + 1) + d] += 1;
+    }
+    return result;
+}
+
+// Many steps with remembered bounds and sums: each must equal a fresh naive one.
+template <typename T>
+void bounds_never_change_a_step() {
+    for (auto [n, d, k] : {std::tuple<std::size_t, std::size_t, std::size_t>{5000, 3, 5},
+                           {3001, 16, 20},
+                           {2500, 37, 7}}) {
+        const std::vector<double> raw = draws(n * d, d);
+        const std::vector<T> values(raw.begin(), raw.end());
+        std::vector<double> centres(values.begin(), values.begin() + k * d), previous;
+        const std::vector<double> offset(d, 0.0);
+        CentreProblem<T> problem;
+        problem.X = {values.data(), n, d};
+        problem.offset = offset.data();
+        problem.centres = {centres.data(), k, d};
+        std::vector<std::int32_t> labels(n);
+        std::vector<float> upper(n), lower(n);
+        std::vector<double> memory(2 * problem.parts().count * k * (d + 1)), table(k * (d + 1));
+        for (int step = 0; step < 12; ++step) {
+            RowState state{labels.data(), upper.data(), lower.data(), memory.data(),
+                           step ? previous.data() : nullptr};
+            CentreTotals totals;
+            totals.table = table.data();
+            totals.want_inertia = true;
+            centre_sums(problem, state, 1 + step % 3, totals);
+            const Naive naive = naive_step<T>(problem.X, problem.centres);
+            expect(labels == naive.labels, "labels");
+            expect(close(totals.inertia, naive.inertia, sizeof(T) == 4 ? 1e-5 : 1e-12), "inertia");
+            for (std::size_t i = 0; i < table.size(); ++i)
+                expect(close(table[i], naive.table[i], 1e-11), "sums");
+            previous = centres;
+            for (std::size_t c = 0; c < k; ++c)
+                for (std::size_t j = 0; j < d && table[c * (d + 1) + d] > 0; ++j)
+                    centres[c * d + j] = table[c * (d + 1) + j] / table[c * (d + 1) + d];
+        }
+    }
+}
+
+void a_race_in_two_parts_has_the_same_winners() {
+    const std::size_t n = 4000, d = 4, places = 5;
+    const std::vector<double> X = draws(n * d, 5), offset(d, 0.5);
+    const auto run = [&](std::size_t first, std::size_t count, RaceTotals totals) {
+        RaceProblem<double> problem;
+        problem.X = {X.data() + first * d, count, d};
+        problem.offset = offset.data();
+        problem.chosen = {X.data(), 2, d};
+        problem.candidates = {X.data() + 2 * d, 1, d};
+        problem.seed = 9;
+        problem.stream = 4;
+        problem.first_row = first;
+        race(problem, 2, totals);
+    };
+    double potential[3], keys[3 * places];
+    std::int64_t rows[3 * places];
+    run(0, n, {places, potential, keys, rows});
+    run(0, 1500, {places, potential + 1, keys + places, rows + places});
+    run(1500, n - 1500, {places, potential + 2, keys + 2 * places, rows + 2 * places});
+    expect(close(potential[0], potential[1] + potential[2], 1e-12), "potentials add");
+    std::vector<std::pair<double, std::int64_t>> both;
+    for (std::size_t i = places; i < 3 * places; ++i) both.emplace_back(keys[i], rows[i]);
+    std::sort(both.begin(), both.end());
+    for (std::size_t i = 0; i < places; ++i)
+        expect(both[i].first == keys[i] && both[i].second == rows[i], "the first at the finish");
+}
+
+}  // namespace
+
+int main() {
+    const std::pair<const char*, std::function<void()>> tests[] = {
+        {"philox_matches_the_published_vectors", philox_matches_the_published_vectors},
+        {"draws_depend_on_the_row_alone", draws_depend_on_the_row_alone},
+        {"segments_cover_every_row_once", segments_cover_every_row_once},
+        {"a_failing_segment_stops_the_others", a_failing_segment_stops_the_others},
+        {"moments_survive_a_large_shift", moments_survive_a_large_shift},
+        {"bounds_never_change_a_step<double>", bounds_never_change_a_step<double>},
+        {"bounds_never_change_a_step<float>", bounds_never_change_a_step<float>},
+        {"a_race_in_two_parts_has_the_same_winners", a_race_in_two_parts_has_the_same_winners},
+    };
+    int passed = 0, failed = 0;
+    for (const auto& [name, test] : tests) {
+        try {
+            test();
+            ++passed;
+        } catch (const std::exception& error) {
+            ++failed;
+            std::printf("FAILED %s: %s\n", name, error.what());
+        }
+    }
+    std::printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,33 @@
+"""Sphinx configuration."""
+
+from __future__ import annotations
+
+import ceiba
+
+project = "Ceiba"
+author = "the Ceiba developers"
+copyright = f"2026, {author}"
+release = ceiba.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+]
+autosummary_generate = True
+autodoc_typehints = "none"
+napoleon_google_docstring = False
+exclude_patterns = ["_build", "gallery/**/*.zip"]
+html_theme = "alabaster"
+html_theme_options = {"description": "Classical learners on real tables", "page_width": "1040px"}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "/kmeans_",
+    "ignore_pattern": r"compare_kmeans\.py",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "min_reported_time": 1e9,
+}

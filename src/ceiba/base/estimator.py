@@ -1,0 +1,78 @@
+"""What every learner shares: scikit-learn's contract, and the way from data to an engine."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_feature_names, check_is_fitted
+
+from ceiba.base.parameters import declare, validate
+from ceiba.base.progress import CallbackMixin
+from ceiba.data.schema import Schema
+from ceiba.data.source import Source
+from ceiba.engine import Engine, choose_engine
+
+
+class Estimator(CallbackMixin, BaseEstimator):
+    """Base of all learners: declared parameters, a schema learnt in ``fit`` and followed after.
+
+    A learner writes ``fit`` as: open the data, learn, keep the model::
+
+        engine, source = self._open(X, sample_weight, reset=True)
+
+    and every later method with ``reset=False``. It states what it does with gaps and nominal
+    columns in its docstring; levels that training did not see are gaps at prediction.
+    """
+
+    # Fitted attributes that do not end in "_" and belong into a model file all the same.
+    _state_names: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        declare(cls)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _open(self, X: Any, sample_weight: Any = None, *, reset: bool) -> tuple[Engine, Source]:
+        """The engine that ``X`` calls for, and its rows under the schema.
+
+        With ``reset`` parameters are validated and the schema is learnt; otherwise ``X`` must
+        follow the schema that ``fit`` learnt.
+        """
+        if reset:
+            validate(self)
+            engine, source = choose_engine(X, sample_weight, n_jobs=self.n_jobs)
+            self._learn_schema(source.schema)
+            return engine, source
+        check_is_fitted(self)
+        self._check_columns(X)
+        return choose_engine(X, sample_weight, n_jobs=self.n_jobs, schema=self.schema_)
+
+    def _learn_schema(self, schema: Schema) -> None:
+        self.schema_ = schema
+        self.n_features_in_ = len(schema)
+        if schema.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _check_columns(self, X: Any) -> None:
+        """Names and number of columns as in ``fit``, in scikit-learn's words."""
+        dicts = isinstance(X, list) and bool(X) and isinstance(X[0], dict)
+        if dicts or isinstance(getattr(X, "schema", None), Schema):
+            return  # names that scikit-learn does not see: Table.of compares them itself
+        if type(X) is not np.ndarray or self.schema_.named:
+            _check_feature_names(self, X, reset=False)
+        width = X.shape[1] if getattr(X, "ndim", 0) == 2 else self.n_features_in_
+        if width != self.n_features_in_:
+            raise ValueError(
+                f"X has {width} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )

@@ -1,0 +1,357 @@
+"""k-means: the learner."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.random import Generator, RandomState
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from ceiba.base import AtLeast, Estimator, Steps, Trace, seed_of, watched
+from ceiba.cluster.lloyd import Centres, lloyd
+from ceiba.cluster.starts import plus_plus, random_rows
+from ceiba.data.encoding import Encoding
+from ceiba.data.source import Source
+from ceiba.engine import Engine
+from ceiba.stats import Assignment, CentreSums, Distances, Moments, Space, ToPoints
+from ceiba.stats.points import Array, suits
+
+
+class EmptyClusterWarning(UserWarning):
+    """A cluster lost all its points during a fit and was started again elsewhere."""
+
+
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
+    """k-means clustering of arrays, tables with gaps and nominal columns, large files and Dask.
+
+    Distances are Euclidean. A nominal column counts as indicators scaled so that a mismatch adds
+    1 to the squared distance; an ordinal column counts as its rank, from 0 to 1; numbers count as
+    they are, so bring them to comparable scales first. A gap adds nothing to a distance, in
+    training and in prediction, and a level that training did not see is a gap; a centre is the
+    mean of what is observed. ``transform`` scales distances of rows with gaps up to all columns.
+
+    {parameters}
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_encoded_columns)
+        The centres; columns as in ``encoded_names_``.
+    encoded_names_ : list of str
+        Names of the centres' columns: ``size``, ``colour=red``.
+    labels_ : ndarray of shape (n_rows,)
+        Cluster of each training row; only after a fit on rows in memory.
+    inertia_ : float
+        Weighted sum of squared distances to the nearest centre, over observed columns.
+    n_iter_ : int
+        Steps of the best run.
+    trace_ : Trace
+        With ``trace=True``: a frame for each step of the best run with its ``centres``, the
+        ``counts`` and ``inertia`` of the assignment to them and how many rows ``moved``; at most
+        1000 frames and 64 MB.
+    n_repairs_ : int
+        How many times an empty cluster was started again.
+    n_features_in_, feature_names_in_, schema_
+        What the columns were.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ceiba import KMeans
+    >>> X = np.array([[1.0, 1.0], [1.0, 2.0], [8.0, 8.0], [np.nan, 9.0]])
+    >>> model = KMeans(n_clusters=2).fit(X)
+    >>> bool(model.labels_[2] == model.labels_[3] != model.labels_[0])
+    True
+    >>> model.inertia_
+    1.0
+
+    References
+    ----------
+    Lloyd (1982), "Least squares quantization in PCM", IEEE Transactions on Information Theory 28.
+    Hamerly (2010), "Making k-means even faster", SDM.
+    Arthur & Vassilvitskii (2007), "k-means++: the advantages of careful seeding", SODA.
+    """
+
+    _state_names: ClassVar[tuple[str, ...]] = ("_weights",)
+
+    def __init__(
+        self,
+        n_clusters: Annotated[int, AtLeast(1), "Number of clusters."] = 8,
+        *,
+        init: Annotated[
+            Literal["k-means++", "random"] | np.ndarray[Any, Any] | Callable[..., Any],
+            "How to start: greedy k-means++, random rows, given centres, or a function of "
+            "(X, n_clusters, random_state) for rows in memory.",
+        ] = "k-means++",
+        n_init: Annotated[
+            Literal["auto"] | Annotated[int, AtLeast(1)],
+            "Runs from different starts, of which the best is kept; 'auto' is 1, or 10 where the "
+            "start is random rows or a function.",
+        ] = "auto",
+        max_iter: Annotated[int, AtLeast(1), "Most steps of a run."] = 300,
+        tol: Annotated[
+            float,
+            AtLeast(0.0),
+            "A run ends when the squared movement of all centres together is at most this share "
+            "of the columns' mean variance.",
+        ] = 1e-4,
+        random_state: Annotated[
+            int | RandomState | Generator | None,
+            "Seed of the start: the same number gives the same model; None draws a fresh one.",
+        ] = 0,
+        n_jobs: Annotated[int | None, "Threads; None or -1 uses every core allowed."] = None,
+        trace: Annotated[bool, "Keep each step in ``trace_``."] = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.trace = trace
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @watched
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters of ``X``.
+
+        Parameters
+        ----------
+        X : array, frame, Table, list, scan or Dask collection
+            Rows in memory, of files larger than memory (``ceiba.scan``), or on a cluster.
+        y : ignored
+        sample_weight : array of shape (n_rows,), optional
+            Weight of each row; rows of weight zero count as absent.
+
+        Returns
+        -------
+        self : KMeans
+        """
+        engine, source = self._open(X, sample_weight, reset=True)
+        rows, moments = self._survey(engine, source)
+        space = Space.of(moments)
+        tol = float(self.tol * np.mean(moments.variance))
+        best, trace = self._best_run(rows, engine, space, tol, moments.n_rows)
+        self._keep(best.centres, best.weights, source)
+        self.n_iter_ = best.n_iter
+        self.n_repairs_ = best.repairs
+        self._finish(engine, source, space, trace)
+        self._warn(best)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Move the centres by one batch: each goes to the mean of all points it has been given.
+
+        The first call starts from this batch, which needs ``n_clusters`` rows; after ``fit`` the
+        fitted centres go on. Levels and columns are those of the first batch.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        self : KMeans
+
+        References
+        ----------
+        Sculley (2010), "Web-scale k-means clustering", WWW.
+        """
+        first = not hasattr(self, "cluster_centers_")
+        engine, source = self._open(X, sample_weight, reset=first)
+        rows, moments = self._survey(engine, source, least=self.n_clusters if first else 1)
+        space = self._batch_space(moments, first)
+        if first:
+            centres = self._start(rows, engine, space, seed_of(self.random_state), 0)
+            seen = np.zeros_like(centres)
+        else:
+            centres, seen = self.cluster_centers_.astype(np.float64), self._weights
+        sums = engine.reduce(rows, CentreSums.of, space, centres)
+        total = seen + sums.weights
+        moved = sums.sums + sums.weights * (space.offset - centres)
+        centres = centres + np.divide(moved, total, out=np.zeros_like(moved), where=total > 0)
+        self._keep(centres, total, source)
+        self.n_iter_ = getattr(self, "n_iter_", 0) + 1
+        self.n_repairs_ = getattr(self, "n_repairs_", 0)
+        self._finish(engine, source, space, None)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Find the clusters of ``X`` and return the cluster of each row."""
+        self.fit(X, sample_weight=sample_weight)
+        return self.labels_ if hasattr(self, "labels_") else self.predict(X)
+
+    def predict(self, X: Any) -> Array:
+        """The nearest centre of each row of ``X``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) and dtype int32
+        """
+        engine, source = self._open(X, reset=False)
+        labels: Array = self._reduce(engine, source, Assignment.of).labels
+        return labels
+
+    def transform(self, X: Any) -> Array:
+        """Distances of each row of ``X`` to every centre.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_clusters)
+        """
+        engine, source = self._open(X, reset=False)
+        distances: Array = self._reduce(engine, source, Distances.of).values
+        return distances
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Find the clusters of ``X`` and return the distances of its rows to every centre."""
+        return self.fit(X, sample_weight=sample_weight).transform(X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the weighted sum of squared distances of the rows to their nearest centres."""
+        engine, source = self._open(X, sample_weight, reset=False)
+        return -float(self._reduce(engine, source, Assignment.of).inertia)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def _survey(
+        self, engine: Engine, source: Source, least: int | None = None
+    ) -> tuple[Any, Moments]:
+        """The rows as points, numbered, and their moments."""
+        rows = engine.rows(source.partitions, ToPoints())
+        moments = engine.reduce(rows, Moments.of)
+        least = self.n_clusters if least is None else least
+        if moments.n_rows == 0:
+            raise ValueError("every row has weight zero: there is nothing to cluster")
+        if moments.n_rows < least:
+            raise ValueError(f"n_samples={moments.n_rows} should be >= n_clusters={least}.")
+        single = Encoding.of(source.schema).dtype == "float32"
+        if single and not suits(moments.spread, "float32"):
+            rows = engine.rows(source.partitions, ToPoints(dtype="float64"))
+            moments = engine.reduce(rows, Moments.of)
+        return rows.numbered(moments.rows), moments
+
+    def _best_run(
+        self, rows: Any, engine: Engine, space: Space, tol: float, n_rows: int
+    ) -> tuple[Centres, Trace | None]:
+        seed = seed_of(self.random_state)
+        runs = self._runs()
+        best: tuple[float, Centres, Trace | None] | None = None
+        for run in range(runs):
+            centres = self._start(rows, engine, space, seed, run)
+            steps = Steps(self, self.max_iter, trace=self.trace, name="k-means", runs=runs)
+            found = lloyd(rows, engine, space, centres, steps, tol)
+            inertia = 0.0
+            if runs > 1:
+                inertia = engine.reduce(
+                    rows, CentreSums.of, space, found.centres, None, True
+                ).inertia
+            if best is None or inertia < best[0]:
+                best = inertia, found, steps.trace
+        assert best is not None
+        return best[1:]
+
+    def _runs(self) -> int:
+        if not isinstance(self.init, str) and not callable(self.init):
+            return 1
+        if self.n_init == "auto":
+            return 1 if isinstance(self.init, str) and self.init == "k-means++" else 10
+        return int(self.n_init)
+
+    def _start(self, rows: Any, engine: Engine, space: Space, seed: int, run: int) -> Array:
+        if isinstance(self.init, str):
+            start = plus_plus if self.init == "k-means++" else random_rows
+            return start(rows, engine, space, self.n_clusters, seed, run)
+        given: Any = self.init
+        if callable(given):
+            if engine.name != "local":
+                raise ValueError(
+                    "a function as init needs the rows in memory: give centres or 'k-means++'"
+                )
+            state = RandomState(np.array([seed & 0xFFFFFFFF, seed >> 32, run], dtype=np.uint32))
+            given = given(rows.rows.X, self.n_clusters, random_state=state)
+        return _given_centres(given, self.n_clusters, len(space.offset))
+
+    def _batch_space(self, moments: Moments, first: bool) -> Space:
+        """The space of one batch; a later batch may lack a column altogether."""
+        if first:
+            return Space.of(moments)
+        offset = np.where(moments.weight > 0, moments.mean, self.cluster_centers_.mean(axis=0))
+        return Space(offset, moments.gaps > 0)
+
+    def _keep(self, centres: Array, weights: Array, source: Source) -> None:
+        encoding = Encoding.of(source.schema)
+        self.cluster_centers_ = np.ascontiguousarray(centres, dtype=encoding.dtype)
+        self.encoded_names_ = encoding.names
+        self._weights = np.ascontiguousarray(np.broadcast_to(weights, centres.shape))
+
+    def _finish(self, engine: Engine, source: Source, space: Space, trace: Trace | None) -> None:
+        """Labels and inertia under the centres that are kept, and the last frame."""
+        centres = self.cluster_centers_.astype(np.float64)
+        rows = engine.rows(source.partitions, ToPoints(keep_all=engine.name == "local"))
+        if engine.name == "local":
+            found = engine.reduce(rows, Assignment.of, space, centres)
+            self.labels_, self.inertia_ = found.labels, found.inertia
+        else:
+            self.__dict__.pop("labels_", None)
+            self.inertia_ = engine.reduce(rows, CentreSums.of, space, centres, None, True).inertia
+        self.__dict__.pop("trace_", None)
+        if trace is not None:
+            self.trace_ = trace
+
+    def _reduce(self, engine: Engine, source: Source, summarise: Callable[..., Any]) -> Any:
+        rows = engine.rows(source.partitions, ToPoints(keep_all=True))
+        centres = self.cluster_centers_.astype(np.float64)
+        return engine.reduce(rows, summarise, Space(centres.mean(axis=0), None), centres)
+
+    def _warn(self, best: Centres) -> None:
+        if best.repairs:
+            warnings.warn(
+                f"{best.repairs} times a cluster lost all its rows and was started again at the "
+                "row farthest from its centre: fewer clusters may fit these data better.",
+                EmptyClusterWarning,
+                stacklevel=5,
+            )
+        distinct = len(np.unique(self.cluster_centers_, axis=0))
+        if distinct < self.n_clusters:
+            warnings.warn(
+                f"Number of distinct clusters ({distinct}) found smaller than n_clusters "
+                f"({self.n_clusters}): the rows are not different enough.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _check_state(self) -> None:
+        """What a model file must satisfy."""
+        shape = (self.n_clusters, Encoding.of(self.schema_).width)
+        for name in ("cluster_centers_", "_weights"):
+            array = getattr(self, name, None)
+            if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype.kind != "f":
+                raise ValueError(f"{name} must be floats of shape {shape}")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} must be finite")
+        if self.n_features_in_ != len(self.schema_):
+            raise ValueError("n_features_in_ must be the number of columns of the schema")
+
+
+def _given_centres(given: Any, k: int, d: int) -> Array:
+    centres = np.array(given, dtype=np.float64, order="C")
+    if centres.shape != (k, d):
+        raise ValueError(
+            f"The shape of the initial centers {centres.shape} does not match n_clusters={k} and "
+            f"the {d} columns of the (encoded) data."
+        )
+    if not np.isfinite(centres).all():
+        raise ValueError("The initial centers must be finite numbers.")
+    return centres

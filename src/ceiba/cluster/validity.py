@@ -1,0 +1,194 @@
+"""How well labels fit their rows: Calinski-Harabasz, Davies-Bouldin and inertia.
+
+Every index takes what a learner takes: an array, a frame or a table, with nominal columns and
+gaps. Distances between rows with gaps are partial distances (the columns that both rows have,
+scaled to all of them); a cluster's centre is the mean of the observed values. On complete
+numbers the results are scikit-learn's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ceiba.cluster.distance import Array, paired_squared_distances, squared_distances
+from ceiba.data.encoding import Encoding
+from ceiba.data.table import Table
+
+__all__ = [
+    "calinski_harabasz_score",
+    "davies_bouldin_score",
+    "inertia_score",
+]
+
+
+def calinski_harabasz_score(X: Any, labels: Any) -> float:
+    """Variance between clusters over variance within them, each by its degrees of freedom.
+
+    Larger is better. Infinite where every row lies on its cluster's centre.
+
+    Parameters
+    ----------
+    X : array, frame or table of shape (n, d)
+    labels : array of shape (n,)
+        At least two different labels and at most n - 1.
+
+    References
+    ----------
+    T. Calinski and J. Harabasz, "A dendrite method for cluster analysis", Communications in
+    Statistics 3(1), 1974.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> calinski_harabasz_score(np.array([[0.0], [2.0], [10.0], [12.0]]), [0, 0, 1, 1])
+    50.0
+    """
+    rows, grouping = labelled(X, labels)
+    rows, _ = unit_rows(rows)
+    centres = grouping.centres(rows)
+    middle = np.broadcast_to(_observed_mean(rows), centres.shape)
+    between = np.nansum(grouping.sizes * paired_squared_distances(centres, middle))
+    within = np.nansum(paired_squared_distances(rows, centres[grouping.codes]))
+    if within == 0 and between == 0:
+        raise ValueError("every row is the same: the Calinski-Harabasz index means nothing here")
+    freedom = (len(rows) - len(centres)) / (len(centres) - 1)
+    return float(between / within * freedom) if within > 0 else float("inf")
+
+
+def davies_bouldin_score(X: Any, labels: Any) -> float:
+    """Mean over clusters of the worst (spread + spread) / distance to another cluster.
+
+    Smaller is better. Infinite where two clusters have the same centre.
+
+    Parameters
+    ----------
+    X : array, frame or table of shape (n, d)
+    labels : array of shape (n,)
+        At least two different labels and at most n - 1.
+
+    References
+    ----------
+    D. L. Davies and D. W. Bouldin, "A cluster separation measure", IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 1(2), 1979.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> davies_bouldin_score(np.array([[0.0], [2.0], [10.0], [12.0]]), [0, 0, 1, 1])
+    0.2
+    """
+    rows, grouping = labelled(X, labels)
+    rows, _ = unit_rows(rows)
+    centres = grouping.centres(rows)
+    distance = np.sqrt(paired_squared_distances(rows, centres[grouping.codes]))
+    measured = np.bincount(grouping.codes, weights=~np.isnan(distance), minlength=len(centres))
+    total = np.bincount(grouping.codes, weights=np.nan_to_num(distance), minlength=len(centres))
+    spread = total / np.maximum(measured, 1)
+    apart = np.sqrt(squared_distances(centres, centres))
+    # Centres that share no column have no distance: such a pair says nothing about overlap.
+    apart[np.isnan(apart)] = np.inf
+    np.fill_diagonal(apart, np.inf)
+    both = spread[:, None] + spread
+    overlap = np.divide(both, apart, out=np.full_like(both, np.inf), where=apart > 0)
+    return float(overlap.max(axis=1).mean())
+
+
+def inertia_score(X: Any, labels: Any) -> float:
+    """Sum of squares of the rows about the means of their clusters, over the observed values.
+
+    This is what k-means makes small: a gap adds nothing and, unlike in a distance, the rest is
+    not scaled up for it.
+
+    Parameters
+    ----------
+    X : array, frame or table of shape (n, d)
+    labels : array of shape (n,)
+        Any labels; one cluster will do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> inertia_score(np.array([[0.0], [2.0], [10.0], [12.0]]), [0, 0, 1, 1])
+    4.0
+    """
+    rows = as_rows(X)
+    grouping = Grouping.of(labels, len(rows))
+    rows, unit = unit_rows(rows)
+    centres = grouping.centres(rows)
+    total = np.nansum((rows - centres[grouping.codes]) ** 2)
+    result = float(total) * unit * unit
+    if not np.isfinite(result):
+        raise ValueError("the inertia is too large for a float: divide the columns by their scale")
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Labels as codes 0, 1, ... in sorted order, with the size of each group."""
+
+    codes: Array
+    sizes: Array
+
+    @classmethod
+    def of(cls, labels: Any, n_rows: int) -> Grouping:
+        """The groups of ``labels``; an error unless there is one label a row."""
+        labels = np.asarray(labels)
+        if labels.shape != (n_rows,):
+            raise ValueError(f"labels must have shape ({n_rows},), one a row; got {labels.shape}")
+        _, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+        return cls(codes, sizes)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether there are at least two groups and fewer groups than rows."""
+        return 2 <= len(self.sizes) < len(self.codes)
+
+    def centres(self, rows: Array) -> Array:
+        """Mean of the observed values of each group and column; NaN where there is none."""
+        n = len(self.codes)
+        members = sparse.csr_array((np.ones(n), (self.codes, np.arange(n))), (len(self.sizes), n))
+        observed = ~np.isnan(rows)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(
+                (members @ np.where(observed, rows, 0.0)) / (members @ observed.astype(float))
+            )
+
+
+def as_rows(X: Any) -> Array:
+    """``X`` as float64 rows, nominal columns as scaled indicators, gaps as NaN."""
+    table = Table.of(X)
+    table.check_finite()
+    return np.asarray(Encoding.of(table.schema).apply(table), dtype=np.float64)
+
+
+def labelled(X: Any, labels: Any) -> tuple[Array, Grouping]:
+    """Rows and groups, refused where an index compares groups and there are none to compare."""
+    rows = as_rows(X)
+    grouping = Grouping.of(labels, len(rows))
+    if not grouping.comparable:
+        raise ValueError(
+            f"{len(grouping.sizes)} different labels for {len(rows)} rows: this index compares "
+            "clusters and needs at least 2 of them, and fewer than there are rows"
+        )
+    return rows, grouping
+
+
+def _observed_mean(rows: Array) -> Array:
+    observed = ~np.isnan(rows)
+    with np.errstate(invalid="ignore"):
+        mean: Array = np.where(observed, rows, 0.0).sum(axis=0) / observed.sum(axis=0)
+    return mean
+
+
+def unit_rows(rows: Array) -> tuple[Array, float]:
+    """Rows about their mean in a unit (a power of two) that keeps squares from overflowing."""
+    largest = np.nanmax(np.abs(rows), initial=0.0)
+    if largest == 0:
+        return rows, 1.0
+    unit = float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1))
+    scaled = rows / unit
+    return scaled - _observed_mean(scaled), unit

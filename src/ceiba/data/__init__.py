@@ -1,0 +1,30 @@
+"""Tables, schemas, readers and scans."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# Public name -> the module that holds it, looked up on first use so that the import stays cheap.
+_PUBLIC = {
+    "Column": "ceiba.data.schema",
+    "Kind": "ceiba.data.schema",
+    "Schema": "ceiba.data.schema",
+    "Table": "ceiba.data.table",
+    "read": "ceiba.data.reader",
+    "scan": "ceiba.data.scanned_source",
+}
+
+__all__ = ["Column", "Kind", "Schema", "Table", "read", "scan"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'ceiba.data' has no attribute {name!r}")
+    value = getattr(import_module(_PUBLIC[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

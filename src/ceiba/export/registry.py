@@ -1,0 +1,33 @@
+"""The classes that a model file may name. Nothing else is ever looked up for a file."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# Public estimator -> the module that holds it.
+ESTIMATORS = {
+    "KMeans": "ceiba.cluster",
+}
+
+# Parts of a fitted state that write themselves with to_json and read themselves with from_json.
+RECORDS = {
+    "Schema": "ceiba.data.schema",
+    "Trace": "ceiba.base.trace",
+}
+
+
+def estimator_class(name: object) -> Any:
+    """The public estimator of that name, or None."""
+    return _look_up(ESTIMATORS, name)
+
+
+def record_class(name: object) -> Any:
+    """The part of that name, or None."""
+    return _look_up(RECORDS, name)
+
+
+def _look_up(table: dict[str, str], name: object) -> Any:
+    if not isinstance(name, str) or name not in table:
+        return None
+    return getattr(import_module(table[name]), name)

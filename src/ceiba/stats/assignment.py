@@ -1,0 +1,92 @@
+"""Per-row results as statistics: their merge puts the rows of the parts one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ceiba import _native
+from ceiba.stats.centre_sums import has_gaps, nearest
+from ceiba.stats.points import Array, Space
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Nearest centre of every point, and the weighted sum of squared distances to it."""
+
+    labels: Array
+    inertia: float
+
+    @classmethod
+    def of(cls, batch: Any, space: Space, centres: Array) -> Assignment:
+        """Assign the points of a batch."""
+        found = nearest(batch, space, centres, inertia=True)
+        return cls(found.labels, found.inertia)
+
+    def merge(self, other: Assignment) -> Assignment:
+        """Both parts, in order."""
+        labels = np.concatenate([self.labels, other.labels])
+        return Assignment(labels, self.inertia + other.inertia)
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """Distance of every point to every centre; with gaps scaled up to all columns."""
+
+    values: Array
+
+    @classmethod
+    def of(cls, batch: Any, space: Space, centres: Array) -> Distances:
+        """Measure the points of a batch."""
+        X = batch.rows.X
+        out = np.empty((len(X), len(centres)), X.dtype)
+        gaps = has_gaps(X) if space.gaps is None else space.gaps
+        _native.squared_distances(X, space.offset, centres, gaps, out, batch.threads)
+        return cls(np.sqrt(out, out=out))
+
+    def merge(self, other: Distances) -> Distances:
+        """Both parts, in order."""
+        return Distances(np.concatenate([self.values, other.values]))
+
+
+@dataclass(frozen=True, slots=True)
+class Farthest:
+    """The ``m`` points farthest from their nearest centre: where an empty cluster may start again.
+
+    Ordered by squared distance, largest first, then by row.
+    """
+
+    squared: Array
+    rows: Array
+    labels: Array
+    weights: Array
+    points: Array
+    m: int
+
+    @classmethod
+    def of(cls, batch: Any, space: Space, centres: Array, m: int) -> Farthest:
+        """The farthest points of a batch."""
+        X, weight = batch.rows.X, batch.rows.weight
+        found = nearest(batch, space, centres, squared=True)
+        assert found.squared is not None
+        order = np.lexsort((np.arange(len(X)), -found.squared))[:m]
+        return cls(
+            found.squared[order],
+            order + batch.first_row,
+            found.labels[order],
+            np.ones(len(order)) if weight is None else weight[order],
+            X[order].astype(np.float64),
+            m,
+        )
+
+    def merge(self, other: Farthest) -> Farthest:
+        """The farthest of both parts."""
+        joined = [
+            np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("squared", "rows", "labels", "weights", "points")
+        ]
+        order = np.lexsort((joined[1], -joined[0]))[: self.m]
+        squared, rows, labels, weights, points = (values[order] for values in joined)
+        return Farthest(squared, rows, labels, weights, points, self.m)

@@ -1,0 +1,172 @@
+"""Sums of the points nearest to each centre: what the M step of k-means needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ceiba import _native
+from ceiba.stats.points import Array, Points, Space
+
+# Keeping bounds costs about as much as 16 multiply-adds a row: below this many they do not pay.
+_BOUNDS_PAY = 24
+
+
+@dataclass(slots=True)
+class _LloydState:
+    """Row state beside its partition: labels, Hamerly's bounds, and the sums of each segment."""
+
+    labels: Array | None = None
+    upper: Array | None = None
+    lower: Array | None = None
+    memory: Array | None = None
+    previous: Array | None = None
+
+    @classmethod
+    def empty(cls, points: Points, space: Space, k: int) -> _LloydState:
+        n, d = points.X.shape
+        labels = np.empty(n, np.int32)
+        if space.gaps:
+            return cls(labels)
+        memory = np.empty(_native.remembered_size(n, k, d))
+        if not space.bounded or k * d < _BOUNDS_PAY:
+            return cls(labels, memory=memory)
+        return cls(labels, np.empty(n, np.float32), np.empty(n, np.float32), memory)
+
+
+@dataclass(frozen=True, slots=True)
+class CentreSums:
+    """For each centre the weighted sum of its points (relative to the offset) and their weight.
+
+    With gaps every column has a weight of its own. ``moved`` counts the points whose nearest
+    centre changed since the centres before; ``inertia`` is their weighted sum of squared
+    distances, where it was asked for.
+    """
+
+    sums: Array
+    weights: Array
+    moved: int
+    inertia: float
+
+    @classmethod
+    def of(
+        cls,
+        batch: Any,
+        space: Space,
+        centres: Array,
+        previous: Array | None = None,
+        want_inertia: bool = False,
+    ) -> CentreSums:
+        """Assign each point to its nearest centre and sum.
+
+        Where the engine keeps row state, bounds skip most distances. Elsewhere ``previous``
+        centres, if given, tell which points moved, at the price of a second assignment.
+        """
+        k, d = centres.shape
+        table = np.empty((k, 2 * d if space.gaps else d + 1))
+        state = _remembered(batch, space, k) if batch.keeps else _recalled(batch, space, previous)
+        inertia, moved, _ = _native.centre_sums(
+            batch.rows.X,
+            batch.rows.weight,
+            space.offset,
+            centres,
+            bool(space.gaps),
+            previous=state.previous,
+            labels=state.labels,
+            upper=state.upper,
+            lower=state.lower,
+            memory=state.memory,
+            table=table,
+            want_inertia=want_inertia,
+            threads=batch.threads,
+        )
+        state.previous = centres
+        return cls(table[:, :d], table[:, d:], moved, inertia)
+
+    def merge(self, other: CentreSums) -> CentreSums:
+        """Sums over both parts' points."""
+        return CentreSums(
+            self.sums + other.sums,
+            self.weights + other.weights,
+            self.moved + other.moved,
+            self.inertia + other.inertia,
+        )
+
+    @property
+    def counts(self) -> Array:
+        """Weight of the points of each centre (with gaps: in its best observed column)."""
+        counts: Array = self.weights.max(axis=1)
+        return counts
+
+    def solve(self, space: Space, centres: Array) -> Array:
+        """The mean of each centre's points; a coordinate without any observation stays."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = self.sums / self.weights + space.offset
+        if self.weights.all():
+            return means
+        return np.where(self.weights > 0, means, centres)
+
+
+def _remembered(batch: Any, space: Space, k: int) -> _LloydState:
+    state: _LloydState | None = batch.scratch.get("lloyd")
+    if state is None:
+        state = batch.scratch["lloyd"] = _LloydState.empty(batch.rows, space, k)
+    if state.previous is not None and len(state.previous) != k:
+        raise ValueError("one batch was given centres of another number than before")
+    return state
+
+
+def _recalled(batch: Any, space: Space, previous: Array | None) -> _LloydState:
+    """Labels under the previous centres, computed again where no state is kept."""
+    if previous is None:
+        return _LloydState()
+    return _LloydState(nearest(batch, space, previous).labels, previous=previous)
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """Label of each point and, where asked for, its squared distance to that centre."""
+
+    labels: Array
+    inertia: float
+    squared: Array | None
+
+
+def nearest(
+    batch: Any, space: Space, centres: Array, *, inertia: bool = False, squared: bool = False
+) -> Nearest:
+    """The nearest centre of every point of a batch; the first of equally near ones."""
+    X = batch.rows.X
+    labels = np.empty(len(X), np.int32)
+    distances = np.empty(len(X)) if squared else None
+    gaps = has_gaps(X) if space.gaps is None else space.gaps
+    total, _, _ = _native.centre_sums(
+        X,
+        batch.rows.weight,
+        space.offset,
+        centres,
+        gaps,
+        labels=labels,
+        squared=distances,
+        want_inertia=inertia,
+        threads=batch.threads,
+    )
+    return Nearest(labels, total, distances)
+
+
+def has_gaps(X: Array) -> bool:
+    """Whether a matrix has NaN; infinity is refused."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum()):
+            return False
+    bad = np.isinf(X)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise ValueError(f"Input X contains infinity: row {row}, matrix column {column}.")
+    missing = np.isnan(X)
+    if missing.all(axis=1).any():
+        row = int(np.argmax(missing.all(axis=1)))
+        raise ValueError(f"row {row} has no value at all: leave such rows out")
+    return bool(missing.any())

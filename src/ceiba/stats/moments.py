@@ -1,0 +1,79 @@
+"""Weighted mean and variance of every column, over what is observed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ceiba import _native
+from ceiba.stats.points import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Per column: weight, mean, centred sum of squares, least and most; and the rows behind them.
+
+    ``rows`` counts the rows of each part in order, so that the parts of a whole can number theirs.
+    Two parts are merged centred, never by raw second moments.
+
+    References
+    ----------
+    Chan, Golub & LeVeque (1983), "Algorithms for computing the sample variance", The American
+    Statistician 37.
+    """
+
+    weight: Array
+    mean: Array
+    squares: Array
+    least: Array
+    most: Array
+    gaps: int
+    rows: tuple[int, ...]
+
+    @classmethod
+    def of(cls, batch: Any) -> Moments:
+        """Summarise points; infinity and a row without any value are refused."""
+        X = batch.rows.X
+        out = np.empty((5, X.shape[1]))
+        gaps, empty, row, column = _native.moments(X, batch.rows.weight, out, batch.threads)
+        if row >= 0:
+            raise ValueError(
+                f"Input X contains infinity: row {row}, matrix column {column}. Correct it, or "
+                "give NaN where the value is missing."
+            )
+        if empty >= 0:
+            raise ValueError(f"row {empty} has no value at all: leave such rows out")
+        return cls(out[0], out[1], out[2], out[3], out[4], gaps, (len(X),))
+
+    def merge(self, other: Moments) -> Moments:
+        """Moments of both parts' rows."""
+        weight = self.weight + other.weight
+        shift = other.mean - self.mean
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        return Moments(
+            weight,
+            self.mean + shift * share,
+            self.squares + other.squares + shift * shift * self.weight * share,
+            np.minimum(self.least, other.least),
+            np.maximum(self.most, other.most),
+            self.gaps + other.gaps,
+            self.rows + other.rows,
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of positive weight, in all parts."""
+        return sum(self.rows)
+
+    @property
+    def variance(self) -> Array:
+        """Variance of each column (divided by the weight)."""
+        return self.squares / self.weight
+
+    @property
+    def spread(self) -> float:
+        """The largest difference within any column."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.max(self.most - self.least))

@@ -1,0 +1,204 @@
+"""Who must keep the contracts: every statistic and every learner joins by one line here.
+
+`STATISTICS` obey the merge law (test_merge_law); `LEARNERS` give the same model on every engine
+(test_engine_equality).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import ceiba
+from ceiba.stats import (
+    Assignment,
+    CentreSums,
+    Distances,
+    Draw,
+    Farthest,
+    Moments,
+    Points,
+    Race,
+    Space,
+)
+
+Array = np.ndarray[Any, Any]
+
+# What "equal" means for float sums under different partitionings, for one step.
+CLOSE = 1e-9
+
+
+# Statistics
+
+
+def nothing(points: Points) -> tuple[Any, ...]:
+    """The model of a statistic that needs none."""
+    return ()
+
+
+@dataclass(frozen=True)
+class StatisticCase:
+    """One statistic under the merge law.
+
+    Parameters
+    ----------
+    summarise : callable
+        ``summarise(batch, *model)``, as an engine calls it; ``batch.rows`` are `Points`.
+    model : callable
+        Makes the arguments after the batch from the points of all rows.
+    seen : callable
+        What of the statistic is compared, where parts leave a trace on purpose.
+    gaps : bool
+        Whether rows may have gaps.
+    """
+
+    name: str
+    summarise: Callable[..., Any]
+    model: Callable[[Points], tuple[Any, ...]] = nothing
+    seen: Callable[[Any], Any] = lambda statistic: statistic
+    gaps: bool = True
+
+
+def _space(points: Points) -> Space:
+    X = points.X
+    observed = ~np.isnan(X)
+    sums = np.where(observed, X, 0.0).sum(axis=0)
+    return Space(sums / np.maximum(observed.sum(axis=0), 1), bool(np.isnan(X).any()))
+
+
+def _centres(points: Points, k: int = 3) -> Array:
+    """Centres that no row is equally near to, but for an accident: rounding may break a tie."""
+    return np.random.default_rng(k).normal(scale=100.0, size=(k, points.X.shape[1]))
+
+
+def _near(points: Points) -> tuple[Any, ...]:
+    return _space(points), _centres(points)
+
+
+def _sums(points: Points) -> tuple[Any, ...]:
+    return _space(points), _centres(points), _centres(points) + 1.0, True
+
+
+def _race(points: Points) -> tuple[Any, ...]:
+    return _space(points), _centres(points, 2), _centres(points, 3), 4, Draw(7, 0, 2)
+
+
+def _first_race(points: Points) -> tuple[Any, ...]:
+    none = np.empty((0, points.X.shape[1]))
+    return _space(points), none, none, 3, Draw(7, 0, 0)
+
+
+def _all_rows(moments: Moments) -> Moments:
+    return replace(moments, rows=(moments.n_rows,))
+
+
+def _those_who_ran(race: Race) -> Race:
+    # Where fewer rows than places ran, the places left over hold no coordinates.
+    ran = np.isfinite(race.keys)[:, :, None]
+    return replace(race, points=np.where(ran, race.points, 0.0))
+
+
+STATISTICS = [
+    StatisticCase("Moments", Moments.of, seen=_all_rows),
+    StatisticCase("CentreSums", CentreSums.of, _sums),
+    StatisticCase("Race", Race.of, _race, seen=_those_who_ran),
+    StatisticCase("Race for the first centre", Race.of, _first_race, seen=_those_who_ran),
+    StatisticCase("Assignment", Assignment.of, _near),
+    StatisticCase("Distances", Distances.of, _near),
+    StatisticCase("Farthest", Farthest.of, lambda points: (*_near(points), 4)),
+]
+
+
+# Learners
+
+
+@dataclass(frozen=True)
+class LearnerCase:
+    """One learner under engine equality.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the estimator, given ``n_jobs``.
+    frame : callable
+        Makes the rows, a pandas frame.
+    close : tuple of str
+        Fitted attributes that are equal to 1e-9 under any partitioning, and in every bit for any
+        number of threads.
+    exact : tuple of str
+        Fitted attributes that are equal in every bit under any partitioning.
+    weight : str, optional
+        The column of ``frame`` that holds weights.
+    """
+
+    name: str
+    make: Callable[..., Any]
+    frame: Callable[[], Any]
+    close: tuple[str, ...]
+    exact: tuple[str, ...]
+    weight: str | None = None
+
+
+def numbers(n: int = 12_000) -> Any:
+    """Five groups in three columns, far from the origin and apart, so that few steps find them."""
+    import pandas as pd
+
+    rng = np.random.default_rng(2)
+    middles = rng.normal(scale=4.0, size=(5, 3)) + 500.0
+    return pd.DataFrame(
+        middles[rng.integers(5, size=n)] + rng.normal(size=(n, 3)), columns=[*"abc"]
+    )
+
+
+def weighted(n: int = 3_000) -> Any:
+    """Numbers with a column of weights, a tenth of them zero."""
+    rng = np.random.default_rng(3)
+    return numbers(n).assign(w=rng.exponential(size=n) * (rng.random(n) > 0.1))
+
+
+def mixed(n: int = 3_000) -> Any:
+    """Numbers with gaps and a nominal column, one level of which only the last rows have."""
+    rng = np.random.default_rng(4)
+    frame = numbers(n)
+    frame.loc[rng.random(n) < 0.1, "a"] = np.nan
+    word = np.where(np.arange(n) > 0.9 * n, "violet", rng.choice(["red", "green"], size=n))
+    return frame.assign(colour=np.where(rng.random(n) < 0.05, None, word))
+
+
+_CENTRES = {"close": ("cluster_centers_", "inertia_"), "exact": ("n_iter_", "schema_")}
+
+LEARNERS = [
+    LearnerCase("KMeans", partial(ceiba.KMeans, 3), numbers, **_CENTRES),
+    LearnerCase("KMeans with weights", partial(ceiba.KMeans, 3), weighted, weight="w", **_CENTRES),
+    LearnerCase("KMeans of gaps and levels", partial(ceiba.KMeans, 3), mixed, **_CENTRES),
+    LearnerCase(
+        "KMeans from random rows",
+        partial(ceiba.KMeans, 3, init="random", n_init=2, max_iter=2),
+        numbers,
+        **_CENTRES,
+    ),
+]
+
+
+# Equality
+
+
+def assert_alike(one: Any, other: Any, close: float = CLOSE, place: str = "") -> None:
+    """Whole numbers, texts and truth values equal; floats to ``close``, or in every bit for 0."""
+    assert type(one) is type(other), place
+    if is_dataclass(one) and not isinstance(one, type):
+        for name in (field.name for field in fields(one)):
+            assert_alike(getattr(one, name), getattr(other, name), close, f"{place}.{name}")
+    elif isinstance(one, tuple | list):
+        assert len(one) == len(other), place
+        for number, (left, right) in enumerate(zip(one, other, strict=True)):
+            assert_alike(left, right, close, f"{place}[{number}]")
+    elif isinstance(one, float | np.ndarray) and np.asarray(one).dtype.kind == "f" and close:
+        least = close * max(1.0, np.max(np.abs(one), initial=0.0, where=np.isfinite(one)))
+        np.testing.assert_allclose(one, other, rtol=close, atol=least, err_msg=place)
+    else:
+        np.testing.assert_array_equal(one, other, err_msg=place, strict=isinstance(one, np.ndarray))

@@ -1,0 +1,84 @@
+"""A fit on Dask during which a worker is killed, for the contract test and the soak test."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+import ceiba
+
+PARTITIONS, ROWS, COLUMNS = 4, 300, 3
+
+
+def load(place: int, diary: Path) -> np.ndarray[Any, Any]:
+    """The rows of one partition; says in the diary which process is loading them."""
+    note = diary / f"{uuid4().hex}.part"
+    note.write_text(str(os.getpid()))
+    note.rename(note.with_suffix(".note"))
+    time.sleep(0.02)  # long enough to be killed in
+    return np.random.default_rng(place).normal(size=(ROWS, COLUMNS))
+
+
+def collection(diary: Path) -> Any:
+    import dask.array as da
+    from dask import delayed
+
+    shape = ROWS, COLUMNS
+    blocks = [delayed(load)(place, diary) for place in range(PARTITIONS)]
+    return da.concatenate([da.from_delayed(block, shape, float) for block in blocks])
+
+
+def notes(diary: Path) -> list[Path]:
+    return list(diary.glob("*.note"))
+
+
+class Killer(threading.Thread):
+    """Kills the process that wrote the latest of ``after`` notes; knows how many there were."""
+
+    def __init__(self, diary: Path, after: int) -> None:
+        super().__init__(daemon=True)
+        self.diary, self.after = diary, after
+        self.victim: int | None = None
+        self.loads = 0
+
+    def run(self) -> None:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            found = notes(self.diary)
+            if len(found) >= self.after:
+                latest = max(found, key=lambda note: note.stat().st_mtime_ns)
+                self.victim, self.loads = int(latest.read_text()), len(found)
+                os.kill(self.victim, signal.SIGKILL)
+                return
+            time.sleep(0.002)
+
+
+def fit(client: Any, diary: Path) -> Any:
+    """A fit of a fixed number of steps."""
+    diary.mkdir()
+    model = ceiba.KMeans(3, max_iter=4, tol=0.0, n_jobs=1)
+    with client.as_current():
+        return model.fit(collection(diary))
+
+
+def check_killed_fit(client: Any, folder: Path, share: float) -> None:
+    """A fit whose worker is killed after a share of its loads ends as an undisturbed one does."""
+    client.wait_for_workers(2, timeout=60)
+    calm = fit(client, folder / "calm")
+    total = len(notes(folder / "calm"))
+    killer = Killer(folder / "killed", after=max(1, int(share * total)))
+    killer.start()
+    model = fit(client, folder / "killed")
+    killer.join(60)
+    assert killer.victim is not None
+    assert killer.loads < len(notes(folder / "killed")), "the kill came after the fit"
+    assert killer.victim not in client.run(os.getpid).values()
+    assert model.cluster_centers_.tobytes() == calm.cluster_centers_.tobytes()
+    assert (model.inertia_, model.n_iter_) == (calm.inertia_, calm.n_iter_)

@@ -1,0 +1,129 @@
+"""Targets: classes as codes, numbers, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import DataConversionWarning
+
+from ceiba.data.target import Target
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+TEXT = ["b", "a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([3, 1, 3], np.int8),
+        np.array([3.0, -1.0, 3.0]),
+        np.array([True, False, True]),
+        np.array(["b", "a", "b"]),
+        np.array(["b", "a", "b"], dtype=object),
+        np.array([3, 1, 3], dtype=object),
+        np.array([2**60 + 1, 2**60, 2**60 + 1]),
+        np.array([2**64 - 1, 2**64 - 2, 2**64 - 1], np.uint64),
+    ],
+)
+def test_classes_are_numpys_unique_values_in_their_own_type(y):
+    target = Target.of(y, 3)
+    classes, codes = np.unique(y, return_inverse=True)
+    assert_array_equal(target.classes, classes)
+    assert_array_equal(target.values, codes)
+    assert target.values.dtype == np.int32
+    if y.dtype != object or isinstance(y[0], str):
+        assert target.classes.dtype == classes.dtype
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        list,
+        tuple,
+        np.array,
+        pd.Series,
+        pl.Series,
+        lambda y: pa.chunked_array([y]),
+        lambda y: pd.Series(pd.Categorical(y, ["z", "c", "b", "a"], ordered=True)),
+        lambda y: pl.Series(y, dtype=pl.Enum(["z", "c", "b", "a"])),
+        lambda y: pl.Series(y, dtype=pl.Categorical),
+    ],
+)
+def test_text_classes_in_every_container(make):
+    target = Target.of(make(TEXT), 4)
+    assert target.values.tolist() == [1, 0, 1, 2]
+    assert target.classes.tolist() == ["a", "b", "c"]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))
+def test_codes_point_to_the_classes(y):
+    target = Target.of(y, len(y))
+    assert target.classes[target.values].tolist() == y
+    assert target.classes.tolist() == sorted(set(y))
+
+
+@pytest.mark.parametrize("make", [list, np.array, pd.Series, pl.Series])
+def test_numbers(make):
+    target = Target.of(make([1.0, 2.5, -3.0]), 3, task="regression")
+    assert target.values.tolist() == [1.0, 2.5, -3.0]
+    assert target.values.dtype == np.float64
+    assert target.classes is None
+    assert Target.of(make([True, False]), 2, task="regression").values.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [np.array([[1], [0]]), pd.DataFrame({"y": [1, 0]}), pl.DataFrame({"y": [1, 0]}), [[1], [0]]],
+)
+def test_one_column_is_taken_with_a_warning(y):
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed when a 1d array"):
+        target = Target.of(y, 2)
+    assert target.values.tolist() == [1, 0]
+
+
+class Sparse:
+    def tocsr(self):
+        return self
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize(
+    ("y", "error", "words"),
+    [
+        (None, ValueError, "requires y to be passed, but the target y is None"),
+        (np.zeros((2, 2)), ValueError, r"y should be a 1d array, got.*\(2, 2\).*Several targets"),
+        ([[1, 2], [3, 4]], ValueError, "Several targets"),
+        (pd.DataFrame({"a": [1, 2], "b": [1, 2]}), ValueError, "Several targets"),
+        ([1, 0, 1], ValueError, "inconsistent numbers of samples: 2 rows in X, 3 in y"),
+        ([1.0, np.nan], ValueError, "y contains NaN or None: row 1"),
+        ([None, "a"], ValueError, "y contains NaN or None: row 0"),
+        (pd.array([1, None], dtype="Int64").to_numpy(), ValueError, "row 1"),
+        (pl.Series([1, None]), ValueError, "y contains NaN or None: row 1"),
+        (np.array([1.0, np.inf]), ValueError, "y contains infinity: row 1"),
+        (np.array([1j, 2]), ValueError, "Complex data not supported"),
+        (["a", 1], ValueError, "'y' mixes text"),
+        ([{}, {}], TypeError, "must be a string or a number, not 'dict'"),
+        (Sparse(), TypeError, "sparse target"),
+    ],
+)
+def test_what_is_no_target_is_refused(y, error, words, task):
+    with pytest.raises(error, match=words):
+        Target.of(y, 2, task=task)
+
+
+def test_each_task_refuses_the_other_ones_targets():
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous. y holds 0.5 in row 1"):
+        Target.of([1.0, 0.5], 2)
+    with pytest.raises(ValueError, match="'y' is numeric, and 'b' in row 0 is no number"):
+        Target.of(TEXT, 4, task="regression")
+    with pytest.raises(ValueError, match="times"):
+        Target.of(np.array(["2020"], "datetime64[D]"), 1, task="regression")
+    with pytest.raises(ValueError, match="Unknown task 'ranking'"):
+        Target.of(TEXT, 4, task="ranking")

@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+import pytest
+
+from ceiba.export import registry
+
+
+@pytest.fixture
+def toys(monkeypatch):
+    """Let model files name the tests' own estimator."""
+    monkeypatch.setitem(registry.ESTIMATORS, "Toy", "toy_model")

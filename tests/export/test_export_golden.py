@@ -1,0 +1,73 @@
+"""Files that earlier versions wrote must still be read, and say the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from toy_model import rich_toy, saved
+
+from ceiba.export import load, save
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+KMEANS = sorted(GOLDEN.glob("model-v*-kmeans*.ceiba"))
+
+
+def test_the_golden_files_are_there():
+    names = {path.name for path in GOLDEN.glob("*.ceiba")}
+    assert names >= {
+        "model-v1-kmeans.ceiba",
+        "model-v1-kmeans-float32.ceiba",
+        "model-v1-kmeans-table.ceiba",
+        "model-v1-toy.ceiba",
+    }
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+@pytest.mark.parametrize("path", KMEANS, ids=lambda path: path.stem)
+def test_a_golden_kmeans_predicts_as_it_did(path, mmap):
+    expected = json.loads(path.with_suffix(".json").read_text())
+    model = load(path, mmap=mmap)
+    rows = expected["rows"]
+    if expected["dtype"] is not None:
+        rows = np.array(rows, dtype=expected["dtype"])
+        assert str(model.cluster_centers_.dtype) == expected["dtype"]
+    assert model.predict(rows).tolist() == expected["labels"]
+    assert model.labels_.tolist() == expected["labels"]
+    assert model.cluster_centers_.tolist() == expected["centres"]
+    assert model.inertia_ == expected["inertia"]
+    for name, value in expected["parameters"].items():
+        assert getattr(model, name) == value
+    assert hasattr(model, "trace_") == model.trace
+
+
+def test_the_golden_trace_can_still_be_played():
+    trace = load(GOLDEN / "model-v1-kmeans.ceiba").trace_
+    assert len(trace) >= 2
+    assert trace[0]["centres"].shape == (3, 2)
+    assert trace[-1]["inertia"] <= trace[0]["inertia"]
+
+
+@pytest.mark.usefixtures("toys")
+def test_the_golden_toy_holds_every_kind_of_value(tmp_path):
+    model = load(GOLDEN / "model-v1-toy.ceiba")
+    assert saved(model) == saved(rich_toy())
+    save(model, tmp_path / "again")
+
+
+def test_a_fitted_kmeans_goes_on_after_loading(tmp_path):
+    import ceiba
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    model = ceiba.KMeans(4, trace=True).fit(X)
+    ceiba.save(model, tmp_path / "model.ceiba")
+    for mmap in (False, True):
+        back = ceiba.load(tmp_path / "model.ceiba", mmap=mmap)
+        np.testing.assert_array_equal(back.predict(X), model.predict(X))
+        np.testing.assert_array_equal(back.transform(X), model.transform(X))
+        assert back.get_params() == model.get_params()
+        assert len(back.trace_) == len(model.trace_)
+        back.partial_fit(X[:10])

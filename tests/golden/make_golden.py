@@ -1,0 +1,82 @@
+"""Make the golden model files of the present format version.
+
+Run once for each format version; the files then stay, and every later Ceiba must read them. A
+file that is there already is never written again.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ceiba
+from ceiba.export import registry
+from ceiba.export.model_file import VERSION
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "export"))
+
+
+def numbers() -> np.ndarray[Any, Any]:
+    """Three groups of ten rows: whole numbers over eight, so that every machine has the same."""
+    steps = np.arange(30)
+    x = 10 * (steps % 3) + (steps * 7 % 11) / 8
+    y = -5 * (steps % 3) + (steps * 5 % 13) / 8
+    return np.column_stack([x, y])
+
+
+def table() -> list[dict[str, Any]]:
+    """Twelve rows with a number, a colour, a flag and gaps."""
+    colours = ["red", "blue", "green"]
+    return [
+        {
+            "size": None if i == 5 else i % 3 + i / 16,
+            "colour": None if i == 7 else colours[i % 3],
+            "flag": i % 2 == 0,
+        }
+        for i in range(12)
+    ]
+
+
+def models() -> dict[str, tuple[Any, Any]]:
+    """Each golden model and the rows that it is asked about."""
+    from toy_model import rich_toy
+
+    registry.ESTIMATORS["Toy"] = "toy_model"
+    X = numbers()
+    single = X.astype(np.float32)
+    return {
+        "kmeans": (ceiba.KMeans(3, trace=True).fit(X), X),
+        "kmeans-float32": (ceiba.KMeans(3, init=single[:3], tol=0).fit(single), single),
+        "kmeans-table": (ceiba.KMeans(3, n_init=2).fit(table()), table()),
+        "toy": (rich_toy(), None),
+    }
+
+
+def main() -> None:
+    """Write what is not there yet."""
+    for name, (model, rows) in models().items():
+        path = HERE / f"model-v{VERSION}-{name}.ceiba"
+        if path.exists():
+            print(f"{path.name} is there already")
+            continue
+        ceiba.save(model, path)
+        if rows is not None:
+            expected = {
+                "parameters": {"n_clusters": model.n_clusters, "tol": model.tol},
+                "rows": rows if isinstance(rows, list) else rows.tolist(),
+                "dtype": None if isinstance(rows, list) else str(rows.dtype),
+                "centres": model.cluster_centers_.tolist(),
+                "labels": model.predict(rows).tolist(),
+                "inertia": float(model.inertia_),
+            }
+            path.with_suffix(".json").write_text(json.dumps(expected) + "\n")
+        print(f"{path.name}: {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

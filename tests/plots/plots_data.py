@@ -1,0 +1,27 @@
+"""Rows and models that the tests of pictures share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import make_blobs
+
+from ceiba.cluster.kmeans import KMeans
+
+
+def blobs(n=90, d=2, k=3, seed=0):
+    return make_blobs(n, d, centers=k, cluster_std=2.0, random_state=seed)[0]
+
+
+def traced(X, k=3):
+    """A fit that needs several steps: it starts from rows at one end."""
+    start = X[np.argsort(X[:, 0])[:k]]
+    return KMeans(k, init=start, trace=True).fit(X)
+
+
+def mixed_frame(n=60):
+    random = np.random.default_rng(0)
+    size = np.arange(n) % 3 * 5 + random.normal(size=n)
+    size[::9] = np.nan
+    colour = np.array(["red", "green", "blue"])[random.integers(3, size=n)]
+    return pd.DataFrame({"size": size, "colour": colour})
