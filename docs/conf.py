@@ -25,8 +25,7 @@ html_theme_options = {"description": "Classical learners on real tables", "page_
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "filename_pattern": "/kmeans_",
-    "ignore_pattern": r"compare_kmeans\.py",
+    "filename_pattern": "/",
     "download_all_examples": False,
     "remove_config_comments": True,
     "min_reported_time": 1e9,

@@ -85,7 +85,7 @@ void bind_centre_sums(nb::module_& module) {
             require(!memory || (labels && table && !gaps),
                     "remembered sums come with labels and a table, without gaps");
             require(!table || (table->shape(0) == k && table->shape(1) == problem.width()),
-                    "table must be k x (d + 1), or k x 2 d with gaps");
+                    "table must be k x (d + 2), or k x (2 d + 1) with gaps");
             RowState state;
             state.previous = pointer(previous);
             state.labels = sized(labels, n, kRowsWanted);
@@ -179,7 +179,11 @@ void bind_cluster(nb::module_& module) {
             CentreProblem<double> problem;
             problem.X = {nullptr, n, d};
             problem.centres = {nullptr, k, d};
-            return 2 * problem.parts().count * k * problem.width();
+            std::size_t size = 2 * problem.parts().count;
+            const bool fits = !__builtin_mul_overflow(size, k, &size) &&
+                              !__builtin_mul_overflow(size, problem.width(), &size);
+            require(fits, "that many centres of that many columns cannot be held");
+            return size;
         },
         "n"_a, "k"_a, "d"_a, "Numbers that centre_sums remembers for n rows of d columns.");
     bind_moments<double>(module);

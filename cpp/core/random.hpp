@@ -32,7 +32,7 @@ static inline Philox philox(std::uint64_t seed, std::uint64_t stream, std::uint6
     return {{c0, c1, c2, c3}};
 }
 
-// In (0, 1): 53 bits, the middle of its cell, so that neither the logarithm of u nor that of 1 - u
+// In (0, 1): 52 bits, the middle of its cell, so that neither the logarithm of u nor that of 1 - u
 // is ever infinite.
 static inline double uniform(std::uint64_t seed, std::uint64_t stream, std::uint64_t row) {
     const Philox draw = philox(seed, stream, row);

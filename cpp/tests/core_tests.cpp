@@ -102,7 +102,7 @@ struct Naive {
 template <typename T>
 Naive naive_step(Matrix<const T> X, Matrix<const double> centres) {
     const std::size_t d = X.cols;
-    Naive result{{}, std::vector<double>(centres.rows * (d + 1)), 0};
+    Naive result{{}, std::vector<double>(centres.rows * (d + 2)), 0};
     for (std::size_t i = 0; i < X.rows; ++i) {
         double least = std::numeric_limits<double>::infinity();
         std::int32_t label = 0;
@@ -114,8 +114,9 @@ Naive naive_step(Matrix<const T> X, Matrix<const double> centres) {
         }
         result.labels.push_back(label);
         result.inertia += least;
-        for (std::size_t j = 0; j < d; ++j) result.table[label * (d + 1) + j] += X.row(i)[j];
-        result.table[label * (d + 1) + d] += 1;
+        for (std::size_t j = 0; j < d; ++j) result.table[label * (d + 2) + j] += X.row(i)[j];
+        result.table[label * (d + 2) + d] += 1;
+        result.table[label * (d + 2) + d + 1] += 1;
     }
     return result;
 }
@@ -136,7 +137,7 @@ void bounds_never_change_a_step() {
         problem.centres = {centres.data(), k, d};
         std::vector<std::int32_t> labels(n);
         std::vector<float> upper(n), lower(n);
-        std::vector<double> memory(2 * problem.parts().count * k * (d + 1)), table(k * (d + 1));
+        std::vector<double> memory(2 * problem.parts().count * k * (d + 2)), table(k * (d + 2));
         for (int step = 0; step < 12; ++step) {
             RowState state{labels.data(), upper.data(), lower.data(), memory.data(),
                            step ? previous.data() : nullptr};
@@ -151,8 +152,8 @@ void bounds_never_change_a_step() {
                 expect(close(table[i], naive.table[i], 1e-11), "sums");
             previous = centres;
             for (std::size_t c = 0; c < k; ++c)
-                for (std::size_t j = 0; j < d && table[c * (d + 1) + d] > 0; ++j)
-                    centres[c * d + j] = table[c * (d + 1) + j] / table[c * (d + 1) + d];
+                for (std::size_t j = 0; j < d && table[c * (d + 2) + d] > 0; ++j)
+                    centres[c * d + j] = table[c * (d + 2) + j] / table[c * (d + 2) + d];
         }
     }
 }

@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.datasets import make_blobs
@@ -74,6 +74,7 @@ def labelled_tables(draw):
 
 @settings(max_examples=150, deadline=None)
 @given(labelled_tables(), st.sampled_from([1.0, 1e-30, 2.0**500]))
+@example(([[1.0], [1.0], [1.0], [1.0], [1.0], [5.0]], [0, 0, 0, 1, 1, 2]), 1.0)
 def test_indices_are_the_loops(table, unit):
     rows, labels = table
     X = np.array(rows) * unit

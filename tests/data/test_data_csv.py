@@ -50,6 +50,7 @@ def write(tmp_path):
         "a, b, c\n1, x, 2.5\n2, y, 3.5\n",
         'a , "b" ,c\n1 , "x" , 2.5\n2,"y",3.5\n',
         "\ufeffa,b,c\n1,x,2.5\n2,y,3.5\n",
+        "\ufeffa,b,c\r\n1,x,2.5\r\n2,y,3.5\r\n",
         "a,b,c\r\n1,x,2.5\r\n2,y,3.5\r\n",
         "a,b,c\r1,x,2.5\r2,y,3.5\r",
         "\n\na,b,c\n\n1,x,2.5\n   \n2,y,3.5\n\n",

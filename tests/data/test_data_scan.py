@@ -90,6 +90,8 @@ def test_byte_order_mark_inside_is_text(write):
     for size in range(1, 30):
         assert_union(scan(path, partition_bytes=size), read(path))
     assert read(path).schema[0].levels == ("1", "\ufeff2", "\ufeffy")
+    twice = write("\ufeff\ufeffa,b\n1,2\n", "twice.csv")
+    assert read(twice).schema.names == scan(twice).schema.names == ["\ufeffa", "b"]
 
 
 def test_names_tell_the_lines(write):

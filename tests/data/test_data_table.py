@@ -375,3 +375,23 @@ def test_tables_can_be_pickled():
         for j in range(len(table.schema)):
             assert_array_equal(again.column(j), table.column(j))
             assert_array_equal(again.gaps(j), table.gaps(j))
+
+
+def test_rows_are_cut_like_those_of_an_array():
+    table = Table.of([{"a": i, "b": "xy"[i % 2]} for i in range(6)])
+    assert table.shape == (6, 2)
+    assert table[1:3].column(0).tolist() == [1, 2]
+    assert table[np.array([5, 0])].column(0).tolist() == [5, 0]
+    assert table[np.arange(6) > 3, ...].column(0).tolist() == [4, 5]
+    assert table[2].column(0).tolist() == [2]
+    with pytest.raises(TypeError, match="cut by rows"):
+        table[:, 1]
+
+
+def test_a_mixed_table_goes_through_cross_validation():
+    from sklearn.model_selection import cross_val_score
+
+    from ceiba import KMeans, datasets
+
+    X, _ = datasets.load("crx")
+    assert np.isfinite(cross_val_score(KMeans(3), X, cv=3)).all()

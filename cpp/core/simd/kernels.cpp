@@ -261,10 +261,11 @@ void add_rows(const T* X, std::size_t d, std::size_t count, const double* weight
               const double* offset, const std::int32_t* labels, double* sums) {
     for (std::size_t i = 0; i < count; ++i) {
         const T* __restrict x = X + i * d;
-        double* __restrict sum = sums + std::size_t(labels[i]) * (d + 1);
+        double* __restrict sum = sums + std::size_t(labels[i]) * (d + 2);
         const double w = weight ? weight[i] : 1.0;
         for (std::size_t j = 0; j < d; ++j) sum[j] += w * (double(x[j]) - offset[j]);
         sum[d] += w;
+        sum[d + 1] += 1;
     }
 }
 

@@ -62,7 +62,7 @@ struct Kernels {
     SquaredToPoints squared_to_points;
     SquaredToPoints squared_to_points_gaps;
 
-    // sums[label] += weight * (row - offset, 1): k rows of d + 1 (weight: 1 when null).
+    // sums[label] += (weight * (row - offset), weight, 1): k rows of d + 2 (weight: 1 when null).
     void (*add_rows)(const T* X, std::size_t d, std::size_t count, const double* weight,
                      const double* offset, const std::int32_t* labels, double* sums);
 

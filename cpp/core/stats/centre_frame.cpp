@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "parallel.hpp"
+
 namespace ceiba {
 namespace {
 
@@ -16,7 +18,7 @@ double distance(const double* a, const double* b, std::size_t d) {
 
 template <typename T>
 CentreFrame<T>::CentreFrame(Matrix<const double> centres, const double* from, std::size_t block)
-    : shifted(centres.rows * centres.cols),
+    : shifted((centres.rows + 1) * centres.cols),
       offset(from, from + centres.cols),
       blocks_((centres.rows + block - 1) / block),
       columns_(centres.cols),
@@ -54,18 +56,48 @@ float CentreFrame<T>::over(T squared) const {
 }
 
 template <typename T>
-void CentreFrame<T>::measure(Matrix<const double> centres, const double* previous) {
-    const std::size_t k = centres.rows, d = centres.cols;
-    half_gap.assign(k, std::numeric_limits<float>::infinity());
-    for (std::size_t a = 0; a < k; ++a)
-        for (std::size_t b = a + 1; b < k; ++b) {
-            const float half = float(distance(centres.row(a), centres.row(b), d) / 2 * kUnder);
-            half_gap[a] = std::min(half_gap[a], half);
-            half_gap[b] = std::min(half_gap[b], half);
-        }
+T CentreFrame<T>::difference_error(T squared_row) const {
+    return T(4 * (double(columns_) + 8) * kRound * (double(squared_row) + longest_ * longest_));
+}
+
+template <typename T>
+void CentreFrame<T>::measure(Matrix<const double> centres, const double* previous, std::size_t rows,
+                             int threads) {
+    const std::size_t k = centres.rows;
+    half_gap.assign(k, 0);
+    // k^2 distances pay only where they are few beside the rows' own.
+    if (4 * k <= rows) measure_gaps(k, threads);
     movement.assign(k, 0);
     other_movement.assign(k, 0);
-    if (previous == nullptr) return;
+    if (previous != nullptr) measure_movement(centres, previous);
+}
+
+template <typename T>
+void CentreFrame<T>::measure_gaps(std::size_t k, int threads) {
+    const Kernels<T>& kernel = kernels<T>();
+    const std::size_t d = columns_, tile = kernel.tile;
+    const std::vector<T> zero(d);
+    const Segments tiles{(k + tile - 1) / tile, (k + tile - 1) / tile};
+    const double work = double(k) * double(k) * double(d);
+    for_segments(tiles, threads_for(work, threads), [&](std::size_t s, int, Interrupt&) {
+        std::vector<T> room(tile * d), squared(k * tile);
+        const std::size_t first = s * tile, count = std::min(tile, k - first);
+        kernel.squared_to_points(shifted.data(), d, first, count, zero.data(), shifted.data(), k,
+                                 room.data(), squared.data());
+        for (std::size_t r = 0; r < count; ++r) {
+            T least = std::numeric_limits<T>::infinity();
+            for (std::size_t c = 0; c < k; ++c)
+                if (c != first + r) least = std::min(least, squared[c * tile + r]);
+            const double gap =
+                std::sqrt(double(least)) * (1 - (double(d) + 8) * kRound) - 8 * kRound * longest_;
+            half_gap[first + r] = float(std::max(0.0, gap / 2 * kUnder));
+        }
+    });
+}
+
+template <typename T>
+void CentreFrame<T>::measure_movement(Matrix<const double> centres, const double* previous) {
+    const std::size_t k = centres.rows, d = centres.cols;
     float first = 0, second = 0;
     std::size_t farthest = 0;
     for (std::size_t c = 0; c < k; ++c) {

@@ -26,15 +26,23 @@ class CentreFrame {
     // An upper bound on a distance from its computed square.
     float over(T squared) const;
 
-    // For the bounds: half the distance from each centre to its nearest other centre, how far each
-    // has moved from `previous`, and the farthest that any other has moved.
-    void measure(Matrix<const double> centres, const double* previous);
+    // A bound on the rounding error of the difference of two squared distances, computed by
+    // differences in T, of a row whose squared length is given.
+    T difference_error(T squared_row) const;
 
-    std::vector<T> shifted;  // k x d, relative to the offset
+    // For the bounds of `rows` rows: half the distance from each centre to its nearest other
+    // centre, how far each has moved from `previous`, and the farthest that any other has moved.
+    void measure(Matrix<const double> centres, const double* previous, std::size_t rows,
+                 int threads);
+
+    std::vector<T> shifted;  // (k + 1) x d, relative to the offset; the last is zero: the offset
     std::vector<float> half_gap, movement, other_movement;
     std::vector<T> offset;
 
   private:
+    void measure_gaps(std::size_t k, int threads);
+    void measure_movement(Matrix<const double> centres, const double* previous);
+
     std::size_t blocks_, columns_;
     std::vector<T> coordinates_, bias_;
     double longest_ = 0;  // the longest shifted centre

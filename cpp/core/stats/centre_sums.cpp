@@ -18,7 +18,8 @@ struct ExactTwo {
     double first, second;  // squared distances
 };
 
-// Differences in double, the lowest label among equals: what decides when rounding could.
+// Differences in double, the lowest label among equals: what decides when rounding could. A
+// missing value adds nothing.
 template <typename T>
 ExactTwo exact_two(const T* x, Matrix<const double> centres) {
     const double infinity = std::numeric_limits<double>::infinity();
@@ -27,7 +28,7 @@ ExactTwo exact_two(const T* x, Matrix<const double> centres) {
         double squared = 0;
         for (std::size_t j = 0; j < centres.cols; ++j) {
             const double difference = double(x[j]) - centres.row(c)[j];
-            squared += difference * difference;
+            squared += difference == difference ? difference * difference : 0.0;
         }
         if (squared < two.first) {
             two.second = two.first;
@@ -74,25 +75,30 @@ struct Scratch {
 template <typename T>
 class Step {
   public:
-    Step(const CentreProblem<T>& problem, const RowState& state, const CentreTotals& wanted)
+    Step(const CentreProblem<T>& problem, const RowState& state, const CentreTotals& wanted,
+         int threads)
         : problem_(problem),
           state_(state),
           wanted_(wanted),
           kernels_(kernels<T>()),
           frame_(problem.centres, problem.offset, kernels_.centre_block) {
-        if (bounded()) frame_.measure(problem.centres, state.previous);
+        if (bounded()) frame_.measure(problem.centres, state.previous, problem.X.rows, threads);
     }
 
     void segment(std::size_t begin, std::size_t end, Partial& partial, int thread,
                  Interrupt& stop) const {
         Scratch<T> scratch(kernels_.tile, problem_.X.cols,
-                           problem_.gaps ? problem_.centres.rows : 0);
+                           problem_.gaps ? problem_.centres.rows + 1 : 0);
         partial.resum = state_.fresh() || !partial.lost;
         for (std::size_t i = begin; i < end && !stop.stopped(thread); i += kRun)
             run(i, std::min(kRun, end - i), (end - begin) / 8, scratch, partial);
-        // Rows of a remembered segment are summed when all labels are known: more than an eighth
-        // have moved, and a plain sum of all is cheaper than exact ones of those.
-        if (partial.sums && partial.lost && partial.resum) sum_anew(begin, end, partial);
+        if (!partial.sums || !partial.lost || stop.raised()) return;
+        if (partial.resum)
+            // More than an eighth have moved: one sum of all rows, now that their labels are known,
+            // is cheaper than two corrections for each of those.
+            sum_anew(begin, end, partial);
+        else
+            clear_empty(partial);
     }
 
   private:
@@ -196,12 +202,23 @@ class Step {
     void move(std::size_t row, std::int32_t label, double sign, Partial& partial) const {
         const std::size_t d = problem_.X.cols;
         const double w = sign * (problem_.weight ? problem_.weight[row] : 1.0);
-        double* sums = partial.sums + std::size_t(label) * (d + 1);
-        double* lost = partial.lost + std::size_t(label) * (d + 1);
+        double* sums = partial.sums + std::size_t(label) * (d + 2);
+        double* lost = partial.lost + std::size_t(label) * (d + 2);
         for (std::size_t j = 0; j < d; ++j)
             add_exactly(sums[j], lost[j],
                         w * (double(problem_.X.row(row)[j]) - problem_.offset[j]));
         add_exactly(sums[d], lost[d], w);
+        sums[d + 1] += sign;
+    }
+
+    // A centre that every row of the segment has left keeps no rounding of what was there.
+    void clear_empty(Partial& partial) const {
+        const std::size_t width = problem_.width();
+        for (std::size_t c = 0; c < problem_.centres.rows; ++c)
+            if (partial.sums[c * width + width - 1] == 0) {
+                std::fill_n(partial.sums + c * width, width, 0.0);
+                std::fill_n(partial.lost + c * width, width, 0.0);
+            }
     }
 
     void label_by_observed(std::size_t first, std::size_t count, std::int32_t* labels,
@@ -209,25 +226,41 @@ class Step {
         const std::size_t tile = kernels_.tile, k = problem_.centres.rows;
         for (std::size_t t = 0; t < count; t += tile) {
             const std::size_t here = std::min(tile, count - t);
+            // The point after the centres is the offset itself: its distance is the row's length.
             kernels_.squared_to_points_gaps(problem_.X.data, problem_.X.cols, first + t, here,
-                                            frame_.offset.data(), frame_.shifted.data(), k,
+                                            frame_.offset.data(), frame_.shifted.data(), k + 1,
                                             scratch.work.data(), scratch.distances.data());
-            for (std::size_t r = 0; r < here; ++r) {
-                std::size_t nearest = 0;
-                for (std::size_t c = 1; c < k; ++c)
-                    if (scratch.distances[c * tile + r] < scratch.distances[nearest * tile + r])
-                        nearest = c;
-                relabel(first + t + r, std::int32_t(nearest), labels[t + r], partial);
-            }
+            for (std::size_t r = 0; r < here; ++r)
+                relabel(first + t + r,
+                        nearest_observed(first + t + r, scratch.distances.data() + r),
+                        labels[t + r], partial);
         }
         partial.scanned += count;
+    }
+
+    // From a column of distances: the nearest, unless its lead is within the rounding error.
+    std::int32_t nearest_observed(std::size_t row, const T* distances) const {
+        const std::size_t tile = kernels_.tile, k = problem_.centres.rows;
+        T first = std::numeric_limits<T>::infinity(), second = first;
+        std::size_t nearest = 0;
+        for (std::size_t c = 0; c < k; ++c) {
+            const T squared = distances[c * tile];
+            second = std::min(second, std::max(first, squared));
+            if (squared < first) {
+                first = squared;
+                nearest = c;
+            }
+        }
+        if (second - first > frame_.difference_error(distances[k * tile]))
+            return std::int32_t(nearest);
+        return exact_two(problem_.X.row(row), problem_.centres).label;
     }
 
     void sum_anew(std::size_t begin, std::size_t end, Partial& partial) const {
         const std::size_t size = problem_.centres.rows * problem_.width();
         std::fill_n(partial.sums, size, 0.0);
         std::fill_n(partial.lost, size, 0.0);
-        add(begin, end - begin, state_.labels + begin, partial);
+        for (std::size_t i = begin; i < end; ++i) move(i, state_.labels[i], +1, partial);
     }
 
     void add(std::size_t first, std::size_t count, const std::int32_t* labels,
@@ -241,7 +274,8 @@ class Step {
         }
         for (std::size_t i = 0; i < count; ++i) {
             const double w = weight ? weight[i] : 1.0;
-            double* sums = partial.sums + std::size_t(labels[i]) * 2 * d;
+            double* sums = partial.sums + std::size_t(labels[i]) * (2 * d + 1);
+            sums[2 * d] += 1;
             for (std::size_t j = 0; j < d; ++j) {
                 const double value = problem_.X.row(first + i)[j];
                 if (value != value) continue;
@@ -300,7 +334,7 @@ void centre_sums(const CentreProblem<T>& problem, const RowState& state, int thr
         partials[s].sums = state.sums ? state.sums + 2 * s * size : own.data() + s * size;
         partials[s].lost = state.sums ? state.sums + (2 * s + 1) * size : nullptr;
     }
-    const Step<T> step(problem, state, totals);
+    const Step<T> step(problem, state, totals, threads);
     const double work = double(problem.X.rows) * double(size);
     for_segments(parts, threads_for(work, threads),
                  [&](std::size_t s, int thread, Interrupt& stop) {

@@ -21,9 +21,9 @@ struct CentreProblem {
     Matrix<const double> centres;
     bool gaps = false;  // X has NaN: distances over observed columns
 
-    // Columns of the table of sums: each centre's sums, then its weight (with gaps: its weight in
-    // each column).
-    std::size_t width() const { return gaps ? 2 * X.cols : X.cols + 1; }
+    // Columns of the table of sums: each centre's sums, its weight (with gaps: its weight in each
+    // column) and how many rows it has.
+    std::size_t width() const { return gaps ? 2 * X.cols + 1 : X.cols + 2; }
     Segments parts() const;
 };
 
@@ -32,7 +32,7 @@ struct RowState {
     std::int32_t* labels = nullptr;  // n
     float* upper = nullptr;          // n: the bounds
     float* lower = nullptr;          // n
-    double* sums = nullptr;  // segments x 2 x k x (d + 1): each segment's sums and their rounding
+    double* sums = nullptr;  // segments x 2 x k x (d + 2): each segment's sums and their rounding
                              // errors, so that a step only touches the rows that moved
     const double* previous = nullptr;  // k x d: the centres that all this was made with; null: the
                                        // state is fresh and only written

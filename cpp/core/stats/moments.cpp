@@ -19,7 +19,10 @@ Moments::Moments(std::size_t columns)
 void Moments::merge(const Moments& other) {
     for (std::size_t j = 0; j < weight.size(); ++j) {
         const double total = weight[j] + other.weight[j];
-        if (total > 0) {
+        if (weight[j] == 0) {
+            mean[j] = other.mean[j];
+            squares[j] = other.squares[j];
+        } else if (other.weight[j] > 0) {
             const double shift = other.mean[j] - mean[j];
             const double share = other.weight[j] / total;
             mean[j] += shift * share;

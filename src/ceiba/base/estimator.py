@@ -21,8 +21,11 @@ class Estimator(CallbackMixin, BaseEstimator):
     A learner writes ``fit`` as: open the data, learn, keep the model::
 
         engine, source = self._open(X, sample_weight, reset=True)
+        ...
+        self._learn_schema(source.schema)
 
-    and every later method with ``reset=False``. It states what it does with gaps and nominal
+    and every later method with ``reset=False``. Attributes are set when all is learnt: a fit that
+    fails leaves the model as it was. It states what it does with gaps and nominal
     columns in its docstring; levels that training did not see are gaps at prediction.
     """
 
@@ -43,14 +46,12 @@ class Estimator(CallbackMixin, BaseEstimator):
     def _open(self, X: Any, sample_weight: Any = None, *, reset: bool) -> tuple[Engine, Source]:
         """The engine that ``X`` calls for, and its rows under the schema.
 
-        With ``reset`` parameters are validated and the schema is learnt; otherwise ``X`` must
-        follow the schema that ``fit`` learnt.
+        With ``reset`` parameters are validated and ``X`` brings its own schema; otherwise it must
+        follow the one that ``fit`` learnt.
         """
         if reset:
             validate(self)
-            engine, source = choose_engine(X, sample_weight, n_jobs=self.n_jobs)
-            self._learn_schema(source.schema)
-            return engine, source
+            return choose_engine(X, sample_weight, n_jobs=self.n_jobs)
         check_is_fitted(self)
         self._check_columns(X)
         return choose_engine(X, sample_weight, n_jobs=self.n_jobs, schema=self.schema_)

@@ -15,10 +15,11 @@ from ceiba.base import AtLeast, Estimator, Steps, Trace, seed_of, watched
 from ceiba.cluster.lloyd import Centres, lloyd
 from ceiba.cluster.starts import plus_plus, random_rows
 from ceiba.data.encoding import Encoding
-from ceiba.data.source import Source
+from ceiba.data.source import Chunk, InMemory, Source
+from ceiba.data.table import Table
 from ceiba.engine import Engine
 from ceiba.stats import Assignment, CentreSums, Distances, Moments, Space, ToPoints
-from ceiba.stats.points import Array, suits
+from ceiba.stats.points import Array, lie_somewhere, suits
 
 
 class EmptyClusterWarning(UserWarning):
@@ -43,7 +44,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     encoded_names_ : list of str
         Names of the centres' columns: ``size``, ``colour=red``.
     labels_ : ndarray of shape (n_rows,)
-        Cluster of each training row; only after a fit on rows in memory.
+        Cluster of each training row; only after a fit on rows in memory. A row of weight zero
+        has the label that ``predict`` gives it, or -1 where its values lie nowhere (infinity).
     inertia_ : float
         Weighted sum of squared distances to the nearest centre, over observed columns.
     n_iter_ : int
@@ -136,14 +138,19 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         self : KMeans
         """
         engine, source = self._open(X, sample_weight, reset=True)
-        rows, moments = self._survey(engine, source)
+        rows, moments = self._survey(engine, source, self.n_clusters)
+        self._check_values(moments, source)
         space = Space.of(moments)
         tol = float(self.tol * np.mean(moments.variance))
-        best, trace = self._best_run(rows, engine, space, tol, moments.n_rows)
-        self._keep(best.centres, best.weights, source)
+        best, trace = self._best_run(rows, engine, space, tol)
+        self._learn_schema(source.schema)
+        self._keep(best.centres, best.weights)
         self.n_iter_ = best.n_iter
         self.n_repairs_ = best.repairs
-        self._finish(engine, source, space, trace)
+        self.__dict__.pop("trace_", None)
+        if trace is not None:
+            self.trace_ = trace
+        self._finish(rows, engine, source, space)
         self._warn(best)
         return self
 
@@ -168,21 +175,25 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         """
         first = not hasattr(self, "cluster_centers_")
         engine, source = self._open(X, sample_weight, reset=first)
-        rows, moments = self._survey(engine, source, least=self.n_clusters if first else 1)
-        space = self._batch_space(moments, first)
+        rows, moments = self._survey(engine, source, self.n_clusters if first else 1)
         if first:
+            self._check_values(moments, source)
+            space = Space.of(moments)
             centres = self._start(rows, engine, space, seed_of(self.random_state), 0)
             seen = np.zeros_like(centres)
         else:
             centres, seen = self.cluster_centers_.astype(np.float64), self._weights
+            space = Space.around(moments, centres)
         sums = engine.reduce(rows, CentreSums.of, space, centres)
         total = seen + sums.weights
         moved = sums.sums + sums.weights * (space.offset - centres)
         centres = centres + np.divide(moved, total, out=np.zeros_like(moved), where=total > 0)
-        self._keep(centres, total, source)
+        if first:
+            self._learn_schema(source.schema)
+        self._keep(centres, total)
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         self.n_repairs_ = getattr(self, "n_repairs_", 0)
-        self._finish(engine, source, space, None)
+        self._finish(rows, engine, source, Space.around(moments, centres))
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -225,30 +236,34 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
-    def _survey(
-        self, engine: Engine, source: Source, least: int | None = None
-    ) -> tuple[Any, Moments]:
-        """The rows as points, numbered, and their moments."""
+    def _survey(self, engine: Engine, source: Source, least: int) -> tuple[Any, Moments]:
+        """The rows as points, numbered, in a type that can hold distances; and their moments."""
         rows = engine.rows(source.partitions, ToPoints())
         moments = engine.reduce(rows, Moments.of)
-        least = self.n_clusters if least is None else least
         if moments.n_rows == 0:
             raise ValueError("every row has weight zero: there is nothing to cluster")
         if moments.n_rows < least:
             raise ValueError(f"n_samples={moments.n_rows} should be >= n_clusters={least}.")
-        single = Encoding.of(source.schema).dtype == "float32"
-        if single and not suits(moments.spread, "float32"):
-            rows = engine.rows(source.partitions, ToPoints(dtype="float64"))
+        if not suits(moments.spread, Encoding.of(source.schema).dtype):
+            rows = engine.rows(source.partitions, ToPoints("float64"))
             moments = engine.reduce(rows, Moments.of)
         return rows.numbered(moments.rows), moments
 
+    def _check_values(self, moments: Moments, source: Source) -> None:
+        encoding = Encoding.of(source.schema)
+        if not moments.weight.all():
+            name = encoding.names[int(np.argmin(moments.weight))]
+            raise ValueError(f"column {name!r} has no value in any row: leave it out")
+        encoding.check_whole_numbers(moments.least, moments.most)
+
     def _best_run(
-        self, rows: Any, engine: Engine, space: Space, tol: float, n_rows: int
+        self, rows: Any, engine: Engine, space: Space, tol: float
     ) -> tuple[Centres, Trace | None]:
         seed = seed_of(self.random_state)
         runs = self._runs()
         best: tuple[float, Centres, Trace | None] | None = None
         for run in range(runs):
+            rows.forget()
             centres = self._start(rows, engine, space, seed, run)
             steps = Steps(self, self.max_iter, trace=self.trace, name="k-means", runs=runs)
             found = lloyd(rows, engine, space, centres, steps, tol)
@@ -280,40 +295,44 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
                     "a function as init needs the rows in memory: give centres or 'k-means++'"
                 )
             state = RandomState(np.array([seed & 0xFFFFFFFF, seed >> 32, run], dtype=np.uint32))
-            given = given(rows.rows.X, self.n_clusters, random_state=state)
+            X = rows.rows.X.view()
+            X.flags.writeable = False  # it is the user's own array
+            given = given(X, self.n_clusters, random_state=state)
         return _given_centres(given, self.n_clusters, len(space.offset))
 
-    def _batch_space(self, moments: Moments, first: bool) -> Space:
-        """The space of one batch; a later batch may lack a column altogether."""
-        if first:
-            return Space.of(moments)
-        offset = np.where(moments.weight > 0, moments.mean, self.cluster_centers_.mean(axis=0))
-        return Space(offset, moments.gaps > 0)
-
-    def _keep(self, centres: Array, weights: Array, source: Source) -> None:
-        encoding = Encoding.of(source.schema)
+    def _keep(self, centres: Array, weights: Array) -> None:
+        encoding = Encoding.of(self.schema_)
         self.cluster_centers_ = np.ascontiguousarray(centres, dtype=encoding.dtype)
         self.encoded_names_ = encoding.names
         self._weights = np.ascontiguousarray(np.broadcast_to(weights, centres.shape))
 
-    def _finish(self, engine: Engine, source: Source, space: Space, trace: Trace | None) -> None:
-        """Labels and inertia under the centres that are kept, and the last frame."""
+    def _finish(self, rows: Any, engine: Engine, source: Source, space: Space) -> None:
+        """Labels and inertia under the centres as they are kept."""
         centres = self.cluster_centers_.astype(np.float64)
-        rows = engine.rows(source.partitions, ToPoints(keep_all=engine.name == "local"))
-        if engine.name == "local":
-            found = engine.reduce(rows, Assignment.of, space, centres)
-            self.labels_, self.inertia_ = found.labels, found.inertia
-        else:
-            self.__dict__.pop("labels_", None)
+        self.__dict__.pop("labels_", None)
+        if engine.name != "local":
             self.inertia_ = engine.reduce(rows, CentreSums.of, space, centres, None, True).inertia
-        self.__dict__.pop("trace_", None)
-        if trace is not None:
-            self.trace_ = trace
+            return
+        found = engine.reduce(rows, Assignment.of, space, centres)
+        self.labels_, self.inertia_ = found.labels, found.inertia
+        if len(found.labels) < len(source.partitions[0].load().table):
+            self.labels_ = self._labels_of_all(engine, source, found.labels)
+
+    def _labels_of_all(self, engine: Engine, source: Source, labels: Array) -> Array:
+        """Labels with those of the rows of weight zero; -1 for such as lie nowhere."""
+        everyone = ToPoints("float64", keep_all=True)(source.partitions[0].load())
+        assert everyone.weight is not None
+        together = np.full(len(everyone.X), -1, np.int32)
+        together[everyone.weight > 0] = labels
+        placed = np.flatnonzero((everyone.weight == 0) & lie_somewhere(everyone.X))
+        if len(placed):
+            absent = InMemory(Chunk(Table.of(everyone.X[placed])))
+            together[placed] = self._reduce(engine, absent, Assignment.of).labels
+        return together
 
     def _reduce(self, engine: Engine, source: Source, summarise: Callable[..., Any]) -> Any:
         rows = engine.rows(source.partitions, ToPoints(keep_all=True))
-        centres = self.cluster_centers_.astype(np.float64)
-        return engine.reduce(rows, summarise, Space(centres.mean(axis=0), None), centres)
+        return engine.reduce(rows, summarise, None, self.cluster_centers_.astype(np.float64))
 
     def _warn(self, best: Centres) -> None:
         if best.repairs:

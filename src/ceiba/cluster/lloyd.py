@@ -43,7 +43,7 @@ def lloyd(
         before = previous if traced else None
         sums = engine.reduce(rows, CentreSums.of, space, centres, before, traced)
         _record(step.record, centres, sums, traced)
-        if not sums.weights.all():
+        if not sums.counts.all():
             sums, repaired = repair(sums, rows, engine, space, centres)
             repairs += repaired
         previous, centres = centres, sums.solve(space, centres)
@@ -69,32 +69,34 @@ def repair(
 ) -> tuple[CentreSums, int]:
     """Give each empty cluster the point that is farthest from its own centre.
 
-    The point is taken from its cluster, unless it is the only one there. Returns the sums as they
-    then are and how many clusters were repaired; where no point lies off its centre, none is.
+    Returns the sums as they then are and how many clusters were repaired; where no point lies off
+    its centre, none is.
     """
-    empty = np.flatnonzero(~(sums.weights > 0).any(axis=1))
+    empty = np.flatnonzero(sums.counts == 0)
     if not len(empty):
         return sums, 0
     far = engine.reduce(rows, Farthest.of, space, centres, len(empty) + len(centres))
-    repaired = replace(sums, sums=sums.sums.copy(), weights=sums.weights.copy())
+    repaired = replace(
+        sums, sums=sums.sums.copy(), weights=sums.weights.copy(), counts=sums.counts.copy()
+    )
     waiting = list(empty[::-1])
     for place in range(len(far.rows)):
-        if waiting and far.squared[place] > 0 and _move(repaired, far, place, waiting[-1], space):
-            waiting.pop()
+        # The only point of a cluster stays: moving it would empty another one.
+        if waiting and far.squared[place] > 0 and repaired.counts[far.labels[place]] > 1:
+            _move(repaired, far, place, waiting.pop(), space)
     return repaired, len(empty) - len(waiting)
 
 
-def _move(sums: CentreSums, far: Farthest, place: int, cluster: int, space: Space) -> bool:
-    """Move a far point into an empty cluster; False if it would leave its own one empty."""
+def _move(sums: CentreSums, far: Farthest, place: int, cluster: int, space: Space) -> None:
+    """Move a far point from its cluster into an empty one."""
     point, own = far.points[place], far.labels[place]
     observed = ~np.isnan(point)
     weight = far.weights[place] * (observed if sums.weights.shape[1] > 1 else np.ones(1))
-    left = sums.weights[own] - weight
-    if not (left > 1e-12 * sums.weights[own]).any():
-        return False
     share = far.weights[place] * np.where(observed, point - space.offset, 0.0)
-    sums.sums[own] -= share
-    sums.weights[own] = np.maximum(left, 0.0)
-    sums.sums[cluster] += share
-    sums.weights[cluster] += weight
-    return True
+    sums.sums[cluster], sums.weights[cluster], sums.counts[cluster] = share, weight, 1
+    left = sums.weights[own] - weight
+    # What rounding leaves of a column that only this point had is nothing.
+    kept = left > 1e-12 * sums.weights[own]
+    sums.weights[own] = np.where(kept, left, 0.0)
+    sums.sums[own] = np.where(kept, sums.sums[own] - share, 0.0)
+    sums.counts[own] -= 1

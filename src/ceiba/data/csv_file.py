@@ -35,8 +35,8 @@ def read_csv(
     kinds: Mapping[str, str | Sequence[Any]] | None,
 ) -> Table:
     """The table of a CSV file's bytes."""
-    data = unify_newlines(as_utf8(raw, encoding, path).removeprefix(BOM), style.quote)
-    dialect = find_dialect(data, path, style)
+    data = as_utf8(raw, encoding, path)
+    dialect = find_dialect(unify_newlines(data.removeprefix(BOM), style.quote), path, style)
     wanted = check_columns(columns, dialect.names, path)
     wishes = check_kinds(kinds, dialect.names, path)
     records = Records.of(data, dialect, path)

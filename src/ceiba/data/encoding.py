@@ -94,6 +94,25 @@ class Encoding:
                 _write(matrix[rows, begin:end], part, j)
         return matrix
 
+    def check_whole_numbers(self, least: Array, most: Array) -> None:
+        """Refuse whole numbers that lie closer together than float64 can tell apart.
+
+        Parameters
+        ----------
+        least, most : ndarray of shape (width,)
+            The range of each column of the matrix, over all rows.
+        """
+        for column, j in zip(self.schema, self.offsets, strict=False):
+            if column.dtype not in ("int64", "uint64"):
+                continue
+            step = np.spacing(max(abs(least[j]), abs(most[j])))
+            # Beyond 2^53 floats are `step` > 1 apart; a hundredth of the range is no harm.
+            if step > 1 and 0 < 0.01 * (most[j] - least[j]) < step:
+                raise ValueError(
+                    f"Column {column.name!r} holds whole numbers around {most[j]:.0f} so close "
+                    "together that float64 cannot tell them apart: subtract a constant."
+                )
+
     def _check(self, schema: Schema) -> None:
         if schema is self.schema:
             return
@@ -121,8 +140,10 @@ def _write(out: Array, table: Table, j: int) -> None:
             out[np.arange(len(out)), values] = _INDICATOR
     elif column.kind is Kind.ORDINAL:
         out[:, 0] = values / max(len(column.levels) - 1, 1)
+    elif column.temporal:
+        out[:, 0] = values / _DAY
     else:
-        out[:, 0] = values / _DAY if column.temporal else values
+        out[:, 0] = values
     gaps = table.gaps(j)
     if gaps is not None:
         out[gaps] = np.nan

@@ -219,6 +219,19 @@ class Table:
         return self.n_rows
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.schema)
+
+    def __getitem__(self, rows: Any) -> Table:
+        """Rows by number, mask or slice, so that scikit-learn's splitters can cut a table."""
+        if isinstance(rows, tuple):  # scikit-learn asks for table[rows, ...]
+            rows, *rest = rows
+            if rest not in ([Ellipsis], [slice(None)]):
+                raise TypeError("A table is cut by rows; its columns are read by table.column(j).")
+        return self.take([rows] if isinstance(rows, int | np.integer) else rows)
+
+    @property
     def matrix(self) -> Array | None:
         """The 2-D float array that the table was made from, the same memory; None for others."""
         block = self._block

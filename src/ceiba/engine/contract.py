@@ -86,6 +86,9 @@ class Rows(Generic[P]):
         every = (lengths.get(place, 0) for place in range(len(self.partitions)))
         return replace(self, first_rows=(0, *accumulate(every))[:-1])
 
+    def forget(self) -> None:
+        """Drop row state kept from earlier reductions: there is none where nothing is kept."""
+
     def first_row(self, place: int) -> int:
         """Global number of the first row of partition ``place``; 0 before they are numbered."""
         return 0 if self.first_rows is None else self.first_rows[place]

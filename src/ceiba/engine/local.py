@@ -16,6 +16,10 @@ class LocalRows(Batch[P]):
     __slots__ = ()
     keeps = True
 
+    def forget(self) -> None:
+        """Drop row state kept from earlier reductions, as before a run from another start."""
+        self.scratch.clear()
+
     def numbered(self, counts: Sequence[int]) -> LocalRows[P]:
         """Rows of one partition are numbered from zero already."""
         return self

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ceiba import _native
-from ceiba.stats.centre_sums import has_gaps, nearest
-from ceiba.stats.points import Array, Space
+from ceiba.stats.centre_sums import nearest
+from ceiba.stats.moments import Moments
+from ceiba.stats.points import Array, Space, suits
+
+
+def placed(batch: Any, space: Space | None, centres: Array) -> tuple[Any, Space]:
+    """The batch and the space to measure it in: found from its rows where none is given.
+
+    float32 rows whose distances it cannot square are taken in float64.
+    """
+    if space is not None:
+        return batch, space
+    moments = Moments.of(batch)
+    found = Space.around(moments, centres)
+    points = batch.rows
+    if points.X.dtype == np.float32 and not suits(moments.reaching(centres).spread, "float32"):
+        batch = replace(batch, rows=replace(points, X=points.X.astype(np.float64)))
+    return batch, found
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +36,9 @@ class Assignment:
     inertia: float
 
     @classmethod
-    def of(cls, batch: Any, space: Space, centres: Array) -> Assignment:
+    def of(cls, batch: Any, space: Space | None, centres: Array) -> Assignment:
         """Assign the points of a batch."""
+        batch, space = placed(batch, space, centres)
         found = nearest(batch, space, centres, inertia=True)
         return cls(found.labels, found.inertia)
 
@@ -38,13 +55,14 @@ class Distances:
     values: Array
 
     @classmethod
-    def of(cls, batch: Any, space: Space, centres: Array) -> Distances:
+    def of(cls, batch: Any, space: Space | None, centres: Array) -> Distances:
         """Measure the points of a batch."""
+        dtype = batch.rows.X.dtype
+        batch, space = placed(batch, space, centres)
         X = batch.rows.X
         out = np.empty((len(X), len(centres)), X.dtype)
-        gaps = has_gaps(X) if space.gaps is None else space.gaps
-        _native.squared_distances(X, space.offset, centres, gaps, out, batch.threads)
-        return cls(np.sqrt(out, out=out))
+        _native.squared_distances(X, space.offset, centres, space.gaps, out, batch.threads)
+        return cls(np.sqrt(out, out=out).astype(dtype, copy=False))
 
     def merge(self, other: Distances) -> Distances:
         """Both parts, in order."""

@@ -40,13 +40,14 @@ class _LloydState:
 class CentreSums:
     """For each centre the weighted sum of its points (relative to the offset) and their weight.
 
-    With gaps every column has a weight of its own. ``moved`` counts the points whose nearest
-    centre changed since the centres before; ``inertia`` is their weighted sum of squared
-    distances, where it was asked for.
+    With gaps every column has a weight of its own. ``counts`` are the points of each centre.
+    ``moved`` counts the points whose nearest centre changed since the centres before; ``inertia``
+    is their weighted sum of squared distances, where it was asked for.
     """
 
     sums: Array
     weights: Array
+    counts: Array
     moved: int
     inertia: float
 
@@ -65,14 +66,14 @@ class CentreSums:
         centres, if given, tell which points moved, at the price of a second assignment.
         """
         k, d = centres.shape
-        table = np.empty((k, 2 * d if space.gaps else d + 1))
+        table = np.empty((k, 2 * d + 1 if space.gaps else d + 2))
         state = _remembered(batch, space, k) if batch.keeps else _recalled(batch, space, previous)
         inertia, moved, _ = _native.centre_sums(
             batch.rows.X,
             batch.rows.weight,
             space.offset,
             centres,
-            bool(space.gaps),
+            space.gaps,
             previous=state.previous,
             labels=state.labels,
             upper=state.upper,
@@ -83,22 +84,18 @@ class CentreSums:
             threads=batch.threads,
         )
         state.previous = centres
-        return cls(table[:, :d], table[:, d:], moved, inertia)
+        counts = table[:, -1].astype(np.int64)
+        return cls(table[:, :d], table[:, d:-1], counts, moved, inertia)
 
     def merge(self, other: CentreSums) -> CentreSums:
         """Sums over both parts' points."""
         return CentreSums(
             self.sums + other.sums,
             self.weights + other.weights,
+            self.counts + other.counts,
             self.moved + other.moved,
             self.inertia + other.inertia,
         )
-
-    @property
-    def counts(self) -> Array:
-        """Weight of the points of each centre (with gaps: in its best observed column)."""
-        counts: Array = self.weights.max(axis=1)
-        return counts
 
     def solve(self, space: Space, centres: Array) -> Array:
         """The mean of each centre's points; a coordinate without any observation stays."""
@@ -141,32 +138,15 @@ def nearest(
     X = batch.rows.X
     labels = np.empty(len(X), np.int32)
     distances = np.empty(len(X)) if squared else None
-    gaps = has_gaps(X) if space.gaps is None else space.gaps
     total, _, _ = _native.centre_sums(
         X,
         batch.rows.weight,
         space.offset,
         centres,
-        gaps,
+        space.gaps,
         labels=labels,
         squared=distances,
         want_inertia=inertia,
         threads=batch.threads,
     )
     return Nearest(labels, total, distances)
-
-
-def has_gaps(X: Array) -> bool:
-    """Whether a matrix has NaN; infinity is refused."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum()):
-            return False
-    bad = np.isinf(X)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise ValueError(f"Input X contains infinity: row {row}, matrix column {column}.")
-    missing = np.isnan(X)
-    if missing.all(axis=1).any():
-        row = int(np.argmax(missing.all(axis=1)))
-        raise ValueError(f"row {row} has no value at all: leave such rows out")
-    return bool(missing.any())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,8 @@ class Moments:
         gaps, empty, row, column = _native.moments(X, batch.rows.weight, out, batch.threads)
         if row >= 0:
             raise ValueError(
-                f"Input X contains infinity: row {row}, matrix column {column}. Correct it, or "
-                "give NaN where the value is missing."
+                f"Input X contains infinity: row {row}, column {batch.rows.column_name(column)}. "
+                "Correct it, or give NaN where the value is missing."
             )
         if empty >= 0:
             raise ValueError(f"row {empty} has no value at all: leave such rows out")
@@ -50,17 +50,25 @@ class Moments:
     def merge(self, other: Moments) -> Moments:
         """Moments of both parts' rows."""
         weight = self.weight + other.weight
-        shift = other.mean - self.mean
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        both = (self.weight > 0) & (other.weight > 0)
+        # A part without values in a column has no mean there that could be shifted from.
+        shift = np.where(both, other.mean - self.mean, 0.0)
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=both)
+        mean = np.where(self.weight > 0, self.mean, other.mean)
         return Moments(
             weight,
-            self.mean + shift * share,
+            mean + shift * share,
             self.squares + other.squares + shift * shift * self.weight * share,
             np.minimum(self.least, other.least),
             np.maximum(self.most, other.most),
             self.gaps + other.gaps,
             self.rows + other.rows,
         )
+
+    def reaching(self, centres: Array) -> Moments:
+        """The same, with a range that takes in some centres."""
+        least = np.minimum(self.least, centres.min(axis=0))
+        return replace(self, least=least, most=np.maximum(self.most, centres.max(axis=0)))
 
     @property
     def n_rows(self) -> int:

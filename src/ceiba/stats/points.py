@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ceiba.data.encoding import Encoding
+from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk
 
 if TYPE_CHECKING:
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-# Squares of differences must neither overflow nor vanish in float64; bounds are kept in float32.
-_SQUARABLE = {"float64": (1e-150, 1e150), "float32": (1e-15, 1e15)}
+# Between these, squares of differences, times weights, times any number of rows, neither overflow
+# nor vanish. Bounds of distances are kept in float32.
+_SQUARABLE = {"float64": (1e-100, 1e100), "float32": (1e-15, 1e15)}
+_WEIGHABLE = (1e-50, 1e50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,12 @@ class Points:
 
     X: Array
     weight: Array | None = None
+    schema: Schema | None = None
+
+    def column_name(self, column: int) -> str:
+        """What a message calls a column of the matrix."""
+        names = Encoding.of(self.schema).names if self.schema else ()
+        return repr(names[column]) if column < len(names) else str(column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +57,14 @@ class ToPoints:
         if X is None:
             X = Encoding.of(chunk.table.schema).apply(chunk.table)
         X = np.ascontiguousarray(X, dtype=self.dtype)
+        schema = chunk.table.schema
         if chunk.weight is None:
-            return Points(X)
+            return Points(X, None, schema)
         weight = checked_weight(chunk.weight, len(X))
         if self.keep_all or weight.all():
-            return Points(X, weight)
+            return Points(X, weight, schema)
         kept = weight > 0
-        return Points(X[kept], weight[kept])
+        return Points(X[kept], weight[kept], schema)
 
 
 def checked_weight(weight: Any, n_rows: int) -> Array:
@@ -68,11 +78,13 @@ def checked_weight(weight: Any, n_rows: int) -> Array:
         raise ValueError(
             f"sample_weight.shape == {values.shape}, expected {(n_rows,)}: one weight a row"
         )
-    bad = ~((values >= 0) & (values < np.inf))
+    least, most = _WEIGHABLE
+    bad = ~((values == 0) | ((values >= least) & (values <= most)))
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"sample_weight of row {row} is {values[row]}: weights must be finite and not negative"
+            f"sample_weight of row {row} is {values[row]}: weights must be zero (the row is "
+            f"ignored) or between {least:g} and {most:g}"
         )
     return values
 
@@ -85,33 +97,45 @@ class Space:
     ----------
     offset : ndarray of shape (d,)
         The mean. Rows and centres are taken relative to it, so that a common shift costs no digits.
-    gaps : bool or None
-        Whether any value is missing: distances then run over the observed columns. None: unknown,
-        each batch looks for itself.
+    gaps : bool
+        Whether any value is missing: distances then run over the observed columns.
     bounded : bool
         Whether distances lie in the range of the float32 bounds of Lloyd's algorithm.
     """
 
     offset: Array
-    gaps: bool | None
+    gaps: bool
     bounded: bool = False
 
     @classmethod
     def of(cls, moments: Moments) -> Space:
         """The space of the points that were summarised; refuses what has no meaning there."""
-        if not moments.weight.all():
-            column = int(np.argmin(moments.weight))
-            raise ValueError(
-                f"matrix column {column} has no value in any row: leave that column out"
-            )
-        spread = moments.spread
-        least, most = _SQUARABLE["float64"]
-        if spread > most or 0 < spread < least:
-            raise ValueError(
-                f"values differ by {spread:.3g}, and squares of that cannot be held: rescale X, "
-                "for instance by its largest difference"
-            )
-        return cls(moments.mean, moments.gaps > 0, suits(spread, "float32"))
+        _check_squarable(moments.spread)
+        return cls(moments.mean, moments.gaps > 0, suits(moments.spread, "float32"))
+
+    @classmethod
+    def around(cls, moments: Moments, centres: Array) -> Space:
+        """The space of the points and of centres that were found elsewhere."""
+        spread = moments.reaching(centres).spread
+        if spread > 1:  # rows that all but coincide with one centre are no harm
+            _check_squarable(spread)
+        offset = np.where(moments.weight > 0, moments.mean, centres[0])
+        return cls(offset, moments.gaps > 0, suits(spread, "float32"))
+
+
+def _check_squarable(spread: float) -> None:
+    if not suits(spread, "float64"):
+        raise ValueError(
+            f"values differ by {spread:.3g}, and squares of that cannot be held: rescale X, for "
+            "instance by its largest difference"
+        )
+
+
+def lie_somewhere(X: Array) -> Array:
+    """Which rows have a value and no value that is infinite or too large to measure."""
+    far = np.nan_to_num(np.abs(X), nan=0.0, posinf=np.inf).max(axis=1)
+    somewhere: Array = (far <= _SQUARABLE["float64"][1]) & ~np.isnan(X).all(axis=1)
+    return somewhere
 
 
 def suits(spread: float, dtype: str) -> bool:

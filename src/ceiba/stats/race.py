@@ -62,7 +62,7 @@ class Race:
             X,
             batch.rows.weight,
             space.offset,
-            bool(space.gaps),
+            space.gaps,
             chosen,
             candidates,
             nearest,
