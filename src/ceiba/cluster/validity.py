@@ -94,7 +94,7 @@ def davies_bouldin_score(X: Any, labels: Any) -> float:
     np.fill_diagonal(apart, np.inf)
     both = spread[:, None] + spread
     # Means of equal rows differ by their rounding: nearer than that is the same place.
-    rounding = 8 * np.finfo(float).eps * np.sqrt(rows.size) * np.nanmax(np.abs(rows))
+    rounding = 8 * np.finfo(float).eps * np.sqrt(rows.size) * np.nan_to_num(np.abs(rows)).max()
     overlap = np.divide(both, apart, out=np.full_like(both, np.inf), where=apart > rounding)
     return float(overlap.max(axis=1).mean())
 
