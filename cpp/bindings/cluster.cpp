@@ -56,16 +56,6 @@ CentreProblem<T> centre_problem(const Array2<const T>& X, const Maybe1<const dou
     return problem;
 }
 
-// Labels of an earlier step are indices into arrays of k: none may point outside.
-void check_labels(const std::int32_t* labels, std::size_t n, std::size_t k) {
-    std::int32_t least = 0, most = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        least = labels[i] < least ? labels[i] : least;
-        most = labels[i] > most ? labels[i] : most;
-    }
-    require(least >= 0 && std::size_t(most) < k, "a label points outside the centres");
-}
-
 template <typename T>
 void bind_centre_sums(nb::module_& module) {
     module.def(
@@ -98,10 +88,7 @@ void bind_centre_sums(nb::module_& module) {
             totals.squared = sized(squared, n, kRowsWanted);
             totals.want_inertia = want_inertia;
             checked_threads(threads);
-            without_gil([&] {
-                if (!state.fresh()) check_labels(state.labels, n, k);
-                centre_sums(problem, state, threads, totals);
-            });
+            without_gil([&] { centre_sums(problem, state, threads, totals); });
             return std::make_tuple(totals.inertia, totals.moved, totals.scanned);
         },
         "X"_a.noconvert(), "weight"_a.noconvert().none(), "offset"_a.noconvert(),

@@ -31,6 +31,9 @@ struct Lanes<float> {
 constexpr std::size_t kVectors = 2;
 constexpr std::size_t kBlock = CEIBA_VECTOR_BYTES == 64 ? 8 : 4;
 
+// How many rows ahead to fetch.
+constexpr std::size_t kAhead = 6;
+
 // Room for the roundings to float on the way to a bound.
 constexpr float kOver = 1 + 0x1p-21f, kUnder = 1 - 0x1p-21f;
 
@@ -231,9 +234,12 @@ inline T squared_distance(std::size_t d, const T* x, const T* offset, const T* c
 template <bool kGaps, typename T>
 void squared_to_own(const T* X, std::size_t d, const std::uint32_t* rows, std::size_t count,
                     const T* offset, const T* centres, const std::int32_t* labels, T* out) {
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i) {
+        // Listed rows skip about: the processor does not foresee them by itself.
+        if (i + kAhead < count) __builtin_prefetch(X + std::size_t(rows[i + kAhead]) * d);
         out[i] = squared_distance<kGaps>(d, X + std::size_t(rows[i]) * d, offset,
                                          centres + std::size_t(labels[rows[i]]) * d);
+    }
 }
 
 template <bool kGaps, typename T>
@@ -266,6 +272,68 @@ void add_rows(const T* X, std::size_t d, std::size_t count, const double* weight
         for (std::size_t j = 0; j < d; ++j) sum[j] += w * (double(x[j]) - offset[j]);
         sum[d] += w;
         sum[d + 1] += 1;
+    }
+}
+
+// Keeps a rounded value from being fused into the sum that follows: the error of that sum is taken
+// against the rounded value.
+template <typename V>
+inline void settled(V& value) {
+#if defined(__x86_64__)
+    __asm__("" : "+v"(value));
+#elif defined(__aarch64__)
+    __asm__("" : "+w"(value));
+#else
+    __asm__("" : "+m"(value));
+#endif
+}
+
+// sum += value, and what rounding took away goes to lost (Knuth's TwoSum).
+template <typename V>
+inline void add_exactly(V& sum, V& lost, V value) {
+    const V total = sum + value, part = total - sum;
+    lost += (sum - (total - part)) + (value - part);
+    sum = total;
+}
+
+template <typename T>
+void add_row_exactly(const T* x, std::size_t d, double weight, const double* offset, double* sums,
+                     double* lost) {
+    using Vector = Lanes<double>::Vector;
+    typedef T Part __attribute__((vector_size(kLanes<double> * sizeof(T))));
+    std::size_t j = 0;
+    for (; j + kLanes<double> <= d; j += kLanes<double>) {
+        Part part;
+        __builtin_memcpy(&part, x + j, sizeof part);
+        Vector value = weight * (__builtin_convertvector(part, Vector) - load(offset + j));
+        settled(value);
+        Vector sum = load(sums + j), less = load(lost + j);
+        add_exactly(sum, less, value);
+        store(sums + j, sum);
+        store(lost + j, less);
+    }
+    for (; j < d; ++j) {
+        double value = weight * (double(x[j]) - offset[j]);
+        settled(value);
+        add_exactly(sums[j], lost[j], value);
+    }
+    add_exactly(sums[d], lost[d], weight);
+}
+
+void loosen(std::size_t count, const std::int32_t* labels, const BoundMoves& moves,
+            float* __restrict upper, float* __restrict lower, std::int32_t* __restrict open) {
+    constexpr float kWider = 1 + 0x1p-22f, kNarrower = 1 - 0x1p-22f;
+    const float *own = moves.own, *other = moves.other, *half_gap = moves.half_gap;
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int32_t label = labels[i];
+        const float above = (upper[i] + own[label]) * kWider;
+        const float less = (lower[i] - other[label]) * kNarrower;
+        const float below = less > 0 ? less : 0;
+        const float safe = below > half_gap[label] ? below : half_gap[label];
+        upper[i] = above;
+        lower[i] = below;
+        open[i] = above < safe ? 0 : 1;
     }
 }
 
@@ -327,6 +395,8 @@ constexpr Kernels<T> kTable{kTile<T>,
                             add_rows<T>,
                             add_moments<T>,
                             race_rates<T>,
+                            add_row_exactly<T>,
+                            loosen,
                             uniforms};
 
 }  // namespace

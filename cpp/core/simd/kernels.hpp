@@ -31,6 +31,12 @@ struct NearestTwo {
     float* lower;         // no more than the distance to any other
 };
 
+// For each centre: how far it moved, the farthest that another moved, and half the distance to the
+// nearest other.
+struct BoundMoves {
+    const float *own, *other, *half_gap;
+};
+
 // Sums over rows, d of each kind.
 struct MomentSums {
     double* __restrict weight, * __restrict sum, * __restrict squares;
@@ -74,6 +80,15 @@ struct Kernels {
     // lane; whether any row could finish before `limit`, by the bound 1 - u <= -log(u).
     bool (*race_rates)(const T* nearest, const T* distances, const double* weights,
                        const double* draws, double limit, double* rates, double* totals);
+
+    // One row into a sum, with the rounding errors of d sums and the weight kept in `lost`: a row
+    // that enters and leaves leaves nothing behind, whatever its size.
+    void (*add_row_exactly)(const T* x, std::size_t d, double weight, const double* offset,
+                            double* sums, double* lost);
+
+    // Centres moved, so bounds loosen: open[i] says that row i's bounds now cross (Hamerly's test).
+    void (*loosen)(std::size_t count, const std::int32_t* labels, const BoundMoves& moves,
+                   float* upper, float* lower, std::int32_t* open);
 
     // Uniform draws of the rows first .. first + count.
     void (*uniforms)(std::uint64_t seed, std::uint64_t stream, std::uint64_t first,

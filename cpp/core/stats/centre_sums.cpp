@@ -41,14 +41,6 @@ ExactTwo exact_two(const T* x, Matrix<const double> centres) {
     return two;
 }
 
-// sum += value, and what rounding took away goes to `lost` (Knuth's TwoSum): a row that enters and
-// leaves a sum leaves nothing behind, whatever its size.
-inline void add_exactly(double& sum, double& lost, double value) {
-    const double total = sum + value, part = total - sum;
-    lost += (sum - (total - part)) + (value - part);
-    sum = total;
-}
-
 // One segment's running results.
 struct Partial {
     double* sums = nullptr;  // k x width
@@ -65,6 +57,7 @@ struct Scratch {
         : work(tile * d), distances(points * tile) {}
 
     std::uint32_t rows[kRun];
+    std::int32_t open[kRun];
     std::int32_t labels[kRun], found[kRun];
     T lead[kRun], squared[kRun];
     float upper[kRun], lower[kRun];
@@ -90,11 +83,12 @@ class Step {
         Scratch<T> scratch(kernels_.tile, problem_.X.cols,
                            problem_.gaps ? problem_.centres.rows + 1 : 0);
         partial.resum = state_.fresh() || !partial.lost;
+        if (!state_.fresh()) check_labels(begin, end);
         for (std::size_t i = begin; i < end && !stop.stopped(thread); i += kRun)
-            run(i, std::min(kRun, end - i), (end - begin) / 8, scratch, partial);
+            run(i, std::min(kRun, end - i), (end - begin) / 4, scratch, partial);
         if (!partial.sums || !partial.lost || stop.raised()) return;
         if (partial.resum)
-            // More than an eighth have moved: one sum of all rows, now that their labels are known,
+            // More than a quarter have moved: one sum of all rows, now that their labels are known,
             // is cheaper than two corrections for each of those.
             sum_anew(begin, end, partial);
         else
@@ -103,6 +97,14 @@ class Step {
 
   private:
     bool bounded() const { return state_.upper != nullptr; }
+
+    // Labels of an earlier step are indices into arrays of k: none may point outside.
+    void check_labels(std::size_t begin, std::size_t end) const {
+        const std::uint32_t k = std::uint32_t(problem_.centres.rows);
+        std::uint32_t outside = 0;
+        for (std::size_t i = begin; i < end; ++i) outside |= std::uint32_t(state_.labels[i]) >= k;
+        if (outside) throw std::invalid_argument("a label points outside the centres");
+    }
 
     void run(std::size_t first, std::size_t count, std::size_t many, Scratch<T>& scratch,
              Partial& partial) const {
@@ -120,26 +122,27 @@ class Step {
     void label_by_bounds(std::size_t first, std::size_t count, std::int32_t* labels,
                          Scratch<T>& scratch, Partial& partial) const {
         std::size_t open = count;
-        if (state_.fresh() || !bounded())
+        if (state_.fresh() || !bounded()) {
             for (std::size_t i = 0; i < count; ++i) scratch.rows[i] = std::uint32_t(i);
-        else
-            open = tighten(first, undecided(first, count, labels, scratch), labels, scratch);
+        } else {
+            open = undecided(first, count, labels, scratch);
+            // Where most rows are open, most stay open: their own distance would be wasted.
+            if (2 * open <= count) open = tighten(first, open, labels, scratch);
+        }
         scan(first, open, labels, scratch, partial);
     }
 
-    // Hamerly's test: centres moved, so bounds loosen; rows whose bounds now cross stay open.
+    // Rows whose bounds, loosened by the centres' movement, now cross.
     std::size_t undecided(std::size_t first, std::size_t count, const std::int32_t* labels,
                           Scratch<T>& scratch) const {
-        constexpr float kOver = 1 + 0x1p-22f, kUnder = 1 - 0x1p-22f;
-        float* upper = state_.upper + first;
-        float* lower = state_.lower + first;
+        const BoundMoves moves{frame_.movement.data(), frame_.other_movement.data(),
+                               frame_.half_gap.data()};
+        kernels_.loosen(count, labels, moves, state_.upper + first, state_.lower + first,
+                        scratch.open);
         std::size_t open = 0;
         for (std::size_t i = 0; i < count; ++i) {
-            const std::int32_t own = labels[i];
-            upper[i] = (upper[i] + frame_.movement[own]) * kOver;
-            lower[i] = std::max(0.0f, lower[i] - frame_.other_movement[own]) * kUnder;
             scratch.rows[open] = std::uint32_t(i);
-            open += !(upper[i] < std::max(lower[i], frame_.half_gap[own]));
+            open += std::size_t(scratch.open[i]);
         }
         return open;
     }
@@ -200,15 +203,11 @@ class Step {
     }
 
     void move(std::size_t row, std::int32_t label, double sign, Partial& partial) const {
-        const std::size_t d = problem_.X.cols;
+        const std::size_t d = problem_.X.cols, place = std::size_t(label) * (d + 2);
         const double w = sign * (problem_.weight ? problem_.weight[row] : 1.0);
-        double* sums = partial.sums + std::size_t(label) * (d + 2);
-        double* lost = partial.lost + std::size_t(label) * (d + 2);
-        for (std::size_t j = 0; j < d; ++j)
-            add_exactly(sums[j], lost[j],
-                        w * (double(problem_.X.row(row)[j]) - problem_.offset[j]));
-        add_exactly(sums[d], lost[d], w);
-        sums[d + 1] += sign;
+        kernels_.add_row_exactly(problem_.X.row(row), d, w, problem_.offset, partial.sums + place,
+                                 partial.lost + place);
+        partial.sums[place + d + 1] += sign;
     }
 
     // A centre that every row of the segment has left keeps no rounding of what was there.

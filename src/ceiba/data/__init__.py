@@ -8,14 +8,25 @@ from typing import Any
 # Public name -> the module that holds it, looked up on first use so that the import stays cheap.
 _PUBLIC = {
     "Column": "ceiba.data.schema",
+    "IdentifierWarning": "ceiba.data.table",
     "Kind": "ceiba.data.schema",
+    "ReadError": "ceiba.data.read_error",
     "Schema": "ceiba.data.schema",
     "Table": "ceiba.data.table",
     "read": "ceiba.data.reader",
     "scan": "ceiba.data.scanned_source",
 }
 
-__all__ = ["Column", "Kind", "Schema", "Table", "read", "scan"]
+__all__ = [
+    "Column",
+    "IdentifierWarning",
+    "Kind",
+    "ReadError",
+    "Schema",
+    "Table",
+    "read",
+    "scan",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -39,7 +39,7 @@ class Assignment:
     def of(cls, batch: Any, space: Space | None, centres: Array) -> Assignment:
         """Assign the points of a batch."""
         batch, space = placed(batch, space, centres)
-        found = nearest(batch, space, centres, inertia=True)
+        found = nearest(batch, space, centres, inertia=True, last=True)
         return cls(found.labels, found.inertia)
 
     def merge(self, other: Assignment) -> Assignment:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -132,19 +132,34 @@ class Nearest:
 
 
 def nearest(
-    batch: Any, space: Space, centres: Array, *, inertia: bool = False, squared: bool = False
+    batch: Any,
+    space: Space,
+    centres: Array,
+    *,
+    inertia: bool = False,
+    squared: bool = False,
+    last: bool = False,
 ) -> Nearest:
-    """The nearest centre of every point of a batch; the first of equally near ones."""
+    """The nearest centre of every point of a batch; the first of equally near ones.
+
+    With ``last`` the row state of the steps before, if there is any, is used up for it.
+    """
     X = batch.rows.X
-    labels = np.empty(len(X), np.int32)
     distances = np.empty(len(X)) if squared else None
+    state = batch.scratch.pop("lloyd", None) if last else None
+    if state is None or state.previous.shape != centres.shape:
+        state = _LloydState(np.empty(len(X), np.int32))
+    labels = cast(Array, state.labels)
     total, _, _ = _native.centre_sums(
         X,
         batch.rows.weight,
         space.offset,
         centres,
         space.gaps,
+        previous=state.previous,
         labels=labels,
+        upper=state.upper,
+        lower=state.lower,
         squared=distances,
         want_inertia=inertia,
         threads=batch.threads,
