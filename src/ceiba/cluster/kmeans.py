@@ -342,7 +342,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
                 EmptyClusterWarning,
                 stacklevel=5,
             )
-        distinct = len(np.unique(self.cluster_centers_, axis=0))
+        # Bytes, not np.unique, which took a sixth of a fit on iris; + 0.0 makes -0.0 a zero.
+        distinct = len({row.tobytes() for row in self.cluster_centers_ + 0.0})
         if distinct < self.n_clusters:
             warnings.warn(
                 f"Number of distinct clusters ({distinct}) found smaller than n_clusters "
