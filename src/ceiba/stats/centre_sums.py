@@ -10,9 +10,6 @@ import numpy as np
 from ceiba import _native
 from ceiba.stats.points import Array, Points, Space
 
-# Keeping bounds costs about as much as 16 multiply-adds a row: below this many they do not pay.
-_BOUNDS_PAY = 24
-
 
 @dataclass(slots=True)
 class _LloydState:
@@ -31,8 +28,9 @@ class _LloydState:
         if space.gaps:
             return cls(labels)
         memory = np.empty(_native.remembered_size(n, k, d))
-        if not space.bounded or k * d < _BOUNDS_PAY:
+        if not space.bounded:
             return cls(labels, memory=memory)
+        # Bounds pay from two centres in two columns on: 1.0 to 1.8 times as fast with them.
         return cls(labels, np.empty(n, np.float32), np.empty(n, np.float32), memory)
 
 
