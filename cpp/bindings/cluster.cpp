@@ -30,13 +30,12 @@ void bind_moments(nb::module_& module) {
             const auto place = [](std::size_t i) {
                 return i == Moments::kNone ? std::int64_t(-1) : std::int64_t(i);
             };
-            return std::make_tuple(result.gaps, place(result.empty_row), place(result.infinite_row),
+            return std::make_tuple(result.gaps, place(result.infinite_row),
                                    place(result.infinite_column));
         },
         "X"_a.noconvert(), "weight"_a.noconvert().none(), "out"_a.noconvert(), "threads"_a,
         "Per column: weight, mean, centred squares, least and most, into out (5 x d).\n\n"
-        "Returns (gaps, first row without a value, row and column of the first infinity), -1 for "
-        "none.");
+        "Returns (gaps, row and column of the first infinity), -1 for none.");
 }
 
 template <typename T>

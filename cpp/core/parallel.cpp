@@ -35,7 +35,10 @@ bool Interrupt::stopped(int thread) {
         if (last_look_ == 0) last_look_ = now;
         if (now - last_look_ >= 50) {
             last_look_ = now;
-            if (interrupt_poll()) stop();
+            if (interrupt_poll()) {
+                by_user_ = true;
+                stop();
+            }
         }
     }
     return raised();
@@ -60,8 +63,9 @@ void for_segments(const Segments& segments, int threads, const SegmentBody& body
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (std::size_t s = 0; s < segments.count; ++s) guarded(s, omp_get_thread_num());
     }
+    // The user's interrupt comes first: its Python exception is already set.
+    if (interrupt.by_user()) throw Interrupted();
     if (failure) std::rethrow_exception(failure);
-    if (interrupt.raised()) throw Interrupted();
 }
 
 }  // namespace ceiba

@@ -49,10 +49,13 @@ class Interrupt {
     // Cheap enough for every few hundred rows: thread 0 looks at the clock, the rest at a flag.
     bool stopped(int thread);
     bool raised() const { return stop_.load(std::memory_order_relaxed); }
+    // Whether it was the user who asked (else: another thread failed).
+    bool by_user() const { return by_user_; }
     void stop() { stop_.store(true, std::memory_order_relaxed); }
 
   private:
     std::atomic<bool> stop_{false};
+    bool by_user_ = false;
     long long last_look_ = 0;
 };
 

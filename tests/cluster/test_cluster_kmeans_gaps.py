@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
-from ceiba import KMeans
+from ceiba import KMeans, datasets
 from oracles import kmeans_naive as naive
 from oracles.kmeans_tables import groups
 
@@ -43,13 +43,21 @@ def test_fit_and_predict_agree_on_ties_of_rows_with_gaps():
         np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "predict", "transform", "score"])
-def test_a_row_without_any_value_is_refused_with_its_number(method):
+def test_a_row_without_any_value_moves_nothing_and_gets_the_first_label():
     X = groups(18, 20, 3, 2)
-    model = KMeans(2).fit(X)
-    X[13] = np.nan
-    with pytest.raises(ValueError, match="row 13 has no value"):
-        getattr(model, method)(X)
+    blank = np.vstack([X, np.full((1, 3), np.nan)])
+    start = X[:2].copy()
+    model, other = KMeans(2, init=start).fit(X), KMeans(2, init=start).fit(blank)
+    np.testing.assert_allclose(other.cluster_centers_, model.cluster_centers_, rtol=1e-12)
+    assert other.inertia_ == pytest.approx(model.inertia_)
+    assert other.labels_[-1] == other.predict(blank)[-1] == 0
+    assert other.transform(blank)[-1].tolist() == [0.0, 0.0]
+    assert other.score(blank) == pytest.approx(-other.inertia_)
+
+
+def test_a_table_with_a_blank_row_is_taken_as_it_is():
+    model = KMeans(2).fit(datasets.load("vote").X)
+    assert np.isfinite(model.cluster_centers_).all()
 
 
 def test_a_column_without_any_value_is_refused():

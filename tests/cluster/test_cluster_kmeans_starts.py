@@ -61,7 +61,7 @@ def test_starts_are_as_good_as_scikit_learns():
 def test_an_empty_cluster_is_started_again_and_said():
     X = groups(16, 200, 2, 5)
     centres = np.vstack([X[:3], [[500.0, 500.0], [600.0, -900.0]]])
-    with pytest.warns(EmptyClusterWarning, match="lost all its rows"):
+    with pytest.warns(EmptyClusterWarning, match="lost all their rows"):
         model = KMeans(5, init=centres, trace=True).fit(X)
     assert model.n_repairs_ == 2
     assert len(set(model.labels_)) == 5

@@ -107,8 +107,8 @@ STATISTICS = [
     StatisticCase("CentreSums", CentreSums.of, _sums),
     StatisticCase("Race", Race.of, _race, seen=_those_who_ran),
     StatisticCase("Race for the first centre", Race.of, _first_race, seen=_those_who_ran),
-    StatisticCase("Assignment", Assignment.of, _near),
-    StatisticCase("Distances", Distances.of, _near),
+    StatisticCase("Assignment", Assignment.of, _near, seen=lambda a: (a.labels, a.inertia)),
+    StatisticCase("Distances", Distances.of, _near, seen=lambda d: d.values),
     StatisticCase("Farthest", Farthest.of, lambda points: (*_near(points), 4)),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -312,12 +313,16 @@ def test_moved_rows_are_counted_without_memory_too(dtype):
     assert sums.moved == (old != new).sum() > 0
 
 
-def test_a_batch_keeps_to_its_number_of_centres():
+def test_state_of_another_problem_is_not_used():
+    """Another number of centres, or sums relative to another offset: the step begins anew."""
     X = groups(9, 50, 2, 2)
-    kept = LocalRows(Points(X), 0, 1)
-    CentreSums.of(kept, space_of(X), X[:3].copy())
-    with pytest.raises(ValueError, match="another number"):
-        CentreSums.of(kept, space_of(X), X[:4].copy())
+    kept, space = LocalRows(Points(X), 0, 1), space_of(X)
+    CentreSums.of(kept, space, X[:3].copy())
+    assert CentreSums.of(kept, space, X[:4].copy()).counts.sum() == 50
+    shifted = replace(space, offset=space.offset + 7.0)
+    found = CentreSums.of(kept, shifted, X[:4].copy())
+    fresh = CentreSums.of(LocalRows(Points(X), 0, 1), shifted, X[:4].copy())
+    np.testing.assert_array_equal(found.sums, fresh.sums)
 
 
 @DTYPES

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace ceiba {
 namespace {
@@ -56,21 +57,24 @@ inline typename Lanes<T>::Vector splat(T x) {
     return x - typename Lanes<T>::Vector{};
 }
 
+template <typename T, std::size_t kStride, std::size_t... kLane>
+inline void swap_halves(typename Lanes<T>::Vector& a, typename Lanes<T>::Vector& b,
+                        std::index_sequence<kLane...>) {
+    constexpr std::size_t n = kLanes<T>;
+    const auto low =
+        __builtin_shufflevector(a, b, ((kLane & kStride) ? n + kLane - kStride : kLane)...);
+    b = __builtin_shufflevector(a, b, ((kLane & kStride) ? n + kLane : kLane + kStride)...);
+    a = low;
+}
+
 // The vectors of a square tile, rows to columns: log2(lanes) rounds that swap halves, quarters, ...
 template <typename T, std::size_t kStride = kLanes<T> / 2>
 inline void transpose(typename Lanes<T>::Vector (&v)[kLanes<T>]) {
     if constexpr (kStride > 0) {
-        typename Lanes<T>::Index low, high;
-        for (std::size_t l = 0; l < kLanes<T>; ++l) {
-            low[l] = (l & kStride) == 0 ? l : kLanes<T> + l - kStride;
-            high[l] = (l & kStride) == 0 ? l + kStride : kLanes<T> + l;
-        }
         for (std::size_t i = 0; i < kLanes<T>; ++i)
-            if ((i & kStride) == 0) {
-                const auto a = v[i], b = v[i + kStride];
-                v[i] = __builtin_shuffle(a, b, low);
-                v[i + kStride] = __builtin_shuffle(a, b, high);
-            }
+            if ((i & kStride) == 0)
+                swap_halves<T, kStride>(v[i], v[i + kStride],
+                                        std::make_index_sequence<kLanes<T>>());
         transpose<T, kStride / 2>(v);
     }
 }

@@ -88,6 +88,7 @@ void CentreFrame<T>::measure_gaps(std::size_t k, int threads) {
             T least = std::numeric_limits<T>::infinity();
             for (std::size_t c = 0; c < k; ++c)
                 if (c != first + r) least = std::min(least, squared[c * tile + r]);
+            if (!std::isfinite(least) && k > 1) continue;  // overflow: no bound at all
             const double gap =
                 std::sqrt(double(least)) * (1 - (double(d) + 8) * kRound) - 8 * kRound * longest_;
             half_gap[first + r] = float(std::max(0.0, gap / 2 * kUnder));

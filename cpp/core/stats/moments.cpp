@@ -33,7 +33,6 @@ void Moments::merge(const Moments& other) {
         most[j] = std::max(most[j], other.most[j]);
     }
     gaps += other.gaps;
-    empty_row = std::min(empty_row, other.empty_row);
     if (other.infinite_row < infinite_row) {
         infinite_row = other.infinite_row;
         infinite_column = other.infinite_column;
@@ -59,7 +58,6 @@ class Run {
             X_.row(first), X_.cols, last - first, weight ? weight + first : nullptr, pivot_.data(),
             {result.weight.data(), sum_.data(), result.squares.data(), result.least.data(),
              result.most.data()});
-        if (result.gaps >= X_.cols) result.empty_row = first_empty(first, last);
         for (std::size_t j = 0; j < X_.cols; ++j) centre(result, first, last, j);
         return result;
     }
@@ -69,12 +67,6 @@ class Run {
         for (std::size_t i = first; i < last; ++i)
             if (X_.row(i)[j] == X_.row(i)[j]) return X_.row(i)[j];
         return 0;
-    }
-
-    std::size_t first_empty(std::size_t first, std::size_t last) const {
-        for (std::size_t i = first; i < last; ++i)
-            if (std::none_of(X_.row(i), X_.row(i) + X_.cols, [](T x) { return x == x; })) return i;
-        return Moments::kNone;
     }
 
     void centre(Moments& result, std::size_t first, std::size_t last, std::size_t j) const {

@@ -12,7 +12,6 @@ struct Moments {
     std::vector<double> weight, mean, squares;  // per column; squares = sum of w (x - mean)^2
     std::vector<double> least, most;            // per column, +inf / -inf where nothing is observed
     std::size_t gaps = 0;                       // missing values in all
-    std::size_t empty_row = kNone;              // first row without any value
     std::size_t infinite_row = kNone, infinite_column = kNone;  // first infinity met
 
     static constexpr std::size_t kNone = ~std::size_t(0);

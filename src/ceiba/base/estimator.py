@@ -67,7 +67,8 @@ class Estimator(CallbackMixin, BaseEstimator):
     def _check_columns(self, X: Any) -> None:
         """Names and number of columns as in ``fit``, in scikit-learn's words."""
         dicts = isinstance(X, list) and bool(X) and isinstance(X[0], dict)
-        if dicts or isinstance(getattr(X, "schema", None), Schema):
+        dask_frame = hasattr(X, "npartitions") and hasattr(X, "columns")
+        if dicts or dask_frame or isinstance(getattr(X, "schema", None), Schema):
             return  # names that scikit-learn does not see: Table.of compares them itself
         if type(X) is not np.ndarray or self.schema_.named:
             _check_feature_names(self, X, reset=False)

@@ -11,10 +11,11 @@ from numpy.random import Generator, RandomState
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from ceiba.base import AtLeast, Estimator, Steps, Trace, seed_of, watched
+from ceiba.base import AtLeast, Estimator, Steps, Trace, seed_of, validate, watched
 from ceiba.cluster.lloyd import Centres, lloyd
 from ceiba.cluster.starts import plus_plus, random_rows
 from ceiba.data.encoding import Encoding
+from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk, InMemory, Source
 from ceiba.data.table import Table
 from ceiba.engine import Engine
@@ -33,7 +34,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     1 to the squared distance; an ordinal column counts as its rank, from 0 to 1; numbers count as
     they are, so bring them to comparable scales first. A gap adds nothing to a distance, in
     training and in prediction, and a level that training did not see is a gap; a centre is the
-    mean of what is observed. ``transform`` scales distances of rows with gaps up to all columns.
+    mean of what is observed. A row without any value is equally near to all centres, gets the
+    first label and moves none. A date counts in days. ``transform`` scales distances of rows with
+    gaps up to all columns.
 
     {parameters}
 
@@ -138,19 +141,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         self : KMeans
         """
         engine, source = self._open(X, sample_weight, reset=True)
-        rows, moments = self._survey(engine, source, self.n_clusters)
+        given = None if isinstance(self.init, str) or callable(self.init) else self.init
+        rows, moments = self._survey(engine, source, self.n_clusters, given)
         self._check_values(moments, source)
         space = Space.of(moments)
         tol = float(self.tol * np.mean(moments.variance))
         best, trace = self._best_run(rows, engine, space, tol)
-        self._learn_schema(source.schema)
-        self._keep(best.centres, best.weights)
-        self.n_iter_ = best.n_iter
-        self.n_repairs_ = best.repairs
-        self.__dict__.pop("trace_", None)
-        if trace is not None:
-            self.trace_ = trace
-        self._finish(rows, engine, source, space)
+        schema = source.schema
+        found = self._found(rows, engine, source, schema, space, best.centres, best.weights)
+        self._learn_schema(schema)
+        self._keep(found, n_iter_=best.n_iter, n_repairs_=best.repairs, trace_=trace)
         self._warn(best)
         return self
 
@@ -173,27 +173,35 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         ----------
         Sculley (2010), "Web-scale k-means clustering", WWW.
         """
+        validate(self)
         first = not hasattr(self, "cluster_centers_")
+        if not first and self.n_clusters != len(self.cluster_centers_):
+            raise ValueError(
+                f"the model has {len(self.cluster_centers_)} clusters and n_clusters is now "
+                f"{self.n_clusters}: fit it anew, or set n_clusters back"
+            )
         engine, source = self._open(X, sample_weight, reset=first)
-        rows, moments = self._survey(engine, source, self.n_clusters if first else 1)
         if first:
+            rows, moments = self._survey(engine, source, self.n_clusters)
             self._check_values(moments, source)
             space = Space.of(moments)
             centres = self._start(rows, engine, space, seed_of(self.random_state), 0)
             seen = np.zeros_like(centres)
         else:
             centres, seen = self.cluster_centers_.astype(np.float64), self._weights
+            rows, moments = self._survey(engine, source, 1, centres)
             space = Space.around(moments, centres)
         sums = engine.reduce(rows, CentreSums.of, space, centres)
         total = seen + sums.weights
         moved = sums.sums + sums.weights * (space.offset - centres)
         centres = centres + np.divide(moved, total, out=np.zeros_like(moved), where=total > 0)
+        space = Space.around(moments, centres)
+        schema = source.schema if first else self.schema_
+        found = self._found(rows, engine, source, schema, space, centres, total)
         if first:
-            self._learn_schema(source.schema)
-        self._keep(centres, total)
-        self.n_iter_ = getattr(self, "n_iter_", 0) + 1
-        self.n_repairs_ = getattr(self, "n_repairs_", 0)
-        self._finish(rows, engine, source, Space.around(moments, centres))
+            self._learn_schema(schema)
+        steps, repairs = getattr(self, "n_iter_", 0) + 1, getattr(self, "n_repairs_", 0)
+        self._keep(found, n_iter_=steps, n_repairs_=repairs, trace_=None)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -230,21 +238,33 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the weighted sum of squared distances of the rows to their nearest centres."""
         engine, source = self._open(X, sample_weight, reset=False)
-        return -float(self._reduce(engine, source, Assignment.of).inertia)
+        rows = engine.rows(source.partitions, ToPoints())
+        centres = self.cluster_centers_.astype(np.float64)
+        return -float(engine.reduce(rows, Assignment.of, None, centres).inertia)
 
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
-    def _survey(self, engine: Engine, source: Source, least: int) -> tuple[Any, Moments]:
-        """The rows as points, numbered, in a type that can hold distances; and their moments."""
+    def _survey(
+        self, engine: Engine, source: Source, least: int, known: Any = None
+    ) -> tuple[Any, Moments]:
+        """The rows as points, numbered, and their moments.
+
+        The type of the points can hold the distances among them and to ``known`` centres.
+        """
         rows = engine.rows(source.partitions, ToPoints())
         moments = engine.reduce(rows, Moments.of)
         if moments.n_rows == 0:
             raise ValueError("every row has weight zero: there is nothing to cluster")
         if moments.n_rows < least:
             raise ValueError(f"n_samples={moments.n_rows} should be >= n_clusters={least}.")
-        if not suits(moments.spread, Encoding.of(source.schema).dtype):
+        reach = moments
+        if known is not None:
+            k, d = self.n_clusters, len(moments.mean)
+            reach = moments.reaching(_given_centres(known, k, d))
+            Space.of(reach)  # refuses centres too far away to be measured
+        if not suits(reach.spread, Encoding.of(source.schema).dtype):
             rows = engine.rows(source.partitions, ToPoints("float64"))
             moments = engine.reduce(rows, Moments.of)
         return rows.numbered(moments.rows), moments
@@ -300,25 +320,44 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
             given = given(X, self.n_clusters, random_state=state)
         return _given_centres(given, self.n_clusters, len(space.offset))
 
-    def _keep(self, centres: Array, weights: Array) -> None:
-        encoding = Encoding.of(self.schema_)
-        self.cluster_centers_ = np.ascontiguousarray(centres, dtype=encoding.dtype)
-        self.encoded_names_ = encoding.names
-        self._weights = np.ascontiguousarray(np.broadcast_to(weights, centres.shape))
-
-    def _finish(self, rows: Any, engine: Engine, source: Source, space: Space) -> None:
-        """Labels and inertia under the centres as they are kept."""
-        centres = self.cluster_centers_.astype(np.float64)
-        self.__dict__.pop("labels_", None)
+    def _found(
+        self,
+        rows: Any,
+        engine: Engine,
+        source: Source,
+        schema: Schema,
+        space: Space,
+        centres: Array,
+        weights: Array,
+    ) -> dict[str, Any]:
+        """The fitted attributes: the centres as they are kept, labels and inertia under them."""
+        encoding = Encoding.of(schema)
+        kept = np.ascontiguousarray(centres, dtype=encoding.dtype)
+        found = {
+            "cluster_centers_": kept,
+            "encoded_names_": encoding.names,
+            "_weights": np.ascontiguousarray(np.broadcast_to(weights, centres.shape)),
+        }
+        exact = kept.astype(np.float64)
         if engine.name != "local":
-            self.inertia_ = engine.reduce(rows, CentreSums.of, space, centres, None, True).inertia
-            return
-        found = engine.reduce(rows, Assignment.of, space, centres)
-        self.labels_, self.inertia_ = found.labels, found.inertia
-        if len(found.labels) < len(source.partitions[0].load().table):
-            self.labels_ = self._labels_of_all(engine, source, found.labels)
+            last = engine.reduce(rows, CentreSums.of, space, exact, None, True)
+            return {**found, "inertia_": last.inertia}
+        assigned = engine.reduce(rows, Assignment.of, space, exact)
+        labels = assigned.labels
+        if len(labels) < len(source.partitions[0].load().table):
+            labels = self._labels_of_all(engine, source, labels, exact)
+        return {**found, "inertia_": assigned.inertia, "labels_": labels}
 
-    def _labels_of_all(self, engine: Engine, source: Source, labels: Array) -> Array:
+    def _keep(self, found: dict[str, Any], **more: Any) -> None:
+        """Set what a fit found, all at once; what it did not find is gone."""
+        self.__dict__.pop("labels_", None)
+        self.__dict__.pop("trace_", None)
+        kept = {name: value for name, value in more.items() if value is not None}
+        self.__dict__.update({**found, **kept})
+
+    def _labels_of_all(
+        self, engine: Engine, source: Source, labels: Array, centres: Array
+    ) -> Array:
         """Labels with those of the rows of weight zero; -1 for such as lie nowhere."""
         everyone = ToPoints("float64", keep_all=True)(source.partitions[0].load())
         assert everyone.weight is not None
@@ -326,8 +365,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         together[everyone.weight > 0] = labels
         placed = np.flatnonzero((everyone.weight == 0) & lie_somewhere(everyone.X))
         if len(placed):
-            absent = InMemory(Chunk(Table.of(everyone.X[placed])))
-            together[placed] = self._reduce(engine, absent, Assignment.of).labels
+            absent = engine.rows([InMemory(Chunk(Table.of(everyone.X[placed])))], ToPoints())
+            found = engine.reduce(absent, Assignment.of, None, centres)
+            together[placed] = found.labels
         return together
 
     def _reduce(self, engine: Engine, source: Source, summarise: Callable[..., Any]) -> Any:
@@ -337,8 +377,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     def _warn(self, best: Centres) -> None:
         if best.repairs:
             warnings.warn(
-                f"{best.repairs} times a cluster lost all its rows and was started again at the "
-                "row farthest from its centre: fewer clusters may fit these data better.",
+                f"clusters that had lost all their rows were started again {best.repairs} time(s), "
+                "at the row farthest from its centre: fewer clusters may fit these data better.",
                 EmptyClusterWarning,
                 stacklevel=5,
             )

@@ -33,6 +33,14 @@ def open_container(X: Any) -> Any:
         raise TypeError("A Dask collection holds no rows yet: compute it first, X.compute().")
     if isinstance(X, list | tuple):
         return _open_rows(X)
+    if type(X).__module__.startswith("pyarrow") and type(X).__name__ == "RecordBatch":
+        import pyarrow
+
+        X = pyarrow.Table.from_batches([X])  # narwhals knows tables only
+    if hasattr(X, "partitions") and hasattr(X, "schema") and not hasattr(X, "shape"):
+        raise TypeError(
+            "A scan holds no rows yet, and this needs them in memory: read them with ceiba.read."
+        )
     from ceiba.data.frames import open_frame  # narwhals is only asked where it is needed
 
     frame = open_frame(X)

@@ -320,7 +320,7 @@ def _warn_identifier(column: Column, values: Values) -> None:
         warnings.warn(
             f"Column {column.name!r} has a different label in every row, as an identifier has: "
             f"nothing can be learnt from it. Leave it out, or declare what it is, "
-            f"kinds={{{column.name!r}: 'nominal'}}.",
+            f"Table.of(X, kinds={{{column.name!r}: 'nominal'}}).",
             IdentifierWarning,
             stacklevel=4,
         )

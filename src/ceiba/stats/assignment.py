@@ -13,6 +13,11 @@ from ceiba.stats.moments import Moments
 from ceiba.stats.points import Array, Space, suits
 
 
+def joined(parts: tuple[Array, ...]) -> Array:
+    """The rows of all parts, one after the other."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
 def placed(batch: Any, space: Space | None, centres: Array) -> tuple[Any, Space]:
     """The batch and the space to measure it in: found from its rows where none is given.
 
@@ -30,9 +35,13 @@ def placed(batch: Any, space: Space | None, centres: Array) -> tuple[Any, Space]
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Nearest centre of every point, and the weighted sum of squared distances to it."""
+    """Nearest centre of every point, and the weighted sum of squared distances to it.
 
-    labels: Array
+    The labels of the parts are joined when they are asked for: joining them at every merge would
+    copy the first part as often as there are parts.
+    """
+
+    parts: tuple[Array, ...]
     inertia: float
 
     @classmethod
@@ -40,19 +49,23 @@ class Assignment:
         """Assign the points of a batch."""
         batch, space = placed(batch, space, centres)
         found = nearest(batch, space, centres, inertia=True, last=True)
-        return cls(found.labels, found.inertia)
+        return cls((found.labels,), found.inertia)
 
     def merge(self, other: Assignment) -> Assignment:
         """Both parts, in order."""
-        labels = np.concatenate([self.labels, other.labels])
-        return Assignment(labels, self.inertia + other.inertia)
+        return Assignment(self.parts + other.parts, self.inertia + other.inertia)
+
+    @property
+    def labels(self) -> Array:
+        """Labels of all points, in order."""
+        return joined(self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Distances:
     """Distance of every point to every centre; with gaps scaled up to all columns."""
 
-    values: Array
+    parts: tuple[Array, ...]
 
     @classmethod
     def of(cls, batch: Any, space: Space | None, centres: Array) -> Distances:
@@ -62,11 +75,16 @@ class Distances:
         X = batch.rows.X
         out = np.empty((len(X), len(centres)), X.dtype)
         _native.squared_distances(X, space.offset, centres, space.gaps, out, batch.threads)
-        return cls(np.sqrt(out, out=out).astype(dtype, copy=False))
+        return cls((np.sqrt(out, out=out).astype(dtype, copy=False),))
 
     def merge(self, other: Distances) -> Distances:
         """Both parts, in order."""
-        return Distances(np.concatenate([self.values, other.values]))
+        return Distances(self.parts + other.parts)
+
+    @property
+    def values(self) -> Array:
+        """Distances of all points, in order."""
+        return joined(self.parts)
 
 
 @dataclass(frozen=True, slots=True)

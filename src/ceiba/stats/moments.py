@@ -34,17 +34,16 @@ class Moments:
 
     @classmethod
     def of(cls, batch: Any) -> Moments:
-        """Summarise points; infinity and a row without any value are refused."""
+        """Summarise points; infinity is refused."""
         X = batch.rows.X
         out = np.empty((5, X.shape[1]))
-        gaps, empty, row, column = _native.moments(X, batch.rows.weight, out, batch.threads)
+        gaps, row, column = _native.moments(X, batch.rows.weight, out, batch.threads)
         if row >= 0:
             raise ValueError(
-                f"Input X contains infinity: row {row}, column {batch.rows.column_name(column)}. "
-                "Correct it, or give NaN where the value is missing."
+                f"Input X contains infinity: row {batch.rows.row_number(row)}, column "
+                f"{batch.rows.column_name(column)}. Correct it, or give NaN where the value is "
+                "missing."
             )
-        if empty >= 0:
-            raise ValueError(f"row {empty} has no value at all: leave such rows out")
         return cls(out[0], out[1], out[2], out[3], out[4], gaps, (len(X),))
 
     def merge(self, other: Moments) -> Moments:

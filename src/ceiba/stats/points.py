@@ -29,6 +29,11 @@ class Points:
     X: Array
     weight: Array | None = None
     schema: Schema | None = None
+    kept: Array | None = None  # numbers of the rows, where some of weight zero were left out
+
+    def row_number(self, row: int) -> int:
+        """What a message calls a row: its number before any was left out."""
+        return row if self.kept is None else int(self.kept[row])
 
     def column_name(self, column: int) -> str:
         """What a message calls a column of the matrix."""
@@ -63,15 +68,14 @@ class ToPoints:
         weight = checked_weight(chunk.weight, len(X))
         if self.keep_all or weight.all():
             return Points(X, weight, schema)
-        kept = weight > 0
-        return Points(X[kept], weight[kept], schema)
+        kept = np.flatnonzero(weight)
+        return Points(X[kept], weight[kept], schema, kept)
 
 
 def checked_weight(weight: Any, n_rows: int) -> Array:
     """Weights as float64, one a row, finite and not negative; a number stands for all rows."""
-    values = np.ascontiguousarray(weight, dtype=np.float64)
-    if values.ndim == 0:
-        values = np.full(n_rows, float(values))
+    values = np.asarray(weight, dtype=np.float64)
+    values = np.full(n_rows, float(values)) if values.ndim == 0 else np.ascontiguousarray(values)
     if values.ndim != 1:
         raise ValueError("Sample weights must be 1D array or scalar")
     if len(values) != n_rows:
@@ -132,9 +136,9 @@ def _check_squarable(spread: float) -> None:
 
 
 def lie_somewhere(X: Array) -> Array:
-    """Which rows have a value and no value that is infinite or too large to measure."""
+    """Which rows have no value that is infinite or too large to measure."""
     far = np.nan_to_num(np.abs(X), nan=0.0, posinf=np.inf).max(axis=1)
-    somewhere: Array = (far <= _SQUARABLE["float64"][1]) & ~np.isnan(X).all(axis=1)
+    somewhere: Array = far <= _SQUARABLE["float64"][1]
     return somewhere
 
 
