@@ -69,3 +69,27 @@ def test_a_record_batch_is_read_like_a_table():
     np.testing.assert_array_equal(model.predict(batch), model.labels_)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(pa.RecordBatch.from_pandas(frame[["z", "a"]]))
+
+
+def test_a_callback_is_given_the_model_of_each_step():
+    pytest.importorskip("sklearn.callback")
+
+    class Watcher:
+        def setup(self, estimator, context):
+            self.scores = []
+
+        def teardown(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+            if context.task_name == "step" and fitted_estimator is not None:
+                self.scores.append(fitted_estimator.score(X))
+
+    watcher = Watcher()
+    model = KMeans(3, init=X[:3], tol=0.0).set_callbacks(watcher).fit(X)
+    assert len(watcher.scores) == model.n_iter_
+    assert watcher.scores == sorted(watcher.scores)
+    assert watcher.scores[-1] == pytest.approx(-model.inertia_)

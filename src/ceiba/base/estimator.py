@@ -22,11 +22,11 @@ class Estimator(CallbackMixin, BaseEstimator):
 
         engine, source = self._open(X, sample_weight, reset=True)
         ...
-        self._learn_schema(source.schema)
+        vars(self).update({**schema_attributes(source.schema), "centres_": ...})
 
     and every later method with ``reset=False``. Attributes are set when all is learnt: a fit that
-    fails leaves the model as it was. It states what it does with gaps and nominal
-    columns in its docstring; levels that training did not see are gaps at prediction.
+    fails leaves the model as it was. It states what it does with gaps and nominal columns in its
+    docstring; levels that training did not see are gaps at prediction.
     """
 
     # Fitted attributes that do not end in "_" and belong into a model file all the same.
@@ -56,14 +56,6 @@ class Estimator(CallbackMixin, BaseEstimator):
         self._check_columns(X)
         return choose_engine(X, sample_weight, n_jobs=self.n_jobs, schema=self.schema_)
 
-    def _learn_schema(self, schema: Schema) -> None:
-        self.schema_ = schema
-        self.n_features_in_ = len(schema)
-        if schema.named:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
     def _check_columns(self, X: Any) -> None:
         """Names and number of columns as in ``fit``, in scikit-learn's words."""
         dicts = isinstance(X, list) and bool(X) and isinstance(X[0], dict)
@@ -78,3 +70,11 @@ class Estimator(CallbackMixin, BaseEstimator):
                 f"X has {width} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
+
+
+def schema_attributes(schema: Schema) -> dict[str, Any]:
+    """What a fitted estimator says of its columns, in scikit-learn's names and ours."""
+    attributes = {"schema_": schema, "n_features_in_": len(schema)}
+    if schema.named:
+        attributes["feature_names_in_"] = np.array(schema.names, dtype=object)
+    return attributes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.exceptions import ConvergenceWarning
 
 from ceiba.base import AtLeast, Estimator, Steps, Trace, seed_of, validate, watched
+from ceiba.base.estimator import schema_attributes
 from ceiba.cluster.lloyd import Centres, lloyd
 from ceiba.cluster.starts import plus_plus, random_rows
 from ceiba.data.encoding import Encoding
@@ -146,10 +148,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         self._check_values(moments, source)
         space = Space.of(moments)
         tol = float(self.tol * np.mean(moments.variance))
-        best, trace = self._best_run(rows, engine, space, tol)
         schema = source.schema
+        best, trace = self._best_run(rows, engine, space, tol, schema)
         found = self._found(rows, engine, source, schema, space, best.centres, best.weights)
-        self._learn_schema(schema)
         self._keep(found, n_iter_=best.n_iter, n_repairs_=best.repairs, trace_=trace)
         self._warn(best)
         return self
@@ -198,8 +199,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         space = Space.around(moments, centres)
         schema = source.schema if first else self.schema_
         found = self._found(rows, engine, source, schema, space, centres, total)
-        if first:
-            self._learn_schema(schema)
         steps, repairs = getattr(self, "n_iter_", 0) + 1, getattr(self, "n_repairs_", 0)
         self._keep(found, n_iter_=steps, n_repairs_=repairs, trace_=None)
         return self
@@ -277,7 +276,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         encoding.check_whole_numbers(moments.least, moments.most)
 
     def _best_run(
-        self, rows: Any, engine: Engine, space: Space, tol: float
+        self, rows: Any, engine: Engine, space: Space, tol: float, schema: Schema
     ) -> tuple[Centres, Trace | None]:
         seed = seed_of(self.random_state)
         runs = self._runs()
@@ -286,7 +285,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
             rows.forget()
             centres = self._start(rows, engine, space, seed, run)
             steps = Steps(self, self.max_iter, trace=self.trace, name="k-means", runs=runs)
-            found = lloyd(rows, engine, space, centres, steps, tol)
+            fitted = partial(_model_of, schema)
+            found = lloyd(rows, engine, space, centres, steps, tol, fitted)
             inertia = 0.0
             if runs > 1:
                 inertia = engine.reduce(
@@ -331,14 +331,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         weights: Array,
     ) -> dict[str, Any]:
         """The fitted attributes: the centres as they are kept, labels and inertia under them."""
-        encoding = Encoding.of(schema)
-        kept = np.ascontiguousarray(centres, dtype=encoding.dtype)
-        found = {
-            "cluster_centers_": kept,
-            "encoded_names_": encoding.names,
-            "_weights": np.ascontiguousarray(np.broadcast_to(weights, centres.shape)),
-        }
-        exact = kept.astype(np.float64)
+        found = _model_of(schema, centres)
+        found["_weights"] = np.ascontiguousarray(np.broadcast_to(weights, centres.shape))
+        exact = found["cluster_centers_"].astype(np.float64)
         if engine.name != "local":
             last = engine.reduce(rows, CentreSums.of, space, exact, None, True)
             return {**found, "inertia_": last.inertia}
@@ -350,8 +345,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
 
     def _keep(self, found: dict[str, Any], **more: Any) -> None:
         """Set what a fit found, all at once; what it did not find is gone."""
-        self.__dict__.pop("labels_", None)
-        self.__dict__.pop("trace_", None)
+        for name in ("feature_names_in_", "labels_", "trace_"):
+            self.__dict__.pop(name, None)
         kept = {name: value for name, value in more.items() if value is not None}
         self.__dict__.update({**found, **kept})
 
@@ -403,6 +398,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
                 raise ValueError(f"{name} must be finite")
         if self.n_features_in_ != len(self.schema_):
             raise ValueError("n_features_in_ must be the number of columns of the schema")
+
+
+def _model_of(schema: Schema, centres: Array) -> dict[str, Any]:
+    """The attributes that a model of these centres needs to predict."""
+    encoding = Encoding.of(schema)
+    return {
+        **schema_attributes(schema),
+        "cluster_centers_": np.ascontiguousarray(centres, dtype=encoding.dtype),
+        "encoded_names_": encoding.names,
+    }
 
 
 def _given_centres(given: Any, k: int, d: int) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,18 @@ class Centres:
 
 
 def lloyd(
-    rows: Any, engine: Engine, space: Space, centres: Array, steps: Steps, tol: float
+    rows: Any,
+    engine: Engine,
+    space: Space,
+    centres: Array,
+    steps: Steps,
+    tol: float,
+    fitted: Callable[[Array], dict[str, Any]],
 ) -> Centres:
     """Move the centres to the means of their points until they move no more than ``tol``.
 
-    ``tol`` bounds the sum of the squared movements of one step.
+    ``tol`` bounds the sum of the squared movements of one step; ``fitted`` makes the attributes of
+    a model of some centres, should a callback want that of a step.
 
     References
     ----------
@@ -47,6 +55,7 @@ def lloyd(
             sums, repaired = repair(sums, rows, engine, space, centres)
             repairs += repaired
         previous, centres = centres, sums.solve(space, centres)
+        step.offer(partial(fitted, centres))
         shift = centres - previous
         converged = bool(np.vdot(shift, shift) <= tol)
         if converged:
