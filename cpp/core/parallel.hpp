@@ -64,7 +64,8 @@ class Interrupt {
 using SegmentBody = std::function<void(std::size_t, int, Interrupt&)>;
 void for_segments(const Segments& segments, int threads, const SegmentBody& body);
 
-// Waking threads costs some 5 µs: work below this many multiply-adds stays on one thread.
+// Waking threads costs microseconds: work below this many multiply-adds, a guess at where that
+// pays, stays on one thread.
 inline int threads_for(double work, int threads) { return work < 2e5 ? 1 : threads; }
 
 }  // namespace ceiba

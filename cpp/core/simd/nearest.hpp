@@ -59,8 +59,7 @@ inline void squared_norms(std::size_t d, const T* work,
 }
 
 // From scores to bounds: |x - c|^2 = |x|^2 - 2 (x.c - |c|^2/2), each widened by its rounding error.
-// Bounds are floats for every T: they only have to be safe, and their roots cost a third (a double
-// root takes 24 cycles a vector, which made up a tenth of the whole scan at d = 16, k = 32).
+// Bounds are floats for every T: they only have to be safe, and roots and memory are cheaper so.
 template <typename T>
 inline void judge(const Panels<T>& panels, const T* squared, const T* best, const T* second,
                   const NearestTwo<T>& out) {

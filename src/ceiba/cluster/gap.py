@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from ceiba.cluster.distance import Array
+from ceiba.cluster.validity import observed_mean
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Kind
 
@@ -51,17 +52,11 @@ class PrincipalReference:
     def draw(self, random: np.random.Generator) -> Array:
         """Rows whose principal components are independent."""
         gaps = np.isnan(self.rows)
-        middle = np.nan_to_num(_masked_mean(self.rows, gaps))
+        middle = np.nan_to_num(observed_mean(self.rows))
         centred = np.where(gaps, 0.0, self.rows - middle)
         _, axes = np.linalg.eigh(centred.T @ centred)
         drawn = _draw_range(centred @ axes, random) @ axes.T + middle
         return np.where(gaps, np.nan, drawn)
-
-
-def _masked_mean(rows: Array, gaps: Array) -> Array:
-    with np.errstate(invalid="ignore"):
-        mean: Array = np.where(gaps, 0.0, rows).sum(axis=0) / (~gaps).sum(axis=0)
-    return mean
 
 
 def _draw_range(values: Array, random: np.random.Generator) -> Array:

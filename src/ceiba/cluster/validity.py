@@ -50,7 +50,7 @@ def calinski_harabasz_score(X: Any, labels: Any) -> float:
     rows, grouping = labelled(X, labels)
     rows, _ = unit_rows(rows)
     centres = grouping.centres(rows)
-    middle = np.broadcast_to(_observed_mean(rows), centres.shape)
+    middle = np.broadcast_to(observed_mean(rows), centres.shape)
     between = np.nansum(grouping.sizes * paired_squared_distances(centres, middle))
     within = np.nansum(paired_squared_distances(rows, centres[grouping.codes]))
     if within == 0 and between == 0:
@@ -179,7 +179,8 @@ def labelled(X: Any, labels: Any) -> tuple[Array, Grouping]:
     return rows, grouping
 
 
-def _observed_mean(rows: Array) -> Array:
+def observed_mean(rows: Array) -> Array:
+    """Mean of the observed values of each column; NaN where there is none."""
     observed = ~np.isnan(rows)
     with np.errstate(invalid="ignore"):
         mean: Array = np.where(observed, rows, 0.0).sum(axis=0) / observed.sum(axis=0)
@@ -193,4 +194,4 @@ def unit_rows(rows: Array) -> tuple[Array, float]:
         return rows, 1.0
     unit = float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1))
     scaled = rows / unit
-    return scaled - _observed_mean(scaled), unit
+    return scaled - observed_mean(scaled), unit

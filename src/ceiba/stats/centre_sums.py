@@ -31,7 +31,7 @@ class _LloydState:
         memory = np.empty(_native.remembered_size(n, k, d))
         if not space.bounded:
             return cls(labels, memory=memory, offset=space.offset)
-        # Measured from two centres in two columns on: 1.0 to 1.8 times as fast with bounds.
+        # 200,000 rows, 2 to 16 centres and columns: 0.94 to 1.85 times as fast with bounds.
         bounds = np.empty((2, n), np.float32)
         return cls(labels, bounds[0], bounds[1], memory, space.offset)
 
