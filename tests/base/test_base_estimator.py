@@ -15,9 +15,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ceiba import KMeans
+from ceiba import KMeans, scan
 from ceiba.data import Kind, Table
 from oracles.kmeans_tables import groups
+from oracles.prior_learners import MidrangeRegressor, PriorClassifier
 
 X = groups(1, 60, 3, 3)
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -302,3 +303,78 @@ def test_tags_say_what_the_learner_takes():
     assert not tags.input_tags.sparse
     assert not tags.target_tags.required
     assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
+
+
+# Supervised learners
+
+
+Y = np.resize(["yes", "no", "yes"], 60)
+TARGETS = {
+    "list": list,
+    "objects": lambda y: y.astype(object),
+    "series": pd.Series,
+    "categories": lambda y: pd.Series(y, dtype="category"),
+}
+SUPERVISED = pytest.mark.parametrize("learner", [PriorClassifier, MidrangeRegressor])
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_same_target_in_any_container_gives_the_same_model(name):
+    model = PriorClassifier().fit(X, TARGETS[name](Y))
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.class_counts_.tolist() == [20, 40]
+    assert model.predict(X[:3]).tolist() == ["yes"] * 3
+    assert model.score(X, Y) == 40 / 60
+
+
+@SUPERVISED
+def test_a_supervised_learner_needs_a_target(learner):
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        learner().fit(X)
+    with pytest.raises(ValueError, match="60 rows in X, 59 in y"):
+        learner().fit(X, np.ones(59))
+    with pytest.raises(ValueError, match="Several targets"):
+        learner().fit(X, np.ones((60, 2)))
+    assert learner().__sklearn_tags__().target_tags.required
+
+
+def test_a_clustering_takes_no_notice_of_a_target():
+    np.testing.assert_array_equal(KMeans(3).fit(X, Y).labels_, FITTED.labels_)
+
+
+def test_tasks_refuse_each_others_targets():
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        PriorClassifier().fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="is no number"):
+        MidrangeRegressor().fit(X, Y)
+    with pytest.raises(ValueError, match="infinity"):
+        MidrangeRegressor().fit(X, np.full(60, np.inf))
+
+
+def test_a_scan_is_fitted_by_its_target_column(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "rows.csv"
+    FRAME.assign(y=Y, height=X[:, 0]).to_csv(path, index=False)
+    source = scan(path, target="y", partition_bytes=500)
+    assert len(source.partitions) > 3
+    model = PriorClassifier().fit(source)
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.class_counts_.tolist() == [20, 40]
+    assert model.predict(source).tolist() == ["yes"] * 60
+    with pytest.raises(ValueError, match=r"scan\(\.\.\., target="):
+        PriorClassifier().fit(scan(path))
+    with pytest.raises(ValueError, match="instead of giving y"):
+        PriorClassifier().fit(source, Y)
+    middle = MidrangeRegressor().fit(scan(path, target="height", columns=["b", "c"])).value_
+    assert middle == X[:, 0].min() / 2 + X[:, 0].max() / 2
+
+
+def test_a_fitted_model_opens_rows_with_and_without_a_target():
+    model = PriorClassifier().fit(X, Y)
+    _, source = model._open(X, reset=False)
+    assert source.partitions[0].load().target is None
+    for task in (None, "classification"):
+        _, source = model._open(X, reset=False, y=Y, task=task)
+        assert source.partitions[0].load().target is Y
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        model._open(X, reset=False, task="classification")

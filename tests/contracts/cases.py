@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from row_kinds import CLASSIFIED, MEASURED, POINTS, RowKind
 
 import ceiba
 from ceiba.stats import (
@@ -24,7 +25,9 @@ from ceiba.stats import (
     Points,
     Race,
     Space,
+    TargetSurvey,
 )
+from oracles.prior_learners import MidrangeRegressor, PriorClassifier
 
 Array = np.ndarray[Any, Any]
 
@@ -35,7 +38,7 @@ CLOSE = 1e-9
 # Statistics
 
 
-def nothing(points: Points) -> tuple[Any, ...]:
+def nothing(rows: Any) -> tuple[Any, ...]:
     """The model of a statistic that needs none."""
     return ()
 
@@ -47,20 +50,23 @@ class StatisticCase:
     Parameters
     ----------
     summarise : callable
-        ``summarise(batch, *model)``, as an engine calls it; ``batch.rows`` are `Points`.
+        ``summarise(batch, *model)``, as an engine calls it; ``batch.rows`` are of the kind.
     model : callable
-        Makes the arguments after the batch from the points of all rows.
+        Makes the arguments after the batch from all rows.
     seen : callable
         What of the statistic is compared, where parts leave a trace on purpose.
-    gaps : bool
-        Whether rows may have gaps.
+    kind : RowKind
+        What it summarises: points, or another kind of rows.
+    close : float
+        How close floats of the merged parts and of the whole are; 0 for every bit.
     """
 
     name: str
     summarise: Callable[..., Any]
-    model: Callable[[Points], tuple[Any, ...]] = nothing
+    model: Callable[[Any], tuple[Any, ...]] = nothing
     seen: Callable[[Any], Any] = lambda statistic: statistic
-    gaps: bool = True
+    kind: RowKind = POINTS
+    close: float = CLOSE
 
 
 def _space(points: Points) -> Space:
@@ -92,8 +98,8 @@ def _first_race(points: Points) -> tuple[Any, ...]:
     return _space(points), none, none, 3, Draw(7, 0, 0)
 
 
-def _all_rows(moments: Moments) -> Moments:
-    return replace(moments, rows=(moments.n_rows,))
+def _all_rows(statistic: Any) -> Any:
+    return replace(statistic, rows=(statistic.n_rows,))
 
 
 def _those_who_ran(race: Race) -> Race:
@@ -110,6 +116,10 @@ STATISTICS = [
     StatisticCase("Assignment", Assignment.of, _near, seen=lambda a: (a.labels, a.inertia)),
     StatisticCase("Distances", Distances.of, _near, seen=lambda d: d.values),
     StatisticCase("Farthest", Farthest.of, lambda points: (*_near(points), 4)),
+    StatisticCase("TargetSurvey", TargetSurvey.of, seen=_all_rows, kind=CLASSIFIED, close=0),
+    StatisticCase(
+        "TargetSurvey of numbers", TargetSurvey.of, seen=_all_rows, kind=MEASURED, close=0
+    ),
 ]
 
 
@@ -131,8 +141,8 @@ class LearnerCase:
         number of threads.
     exact : tuple of str
         Fitted attributes that are equal in every bit under any partitioning.
-    weight : str, optional
-        The column of ``frame`` that holds weights.
+    weight, target : str, optional
+        The columns of ``frame`` that hold weights and what is to be learnt.
     """
 
     name: str
@@ -141,6 +151,7 @@ class LearnerCase:
     close: tuple[str, ...]
     exact: tuple[str, ...]
     weight: str | None = None
+    target: str | None = None
 
 
 def numbers(n: int = 12_000) -> Any:
@@ -169,6 +180,26 @@ def mixed(n: int = 3_000) -> Any:
     return frame.assign(colour=np.where(rng.random(n) < 0.05, None, word))
 
 
+def labelled(n: int = 3_000) -> Any:
+    """Gaps, levels and weights; classes that only the first or the last rows have; a number."""
+    rng = np.random.default_rng(5)
+    word = np.where(np.arange(n) < 0.05 * n, "early", rng.choice(["lo", "mid"], size=n))
+    frame = mixed(n).assign(w=weighted(n)["w"])
+    return frame.assign(
+        word=word,
+        grade=np.where(np.arange(n) > 0.95 * n, -7, rng.integers(2, size=n) * 2**60),
+        height=rng.normal(size=n) * 10.0 ** rng.integers(-9, 9, size=n),
+    )
+
+
+def _only(column: str) -> Callable[[], Any]:
+    """The labelled rows with one of their targets."""
+    others = {"word", "grade", "height"} - {column}
+    return lambda: labelled().drop(columns=sorted(others))
+
+
+_SURVEYED = ("classes_", "class_counts_", "whole_weights_", "schema_")
+
 _CENTRES = {"close": ("cluster_centers_", "inertia_"), "exact": ("n_iter_", "schema_")}
 
 LEARNERS = [
@@ -180,6 +211,27 @@ LEARNERS = [
         partial(ceiba.KMeans, 3, init="random", n_init=2, max_iter=2),
         numbers,
         **_CENTRES,
+    ),
+    LearnerCase(
+        "the most frequent number",
+        PriorClassifier,
+        _only("grade"),
+        (),
+        _SURVEYED,
+        weight="w",
+        target="grade",
+    ),
+    LearnerCase(
+        "the most frequent word", PriorClassifier, _only("word"), (), _SURVEYED, target="word"
+    ),
+    LearnerCase(
+        "the middle of numbers",
+        MidrangeRegressor,
+        _only("height"),
+        (),
+        ("value_", "n_rows_", "schema_"),
+        weight="w",
+        target="height",
     ),
 ]
 

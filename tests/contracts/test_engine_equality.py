@@ -30,24 +30,29 @@ def fitted(case: LearnerCase, model: Any) -> dict[str, Any]:
     return {name: getattr(model, name) for name in (*case.exact, *case.close)}
 
 
+def fit(case: LearnerCase, frame: Any, n_jobs: int) -> dict[str, Any]:
+    """The model of a frame, in memory or on Dask, whose weights and target stand apart."""
+    apart = {"sample_weight": case.weight, "y": case.target}
+    named = {role: name for role, name in apart.items() if name is not None}
+    values = {role: frame[name] for role, name in named.items()}
+    X = frame.drop(columns=list(named.values()))
+    return fitted(case, case.make(n_jobs=n_jobs).fit(X, **values))
+
+
 @cache
 def in_memory(case: LearnerCase, n_jobs: int) -> dict[str, Any]:
-    frame = case.frame()
-    weight = None if case.weight is None else frame.pop(case.weight)
-    return fitted(case, case.make(n_jobs=n_jobs).fit(frame, sample_weight=weight))
+    return fit(case, case.frame(), n_jobs)
 
 
 def in_chunks(case: LearnerCase, paths: list[Path], n_jobs: int) -> dict[str, Any]:
-    return fitted(case, case.make(n_jobs=n_jobs).fit(ceiba.scan(paths, weight=case.weight)))
+    rows = ceiba.scan(paths, weight=case.weight, target=case.target)
+    return fitted(case, case.make(n_jobs=n_jobs).fit(rows))
 
 
 def on_dask(case: LearnerCase, paths: list[Path], client: Any) -> dict[str, Any]:
     dd = pytest.importorskip("dask.dataframe")
-    X = dd.from_map(pd.read_parquet, paths)
-    weight = None if case.weight is None else X[case.weight]
-    X = X if case.weight is None else X.drop(columns=case.weight)
     with client.as_current():
-        return fitted(case, case.make(n_jobs=1).fit(X, sample_weight=weight))
+        return fit(case, dd.from_map(pd.read_parquet, paths), 1)
 
 
 def write(case: LearnerCase, folder: Path, n: int) -> list[Path]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 
-from ceiba.data.target import Target
+from ceiba.data.target import Target, class_places, unite_classes
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -127,3 +127,69 @@ def test_each_task_refuses_the_other_ones_targets():
         Target.of(np.array(["2020"], "datetime64[D]"), 1, task="regression")
     with pytest.raises(ValueError, match="Unknown task 'ranking'"):
         Target.of(TEXT, 4, task="ranking")
+
+
+# Many whole numbers are told apart by a table
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_many_whole_numbers_are_told_apart_as_few_are(data):
+    dtype = data.draw(
+        st.sampled_from(["int8", "uint8", "int64", "uint64", "bool", ">i4", "f4", "f8"])
+    )
+    low, high = (0, 1) if dtype == "bool" else (0, 255) if dtype == "uint8" else (-128, 127)
+    shift = {"int64": -(2**63) + 128, "uint64": 2**64 - 128, "f8": 2**52}.get(dtype, 0)
+    few = data.draw(st.lists(st.integers(low, high), min_size=1, max_size=9))
+    y = np.resize(np.array([value + shift for value in few], dtype), 2000)
+    target = Target.of(y, 2000)
+    classes, codes = np.unique(y, return_inverse=True)
+    assert_array_equal(target.classes, classes.astype(y.dtype.newbyteorder("=")), strict=True)
+    assert_array_equal(target.values, codes.astype(np.int32), strict=True)
+
+
+@pytest.mark.parametrize("n", [3, 3000])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 0.5, 1e300])
+def test_floats_are_whole_and_finite_numbers_or_refused(n, bad):
+    y = np.zeros(n)
+    y[n - 1] = bad
+    if bad == 1e300:
+        assert Target.of(y, n).classes.tolist() == [0.0, 1e300]
+        return
+    words = "continuous" if bad == 0.5 else "infinity" if np.isinf(bad) else "NaN"
+    with pytest.raises(ValueError, match=f"{words}.*row {n - 1}"):
+        Target.of(y, n)
+
+
+def test_a_target_without_rows_has_no_classes():
+    for dtype in ("int64", "f8", "U3", "bool"):
+        assert len(Target.of(np.empty(0, dtype), 0).classes) == 0
+
+
+def test_text_is_of_one_type_wherever_it_comes_from():
+    made = [TEXT, pd.Series(TEXT), pl.Series(TEXT), np.array(TEXT, "U9"), pa.chunked_array([TEXT])]
+    assert {Target.of(y, 4).classes.dtype for y in made} == {np.dtype("U1")}
+
+
+# Some rows, and classes of several parts
+
+
+def test_some_rows_have_the_classes_that_they_have():
+    target = Target.of(TEXT, 4).take(np.array([3, 1]))
+    assert (target.values.tolist(), target.classes.tolist()) == ([1, 0], ["a", "c"])
+    assert target.values.dtype == np.int32
+    whole = Target.of(TEXT, 4)
+    assert whole.take(np.array([1, 0, 3])).classes is whole.classes
+    assert Target.of([1.5, 2.5], 2, task="regression").take(np.array([1])).values.tolist() == [2.5]
+
+
+@settings(deadline=None)
+@given(st.sets(st.integers(-9, 9)), st.sets(st.integers(-9, 9)))
+def test_classes_are_united_and_found(one, other):
+    mine, theirs = (np.array(sorted(part), np.int64) for part in (one, other))
+    classes = unite_classes(mine, theirs)
+    assert classes.tolist() == sorted(one | other)
+    assert classes[class_places(mine, classes)].tolist() == sorted(one)
+    if one - other:
+        with pytest.raises(ValueError, match=f"the class {min(one - other)}, which is not among"):
+            class_places(mine, theirs)

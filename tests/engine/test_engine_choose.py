@@ -89,6 +89,52 @@ def test_weights_beside_a_scan_are_refused() -> None:
         choose_engine(Scan(), np.ones(3))
 
 
+@dataclass
+class TargetScan(Scan):
+    target: str = "y"
+
+
+def test_arrays_of_targets_are_not_copied() -> None:
+    y = np.arange(3)
+    assert choose_engine(np.eye(3), y=y, supervised=True)[1].partitions[0].load().target is y
+    assert choose_engine(np.eye(3), y=y)[1].partitions[0].load().target is None
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        (np.eye(3), None, "requires y to be passed, but the target y is None"),
+        (Scan(), None, r"names no target.*scan\(\.\.\., target="),
+        (TargetScan(), np.ones(3), r"scan\(\.\.\., target=.*instead of giving y"),
+    ],
+    ids=["in memory", "scan without target", "scan and y"],
+)
+def test_there_must_be_one_target(X: Any, y: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        choose_engine(X, y=y, supervised=True)
+
+
+def test_a_scan_brings_its_own_target() -> None:
+    scan = TargetScan()
+    assert choose_engine(scan, supervised=True)[1] is scan
+    assert choose_engine(scan)[1] is scan
+
+
+def test_a_target_stays_beside_rows_that_follow_a_schema() -> None:
+    @dataclass(frozen=True)
+    class Labelled:
+        name: str = "a"
+
+        def load(self) -> Chunk:
+            return Chunk(Table.of([{"a": "z"}, {"a": "x"}]), np.array([4, 5]))
+
+    schema = Table.of([{"a": "x"}, {"a": "z"}, {"a": "y"}]).schema
+    scan = TargetScan(Table.of([{"a": "z"}]).schema, (Labelled(),))
+    _, source = choose_engine(scan, supervised=True, schema=schema)
+    chunk = source.partitions[0].load()
+    assert (chunk.table.column(0).tolist(), chunk.target.tolist()) == ([2, 0], [4, 5])
+
+
 def test_kinds_beside_a_scan_are_refused() -> None:
     with pytest.raises(ValueError, match=r"scan\(\.\.\., kinds="):
         choose_engine(Scan(), kinds={"x0": "nominal"})
@@ -98,6 +144,8 @@ def test_dask_weights_of_rows_in_memory_are_refused() -> None:
     da = pytest.importorskip("dask.array")
     with pytest.raises(TypeError, match="sample_weight is a Dask collection"):
         choose_engine(np.eye(3), da.ones(3))
+    with pytest.raises(TypeError, match="y is a Dask collection"):
+        choose_engine(np.eye(3), y=da.ones(3), supervised=True)
 
 
 def test_optional_packages_stay_unimported() -> None:

@@ -16,6 +16,7 @@ from ceiba.data.schema import Kind
 from ceiba.engine import PartitionError, choose_engine
 from ceiba.engine.dask_engine import DaskEngine
 from ceiba.engine.threads import effective_threads
+from ceiba.stats import TargetSurvey, ToLabelled
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -174,6 +175,75 @@ def test_weights_cut_elsewhere_are_refused(engine: DaskEngine) -> None:
         ValueError, match=r"partition [01] of the Dask array: \d weights for 2 rows"
     ):
         engine.reduce(rows, WeightedSum.of)
+
+
+# Targets
+
+
+def targets(engine: DaskEngine, X: Any, y: Any, weight: Any = None) -> TargetSurvey:
+    rows = engine.rows(engine.source(X, weight, y=y).partitions, ToLabelled("classification"))
+    return engine.reduce(rows, TargetSurvey.of)
+
+
+def test_targets_are_cut_with_the_rows(engine: DaskEngine) -> None:
+    y, w = np.array(["b", "a", "b", "c", "c", "b", "d"]), np.array([1.0, 2, 1, 0, 0, 1, 0.5])
+    X = da.from_array(numbers(7), chunks=(3, 2))
+    found = targets(engine, X, da.from_array(y, chunks=3), da.from_array(w, chunks=3))
+    assert found.classes.tolist() == ["a", "b", "d"]
+    assert found.class_counts.tolist() == [1, 3, 1]
+    assert found.rows == (3, 1, 1)
+    assert (found.weight_least, found.weight_most, found.whole_weights) == (0.5, 2.0, False)
+
+
+def test_a_target_may_be_a_column_of_any_type(engine: DaskEngine) -> None:
+    local = frame().assign(
+        text=list("xyzx") * 3, level=pd.Categorical(list("xyzw") * 3), truth=[True, False] * 6
+    )
+    X = dd.from_pandas(local, npartitions=3)
+    X["level"] = X.level.cat.as_unknown()
+    X = X[X.a != 4]
+    local = local[local.a != 4]
+    for name in ("b", "text", "level", "truth"):
+        found = targets(engine, X[["a"]], X[name])
+        counts = local[name].value_counts().to_dict()
+        assert found.class_counts.tolist() == [counts[label] for label in found.classes.tolist()]
+        assert found.classes.tolist() == sorted(set(local[name]))
+
+
+def test_the_target_of_a_partition_is_loaded_with_it(engine: DaskEngine) -> None:
+    X = da.from_array(numbers(5), chunks=(3, 2))
+    source = engine.source(X, y=da.arange(5, chunks=3))
+    assert [part.load().target.tolist() for part in source.partitions] == [[0, 1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "words"),
+    [
+        (np.ones(6), TypeError, "so y must be a Dask series"),
+        (da.ones((6, 1), chunks=2), TypeError, "so y must be a Dask series"),
+        (da.ones(6, chunks=3), ValueError, "y has 2 partitions and X has 3"),
+        (da.ones(6, chunks=((1, 3, 2),)), ValueError, r"partition [01] .*: \d targets for 2 rows"),
+        (da.full(6, 0.5, chunks=2), ValueError, "partition 0 of the Dask array: Unknown label"),
+    ],
+)
+def test_targets_of_another_make_are_refused(
+    engine: DaskEngine, y: Any, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        targets(engine, da.from_array(numbers(6), chunks=(2, 2)), y)
+
+
+def test_targets_beside_no_rows_are_refused(engine: DaskEngine) -> None:
+    X = dd.from_pandas(frame(), npartitions=3)
+    with pytest.raises(ValueError, match=r"partition 0 .*: 4 targets for 0 rows: y must be"):
+        targets(engine, X[X.a > 3][["a"]], X.b)
+
+
+def test_text_in_one_partition_and_numbers_in_another_are_refused(engine: DaskEngine) -> None:
+    X = da.from_array(numbers(4), chunks=(2, 2))
+    y = da.from_array(np.array(["a", "b", 1, 2], dtype=object), chunks=2)
+    with pytest.raises(ValueError, match="all text or all numbers"):
+        targets(engine, X, y)
 
 
 # Schema
@@ -426,3 +496,13 @@ def test_the_current_client_is_used(client: Any) -> None:
     assert engine.client is client
     assert engine.name == "dask"
     assert engine.reduce(engine.rows(source.partitions, whole), WeightedSum.of).total == 4.0
+
+
+def test_a_target_of_the_current_client(client: Any) -> None:
+    X = da.ones((4, 2), chunks=2)
+    with client.as_current():
+        engine, source = choose_engine(X, y=da.arange(4, chunks=2), supervised=True)
+        rows = engine.rows(source.partitions, ToLabelled("regression"))
+        assert engine.reduce(rows, TargetSurvey.of).target_most == 3.0
+        with pytest.raises(ValueError, match="requires y to be passed"):
+            choose_engine(X, supervised=True)

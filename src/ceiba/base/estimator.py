@@ -12,6 +12,7 @@ from ceiba.base.parameters import declare, validate
 from ceiba.base.progress import CallbackMixin
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
+from ceiba.data.target import Task
 from ceiba.engine import Engine, choose_engine
 
 
@@ -20,17 +21,21 @@ class Estimator(CallbackMixin, BaseEstimator):
 
     A learner writes ``fit`` as: open the data, learn, keep the model::
 
-        engine, source = self._open(X, sample_weight, reset=True)
+        engine, source = self._open(X, sample_weight, y=y, reset=True)
         ...
         vars(self).update({**schema_attributes(source.schema), "centres_": ...})
 
     and every later method with ``reset=False``. Attributes are set when all is learnt: a fit that
-    fails leaves the model as it was. It states what it does with gaps and nominal columns in its
-    docstring; levels that training did not see are gaps at prediction.
+    fails leaves the model as it was. A learner states what it does with gaps and nominal columns in
+    its docstring; levels that training did not see are gaps at prediction. A supervised one says
+    its ``_task``: the chunks of its source then carry a target, for `ceiba.stats.ToLabelled`.
     """
 
     # Fitted attributes that do not end in "_" and belong into a model file all the same.
     _state_names: ClassVar[tuple[str, ...]] = ()
+
+    # What a supervised learner is to predict; None for the others.
+    _task: ClassVar[Task | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -43,18 +48,37 @@ class Estimator(CallbackMixin, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def _open(self, X: Any, sample_weight: Any = None, *, reset: bool) -> tuple[Engine, Source]:
+    def _open(
+        self,
+        X: Any,
+        sample_weight: Any = None,
+        *,
+        reset: bool,
+        y: Any = None,
+        task: Task | None = None,
+    ) -> tuple[Engine, Source]:
         """The engine that ``X`` calls for, and its rows under the schema.
 
         With ``reset`` parameters are validated and ``X`` brings its own schema; otherwise it must
-        follow the one that ``fit`` learnt.
+        follow the one that ``fit`` learnt. There must be a target if ``task`` says so, which is the
+        learner's own with ``reset`` or a ``y``, and None otherwise, as at prediction.
         """
+        if task is None and (reset or y is not None):
+            task = self._task
+        supervised = task is not None
         if reset:
             validate(self)
-            return choose_engine(X, sample_weight, n_jobs=self.n_jobs)
+            return choose_engine(X, sample_weight, y=y, supervised=supervised, n_jobs=self.n_jobs)
         check_is_fitted(self)
         self._check_columns(X)
-        return choose_engine(X, sample_weight, n_jobs=self.n_jobs, schema=self.schema_)
+        return choose_engine(
+            X,
+            sample_weight,
+            y=y,
+            supervised=supervised,
+            n_jobs=self.n_jobs,
+            schema=self.schema_,
+        )
 
     def _check_columns(self, X: Any) -> None:
         """Names and number of columns as in ``fit``, in scikit-learn's words."""

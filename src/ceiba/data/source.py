@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The rows of one partition: attributes, and the target and weight where they were named."""
+    """The rows of one partition: attributes, and the target and weight where they were named.
+
+    Target and weight are what the user or the file gave: `Target.of` and ``checked_weight`` take
+    the next step.
+    """
 
     table: Table
-    target: np.ndarray[Any, Any] | None = None
-    weight: np.ndarray[Any, Any] | None = None
+    target: Any = None
+    weight: Any = None
 
 
 class Partition(Protocol):
@@ -35,7 +37,10 @@ class Partition(Protocol):
 
 
 class Source(Protocol):
-    """Partitions and the one schema (kinds, merged levels) that all of them are read with."""
+    """Partitions and the one schema (kinds, merged levels) that all of them are read with.
+
+    One whose chunks carry a target has its name as ``target``.
+    """
 
     @property
     def schema(self) -> Schema:

@@ -19,6 +19,8 @@ def choose_engine(
     X: Any,
     sample_weight: Any = None,
     *,
+    y: Any = None,
+    supervised: bool = False,
     n_jobs: int | None = None,
     schema: Schema | None = None,
     kinds: Mapping[str, Any] | None = None,
@@ -33,6 +35,11 @@ def choose_engine(
     sample_weight : array of shape (n_rows,), optional
         For a Dask collection a Dask series or array partitioned alike. A scan names its column
         of weights itself.
+    y : array, series or list of length n_rows, optional
+        The target, where the learner is supervised: for a Dask collection a Dask series or array
+        partitioned alike. A scan names its target column itself.
+    supervised : bool
+        Whether there must be a target; otherwise ``y`` is not looked at.
     n_jobs : int, optional
         Threads on this machine; None for all. On a Dask cluster its workers decide.
     schema : Schema, optional
@@ -53,18 +60,24 @@ def choose_engine(
     >>> engine.name, len(source.partitions), source.schema.names
     ('local', 1, ['x0', 'x1', 'x2'])
     """
+    scanned = _is_source(X)
+    if supervised:
+        _check_target(X, y, scanned)
+    else:
+        y = None
     if _is_dask(X):
         from ceiba.engine.dask_engine import DaskEngine
 
         cluster = DaskEngine()
-        return cluster, cluster.source(X, sample_weight, schema, kinds)
-    if _is_dask(sample_weight):
-        raise TypeError("sample_weight is a Dask collection and X is not: X must be one too")
+        return cluster, cluster.source(X, sample_weight, schema, kinds, y=y)
+    for name, given in (("sample_weight", sample_weight), ("y", y)):
+        if _is_dask(given):
+            raise TypeError(f"{name} is a Dask collection and X is not: X must be one too")
     threads = effective_threads(n_jobs)
-    if _is_source(X):
+    if scanned:
         return ChunksEngine(threads), _scanned(X, sample_weight, schema, kinds)
     table = Table.of(X, schema, kinds=kinds)
-    return LocalEngine(threads), InMemory(Chunk(table, weight=sample_weight))
+    return LocalEngine(threads), InMemory(Chunk(table, y, sample_weight))
 
 
 def _is_dask(thing: Any) -> bool:
@@ -75,6 +88,22 @@ def _is_dask(thing: Any) -> bool:
 def _is_source(X: Any) -> bool:
     # A frame may have columns called "partitions" and "schema"; it has a shape as well.
     return hasattr(X, "partitions") and hasattr(X, "schema") and not hasattr(X, "shape")
+
+
+def _check_target(X: Any, y: Any, scanned: bool) -> None:
+    """Refuse rows without a target, and a scan with two."""
+    if not scanned and y is None:
+        raise ValueError("This learner requires y to be passed, but the target y is None.")
+    if scanned and y is not None:
+        raise ValueError(
+            "the target of a scan is one of its columns: name it in ceiba.scan(..., target=...) "
+            "instead of giving y"
+        )
+    if scanned and getattr(X, "target", None) is None:
+        raise ValueError(
+            "the scan names no target, which this learner requires: name its column in "
+            "ceiba.scan(..., target=...)"
+        )
 
 
 def _scanned(

@@ -14,6 +14,7 @@ from ceiba.engine.dask_futures import TaskFailed, TimeLimits, results_in_order
 from ceiba.engine.dask_source import (
     DaskSource,
     Reader,
+    check_alike,
     check_collection,
     dask_partitions,
     known_schema,
@@ -78,6 +79,8 @@ class DaskEngine:
         sample_weight: Any = None,
         schema: Schema | None = None,
         kinds: Mapping[str, Any] | None = None,
+        *,
+        y: Any = None,
     ) -> DaskSource:
         """A Dask array or DataFrame as a source for this engine.
 
@@ -88,9 +91,9 @@ class DaskEngine:
         if schema is None and not kinds:
             schema = known_schema(X)
         if schema is None:
-            found = self.rows(dask_partitions(X, None, Reader(None, kinds)), _as_read)
+            found = self.rows(dask_partitions(X, Reader(None, kinds)), _as_read)
             schema = self.reduce(found, Survey.of).schema
-        return DaskSource(schema, dask_partitions(X, sample_weight, Reader(schema)))
+        return DaskSource(schema, dask_partitions(X, Reader(schema), sample_weight, y))
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:
         """Run the tasks on the cluster's workers, each task single-threaded inside."""
@@ -141,7 +144,7 @@ def _tasks(rows: Rows[P], summarise: Callable[..., S], model: tuple[Any, ...]) -
         # order of the partitions, and few statistics wait to be merged.
         key = f"ceiba-summary-{run}-{len(partitions) - place:09d}"
         task = dask.delayed(summary, pure=False, traverse=False)
-        tasks.append(task(part.recipe, part.weight, dask_key_name=key))
+        tasks.append(task(part.recipe, part.weight, part.target, dask_key_name=key))
     return tasks
 
 
@@ -153,16 +156,18 @@ def _summary(
     model: tuple[Any, ...],
     block: Any,
     weight: Any,
+    target: Any,
 ) -> S | ValueError | None:
     """Runs on a worker: the statistic of one block, or None if it has no rows.
 
     Bad values are reported, not raised: they would be no better when the task is run again.
     """
-    if len(block) == 0:
-        return None
     with inside_task():
         try:
-            return summarise(Batch(prepare(reader(block, weight)), first_row), *model)
+            check_alike(block, weight, target)
+            if len(block) == 0:
+                return None
+            return summarise(Batch(prepare(reader(block, weight, target)), first_row), *model)
         except ValueError as error:
             return error.with_traceback(None)
 

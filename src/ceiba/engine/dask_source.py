@@ -20,18 +20,19 @@ class Reader:
     schema: Schema | None = None
     kinds: Mapping[str, Any] | None = None
 
-    def __call__(self, block: Any, weight: Any) -> Chunk:
-        """The chunk of a NumPy or pandas block and of its weights, if there are some."""
+    def __call__(self, block: Any, weight: Any = None, target: Any = None) -> Chunk:
+        """The chunk of a NumPy or pandas block and of its weights and target, if there are some."""
         table = Table.of(block, self.schema, kinds=self.kinds)
-        if weight is None:
-            return Chunk(table)
-        weights = np.asarray(weight)
-        if len(weights) != len(table):
+        return Chunk(table, target, None if weight is None else np.asarray(weight))
+
+
+def check_alike(block: Any, weight: Any, target: Any) -> None:
+    """Refuse weights or targets that are not as many as the rows beside which they stand."""
+    for name, what, values in (("sample_weight", "weights", weight), ("y", "targets", target)):
+        if values is not None and len(values) != len(block):
             raise ValueError(
-                f"{len(weights)} weights for {len(table)} rows: sample_weight must be partitioned "
-                "as X is"
+                f"{len(values)} {what} for {len(block)} rows: {name} must be partitioned as X is"
             )
-        return Chunk(table, weight=weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,15 @@ class DaskPartition:
     reader: Reader
     recipe: Any
     weight: Any = None
+    target: Any = None
 
     def load(self) -> Chunk:
         """Bring the rows here from the cluster."""
         import dask
 
-        return self.reader(*dask.compute(self.recipe, self.weight))
+        parts = dask.compute(self.recipe, self.weight, self.target)
+        check_alike(*parts)
+        return self.reader(*parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +62,19 @@ class DaskSource:
     partitions: tuple[DaskPartition, ...]
 
 
-def dask_partitions(X: Any, weight: Any, reader: Reader) -> tuple[DaskPartition, ...]:
-    """The blocks of rows of a Dask array or DataFrame, and of weights partitioned alike."""
+def dask_partitions(
+    X: Any, reader: Reader, weight: Any = None, target: Any = None
+) -> tuple[DaskPartition, ...]:
+    """The blocks of rows of a Dask array or DataFrame, and of what is partitioned alike."""
     if _is_array(X) and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     recipes = np.ravel(X.to_delayed(optimize_graph=True)).tolist()
-    weights = [None] * len(recipes) if weight is None else _weights(weight, len(recipes))
+    weights = _beside("sample_weight", weight, len(recipes))
+    targets = _beside("y", target, len(recipes))
     word = "array" if _is_array(X) else "DataFrame"
     return tuple(
-        DaskPartition(f"{place} of the Dask {word}", reader, recipe, weight)
-        for place, (recipe, weight) in enumerate(zip(recipes, weights, strict=True))
+        DaskPartition(f"{place} of the Dask {word}", reader, *parts)
+        for place, parts in enumerate(zip(recipes, weights, targets, strict=True))
     )
 
 
@@ -107,17 +114,20 @@ def _tells_all(dtype: Any) -> bool:
     return dtype.kind in "fiubmM"
 
 
-def _weights(weight: Any, partitions: int) -> list[Any]:
-    """The recipes of the weights, one for each partition; lengths are compared by the reader."""
-    if not hasattr(weight, "to_delayed") or weight.ndim != 1:
+def _beside(name: str, values: Any, partitions: int) -> list[Any]:
+    """The recipes of one value a row, one for each partition; `check_alike` compares lengths."""
+    if values is None:
+        return [None] * partitions
+    if not hasattr(values, "to_delayed") or values.ndim != 1:
         raise TypeError(
-            "X is a Dask collection, so sample_weight must be a Dask series or a one-dimensional "
-            "Dask array partitioned as X is, like dask.array.from_array(w, chunks=X.chunks[0])"
+            f"X is a Dask collection, so {name} must be a Dask series or a one-dimensional "
+            "Dask array partitioned as X is, like dask.array.from_array(values, "
+            "chunks=X.chunks[0])"
         )
-    recipes: list[Any] = np.ravel(weight.to_delayed(optimize_graph=True)).tolist()
+    recipes: list[Any] = np.ravel(values.to_delayed(optimize_graph=True)).tolist()
     if len(recipes) != partitions:
         raise ValueError(
-            f"sample_weight has {len(recipes)} partitions and X has {partitions}: partition both "
+            f"{name} has {len(recipes)} partitions and X has {partitions}: partition both "
             "alike, with rechunk or repartition"
         )
     return recipes

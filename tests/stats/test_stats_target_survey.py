@@ -1,0 +1,128 @@
+"""The survey of targets and weights beside its definition, and the types that classes keep.
+
+That the parts tell exactly what the whole tells is among the contracts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import reduce
+from math import inf, isnan
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ceiba.data.source import Chunk
+from ceiba.data.table import Table
+from ceiba.engine import Batch
+from ceiba.stats import TargetSurvey, ToLabelled
+
+
+def survey(y, weight=None, task="classification"):
+    chunk = Chunk(Table.of(np.zeros((len(y), 1))), y, weight)
+    return TargetSurvey.of(Batch(ToLabelled(task)(chunk)))
+
+
+def merged(*parts):
+    return reduce(lambda one, other: one.merge(other), map(survey, parts))
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_the_survey_of_classes_is_what_it_says(data):
+    word = st.text("abc", max_size=2)
+    y = data.draw(st.lists(word, min_size=1, max_size=30))
+    some = st.one_of(st.integers(1, 3).map(float), st.floats(0.1, 5.0), st.just(0.0))
+    weight = np.array(data.draw(st.lists(some, min_size=len(y), max_size=len(y))))
+    found = survey(y, weight)
+    kept = [label for label, w in zip(y, weight, strict=True) if w]
+    counts = Counter(kept)
+    assert found.classes.tolist() == sorted(counts)
+    assert found.class_counts.tolist() == [counts[label] for label in sorted(counts)]
+    assert found.class_counts.dtype == np.int64
+    assert found.rows == (len(kept),)
+    positive = [w for w in weight.tolist() if w]
+    assert found.weight_least == min(positive, default=inf)
+    assert found.weight_most == max(positive, default=-inf)
+    assert found.whole_weights == all(w.is_integer() for w in positive)
+    assert isnan(found.target_least)
+    assert isnan(found.target_most)
+
+
+def test_the_survey_of_numbers_is_what_it_says():
+    found = survey(np.array([2.5, -1e300, 7.0]), np.array([0.25, 3.0, 0.0]), "regression")
+    assert (found.target_least, found.target_most) == (-1e300, 2.5)
+    assert (found.weight_least, found.weight_most, found.whole_weights) == (0.25, 3.0, False)
+    assert (found.classes, found.class_counts, found.n_rows) == (None, None, 2)
+
+
+def test_without_weights_every_row_weighs_one():
+    found = survey([1, 1, 2])
+    assert (found.weight_least, found.weight_most, found.whole_weights) == (1.0, 1.0, True)
+
+
+def test_zeros_have_no_sign():
+    for y in ([-0.0, 0.0], [0.0, -0.0]):
+        found = survey(np.array(y), task="regression")
+        assert not np.signbit([found.target_least, found.target_most]).any()
+        assert not np.signbit(survey(np.array(y)).classes).any()
+
+
+def test_parts_are_counted_in_order():
+    whole = merged([1, 2], [3], [1, 1, 1])
+    assert whole.rows == (2, 1, 3)
+    assert whole.n_rows == 6
+    assert whole.classes.tolist() == [1, 2, 3]
+    assert whole.class_counts.tolist() == [4, 1, 1]
+
+
+# Types of classes
+
+
+@pytest.mark.parametrize(
+    ("parts", "classes"),
+    [
+        ([np.array(["b"]), np.array(["abc"])], np.array(["abc", "b"])),
+        ([["b"], pd.Series(["abc"])], np.array(["abc", "b"])),
+        ([np.array(["b"], object), np.array(["abc"])], np.array(["abc", "b"], object)),
+        ([np.array([3], np.int8), np.array([1], np.int8)], np.array([1, 3], np.int8)),
+        ([np.array([3], np.int8), np.array([300])], np.array([3, 300])),
+        ([[2**60 + 1], [2**60]], np.array([2**60, 2**60 + 1])),
+        ([[2], np.array([1.0, 2.0])], np.array([1.0, 2.0])),
+        ([[True], [False]], np.array([False, True])),
+        ([[True], [0]], np.array([0, 1])),
+        ([pd.Series(["x"], dtype="category"), ["y"]], np.array(["x", "y"])),
+    ],
+    ids=str,
+)
+def test_classes_keep_a_type_that_holds_all(parts, classes):
+    np.testing.assert_array_equal(merged(*parts).classes, classes, strict=True)
+    np.testing.assert_array_equal(merged(*parts[::-1]).classes, classes, strict=True)
+
+
+@pytest.mark.parametrize("text", [["1"], np.array(["1"], object)])
+@pytest.mark.parametrize("other", [[1], np.array([True])], ids=str)
+def test_text_beside_numbers_is_refused(text, other):
+    with pytest.raises(ValueError, match=r"in one part and .* in another: give the classes one"):
+        merged(text, other)
+    with pytest.raises(ValueError, match="all text or all numbers"):
+        merged(other, text)
+
+
+@pytest.mark.parametrize(
+    "parts", [([2**53 + 1], [1.0]), ([-1], np.array([2**64 - 1], np.uint64))], ids=str
+)
+def test_numbers_that_would_be_rounded_are_refused(parts):
+    with pytest.raises(ValueError, match="without rounding"):
+        merged(*parts)
+
+
+def test_a_part_whose_rows_weigh_nothing_has_no_say():
+    nothing, whole = survey(["text"], [0.0]), survey([1, 2], [0.5, 3.0])
+    for both in (nothing.merge(whole), whole.merge(nothing)):
+        np.testing.assert_array_equal(both.classes, np.array([1, 2]), strict=True)
+        assert (both.weight_least, both.weight_most, both.n_rows) == (0.5, 3.0, 2)
+    assert nothing.merge(nothing).n_rows == 0
