@@ -67,5 +67,6 @@ void without_gil(Work work) {
 
 void bind_process(nb::module_& module);
 void bind_cluster(nb::module_& module);
+void bind_tree(nb::module_& module);
 
 }  // namespace ceiba::bindings

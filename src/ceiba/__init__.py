@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from ceiba.cluster import KMeans
     from ceiba.data import read, scan
     from ceiba.export import load, save
+    from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 __version__ = "0.1.0"
 
 # Public name -> the module that holds it; None where the name is the module itself.
 _PUBLIC = {
+    "DecisionTreeClassifier": "ceiba.tree",
+    "DecisionTreeRegressor": "ceiba.tree",
     "KMeans": "ceiba.cluster",
     "datasets": None,
     "plots": None,
@@ -28,7 +31,18 @@ _PUBLIC = {
     "load": "ceiba.export",
 }
 
-__all__ = ["KMeans", "__version__", "datasets", "load", "plots", "read", "save", "scan"]
+__all__ = [
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "KMeans",
+    "__version__",
+    "datasets",
+    "load",
+    "plots",
+    "read",
+    "save",
+    "scan",
+]
 
 
 if not TYPE_CHECKING:  # a checker would take every unknown name for Any

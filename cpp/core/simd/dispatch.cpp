@@ -3,14 +3,17 @@
 #include <cstring>
 
 #include "simd/kernels.hpp"
+#include "simd/tree_kernels.hpp"
 
 namespace ceiba {
 
 extern const Kernels<double> kernels_portable_double;
 extern const Kernels<float> kernels_portable_float;
+extern const TreeKernels tree_kernels_portable;
 #if defined(__x86_64__)
 extern const Kernels<double> kernels_avx2_double, kernels_avx512_double;
 extern const Kernels<float> kernels_avx2_float, kernels_avx512_float;
+extern const TreeKernels tree_kernels_avx2, tree_kernels_avx512;
 #endif
 
 namespace {
@@ -62,6 +65,14 @@ const Kernels<float>& kernels<float>() {
     if (chosen_isa() == Isa::avx2) return kernels_avx2_float;
 #endif
     return kernels_portable_float;
+}
+
+const TreeKernels& tree_kernels() {
+#if defined(__x86_64__)
+    if (chosen_isa() == Isa::avx512) return tree_kernels_avx512;
+    if (chosen_isa() == Isa::avx2) return tree_kernels_avx2;
+#endif
+    return tree_kernels_portable;
 }
 
 const char* instruction_set() {

@@ -7,6 +7,8 @@ from typing import Any
 
 # Public estimator -> the module that holds it.
 ESTIMATORS = {
+    "DecisionTreeClassifier": "ceiba.tree",
+    "DecisionTreeRegressor": "ceiba.tree",
     "KMeans": "ceiba.cluster",
 }
 
@@ -14,6 +16,7 @@ ESTIMATORS = {
 RECORDS = {
     "Schema": "ceiba.data.schema",
     "Trace": "ceiba.base.trace",
+    "Tree": "ceiba.tree.structure",
 }
 
 

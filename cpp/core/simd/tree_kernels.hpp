@@ -1,0 +1,30 @@
+// The loops of the tree engine that gain from vectors, compiled once for each instruction set.
+//
+// Scores are compared for equality across columns and engines, so they must have the bits that the
+// plain formulas of tree/criterion.hpp give: no contraction into fused multiply-adds
+// (CMakeLists.txt).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ceiba {
+
+struct TreeKernels {
+    // Scores of m splits under Gini: left[k * stride + i] is the weight of class k on the left.
+    void (*gini)(const double* left, std::size_t stride, std::size_t classes, const double* total,
+                 std::size_t m, double* score);
+    // Scores of m splits under squared error: weight on the left, sums of targets on both sides.
+    void (*squared)(const double* weight, const double* left, const double* right, double total,
+                    std::size_t m, double* score);
+    double (*largest)(const double* score, std::size_t m);
+    // Bins of m values: how many of the `padded` - 1 edges, a power of two less one, lie below.
+    void (*bins)(const double* values, std::size_t m, const double* edges, std::size_t padded,
+                 std::uint32_t* bin);
+    void (*single_bins)(const float* values, std::size_t m, const float* edges, std::size_t padded,
+                        std::uint32_t* bin);
+};
+
+const TreeKernels& tree_kernels();
+
+}  // namespace ceiba

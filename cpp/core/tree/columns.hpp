@@ -1,0 +1,31 @@
+// A table as the tree engine sees it: every column is a row of small whole numbers.
+//
+// The code of a value is its rank among the different values of its column (exact thresholds), the
+// number of its bin (binned), or its level (nominal, ordinal). A gap has the code n_codes, so that
+// it sorts behind all values. Codes lie column after column, in the narrowest type that holds all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ceiba::tree {
+
+struct Column {
+    std::uint32_t n_codes = 0;
+    bool nominal = false;
+
+    std::uint32_t gap() const { return n_codes; }
+};
+
+template <typename Code>
+struct Columns {
+    const Code* codes = nullptr;
+    std::size_t rows = 0;
+    std::vector<Column> columns;
+
+    const Code* column(std::size_t j) const { return codes + j * rows; }
+    std::size_t count() const { return columns.size(); }
+};
+
+}  // namespace ceiba::tree

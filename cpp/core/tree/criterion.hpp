@@ -1,0 +1,70 @@
+// Criteria as terms that add up over the branches of a split.
+//
+// For every criterion the gain of a split is (sum of the branches' terms - the node's term) /
+// weight of the node; so the best split has the largest sum of terms.
+//
+//   Gini               sum c_k^2 / t
+//   entropy, in bits   sum c_k log2 c_k - t log2 t
+//   error              max c_k
+//   squared error      (sum w y)^2 / sum w
+//
+// Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees"; Quinlan (1986),
+// "Induction of decision trees", Machine Learning 1.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "tree/cells.hpp"
+
+namespace ceiba::tree {
+
+// x log2 x, from a table for whole numbers up to its size: counts move one by one along a scan, so
+// the table is read in order, and a logarithm costs some ten times as much.
+struct Xlog2x {
+    const double* table = nullptr;
+    std::size_t size = 0;
+
+    double operator()(Number x) const {
+        if (std::size_t(x) < size) return table[x];
+        return double(x) * std::log2(double(x));
+    }
+};
+
+struct Gini {
+    template <typename Cells>
+    double term(const Cells& cells, const Number* cell, Number weight) const {
+        double squares = 0;
+        for (int k = 0; k < cells.classes(); ++k) squares += double(cell[k]) * double(cell[k]);
+        return squares / double(weight);
+    }
+};
+
+struct Entropy {
+    Xlog2x xlog2x;
+
+    template <typename Cells>
+    double term(const Cells& cells, const Number* cell, Number weight) const {
+        double sum = 0;
+        for (int k = 0; k < cells.classes(); ++k)
+            if (cell[k] > 0) sum += xlog2x(cell[k]);
+        return sum - xlog2x(weight);
+    }
+};
+
+struct Error {
+    template <typename Cells>
+    double term(const Cells& cells, const Number* cell, Number) const {
+        return double(*std::max_element(cell, cell + cells.classes()));
+    }
+};
+
+struct SquaredError {
+    template <typename Cells>
+    double term(const Cells&, const Number* cell, Number weight) const {
+        return double(cell[1]) / double(weight) * double(cell[1]);
+    }
+};
+
+}  // namespace ceiba::tree

@@ -1,0 +1,260 @@
+#include "tree/growth.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "random.hpp"
+
+namespace ceiba::tree {
+namespace {
+
+constexpr std::uint64_t kColumnStream = 0x636F6C756D6E73;
+
+std::uint64_t path_of(std::uint64_t parent, std::size_t branch) {
+    const Philox draw = philox(parent, 0x70617468, branch);
+    return std::uint64_t(draw.word[0]) << 32 | draw.word[1];
+}
+
+}  // namespace
+
+Number Growth::weight(std::size_t node) const {
+    const Number* c = cell(node);
+    return rules.classes ? std::accumulate(c, c + rules.classes, Number(0)) : c[0];
+}
+
+Number Growth::count(std::size_t node) const {
+    return rules.weighted ? cell(node)[size - 1] : weight(node);
+}
+
+std::int32_t Growth::add(std::int32_t depth, std::uint64_t path) {
+    Node node;
+    node.depth = depth;
+    node.path = path;
+    node.least = std::numeric_limits<double>::infinity();
+    node.most = -node.least;
+    nodes.push_back(node);
+    cells.resize(nodes.size() * size, 0);
+    if (rules.candidates) {
+        candidate_gains.resize(nodes.size() * columns, -1.0);
+        candidate_cuts.resize(nodes.size() * columns, 0);
+    }
+    return std::int32_t(nodes.size() - 1);
+}
+
+double Growth::impurity(std::size_t node) const {
+    const Node& n = nodes[node];
+    const double weight_ = double(weight(node));
+    switch (rules.criterion) {
+        case Criterion::kGini:
+        case Criterion::kError:
+            return std::max(0.0, 1 - n.term / weight_);
+        case Criterion::kEntropy:
+        case Criterion::kGainRatio:
+            return std::max(0.0, -n.term / weight_);
+        case Criterion::kAbsolute:
+            return n.deviation / weight_;
+        case Criterion::kSquared:
+            break;
+    }
+    if (n.least == n.most) return 0;
+    const double weight_real = weight_ * rules.weight_unit;
+    const double mean = double(cell(node)[1]) * rules.target_unit / weight_real;
+    return std::max(0.0, double(n.squares) * rules.square_unit / weight_real - mean * mean);
+}
+
+void Growth::close_if_done(std::size_t node) {
+    Node& n = nodes[node];
+    const Number* c = cell(node);
+    const bool pure =
+        rules.classes ? *std::max_element(c, c + rules.classes) == weight(node) : n.least == n.most;
+    if (pure)
+        n.reason = Reason::kPure;
+    else if (rules.enough > 0 && impurity(node) <= rules.enough)
+        n.reason = Reason::kImpurity;
+    else if (n.depth >= rules.max_depth)
+        n.reason = Reason::kDepth;
+    else if (count(node) < rules.least_to_split)
+        n.reason = Reason::kRows;
+}
+
+double Growth::gain(std::size_t node, const Candidate& candidate) const {
+    const double terms = std::max(0.0, candidate.terms - nodes[node].term) / double(weight(node));
+    const double unit = rules.target_unit / rules.weight_unit;
+    return rules.criterion == Criterion::kSquared ? terms * unit * unit : terms;
+}
+
+void Growth::keep(std::size_t node, const std::vector<std::int32_t>& looked_at,
+                  const std::vector<Candidate>& best) {
+    for (std::size_t i = 0; i < looked_at.size(); ++i) {
+        if (!best[i].found()) continue;
+        const std::size_t place = node * columns + std::size_t(looked_at[i]);
+        candidate_gains[place] = gain(node, best[i]);
+        candidate_cuts[place] = best[i].cut;
+    }
+}
+
+void Growth::decide(std::size_t node, const std::vector<std::int32_t>& looked_at,
+                    const std::vector<Candidate>& best) {
+    Node& n = nodes[node];
+    std::size_t winner = best.size(), second = best.size();
+    bool seen = false;
+    std::uint32_t ties = 0;
+    const auto score = [&](std::size_t i) {
+        return i < best.size() ? best[i].score : -std::numeric_limits<double>::infinity();
+    };
+    for (std::size_t i = 0; i < best.size(); ++i) {
+        seen = seen || best[i].seen;
+        if (!best[i].found()) continue;
+        if (winner == best.size() || best[i].score > score(winner)) {
+            second = winner;
+            winner = i;
+            ties = best[i].ties;
+            continue;
+        }
+        if (best[i].score == score(winner)) ties += 1 + best[i].ties;
+        if (second == best.size() || best[i].score > score(second)) second = i;
+    }
+    if (rules.candidates) keep(node, looked_at, best);
+    if (winner == best.size()) {
+        n.reason = seen ? Reason::kLeafRows : Reason::kNoSplit;
+        return;
+    }
+    const double gain_ = gain(node, best[winner]);
+    if (second < best.size()) {
+        n.runner_up = looked_at[second];
+        n.runner_up_gain = gain(node, best[second]);
+    }
+    if (rules.least_decrease > 0 &&
+        double(weight(node)) / rules.root_weight * gain_ < rules.least_decrease) {
+        n.reason = Reason::kGain;
+        return;
+    }
+    const Candidate& chosen = best[winner];
+    n.column = looked_at[winner];
+    n.gain = gain_;
+    n.ties = ties;
+    n.cut = chosen.cut;
+    n.next = chosen.next;
+    n.gap = chosen.gap;
+    n.branches = chosen.branches;
+    n.shape = chosen.shape;
+    n.method = chosen.method;
+    n.reason = Reason::kSplit;
+    if (chosen.shape == Shape::kTable) {
+        n.table = std::int64_t(tables.size());
+        tables.insert(tables.end(), chosen.table.begin(), chosen.table.end());
+    }
+}
+
+void Growth::branch_out(std::size_t node) {
+    const std::int32_t branches = nodes[node].branches, depth = nodes[node].depth + 1;
+    const std::uint64_t path = nodes[node].path;
+    nodes[node].child = std::int32_t(nodes.size());
+    for (std::int32_t b = 0; b < branches; ++b) add(depth, path_of(path, std::size_t(b)));
+}
+
+void Growth::settle_gaps(std::size_t node) {
+    Node& n = nodes[node];
+    if (n.gap != kHeavier) return;
+    n.gap = 0;
+    for (std::int32_t b = 1; b < n.branches; ++b)
+        if (weight(std::size_t(n.child + b)) > weight(std::size_t(n.child + n.gap))) n.gap = b;
+}
+
+std::vector<std::int32_t> Growth::drawn(std::size_t node) const {
+    std::vector<std::int32_t> order(columns);
+    std::iota(order.begin(), order.end(), 0);
+    const std::size_t wanted = std::size_t(rules.columns_a_node);
+    if (wanted == 0 || wanted >= columns) return order;
+    std::vector<double> key(columns);
+    for (std::size_t j = 0; j < columns; ++j)
+        key[j] = uniform(rules.seed ^ nodes[node].path, kColumnStream, j);
+    std::sort(order.begin(), order.end(),
+              [&](std::int32_t a, std::int32_t b) { return key[size_t(a)] < key[size_t(b)]; });
+    return order;
+}
+
+void Growth::graft(std::size_t node, const Growth& part) {
+    const auto shift = std::int32_t(nodes.size()) - 1;  // the part's node 1 becomes nodes.size()
+    const auto table_shift = std::int64_t(tables.size());
+    const std::int64_t begin = nodes[node].begin, end = nodes[node].end;
+    for (std::size_t i = 0; i < part.nodes.size(); ++i) {
+        Node copy = part.nodes[i];
+        if (copy.child >= 0) copy.child += shift;
+        if (copy.table >= 0) copy.table += table_shift;
+        if (i == 0) {
+            copy.begin = begin;
+            copy.end = end;
+            nodes[node] = copy;
+        } else {
+            nodes.push_back(copy);
+        }
+    }
+    cells.insert(cells.end(), part.cells.begin() + std::ptrdiff_t(size), part.cells.end());
+    tables.insert(tables.end(), part.tables.begin(), part.tables.end());
+    if (!rules.candidates) return;
+    const auto width = std::ptrdiff_t(columns), place = std::ptrdiff_t(node) * width;
+    std::copy_n(part.candidate_gains.begin(), width, candidate_gains.begin() + place);
+    std::copy_n(part.candidate_cuts.begin(), width, candidate_cuts.begin() + place);
+    candidate_gains.insert(candidate_gains.end(), part.candidate_gains.begin() + width,
+                           part.candidate_gains.end());
+    candidate_cuts.insert(candidate_cuts.end(), part.candidate_cuts.begin() + width,
+                          part.candidate_cuts.end());
+}
+
+void Order::push_if_split(std::int32_t node) {
+    const auto place = std::size_t(node);
+    if (growth_.nodes[place].reason != Reason::kSplit) return;
+    const double priority = double(growth_.weight(place)) * growth_.nodes[place].gain;
+    waiting_.push_back({priority, pushed_++, node});
+    if (growth_.rules.growing == Growing::kBestFirst)
+        std::push_heap(waiting_.begin(), waiting_.end());
+}
+
+void Order::push_branches(std::size_t node) {
+    const Node& n = growth_.nodes[node];
+    // The first branch is to come off a stack first.
+    const bool stack = growth_.rules.growing == Growing::kDepthFirst;
+    for (std::int32_t b = 0; b < n.branches; ++b)
+        push_if_split(stack ? n.child + n.branches - 1 - b : n.child + b);
+}
+
+std::int32_t Order::pop() {
+    if (growth_.rules.growing == Growing::kLevelWise) return waiting_[first_++].node;
+    if (growth_.rules.growing == Growing::kBestFirst)
+        std::pop_heap(waiting_.begin(), waiting_.end());
+    const std::int32_t node = waiting_.back().node;
+    waiting_.pop_back();
+    return node;
+}
+
+Numbering number(const Growth& growth) {
+    Numbering found;
+    Order order(growth);
+    std::vector<std::int32_t> place(growth.nodes.size(), -1);
+    std::int64_t leaves = 1;
+    const auto give = [&](std::int32_t node) {
+        place[std::size_t(node)] = std::int32_t(found.order.size());
+        found.order.push_back(node);
+        found.child.push_back(-1);
+    };
+    give(0);
+    order.push_if_split(0);
+    while (!order.empty()) {
+        const std::int32_t node = order.pop();
+        const Node& n = growth.nodes[std::size_t(node)];
+        if (growth.rules.limited() && leaves + n.branches - 1 > growth.rules.max_leaves) continue;
+        leaves += n.branches - 1;
+        if (!n.expanded()) {
+            found.unexpanded.push_back(node);
+            continue;
+        }
+        found.child[std::size_t(place[std::size_t(node)])] = std::int32_t(found.order.size());
+        for (std::int32_t b = 0; b < n.branches; ++b) give(n.child + b);
+        order.push_branches(std::size_t(node));
+    }
+    return found;
+}
+
+}  // namespace ceiba::tree

@@ -1,0 +1,185 @@
+#include "tree/packed.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "tree/coding.hpp"
+
+namespace ceiba::tree {
+namespace {
+
+constexpr std::size_t kMaskLevels = 64;
+
+Test threshold_test(Type type) {
+    switch (type) {
+        case Type::kInt:
+            return Test::kInt;
+        case Type::kUnsigned:
+            return Test::kUnsigned;
+        case Type::kOrdinal:
+            return Test::kOrdinal;
+        default:
+            return Test::kReal;
+    }
+}
+
+class Packer {
+  public:
+    Packer(const Growth& growth, const Scales& scales, double centre)
+        : growth_(growth), scales_(scales), centre_(centre), numbering_(number(growth)) {}
+
+    PackedTree run() {
+        const std::size_t n = numbering_.order.size();
+        tree_.nodes.reserve(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto node = std::size_t(numbering_.order[i]);
+            add_side(node, numbering_.child[i] >= 0);
+            if (numbering_.child[i] >= 0)
+                add_split(node, numbering_.child[i]);
+            else
+                add_leaf(node);
+        }
+        tree_.order = std::move(numbering_.order);
+        return std::move(tree_);
+    }
+
+  private:
+    void add_side(std::size_t node, bool split) {
+        const Node& n = growth_.nodes[node];
+        tree_.rows.push_back(growth_.count(node));
+        tree_.weight.push_back(double(growth_.weight(node)) * growth_.rules.weight_unit);
+        tree_.impurity.push_back(growth_.impurity(node));
+        tree_.gain.push_back(split ? n.gain : 0.0);
+        tree_.runner_up.push_back(n.runner_up);
+        tree_.runner_up_gain.push_back(n.runner_up_gain);
+        tree_.reason.push_back(
+            std::uint8_t(!split && n.reason == Reason::kSplit ? Reason::kLeaves : n.reason));
+        tree_.method.push_back(std::uint8_t(split ? n.method : Method::kNone));
+        tree_.ties.push_back(split ? std::int32_t(n.ties) : 0);
+        tree_.depth.push_back(n.depth);
+        if (growth_.rules.classes) {
+            for (std::int64_t k = 0; k < growth_.rules.classes; ++k)
+                tree_.value.push_back(double(growth_.cell(node)[k]) * growth_.rules.weight_unit);
+        } else {
+            tree_.value.push_back(middle(node));
+        }
+    }
+
+    double middle(std::size_t node) const {
+        const Node& n = growth_.nodes[node];
+        if (growth_.rules.criterion == Criterion::kAbsolute) return n.median;
+        if (n.least == n.most) return n.least;
+        const GrowthRules& rules = growth_.rules;
+        const double mean = double(growth_.cell(node)[1]) * rules.target_unit /
+                            (double(growth_.weight(node)) * rules.weight_unit);
+        // Rounding of the fixed-point numbers must not leave the range of the targets.
+        return std::clamp(centre_ + mean, n.least, n.most);
+    }
+
+    static std::uint32_t test(std::size_t column, Test kind, std::int32_t gap) {
+        return std::uint32_t(column) | std::uint32_t(kind) << 24 | std::uint32_t(gap) << 28;
+    }
+
+    void add_leaf(std::size_t node) {
+        PackedNode leaf{0, -1, test(0, Test::kLeaf, 0)};
+        if (growth_.rules.classes)
+            leaf.child = leaf_row(node);
+        else
+            leaf.cut = std::bit_cast<std::uint64_t>(tree_.value.back());
+        tree_.nodes.push_back(leaf);
+    }
+
+    // Leaves with equal class weights share a row.
+    std::int32_t leaf_row(std::size_t node) {
+        const auto k = std::size_t(growth_.rules.classes);
+        const Number* cell = growth_.cell(node);
+        const std::string_view key(reinterpret_cast<const char*>(cell), k * sizeof(Number));
+        const auto [found, fresh] = rows_.emplace(key, std::int32_t(rows_.size()));
+        if (fresh) tree_.leaves.insert(tree_.leaves.end(), cell, cell + k);
+        return found->second;
+    }
+
+    void add_split(std::size_t node, std::int32_t child) {
+        const Node& n = growth_.nodes[node];
+        const auto column = std::size_t(n.column);
+        PackedNode packed{0, child, 0};
+        if (n.shape == Shape::kTable) {
+            add_levels(n, packed);
+        } else {
+            packed.cut = n.shape == Shape::kKnown ? scales_.largest(column)
+                                                  : scales_.threshold(column, n.cut, n.next);
+            packed.test = test(column, threshold_test(scales_.types[column]), n.gap);
+        }
+        tree_.nodes.push_back(packed);
+    }
+
+    // A level that the node did not have goes where its gaps go.
+    void add_levels(const Node& n, PackedNode& packed) {
+        const auto column = std::size_t(n.column);
+        const std::size_t levels = scales_.levels[column];
+        std::vector<std::int32_t> branch(growth_.tables.begin() + n.table,
+                                         growth_.tables.begin() + n.table + std::ptrdiff_t(levels));
+        std::replace(branch.begin(), branch.end(), -1, n.gap);
+        if (n.branches > 2 || n.method == Method::kMultiway) {
+            packed.cut = tree_.tables.size();
+            packed.test = test(column, Test::kTable, 0);
+            tree_.tables.push_back(n.gap);
+            tree_.tables.insert(tree_.tables.end(), branch.begin(), branch.end());
+            return;
+        }
+        std::vector<std::uint64_t> words((levels + 63) / 64, 0);
+        for (std::size_t level = 0; level < levels; ++level)
+            if (branch[level] == 0) words[level / 64] |= std::uint64_t(1) << level % 64;
+        if (levels <= kMaskLevels) {
+            packed.cut = words[0];
+            packed.test = test(column, Test::kMask, n.gap);
+            return;
+        }
+        packed.cut = tree_.words.size();
+        packed.test = test(column, Test::kWords, n.gap);
+        tree_.words.insert(tree_.words.end(), words.begin(), words.end());
+    }
+
+    const Growth& growth_;
+    const Scales& scales_;
+    double centre_;
+    Numbering numbering_;
+    PackedTree tree_;
+    std::unordered_map<std::string_view, std::int32_t> rows_;
+};
+
+}  // namespace
+
+std::uint64_t Scales::threshold(std::size_t column, std::uint32_t cut, std::uint32_t next) const {
+    if (types[column] == Type::kOrdinal) return cut;
+    const std::uint64_t* own = bits + offsets[column];
+    if (binned) return own[cut];
+    if (types[column] == Type::kInt)
+        return std::uint64_t(between(std::int64_t(own[cut]), std::int64_t(own[next])));
+    if (types[column] == Type::kUnsigned) return between(own[cut], own[next]);
+    return std::bit_cast<std::uint64_t>(
+        between(std::bit_cast<double>(own[cut]), std::bit_cast<double>(own[next])));
+}
+
+std::uint64_t Scales::largest(std::size_t column) const {
+    switch (types[column]) {
+        case Type::kInt:
+            return std::uint64_t(std::numeric_limits<std::int64_t>::max());
+        case Type::kUnsigned:
+            return std::numeric_limits<std::uint64_t>::max();
+        case Type::kOrdinal:
+            return std::uint64_t(std::numeric_limits<std::int32_t>::max());
+        default:
+            return std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
+    }
+}
+
+PackedTree pack(const Growth& growth, const Scales& scales, double centre) {
+    return Packer(growth, scales, centre).run();
+}
+
+}  // namespace ceiba::tree

@@ -1,0 +1,62 @@
+// A grown tree as it is kept: sixteen bytes a node for prediction, and side arrays for readers.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tree/growth.hpp"
+
+namespace ceiba::tree {
+
+// How the numbers of a column are stored, and so compared.
+enum class Type : std::uint8_t { kDouble, kFloat, kInt, kUnsigned, kOrdinal, kNominal };
+
+enum class Test : std::uint8_t { kLeaf, kReal, kInt, kUnsigned, kOrdinal, kMask, kWords, kTable };
+
+// cut    threshold (bits of its type); levels of branch 0 as a mask, or where they stand among the
+//        words; where the branches of the levels stand among the tables, the gap's before them;
+//        in a leaf of numbers the value
+// child  first branch, the others follow; in a leaf of classes its row among the leaves
+// test   column (24 bits), test (4), branch of gaps (2)
+struct PackedNode {
+    std::uint64_t cut;
+    std::int32_t child;
+    std::uint32_t test;
+
+    std::uint32_t column() const { return test & 0xFFFFFF; }
+    Test kind() const { return Test(test >> 24 & 0xF); }
+    std::uint32_t gap() const { return test >> 28; }
+};
+static_assert(sizeof(PackedNode) == 16);
+
+// Values (exact) or upper edges (binned) of the columns, as bits of double, int64 or uint64.
+struct Scales {
+    std::vector<Type> types;
+    std::vector<std::uint32_t> levels;
+    const std::uint64_t* bits = nullptr;
+    const std::int64_t* offsets = nullptr;
+    bool binned = false;
+
+    std::uint64_t threshold(std::size_t column, std::uint32_t cut, std::uint32_t next) const;
+    std::uint64_t largest(std::size_t column) const;
+};
+
+struct PackedTree {
+    std::vector<PackedNode> nodes;
+    std::vector<std::uint64_t> words;
+    std::vector<std::int32_t> tables;
+    std::vector<Number> leaves;  // class weights of the different leaves
+    // Side arrays, one entry a node.
+    std::vector<std::int64_t> rows;
+    std::vector<double> weight, impurity, gain, runner_up_gain, value;
+    std::vector<std::uint8_t> reason, method;
+    std::vector<std::int32_t> ties, depth, runner_up;
+    std::vector<std::int32_t> order;  // number in the growth
+};
+
+// `centre` is added to every mean.
+PackedTree pack(const Growth& growth, const Scales& scales, double centre);
+
+}  // namespace ceiba::tree

@@ -1,0 +1,174 @@
+#include "tree/route.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "parallel.hpp"
+
+namespace ceiba::tree {
+namespace {
+
+// Rows that walk down side by side: the processor waits for several nodes at once.
+constexpr std::size_t kAbreast = 16;
+
+// One step down for a row of reals; a leaf is its own next node.
+template <typename T>
+std::int32_t step(const PackedNode* nodes, std::int32_t at, const T* row) {
+    const PackedNode& node = nodes[at];
+    const double x = double(row[node.column()]);
+    const double cut = std::bit_cast<double>(node.cut);
+    const std::int32_t known = node.child + !(x <= cut);
+    const std::int32_t next = x != x ? node.child + std::int32_t(node.gap()) : known;
+    return node.kind() == Test::kLeaf ? at : next;
+}
+
+template <typename T>
+void route_block(const PackedNode* nodes, const T* rows, std::size_t n, std::size_t width,
+                 std::int32_t* leaf) {
+    std::fill_n(leaf, n, 0);
+    for (;;) {
+        std::int32_t moved = 0;
+        for (std::size_t r = 0; r < n; ++r) {
+            const std::int32_t next = step(nodes, leaf[r], rows + r * width);
+            moved |= next ^ leaf[r];
+            leaf[r] = next;
+        }
+        if (moved == 0) return;
+    }
+}
+
+template <typename T>
+T at(const AnyColumn& column, std::size_t row) {
+    return static_cast<const T*>(column.data)[std::ptrdiff_t(row) * column.stride];
+}
+
+std::int32_t real_branch(const PackedNode& node, double x) {
+    if (x != x) return std::int32_t(node.gap());
+    return !(x <= std::bit_cast<double>(node.cut));
+}
+
+std::int32_t branch_of(const TreeView& tree, const PackedNode& node, const AnyColumn& column,
+                       std::size_t row) {
+    const auto gap = std::int32_t(node.gap());
+    switch (node.kind()) {
+        case Test::kReal:
+            if (column.gaps != nullptr && column.gaps[row]) return gap;
+            if (column.type == Type::kDouble) return real_branch(node, at<double>(column, row));
+            if (column.type == Type::kFloat) return real_branch(node, at<float>(column, row));
+            if (column.type == Type::kInt)
+                return real_branch(node, double(at<std::int64_t>(column, row)));
+            return real_branch(node, double(at<std::uint64_t>(column, row)));
+        case Test::kInt:
+            if (column.gaps != nullptr && column.gaps[row]) return gap;
+            return at<std::int64_t>(column, row) > std::int64_t(node.cut);
+        case Test::kUnsigned:
+            if (column.gaps != nullptr && column.gaps[row]) return gap;
+            return at<std::uint64_t>(column, row) > node.cut;
+        default:
+            break;
+    }
+    const auto level = at<std::int32_t>(column, row);
+    // The gap, -1, has its branch before those of the levels.
+    if (node.kind() == Test::kTable) return tree.tables[node.cut + std::size_t(level + 1)];
+    if (level < 0) return gap;
+    if (node.kind() == Test::kOrdinal) return std::int64_t(level) > std::int64_t(node.cut);
+    if (node.kind() == Test::kMask) return !(node.cut >> level & 1);
+    return !(tree.words[node.cut + std::size_t(level) / 64] >> level % 64 & 1);
+}
+
+}  // namespace
+
+template <typename T>
+void route_matrix(const TreeView& tree, const T* rows, std::size_t n, std::size_t width,
+                  std::int32_t* leaf, int threads) {
+    const Segments parts = segments(n, 4096);
+    for_segments(parts, threads_for(20.0 * double(n), threads),
+                 [&](std::size_t s, int thread, Interrupt& interrupt) {
+                     for (std::size_t i = parts.begin(s); i < parts.end(s); i += kAbreast) {
+                         if (i % 1024 == 0 && interrupt.stopped(thread)) return;
+                         const std::size_t m = std::min(kAbreast, parts.end(s) - i);
+                         route_block(tree.nodes, rows + i * width, m, width, leaf + i);
+                     }
+                 });
+}
+
+void route_columns(const TreeView& tree, const std::vector<AnyColumn>& columns, std::size_t n,
+                   std::int32_t* leaf, int threads) {
+    const Segments parts = segments(n, 1024);
+    for_segments(parts, threads_for(40.0 * double(n), threads),
+                 [&](std::size_t s, int thread, Interrupt& interrupt) {
+                     for (std::size_t i = parts.begin(s); i < parts.end(s); ++i) {
+                         if (i % 1024 == 0 && interrupt.stopped(thread)) return;
+                         std::int32_t at = 0;
+                         while (tree.nodes[at].kind() != Test::kLeaf) {
+                             const PackedNode& node = tree.nodes[at];
+                             at = node.child + branch_of(tree, node, columns[node.column()], i);
+                         }
+                         leaf[i] = at;
+                     }
+                 });
+}
+
+namespace {
+
+bool fits(Test kind, Type type) {
+    switch (kind) {
+        case Test::kReal:
+            return type == Type::kDouble || type == Type::kFloat;
+        case Test::kInt:
+            return type == Type::kInt;
+        case Test::kUnsigned:
+            return type == Type::kUnsigned;
+        case Test::kOrdinal:
+            return type == Type::kOrdinal;
+        case Test::kMask:
+        case Test::kWords:
+        case Test::kTable:
+            return type == Type::kNominal;
+        default:
+            return false;
+    }
+}
+
+// Branches of a node that the arrays may be asked for; 0 where its levels lie outside of them.
+std::size_t branches_of(const TreeView& tree, const PackedNode& node, std::size_t levels) {
+    const std::size_t two = std::max<std::size_t>(2, node.gap() + 1);
+    if (node.kind() == Test::kMask) return levels <= 64 ? two : 0;
+    if (node.kind() == Test::kWords) {
+        const std::size_t need = (levels + 63) / 64;
+        return need <= tree.n_words && node.cut <= tree.n_words - need ? two : 0;
+    }
+    if (node.kind() != Test::kTable) return two;
+    if (levels + 1 > tree.n_tables || node.cut > tree.n_tables - levels - 1) return 0;
+    const std::int32_t* first = tree.tables + node.cut;
+    const auto [least, most] = std::minmax_element(first, first + levels + 1);
+    return *least < 0 ? 0 : std::size_t(*most) + 1;
+}
+
+}  // namespace
+
+const char* complaint(const TreeView& tree, const std::vector<Type>& types,
+                      const std::vector<std::uint32_t>& levels) {
+    if (tree.count == 0) return "a tree has at least one node";
+    for (std::size_t i = 0; i < tree.count; ++i) {
+        const PackedNode& node = tree.nodes[i];
+        if (node.kind() == Test::kLeaf) continue;
+        if (node.column() >= types.size()) return "a node tests a column that is not there";
+        if (!fits(node.kind(), types[node.column()]))
+            return "a node's test does not suit the type of its column";
+        const std::size_t branches = branches_of(tree, node, levels[node.column()]);
+        if (branches == 0) return "the levels of a node lie outside of the tree's arrays";
+        // Branches stand behind their node, so that every way down has an end.
+        if (node.child < 0 || std::size_t(node.child) <= i ||
+            std::size_t(node.child) + branches > tree.count)
+            return "the branches of a node are not where they should be";
+    }
+    return nullptr;
+}
+
+template void route_matrix(const TreeView&, const double*, std::size_t, std::size_t, std::int32_t*,
+                           int);
+template void route_matrix(const TreeView&, const float*, std::size_t, std::size_t, std::int32_t*,
+                           int);
+
+}  // namespace ceiba::tree

@@ -1,0 +1,174 @@
+"""Growing a tree on any engine: code the values, grow levels from sums, finish in memory.
+
+    coding = bins of a keyed sample              (or ranks of all values, in memory)
+    while the open rows are too many to hold:
+        sums  = engine.reduce(rows, LevelSums.of, ...)      # one pass a level
+        state = solve(sums)                                 # splits, and new open nodes
+    rest = engine.reduce(rows, OpenRows.of, ...)            # what is left fits here
+    tree = grow(rest)
+
+In memory everything fits at once. Sums are whole numbers and the same kernels decide the splits, so
+a binned tree is the same on every engine.
+
+Shafer, Agrawal & Mehta (1996), "SPRINT: a scalable parallel classifier for data mining", VLDB.
+Ke et al. (2017), "LightGBM: a highly efficient gradient boosting decision tree", NeurIPS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ceiba import _native
+from ceiba.data.schema import Schema
+from ceiba.engine import Engine
+from ceiba.stats.coding import Coding
+from ceiba.stats.fixed_point import FixedPoint
+from ceiba.stats.growing import OPEN, LevelSums, OpenRows, State, TreeRules
+from ceiba.stats.points import Array
+from ceiba.stats.row_sample import RowSample
+from ceiba.tree.structure import Tree
+
+# Rows that tell the edges of the bins: a bin of 255 then holds 257 of them on average, so its
+# share of all rows is told to some six per cent.
+SAMPLE_ROWS = 65_536
+# Open rows are gathered when their codes and targets take no more than this.
+GATHER_BYTES = 256_000_000
+# Sums of the nodes of one pass take no more than this.
+SUMS_BYTES = 256_000_000
+_TARGET_BYTES = 36
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grown:
+    """A finished tree, and the candidates of its nodes where they were to be kept.
+
+    ``gains`` and ``cuts`` have a row for each node and an entry for each column: the gain of the
+    column's best split (-1 for none), and the value of its cut's code.
+    """
+
+    tree: Tree
+    coding: Coding
+    gains: Array | None
+    cuts: Array | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grower:
+    """Grows one tree: what is known before its first split."""
+
+    engine: Engine
+    rows: Any
+    schema: Schema
+    fixed: FixedPoint
+    rules: TreeRules
+    n_rows: int
+    threads: int
+    ranks: bool
+
+    def exact(self) -> Grown:
+        """A tree whose thresholds lie between any two neighbouring values; in memory only."""
+        coding, codes = Coding.exact(self.rows.rows.table, self.threads)
+        targets = self.fixed.targets(self.rows.rows, ranks=self.ranks)
+        return self._pack(coding, self._finish(coding, codes, targets, None, None))
+
+    def binned(self, max_bins: int, seed: int, levels: Callable[[], Iterator[Any]]) -> Grown:
+        """A tree whose thresholds are edges of bins; ``levels`` counts the passes."""
+        sample = self.engine.reduce(self.rows, RowSample.of, SAMPLE_ROWS, seed)
+        coding = Coding.of_bins(sample, max_bins, self.threads)
+        state: State | None = None
+        if self.engine.name != "local":
+            state = self._levels(coding, levels)
+            if state is not None and not len(open_nodes(state)):
+                return self._pack(coding, state)
+        rest = self.engine.reduce(
+            self.rows, OpenRows.of, coding, self.fixed, self.rules, state, self.ranks
+        )
+        codes, targets, places = rest.joined()
+        return self._pack(coding, self._finish(coding, codes, targets, state, places))
+
+    def _levels(self, coding: Coding, levels: Callable[[], Iterator[Any]]) -> State | None:
+        """Grow level after level until the rows of open nodes can be held, or none is open."""
+        state: State | None = None
+        row_bytes = len(coding.n_codes) * 4 + _TARGET_BYTES
+        node_bytes = 8 * coding.total_codes * self.rules.cell
+        at_once = max(1, SUMS_BYTES // node_bytes)
+        for step in levels():
+            nodes = np.zeros(1, np.int32) if state is None else open_nodes(state)
+            rows = self.n_rows if state is None else open_rows(state, nodes, self.rules)
+            step.record(nodes=len(nodes), rows=rows)
+            if rows * row_bytes <= GATHER_BYTES:
+                break
+            for first in range(0, len(nodes), at_once):
+                part = nodes[first : first + at_once]
+                sums = self.engine.reduce(
+                    self.rows, LevelSums.of, coding, self.fixed, self.rules, state, part
+                )
+                state = self._solve(coding, state, part, sums)
+        return state
+
+    def _solve(self, coding: Coding, state: State | None, nodes: Array, sums: LevelSums) -> State:
+        solved: State = _native.tree_solve_level(
+            self.rules.native(),
+            coding.n_codes,
+            coding.columns.nominal,
+            state,
+            nodes,
+            sums.cells,
+            sums.squares,
+            sums.least,
+            sums.most,
+        )
+        return solved
+
+    def _finish(
+        self, coding: Coding, codes: Array, targets: Any, state: State | None, places: Array | None
+    ) -> State:
+        grown: State = _native.tree_grow(
+            self.rules.native(),
+            codes,
+            coding.n_codes,
+            coding.columns.nominal,
+            targets.native(),
+            state,
+            places,
+            self.threads,
+        )
+        return grown
+
+    def _pack(self, coding: Coding, state: State) -> Grown:
+        columns, fixed = coding.columns, self.fixed
+        arrays = _native.tree_pack(
+            self.rules.native(),
+            state,
+            columns.types,
+            columns.levels,
+            coding.scale,
+            coding.offsets,
+            coding.binned,
+            fixed.centre,
+        )
+        order = arrays.pop("order")
+        arrays["leaves"] = arrays["leaves"] * fixed.weight_unit
+        tree = Tree(schema=self.schema, **arrays)
+        if not self.rules.settings["candidates"]:
+            return Grown(tree, coding, None, None)
+        shape = (-1, len(self.schema))
+        return Grown(tree, coding, state[3].reshape(shape)[order], state[4].reshape(shape)[order])
+
+
+def open_nodes(state: State) -> Array:
+    """Nodes that nobody has decided about."""
+    reasons, _ = _native.tree_look(state)
+    return np.flatnonzero(reasons == OPEN).astype(np.int32)
+
+
+def open_rows(state: State, nodes: Array, rules: TreeRules) -> int:
+    """Rows of some nodes: the last number of a cell with weights, else the sum of its classes."""
+    cells = state[1].reshape(-1, rules.cell)[nodes]
+    if rules.settings["weighted"]:
+        return int(cells[:, -1].sum())
+    return int(cells.sum()) if rules.settings["classes"] else int(cells[:, 0].sum())

@@ -1,0 +1,31 @@
+"""Leaves of rows, as a statistic: their merge puts the rows of the parts one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ceiba.stats.assignment import joined
+from ceiba.stats.points import Array
+from ceiba.tree.structure import Tree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafNumbers:
+    """The leaf of every row."""
+
+    parts: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, batch: Any, tree: Tree) -> LeafNumbers:
+        """Route the tables of a batch."""
+        return cls((tree.apply(batch.rows, batch.threads),))
+
+    def merge(self, other: LeafNumbers) -> LeafNumbers:
+        """Both parts, in order."""
+        return LeafNumbers(self.parts + other.parts)
+
+    @property
+    def numbers(self) -> Array:
+        """Leaves of all rows, in order."""
+        return joined(self.parts)

@@ -1,0 +1,119 @@
+"""What one node tests, in the column's own names and values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ceiba.data.schema import Column
+    from ceiba.tree.structure import Tree
+
+METHODS = ("none", "threshold", "ordered", "exhaustive", "principal", "median", "multiway")
+_MASK, _WORDS, _TABLE = 5, 6, 7
+_NUMBERS: dict[int, Any] = {1: np.float64, 2: np.int64, 3: np.uint64}
+# The threshold that all known values lie below: whole numbers have no infinity.
+LARGEST = {2: 2**63 - 1, 3: 2**64 - 1, 4: 2**31 - 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The test of one node.
+
+    Parameters
+    ----------
+    kind : str
+        "threshold" (values up to it go to branch 0), "levels" (two groups) or "multiway".
+    column : int
+    name : str
+        The column's name.
+    threshold : float, int, label or None
+        Of numbers the threshold; of an ordinal column the last level of branch 0.
+    branches : tuple of tuples of labels
+        Levels of each branch, of nominal columns; those that training rows did not have in this
+        node stand in the branch of gaps.
+    gaps : int
+        Branch of rows without a value.
+    n_branches : int
+    method : str
+        How it was found.
+    """
+
+    kind: str
+    column: int
+    name: str
+    threshold: Any
+    branches: tuple[tuple[Any, ...], ...]
+    gaps: int
+    n_branches: int
+    method: str
+
+    def __getitem__(self, name: str) -> Any:
+        if name in ("left", "right"):
+            return list(self.branches[name == "right"])
+        return getattr(self, name)
+
+    def words(self, branch: int) -> str:
+        """The condition of one branch: ``petal_width <= 0.8``, ``colour in {red, blue}``."""
+        if self.kind == "threshold":
+            text = self._comparison(branch)
+        else:
+            levels = self.branches[branch]
+            text = f"{self.name} in {{{', '.join(map(str, levels))}}}"
+            if len(levels) == 1:
+                text = f"{self.name} = {levels[0]}"
+        if branch == self.gaps:
+            empty = self.kind == "threshold" and branch == 2
+            empty = empty or (self.kind != "threshold" and not self.branches[branch])
+            return f"{self.name} missing" if empty else f"{text} or missing"
+        return text
+
+    def _comparison(self, branch: int) -> str:
+        if self.threshold == np.inf:  # known values on one side, gaps on the other
+            return f"{self.name} known"
+        shown = self.threshold if isinstance(self.threshold, str | int) else f"{self.threshold:.6g}"
+        return f"{self.name} {'<=' if branch == 0 else '>'} {shown}"
+
+
+def split_of(tree: Tree, node: int) -> Split:
+    """The test of a node that is no leaf."""
+    if tree.is_leaf[node]:
+        raise ValueError(f"node {node} is a leaf and tests nothing")
+    place = int(tree.column[node])
+    column, test = tree.schema[place], int(tree.test[node])
+    method = METHODS[tree.method[node]]
+    gaps = int(tree._halves[node, 3] >> 28)
+    if test < _MASK:
+        threshold = _threshold(tree, node, column, test)
+        branches = 3 if gaps == 2 else 2
+        return Split("threshold", place, column.name, threshold, (), gaps, branches, method)
+    if test == _TABLE:
+        first = int(tree.nodes[node, 0])
+        of_level = tree.tables[first : first + len(column.levels) + 1]
+        gaps, of_level = int(of_level[0]), of_level[1:]
+    else:
+        of_level = _sides(tree, node, test, len(column.levels))
+    n = max(2, int(of_level.max(initial=0)) + 1, gaps + 1)
+    labels = np.array([*column.levels, None], dtype=object)[:-1]
+    groups = tuple(tuple(labels[of_level == branch].tolist()) for branch in range(n))
+    kind = "multiway" if method == "multiway" else "levels"
+    return Split(kind, place, column.name, None, groups, gaps, n, method)
+
+
+def _threshold(tree: Tree, node: int, column: Column, test: int) -> Any:
+    word = tree.nodes[node : node + 1, 0]
+    if test in _NUMBERS:
+        value = word.view(_NUMBERS[test])[0].item()
+        return np.inf if value == LARGEST.get(test) else value
+    code = int(word[0])
+    return column.levels[code] if code < len(column.levels) else np.inf
+
+
+def _sides(tree: Tree, node: int, test: int, levels: int) -> np.ndarray[Any, Any]:
+    """Branch of every level in a split into two groups."""
+    word = int(tree.nodes[node, 0])
+    words = [word] if test == _MASK else tree.words[word : word + (levels + 63) // 64].tolist()
+    left = [words[level // 64] >> level % 64 & 1 for level in range(levels)]
+    return np.array([0 if bit else 1 for bit in left], dtype=np.int32)

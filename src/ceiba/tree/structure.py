@@ -1,0 +1,317 @@
+"""The one structure of all tree learners: prediction arrays, and side arrays for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ceiba import _native
+from ceiba.data.schema import Schema
+from ceiba.data.table import Table
+from ceiba.stats.points import Array
+from ceiba.stats.tree_columns import REAL, SINGLE, ColumnTypes, column_arrays
+from ceiba.tree.split import LARGEST, METHODS, Split, split_of
+
+REASONS = (
+    "split", "pure", "impurity", "max_depth", "min_samples_split", "no_split",
+    "min_samples_leaf", "min_impurity_decrease", "max_leaf_nodes",
+)  # fmt: skip
+_LEAF, _REAL = 0, 1
+_SIDE: dict[str, Any] = {
+    "n_rows": np.int64, "weight": np.float64, "impurity": np.float64, "gain": np.float64,
+    "reason": np.uint8, "method": np.uint8, "ties": np.int32, "depth": np.int32,
+    "runner_up_column": np.int32, "runner_up_gain": np.float64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A grown tree as plain arrays.
+
+    Prediction needs ``nodes`` (16 bytes each), ``words``, ``tables`` and ``leaves``; leaves with
+    equal class weights share a row of ``leaves``. The other arrays are for readers and pruners and
+    have one entry a node. Branches of a node have neighbouring numbers, greater than its own.
+
+    Parameters
+    ----------
+    nodes : ndarray of uint64 of shape (n_nodes, 2)
+        The first word is the cut: a threshold, a set of levels, or where these stand; in a leaf of
+        numbers its value. The second holds the first branch (a leaf's row in ``leaves``) and the
+        test.
+    words, tables : ndarray
+        Levels of nominal splits that do not fit into a node.
+    leaves : ndarray of shape (n_different_leaves, n_classes)
+        What leaves predict: class probabilities. Empty for numbers.
+    schema : Schema
+        The columns.
+    n_rows, weight : ndarray
+        Training rows of each node, and their weight.
+    impurity, gain : ndarray
+        Impurity of each node, and by how much its split lowers it (0 in leaves).
+    value : ndarray of shape (n_nodes, n_classes) or (n_nodes, 1)
+        Class weights, or mean or median, of each node.
+    reason, method : ndarray of uint8
+        Why a node is a leaf and how its split was found: see ``reasons`` and ``methods``.
+    ties : ndarray of int32
+        Other candidates with exactly the score of the split.
+    depth : ndarray of int32
+    runner_up_column, runner_up_gain : ndarray
+        The best split of any other column; -1 where there was none.
+
+    Examples
+    --------
+    >>> from ceiba import DecisionTreeClassifier, datasets
+    >>> iris = datasets.load("iris")
+    >>> tree = DecisionTreeClassifier(max_depth=2).fit(iris.table, iris.y).tree_
+    >>> tree.n_nodes, tree.n_leaves, tree.reasons[1]
+    (5, 3, 'pure')
+    """
+
+    nodes: Array
+    words: Array
+    tables: Array
+    leaves: Array
+    schema: Schema
+    n_rows: Array
+    weight: Array
+    impurity: Array
+    gain: Array
+    value: Array
+    reason: Array
+    method: Array
+    ties: Array
+    depth: Array
+    runner_up_column: Array
+    runner_up_gain: Array
+    columns: ColumnTypes = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", ColumnTypes.of(self.schema))
+        for entry in fields(self):
+            array = getattr(self, entry.name)
+            if isinstance(array, np.ndarray):
+                # The kernels walk these without looking twice: nobody may change them.
+                array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"Tree({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.max_depth})"
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.nodes)
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes, in scikit-learn's word."""
+        return len(self.nodes)
+
+    @cached_property
+    def _halves(self) -> Array:
+        halves: Array = self.nodes.view(np.uint32)
+        return halves
+
+    @cached_property
+    def child(self) -> Array:
+        """First branch of each node; of a leaf of classes its row in ``leaves``."""
+        child: Array = self._halves[:, 2].view(np.int32)
+        return child
+
+    @cached_property
+    def test(self) -> Array:
+        """Kind of each node's test: 0 in a leaf."""
+        return self._halves[:, 3] >> 24 & 0xF
+
+    @cached_property
+    def is_leaf(self) -> Array:
+        """Which nodes are leaves."""
+        leaf: Array = self.test == _LEAF
+        return leaf
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(self.is_leaf.sum())
+
+    @property
+    def max_depth(self) -> int:
+        """Splits on the longest way from the root to a leaf."""
+        return int(self.depth.max())
+
+    @cached_property
+    def column(self) -> Array:
+        """Column that each node tests; -1 in leaves."""
+        return np.where(self.is_leaf, -1, (self._halves[:, 3] & 0xFFFFFF).astype(np.int32))
+
+    @cached_property
+    def threshold(self) -> Array:
+        """Threshold of each test of numbers (levels: code), as a float; NaN elsewhere.
+
+        Infinity where a split parts known values from gaps.
+        """
+        cut = np.ascontiguousarray(self.nodes[:, 0])
+        found = np.full(self.n_nodes, np.nan)
+        for test, dtype in ((_REAL, np.float64), (2, np.int64), (3, np.uint64), (4, np.int64)):
+            places = self.test == test
+            found[places] = cut[places].view(dtype)
+            if test > _REAL:
+                found[places & (cut == LARGEST[test])] = np.inf
+        return found
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why each node is a leaf, in a word; "split" for those that are none."""
+        return [REASONS[code] for code in self.reason]
+
+    @property
+    def methods(self) -> list[str]:
+        """How each split was found, in a word; "none" for leaves."""
+        return [METHODS[code] for code in self.method]
+
+    @cached_property
+    def _inner(self) -> Array:
+        """Nodes that are split, in the order of their branches' numbers."""
+        inner = np.flatnonzero(~self.is_leaf)
+        return inner[np.argsort(self.child[inner], kind="stable")]
+
+    @cached_property
+    def n_branches(self) -> Array:
+        """Branches of each node, 0 of a leaf."""
+        first = self.child[self._inner]
+        found = np.zeros(self.n_nodes, np.int32)
+        found[self._inner] = np.append(first[1:], self.n_nodes) - first
+        return found
+
+    def children(self, node: int) -> list[int]:
+        """Numbers of a node's branches."""
+        first = int(self.child[node])
+        return list(range(first, first + int(self.n_branches[node])))
+
+    def gap_child(self, node: int) -> int:
+        """The branch that a row without a value in the node's column takes; -1 for a leaf."""
+        return -1 if self.is_leaf[node] else int(self.child[node]) + self.split(node).gaps
+
+    def split(self, node: int) -> Split:
+        """What a node tests, in the column's own names and values."""
+        return split_of(self, node)
+
+    @cached_property
+    def parent(self) -> Array:
+        """The node above each node; -1 for the root."""
+        parent = np.full(self.n_nodes, -1, np.int32)
+        parent[1:] = np.repeat(self._inner, self.n_branches[self._inner])
+        return parent
+
+    def walk(self) -> Iterator[int]:
+        """Numbers of the nodes, each before its branches, first branches first."""
+        waiting = [0]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += reversed(self.children(node))
+
+    def apply(self, table: Table, threads: int = 1) -> Array:
+        """Number of the leaf of every row of a table under the tree's schema."""
+        leaf = np.empty(len(table), np.int32)
+        block = table.matrix
+        if block is not None and set(self.columns.types) <= {REAL, SINGLE}:
+            X = np.ascontiguousarray(block)
+            _native.tree_route_matrix(self.nodes, self.words, self.tables, X, leaf, threads)
+            return leaf
+        arrays, gaps = column_arrays(table, self.columns)
+        types = self._types_of(arrays)
+        _native.tree_route_columns(
+            self.nodes,
+            self.words,
+            self.tables,
+            arrays,
+            gaps,
+            types,
+            self.columns.levels,
+            leaf,
+            threads,
+        )
+        return leaf
+
+    def _types_of(self, arrays: list[Array]) -> list[int]:
+        # A column of float32 may come as float64 later: both are compared as float64.
+        return [
+            (SINGLE if array.dtype == np.float32 else REAL) if kind in (REAL, SINGLE) else kind
+            for kind, array in zip(self.columns.types, arrays, strict=True)
+        ]
+
+    def values_of(self, leaf: Array) -> Array:
+        """What leaves predict: rows of class probabilities, or numbers."""
+        found: Array
+        if self.leaves.shape[1]:
+            found = self.leaves[self.child[leaf]]
+        else:
+            found = self.nodes[leaf, 0].view(np.float64)
+        return found
+
+    def importances(self) -> Array:
+        """Share of each column in the weighted decrease of impurity; zeros without a split."""
+        inner = ~self.is_leaf
+        decrease = (self.weight * self.gain)[inner]
+        total = np.bincount(self.column[inner], decrease, minlength=len(self.schema))
+        return total / total.sum() if total.sum() > 0 else total
+
+    def to_text(self, **options: Any) -> str:
+        """The tree as indented lines; see `ceiba.tree.text.tree_text`."""
+        from ceiba.tree.text import tree_text
+
+        return tree_text(self, **options)
+
+    def to_dict(self, **options: Any) -> dict[str, Any]:
+        """The tree as nested dictionaries; see `ceiba.tree.text.tree_dict`."""
+        from ceiba.tree.text import tree_dict
+
+        return tree_dict(self, **options)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dictionary for a model file; its arrays stay arrays."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.init}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Tree:
+        """The tree that `to_json` wrote; ValueError where it contradicts itself."""
+        names = {entry.name for entry in fields(cls) if entry.init}
+        if set(record) != names or not isinstance(record["schema"], Schema):
+            raise ValueError("these are not the arrays of a tree")
+        _check_arrays(record)
+        tree = cls(**record)
+        wrong = _native.tree_check(
+            tree.nodes, tree.words, tree.tables, tree.columns.types, tree.columns.levels
+        )
+        if wrong:
+            raise ValueError(wrong)
+        rows = tree.child[tree.is_leaf]
+        if tree.leaves.shape[1] and not (rows.min() >= 0 and rows.max() < len(tree.leaves)):
+            raise ValueError("a leaf's row is not there")
+        return tree
+
+
+def _check_arrays(record: dict[str, Any]) -> None:
+    wanted: dict[str, tuple[Any, int]] = {
+        "nodes": (np.uint64, 2), "words": (np.uint64, 1), "tables": (np.int32, 1),
+        "leaves": (np.float64, 2), "value": (np.float64, 2),
+    }  # fmt: skip
+    wanted |= {name: (dtype, 1) for name, dtype in _SIDE.items()}
+    for name, (dtype, ndim) in wanted.items():
+        array = record[name]
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != ndim:
+            raise ValueError(f"{name} must be an array of {np.dtype(dtype)} in {ndim} dimensions")
+        if not array.flags.c_contiguous:
+            record[name] = np.ascontiguousarray(array)
+    n = len(record["nodes"])
+    if n == 0 or record["nodes"].shape[1] != 2:
+        raise ValueError("nodes must be two words each")
+    for name in (*_SIDE, "value"):
+        if len(record[name]) != n:
+            raise ValueError(f"{name} must have one entry a node")
+    if record["reason"].max() >= len(REASONS) or record["method"].max() >= len(METHODS):
+        raise ValueError("a reason or method is not known")

@@ -1,0 +1,64 @@
+"""The trace of a tree: its splits in the order in which they were grown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ceiba.base import Trace
+from ceiba.stats.points import Array
+from ceiba.stats.tree_columns import NOMINAL, ORDINAL
+from ceiba.tree.grow import Grown
+
+
+def tree_trace(grown: Grown) -> Trace:
+    """One frame a split: what was chosen, what each column had to offer, and the runner-up.
+
+    A frame holds ``node``, ``children``, ``column``, ``name``, ``split`` (its first condition),
+    ``n_rows``, ``impurity``, ``gain``, ``ties``, ``method``, ``runner_up`` (name, or None) and
+    ``runner_up_gain``, and for every column ``candidate_gain`` (-1 where it could not split) and
+    ``candidate_cut`` (the largest value that goes left, or the edge of its bin; NaN for nominal
+    columns). At most 1000 frames and 64 MB are kept; see `ceiba.base.Trace`.
+    """
+    tree, trace = grown.tree, Trace()
+    assert grown.gains is not None
+    assert grown.cuts is not None
+    for step, node in enumerate(tree._inner.tolist(), start=1):
+        values = _frame(grown, node)
+        values["candidate_gain"] = grown.gains[node]
+        values["candidate_cut"] = _cuts(grown, grown.cuts[node], grown.gains[node])
+        trace.record(step, values)
+    return trace
+
+
+def _frame(grown: Grown, node: int) -> dict[str, Any]:
+    tree = grown.tree
+    split = tree.split(node)
+    other = int(tree.runner_up_column[node])
+    return {
+        "node": node,
+        "children": np.array(tree.children(node)),
+        "column": split.column,
+        "name": split.name,
+        "split": split.words(0),
+        "n_rows": int(tree.n_rows[node]),
+        "impurity": float(tree.impurity[node]),
+        "gain": float(tree.gain[node]),
+        "ties": int(tree.ties[node]),
+        "method": split.method,
+        "runner_up": None if other < 0 else tree.schema[other].name,
+        "runner_up_gain": float(tree.runner_up_gain[node]),
+    }
+
+
+def _cuts(grown: Grown, codes: Array, gains: Array) -> Array:
+    """Values of the candidates' cuts."""
+    found = np.full(len(codes), np.nan)
+    for j, code in enumerate(codes.tolist()):
+        kind = grown.coding.columns.types[j]
+        if gains[j] < 0 or kind == NOMINAL:
+            continue
+        values = grown.coding.values(j)
+        found[j] = code if kind == ORDINAL else values[code] if code < len(values) else np.inf
+    return found
