@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import ceiba
 
 project = "Ceiba"
@@ -30,3 +33,13 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "min_reported_time": 1e9,
 }
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx when it starts."""
+    app.connect("autodoc-process-docstring", unlink)
+
+
+def unlink(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Inherited docstrings refer to pages of scikit-learn's documentation, which are not here."""
+    lines[:] = [re.sub(r":ref:`([^`<]+?)( <[^`]+>)?`", r"\1", line) for line in lines]

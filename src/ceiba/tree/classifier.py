@@ -208,6 +208,9 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
             added = self.m * root / root.sum()
         return np.asarray((weights + added) / (total + added.sum()))
 
+    def _class_names(self) -> dict[str, Any]:
+        return {"classes": self.classes_}
+
     def _more_attributes(self, survey: TargetSurvey) -> dict[str, Any]:
         assert survey.classes is not None
         return {"classes_": survey.classes, "n_classes_": len(survey.classes)}

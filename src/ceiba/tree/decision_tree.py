@@ -137,6 +137,22 @@ class DecisionTree(Estimator):
         self._check_fitted()
         return self.tree_.n_leaves
 
+    def to_text(self, **options: Any) -> str:
+        """The tree as indented lines, with the names of columns, levels and classes.
+
+        Options are those of `ceiba.tree.text.tree_text`.
+        """
+        self._check_fitted()
+        return self.tree_.to_text(**self._class_names(), **options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tree as nested dictionaries; see `ceiba.tree.dictionary.tree_dict`."""
+        self._check_fitted()
+        return self.tree_.to_dict(**self._class_names())
+
+    def _class_names(self) -> dict[str, Any]:
+        return {}
+
     @property
     def feature_importances_(self) -> Array:
         """Share of each column in the decrease of impurity.

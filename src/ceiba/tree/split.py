@@ -55,27 +55,6 @@ class Split:
             return list(self.branches[name == "right"])
         return getattr(self, name)
 
-    def words(self, branch: int) -> str:
-        """The condition of one branch: ``petal_width <= 0.8``, ``colour in {red, blue}``."""
-        if self.kind == "threshold":
-            text = self._comparison(branch)
-        else:
-            levels = self.branches[branch]
-            text = f"{self.name} in {{{', '.join(map(str, levels))}}}"
-            if len(levels) == 1:
-                text = f"{self.name} = {levels[0]}"
-        if branch == self.gaps:
-            empty = self.kind == "threshold" and branch == 2
-            empty = empty or (self.kind != "threshold" and not self.branches[branch])
-            return f"{self.name} missing" if empty else f"{text} or missing"
-        return text
-
-    def _comparison(self, branch: int) -> str:
-        if self.threshold == np.inf:  # known values on one side, gaps on the other
-            return f"{self.name} known"
-        shown = self.threshold if isinstance(self.threshold, str | int) else f"{self.threshold:.6g}"
-        return f"{self.name} {'<=' if branch == 0 else '>'} {shown}"
-
 
 def split_of(tree: Tree, node: int) -> Split:
     """The test of a node that is no leaf."""

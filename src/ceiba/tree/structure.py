@@ -267,8 +267,8 @@ class Tree:
         return tree_text(self, **options)
 
     def to_dict(self, **options: Any) -> dict[str, Any]:
-        """The tree as nested dictionaries; see `ceiba.tree.text.tree_dict`."""
-        from ceiba.tree.text import tree_dict
+        """The tree as nested dictionaries; see `ceiba.tree.dictionary.tree_dict`."""
+        from ceiba.tree.dictionary import tree_dict
 
         return tree_dict(self, **options)
 

@@ -9,6 +9,7 @@ import numpy as np
 from ceiba.base import Trace
 from ceiba.stats.points import Array
 from ceiba.stats.tree_columns import NOMINAL, ORDINAL
+from ceiba.tree.condition import condition
 from ceiba.tree.grow import Grown
 
 
@@ -41,7 +42,7 @@ def _frame(grown: Grown, node: int) -> dict[str, Any]:
         "children": np.array(tree.children(node)),
         "column": split.column,
         "name": split.name,
-        "split": split.words(0),
+        "split": condition(split, 0, tree.schema[split.column]),
         "n_rows": int(tree.n_rows[node]),
         "impurity": float(tree.impurity[node]),
         "gain": float(tree.gain[node]),

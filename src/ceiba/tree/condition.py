@@ -1,0 +1,99 @@
+"""What leads to a branch, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ceiba.tree.split import Split
+
+if TYPE_CHECKING:
+    from ceiba.data.schema import Column
+
+# Stands for a gap among the levels that rows may have.
+GAP = object()
+_UNITS = {"d": 86_400 * 10**9, "h": 3600 * 10**9, "min": 60 * 10**9, "s": 10**9, "ms": 10**6}
+_UNITS |= {"us": 10**3, "ns": 1}
+# Up to here fixed decimals show a float's whole part exactly.
+_WHOLE = 1e16
+
+
+def branch_cases(split: Split, branch: int) -> list[Any]:
+    """Levels of a branch, and `GAP` where rows without a value go there."""
+    levels = [*split.branches[branch]] if split.branches else []
+    return levels + [GAP] * (branch == split.gaps)
+
+
+def condition(
+    split: Split,
+    branch: int,
+    column: Column,
+    cases: Sequence[Any] | None = None,
+    *,
+    max_labels: int = 10,
+    decimals: int = 3,
+) -> str:
+    """What leads to a branch: ``width <= 0.8 or missing``, ``colour in {red, blue}``.
+
+    ``cases`` are the levels and the gap (`GAP`) that rows may have there; all of the branch unless
+    given.
+    """
+    if cases is None:
+        cases = branch_cases(split, branch)
+    levels = [case for case in cases if case is not GAP]
+    if split.kind == "threshold":
+        text = _comparison(split, branch, column, decimals)
+    elif len(levels) == 1:
+        text = f"{split.name} = {levels[0]}"
+    else:
+        text = f"{split.name} in {{{_listed(levels, max_labels)}}}" if levels else ""
+    if not text:
+        return f"{split.name} missing"
+    return f"{text} or missing" if len(levels) < len(cases) else text
+
+
+def _comparison(split: Split, branch: int, column: Column, decimals: int) -> str:
+    if branch == 2 or (branch == 1 and only_known(split)):
+        return ""
+    if only_known(split):
+        return f"{split.name} known"
+    shown = _threshold(split.threshold, column, decimals)
+    return f"{split.name} {'<=' if branch == 0 else '>'} {shown}"
+
+
+def only_known(split: Split) -> bool:
+    """Whether a test tells known values from gaps and nothing else."""
+    return split.kind == "threshold" and bool(split.threshold == np.inf)
+
+
+def _threshold(value: Any, column: Column, decimals: int) -> str:
+    if column.temporal:
+        return _time(value, column.dtype)
+    if not isinstance(value, float) or column.levels:
+        return str(value)
+    if 1e6 <= abs(value) < _WHOLE:  # six digits would hide the whole part
+        return number_words(value, decimals)
+    return f"{value:.{max(6, decimals)}g}"
+
+
+def _time(ticks: int, dtype: str) -> str:
+    """An instant or a duration, to the last unit that is not zero."""
+    if dtype.startswith("datetime"):
+        return str(np.datetime_as_string(np.datetime64(ticks, "ns"), unit="auto"))
+    unit, size = next((unit, size) for unit, size in _UNITS.items() if ticks % size == 0)
+    return f"{ticks // size} {unit}"
+
+
+def number_words(value: float, decimals: int) -> str:
+    """At most so many decimals, unless nothing would be left."""
+    text = f"{value:.{decimals}f}"
+    if abs(value) >= _WHOLE or (value != 0 and float(text) == 0):
+        return f"{value:.{decimals + 1}g}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _listed(labels: Sequence[Any], most: int) -> str:
+    shown = ", ".join(str(label) for label in labels[:most])
+    return shown if len(labels) <= most else f"{shown}, ... {len(labels) - most} more"
