@@ -377,8 +377,8 @@ std::vector<Column> columns_of(const Array1<const std::uint32_t>& n_codes,
 template <typename Code>
 Columns<Code> coded(const Array2<const Code>& codes, std::vector<Column> columns) {
     require(codes.shape(0) == columns.size(), "codes must be told of every column");
-    require(codes.shape(1) >= 1 && codes.shape(1) < kMostRows, "too few or too many rows");
-    for (std::size_t j = 0; j < columns.size(); ++j) {
+    require(codes.shape(1) < kMostRows, "more than 2^31 rows in memory");
+    for (std::size_t j = 0; codes.shape(1) > 0 && j < columns.size(); ++j) {
         const Code* own = codes.data() + j * codes.shape(1);
         // One comparison at the end: the maximum is found with vectors.
         const Code most = *std::max_element(own, own + codes.shape(1));
@@ -397,6 +397,7 @@ void bind_codes(nb::module_& module) {
             const Columns<Code> columns = coded(codes, columns_of(n_codes, nominal));
             const Targets view = targets.view(columns.rows, rules);
             Growth growth = growth_of(rules, columns.count(), state);
+            require(columns.rows > 0, "a tree needs rows to grow from");
             const std::int32_t* of = sized(node, columns.rows, "nodes must be as many as rows");
             require(bool(node) == bool(state), "a tree that goes on needs the node of every row");
             for (std::size_t i = 0; of != nullptr && i < columns.rows; ++i)

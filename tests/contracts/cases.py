@@ -13,6 +13,15 @@ from typing import Any
 
 import numpy as np
 from row_kinds import CLASSIFIED, MEASURED, POINTS, RowKind
+from tree_models import (
+    CLASS_ROWS,
+    NUMBER_ROWS,
+    first_pass,
+    first_sums,
+    sampled,
+    second_pass,
+    second_sums,
+)
 
 import ceiba
 from ceiba.stats import (
@@ -27,6 +36,8 @@ from ceiba.stats import (
     Space,
     TargetSurvey,
 )
+from ceiba.stats.growing import LevelSums, OpenRows
+from ceiba.stats.row_sample import RowSample
 from oracles.prior_learners import MidrangeRegressor, PriorClassifier
 
 Array = np.ndarray[Any, Any]
@@ -108,6 +119,10 @@ def _those_who_ran(race: Race) -> Race:
     return replace(race, points=np.where(ran, race.points, 0.0))
 
 
+def _joined(rows: OpenRows) -> Any:
+    return rows.joined()
+
+
 STATISTICS = [
     StatisticCase("Moments", Moments.of, seen=_all_rows),
     StatisticCase("CentreSums", CentreSums.of, _sums),
@@ -120,6 +135,13 @@ STATISTICS = [
     StatisticCase(
         "TargetSurvey of numbers", TargetSurvey.of, seen=_all_rows, kind=MEASURED, close=0
     ),
+    StatisticCase("RowSample", RowSample.of, sampled, kind=CLASS_ROWS, close=0),
+    StatisticCase("LevelSums", LevelSums.of, first_sums, kind=CLASS_ROWS, close=0),
+    StatisticCase("LevelSums of branches", LevelSums.of, second_sums, kind=CLASS_ROWS, close=0),
+    StatisticCase("LevelSums of numbers", LevelSums.of, second_sums, kind=NUMBER_ROWS, close=0),
+    StatisticCase("OpenRows", OpenRows.of, first_pass, _joined, CLASS_ROWS, 0),
+    StatisticCase("OpenRows of branches", OpenRows.of, second_pass, _joined, CLASS_ROWS, 0),
+    StatisticCase("OpenRows of numbers", OpenRows.of, second_pass, _joined, NUMBER_ROWS, 0),
 ]
 
 
@@ -200,6 +222,8 @@ def _only(column: str) -> Callable[[], Any]:
 
 _SURVEYED = ("classes_", "class_counts_", "whole_weights_", "schema_")
 
+_TREE = ("tree_", "schema_")
+
 _CENTRES = {"close": ("cluster_centers_", "inertia_"), "exact": ("n_iter_", "schema_")}
 
 LEARNERS = [
@@ -230,6 +254,32 @@ LEARNERS = [
         _only("height"),
         (),
         ("value_", "n_rows_", "schema_"),
+        weight="w",
+        target="height",
+    ),
+    LearnerCase(
+        "a tree of classes with weights",
+        partial(ceiba.DecisionTreeClassifier, max_bins=40, max_depth=6),
+        _only("grade"),
+        (),
+        (*_TREE, "classes_"),
+        weight="w",
+        target="grade",
+    ),
+    LearnerCase(
+        "a tree of words",
+        partial(ceiba.DecisionTreeClassifier, max_bins=9, splits="multiway", max_leaf_nodes=40),
+        _only("word"),
+        (),
+        (*_TREE, "classes_"),
+        target="word",
+    ),
+    LearnerCase(
+        "a tree of numbers",
+        partial(ceiba.DecisionTreeRegressor, max_bins=40, missing="branch", min_samples_leaf=20),
+        _only("height"),
+        (),
+        _TREE,
         weight="w",
         target="height",
     ),

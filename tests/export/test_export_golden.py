@@ -13,6 +13,7 @@ from ceiba.export import load, save
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 KMEANS = sorted(GOLDEN.glob("model-v*-kmeans*.ceiba"))
+TREES = sorted(GOLDEN.glob("model-v*-tree*.ceiba"))
 
 
 def test_the_golden_files_are_there():
@@ -22,6 +23,9 @@ def test_the_golden_files_are_there():
         "model-v1-kmeans-float32.ceiba",
         "model-v1-kmeans-table.ceiba",
         "model-v1-toy.ceiba",
+        "model-v1-tree-binned.ceiba",
+        "model-v1-tree-classes.ceiba",
+        "model-v1-tree-numbers.ceiba",
     }
 
 
@@ -48,6 +52,25 @@ def test_the_golden_trace_can_still_be_played():
     assert len(trace) >= 2
     assert trace[0]["centres"].shape == (3, 2)
     assert trace[-1]["inertia"] <= trace[0]["inertia"]
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+@pytest.mark.parametrize("path", TREES, ids=lambda path: path.stem)
+def test_a_golden_tree_predicts_as_it_did(path, mmap):
+    expected = json.loads(path.with_suffix(".json").read_text())
+    model = load(path, mmap=mmap)
+    rows = expected["rows"]
+    if expected["dtype"] is not None:
+        rows = np.array(rows, dtype=expected["dtype"])
+    assert model.predict(rows).tolist() == expected["predictions"]
+    assert model.apply(rows).tolist() == expected["leaves"]
+    assert model.tree_.reasons == expected["reasons"]
+    if expected["probabilities"] is not None:
+        assert model.predict_proba(rows).tolist() == expected["probabilities"]
+    for name, value in expected["parameters"].items():
+        assert getattr(model, name) == value
+    assert hasattr(model, "trace_") == model.trace
+    assert len(set(expected["leaves"])) > 3
 
 
 @pytest.mark.usefixtures("toys")

@@ -42,6 +42,11 @@ def table() -> list[dict[str, Any]]:
     ]
 
 
+def kinds() -> list[str]:
+    """Classes of the table's rows: words, so that their order counts."""
+    return ["high" if i % 3 == 2 else "low" if i % 4 < 2 else "mid" for i in range(12)]
+
+
 def models() -> dict[str, tuple[Any, Any]]:
     """Each golden model and the rows that it is asked about."""
     from toy_model import rich_toy
@@ -54,6 +59,44 @@ def models() -> dict[str, tuple[Any, Any]]:
         "kmeans-float32": (ceiba.KMeans(3, init=single[:3], tol=0).fit(single), single),
         "kmeans-table": (ceiba.KMeans(3, n_init=2).fit(table()), table()),
         "toy": (rich_toy(), None),
+        "tree-classes": (
+            ceiba.DecisionTreeClassifier(splits="multiway", missing="branch", trace=True).fit(
+                table(), kinds()
+            ),
+            table(),
+        ),
+        "tree-binned": (
+            ceiba.DecisionTreeClassifier(max_bins=8, class_weight={"low": 2.0}).fit(
+                table(), kinds()
+            ),
+            table(),
+        ),
+        "tree-numbers": (
+            ceiba.DecisionTreeRegressor(max_leaf_nodes=6).fit(X, np.arange(30) % 7 / 4),
+            X,
+        ),
+    }
+
+
+def kmeans_answers(model: Any, rows: Any) -> dict[str, Any]:
+    """What a later Ceiba must still say of the rows."""
+    return {
+        "parameters": {"n_clusters": model.n_clusters, "tol": model.tol},
+        "centres": model.cluster_centers_.tolist(),
+        "labels": model.predict(rows).tolist(),
+        "inertia": float(model.inertia_),
+    }
+
+
+def tree_answers(model: Any, rows: Any) -> dict[str, Any]:
+    """What a later Ceiba must still say of the rows."""
+    shares = model.predict_proba(rows).tolist() if hasattr(model, "classes_") else None
+    return {
+        "parameters": {"criterion": model.criterion, "max_leaf_nodes": model.max_leaf_nodes},
+        "predictions": model.predict(rows).tolist(),
+        "probabilities": shares,
+        "leaves": model.apply(rows).tolist(),
+        "reasons": model.tree_.reasons,
     }
 
 
@@ -66,13 +109,11 @@ def main() -> None:
             continue
         ceiba.save(model, path)
         if rows is not None:
+            answers = kmeans_answers if name.startswith("kmeans") else tree_answers
             expected = {
-                "parameters": {"n_clusters": model.n_clusters, "tol": model.tol},
                 "rows": rows if isinstance(rows, list) else rows.tolist(),
                 "dtype": None if isinstance(rows, list) else str(rows.dtype),
-                "centres": model.cluster_centers_.tolist(),
-                "labels": model.predict(rows).tolist(),
-                "inertia": float(model.inertia_),
+                **answers(model, rows),
             }
             path.with_suffix(".json").write_text(json.dumps(expected) + "\n")
         print(f"{path.name}: {path.stat().st_size} bytes")

@@ -8,36 +8,9 @@
 namespace ceiba {
 namespace {
 
-void gini_two(const double* __restrict a, const double* __restrict b, double all_a, double all_b,
-              std::size_t m, double* __restrict score) {
-    for (std::size_t i = 0; i < m; ++i) {
-        const double c = all_a - a[i], d = all_b - b[i];
-        score[i] = (a[i] * a[i] + b[i] * b[i]) / (a[i] + b[i]) + (c * c + d * d) / (c + d);
-    }
-}
-
-void gini(const double* left, std::size_t stride, std::size_t classes, const double* total,
-          std::size_t m, double* __restrict score) {
-    if (classes == 2) return gini_two(left, left + stride, total[0], total[1], m, score);
-    constexpr std::size_t kTogether = 64;
-    double squares[2][kTogether], weights[2][kTogether];
-    for (std::size_t first = 0; first < m; first += kTogether) {
-        const std::size_t n = m - first < kTogether ? m - first : kTogether;
-        for (std::size_t i = 0; i < n; ++i)
-            squares[0][i] = squares[1][i] = weights[0][i] = weights[1][i] = 0;
-        for (std::size_t k = 0; k < classes; ++k) {
-            const double* own = left + k * stride + first;
-            for (std::size_t i = 0; i < n; ++i) {
-                const double a = own[i], b = total[k] - a;
-                squares[0][i] += a * a;
-                squares[1][i] += b * b;
-                weights[0][i] += a;
-                weights[1][i] += b;
-            }
-        }
-        for (std::size_t i = 0; i < n; ++i)
-            score[first + i] = squares[0][i] / weights[0][i] + squares[1][i] / weights[1][i];
-    }
+void gini(const double* __restrict rows, const double* __restrict left,
+          const double* __restrict right, double total, std::size_t m, double* __restrict score) {
+    for (std::size_t i = 0; i < m; ++i) score[i] = left[i] / rows[i] + right[i] / (total - rows[i]);
 }
 
 void squared(const double* __restrict weight, const double* __restrict left,

@@ -11,8 +11,9 @@
 namespace ceiba {
 
 struct TreeKernels {
-    // Scores of m splits under Gini: left[k * stride + i] is the weight of class k on the left.
-    void (*gini)(const double* left, std::size_t stride, std::size_t classes, const double* total,
+    // Scores of m splits under Gini: rows on the left, and sums of squared class counts on both
+    // sides.
+    void (*gini)(const double* rows, const double* left, const double* right, double total,
                  std::size_t m, double* score);
     // Scores of m splits under squared error: weight on the left, sums of targets on both sides.
     void (*squared)(const double* weight, const double* left, const double* right, double total,

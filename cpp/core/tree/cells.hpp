@@ -17,6 +17,7 @@ using Number = std::int64_t;
 // K classes, known when compiled where K > 0: two classes deserve code of their own.
 template <int K, bool Weighted>
 struct ClassCells {
+    static constexpr bool kWeighted = Weighted;
     int classes_ = K;
 
     int classes() const { return K > 0 ? K : classes_; }
@@ -37,6 +38,7 @@ struct ClassCells {
 
 template <bool Weighted>
 struct MomentCells {
+    static constexpr bool kWeighted = Weighted;
     int size() const { return Weighted ? 3 : 2; }
     Number weight(const Number* cell) const { return cell[0]; }
     Number count(const Number* cell) const { return Weighted ? cell[2] : cell[0]; }

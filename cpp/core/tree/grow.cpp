@@ -162,7 +162,7 @@ class Grower {
             check_interrupt();
             const auto node = std::size_t(order.pop());
             const std::int32_t branches = growth_.nodes[node].branches;
-            if (leaves + branches - 1 > growth_.rules.max_leaves) continue;
+            if (leaves + branches - 1 > growth_.rules.max_leaves) break;
             leaves += branches - 1;
             if (!growth_.nodes[node].expanded()) grow_branches(node);
             order.push_branches(node);
@@ -344,7 +344,7 @@ class Grower {
         to_.resize(n);
         std::vector<std::uint32_t> next(std::size_t(parent.branches) + 1, 0);
         for (std::size_t i = 0; i < n; ++i) {
-            branch_[i] = std::uint16_t(growth_.branch(parent, codes[rows_[begin + i]], gap));
+            branch_[i] = std::uint32_t(growth_.branch(parent, codes[rows_[begin + i]], gap));
             ++next[branch_[i] + 1u];
         }
         for (std::size_t b = 1; b < next.size(); ++b) next[b] += next[b - 1];
@@ -368,7 +368,7 @@ class Grower {
     std::vector<std::size_t> offsets_;  // of each column in a histogram
     std::unordered_map<std::size_t, std::vector<Number>> histograms_;
     std::vector<std::uint32_t> rows_, spare_rows_, places_, to_;
-    std::vector<std::uint16_t> branch_;
+    std::vector<std::uint32_t> branch_;
     std::vector<Payload> payload_;
     Interrupt interrupt_;
 };

@@ -42,7 +42,14 @@ std::int32_t Growth::add(std::int32_t depth, std::uint64_t path) {
     return std::int32_t(nodes.size() - 1);
 }
 
+bool Growth::pure(std::size_t node) const {
+    const Number* c = cell(node);
+    if (rules.classes) return *std::max_element(c, c + rules.classes) == weight(node);
+    return nodes[node].least == nodes[node].most;
+}
+
 double Growth::impurity(std::size_t node) const {
+    if (pure(node)) return 0;
     const Node& n = nodes[node];
     const double weight_ = double(weight(node));
     switch (rules.criterion) {
@@ -57,7 +64,6 @@ double Growth::impurity(std::size_t node) const {
         case Criterion::kSquared:
             break;
     }
-    if (n.least == n.most) return 0;
     const double weight_real = weight_ * rules.weight_unit;
     const double mean = double(cell(node)[1]) * rules.target_unit / weight_real;
     return std::max(0.0, double(n.squares) * rules.square_unit / weight_real - mean * mean);
@@ -65,10 +71,7 @@ double Growth::impurity(std::size_t node) const {
 
 void Growth::close_if_done(std::size_t node) {
     Node& n = nodes[node];
-    const Number* c = cell(node);
-    const bool pure =
-        rules.classes ? *std::max_element(c, c + rules.classes) == weight(node) : n.least == n.most;
-    if (pure)
+    if (pure(node))
         n.reason = Reason::kPure;
     else if (rules.enough > 0 && impurity(node) <= rules.enough)
         n.reason = Reason::kImpurity;
@@ -244,7 +247,9 @@ Numbering number(const Growth& growth) {
     while (!order.empty()) {
         const std::int32_t node = order.pop();
         const Node& n = growth.nodes[std::size_t(node)];
-        if (growth.rules.limited() && leaves + n.branches - 1 > growth.rules.max_leaves) continue;
+        // The first split that has no room ends it: what is known of a tree that is still growing
+        // can then never be more than the tree will have.
+        if (growth.rules.limited() && leaves + n.branches - 1 > growth.rules.max_leaves) break;
         leaves += n.branches - 1;
         if (!n.expanded()) {
             found.unexpanded.push_back(node);

@@ -100,6 +100,7 @@ class Growth {
     std::int32_t add(std::int32_t depth, std::uint64_t path);
     // Decide, before any split is looked for, whether the node is a leaf.
     void close_if_done(std::size_t node);
+    bool pure(std::size_t node) const;
     double impurity(std::size_t node) const;
     // Decide by the best candidate of every column looked at (in the order of the columns).
     void decide(std::size_t node, const std::vector<std::int32_t>& looked_at,

@@ -40,24 +40,43 @@ std::vector<double> covariance(const Shares& s) {
     return matrix;
 }
 
-// Power iteration, begun at the class that varies most and with that class positive: the sign of
-// the component, and so the order of the levels, is always the same.
-std::vector<double> first_component(const std::vector<double>& matrix, std::size_t n) {
+std::vector<double> times(const std::vector<double>& a, const std::vector<double>& b, std::size_t n,
+                          std::size_t columns) {
+    std::vector<double> product(n * columns, 0.0);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t k = 0; k < n; ++k)
+            for (std::size_t j = 0; j < columns; ++j)
+                product[i * columns + j] += a[i * n + k] * b[k * columns + j];
+    return product;
+}
+
+// Scaled to a largest entry of 1; false for zeros.
+bool scale(std::vector<double>& values) {
+    double largest = 0;
+    for (const double value : values) largest = std::max(largest, std::abs(value));
+    for (double& value : values) value /= largest > 0 ? largest : 1;
+    return largest > 0;
+}
+
+// Power iteration from the class that varies most, so that the sign of the component, and with it
+// the order of the levels, is always the same. Squaring the matrix first makes one step worth a
+// million where two axes are nearly of one length; too dear for very many classes.
+std::vector<double> first_component(std::vector<double> matrix, std::size_t n) {
+    constexpr std::size_t kSquared = 64;
+    std::vector<double> vector(n, 0.0);
     std::size_t widest = 0;
     for (std::size_t k = 1; k < n; ++k)
         if (matrix[k * n + k] > matrix[widest * n + widest]) widest = k;
-    std::vector<double> vector(matrix.begin() + std::ptrdiff_t(widest * n),
-                               matrix.begin() + std::ptrdiff_t(widest * n + n));
-    for (int step = 0; step < 100; ++step) {
-        std::vector<double> next(n, 0.0);
-        double length = 0;
-        for (std::size_t a = 0; a < n; ++a) {
-            for (std::size_t b = 0; b < n; ++b) next[a] += matrix[a * n + b] * vector[b];
-            length += next[a] * next[a];
-        }
-        if (!(length > 0)) return vector;
-        for (double& part : next) part /= std::sqrt(length);
-        vector = next;
+    vector[widest] = 1;
+    if (!scale(matrix)) return vector;
+    const int squarings = n <= kSquared ? 20 : 0, steps = n <= kSquared ? 2 : 1000;
+    for (int step = 0; step < squarings; ++step) {
+        matrix = times(matrix, matrix, n, n);
+        scale(matrix);
+    }
+    for (int step = 0; step < steps; ++step) {
+        vector = times(matrix, vector, n, 1);
+        scale(vector);
     }
     return vector;
 }

@@ -150,6 +150,8 @@ std::size_t branches_of(const TreeView& tree, const PackedNode& node, std::size_
 const char* complaint(const TreeView& tree, const std::vector<Type>& types,
                       const std::vector<std::uint32_t>& levels) {
     if (tree.count == 0) return "a tree has at least one node";
+    std::vector<bool> has_parent(tree.count, false);
+    std::size_t children = 0;
     for (std::size_t i = 0; i < tree.count; ++i) {
         const PackedNode& node = tree.nodes[i];
         if (node.kind() == Test::kLeaf) continue;
@@ -162,7 +164,12 @@ const char* complaint(const TreeView& tree, const std::vector<Type>& types,
         if (node.child < 0 || std::size_t(node.child) <= i ||
             std::size_t(node.child) + branches > tree.count)
             return "the branches of a node are not where they should be";
+        children += branches;
+        for (std::size_t b = 0; b < branches; ++b) has_parent[std::size_t(node.child) + b] = true;
     }
+    if (children + 1 != tree.count ||
+        std::count(has_parent.begin(), has_parent.end(), true) + 1 != std::ptrdiff_t(tree.count))
+        return "every node but the root must be the branch of one other";
     return nullptr;
 }
 

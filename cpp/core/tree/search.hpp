@@ -50,7 +50,8 @@ class Search {
         if (!source.more()) return;
         if (!column.nominal) {
             if constexpr (by_blocks<Source>())
-                if (!gaps_) return in_blocks(source, best);
+                if (!gaps_ && cells_.weight(node_.cell) <= kMostSquared)
+                    return in_blocks(source, best);
             return ordered(source, best);
         }
         collect(source);
@@ -126,32 +127,36 @@ class Search {
         }
     }
 
-    // Rows of weight 1, sorted, under a criterion whose scores are computed many at a time: two
-    // classes under Gini, and squared error.
+    // Rows of weight 1, sorted, under a criterion whose scores are computed many at a time: Gini
+    // and squared error.
     template <typename Source>
     static constexpr bool by_blocks() {
-        constexpr bool sorted = requires(const Source& source) { source.known_rows(); };
-        constexpr bool two_classes = std::is_same_v<Cells, ClassCells<2, false>>;
-        constexpr bool mean = std::is_same_v<Cells, MomentCells<false>>;
-        return sorted && ((two_classes && std::is_same_v<Rule, Gini>) || mean);
+        constexpr bool sorted = requires(const Source& source) { source.known_rows(); } &&
+                                (std::is_same_v<Rule, Gini> || !std::is_same_v<Source, Labels>);
+        return sorted && !Cells::kWeighted &&
+               (std::is_same_v<Rule, Gini> || std::is_same_v<Rule, SquaredError>);
     }
 
+    // Sums of squared counts are exact in a double up to here, and so the same however added.
+    static constexpr Number kMostSquared = 90'000'000;
+
     // The scan of `ordered` without gaps, in two steps a block: collect the cuts, then score them.
-    // A cut then costs a fraction of the two divisions that it waits for one by one.
+    // A cut then costs a fraction of the two divisions that it waits for one by one, and nothing
+    // for each class.
     template <typename Source>
     void in_blocks(const Source& source, Candidate& best) {
         const auto n = std::uint32_t(source.known_rows());
-        const auto least = std::uint32_t(
-            std::clamp<Number>(std::max(rules_.least_rows, rules_.least_weight), 1, n));
         best.seen = source.code_at(0) != source.code_at(n - 1);
         if (!best.seen) return;
-        Number sum = 0;
+        const auto least = std::uint32_t(
+            std::clamp<Number>(std::max(rules_.least_rows, rules_.least_weight), 1, n));
+        begin_sums();
         std::uint32_t chosen = 0;
         for (std::uint32_t begin = 0; begin + 1 < n;) {
             const std::uint32_t end = std::min<std::uint32_t>(n - 1, begin + kBlock);
-            const std::size_t cuts = collect_cuts(source, begin, end, least, sum);
+            const std::size_t cuts = collect_cuts(source, begin, end, least);
             begin = end;
-            if (cuts > 0 && score_cuts(cuts, best)) chosen = cuts_.rows[best_cut_];
+            if (cuts > 0 && score_cuts(cuts, double(n), best)) chosen = cuts_.place[best_cut_];
         }
         if (chosen == 0) return;
         best.shape = Shape::kThreshold;
@@ -163,30 +168,54 @@ class Search {
         best.branches = 2;
     }
 
+    // Nothing is on the left as yet.
+    void begin_sums() {
+        sums_[0] = 0;
+        if constexpr (requires { cells_.classes(); }) {
+            sums_[1] = 0;
+            std::copy_n(node_.cell, size_, zeroed(2));
+            zeroed(1);
+            for (std::size_t k = 0; k < size_; ++k) sums_[1] += node_.cell[k] * node_.cell[k];
+        } else {
+            sums_[1] = node_.cell[1];
+        }
+    }
+
+    // One more row on the left: a class that counts c there then adds 2 c + 1 to the squares.
+    template <typename Source>
+    void move_left(const Source& source, std::uint32_t i) {
+        if constexpr (requires { cells_.classes(); }) {
+            std::size_t label;
+            if constexpr (requires { source.label_at(i); })
+                label = source.label_at(i);
+            else
+                label = source.rows().label[source.row_at(i)];
+            Number& left = buffer_[size_ + label];
+            Number& right = buffer_[2 * size_ + label];
+            sums_[0] += 2 * left++ + 1;
+            sums_[1] -= 2 * right-- - 1;
+        } else {
+            const Number target = source.rows().target[source.row_at(i)];
+            sums_[0] += target;
+            sums_[1] -= target;
+        }
+    }
+
     // Cuts behind rows [begin, end) that leave enough rows on both sides. Each is written, and kept
     // by moving on: no branch to mispredict.
     template <typename Source>
     std::size_t collect_cuts(const Source& source, std::uint32_t begin, std::uint32_t end,
-                             std::uint32_t least, Number& sum) {
+                             std::uint32_t least) {
         const auto n = std::uint32_t(source.known_rows());
         std::size_t m = 0;
         std::uint32_t code = source.code_at(begin);
         for (std::uint32_t i = begin; i < end; ++i) {
-            if constexpr (requires { source.label_at(i); })
-                sum += source.label_at(i);
-            else if constexpr (requires { source.rows().label; })
-                sum += source.rows().label[source.row_at(i)];
-            else
-                sum += source.rows().target[source.row_at(i)];
+            move_left(source, i);
             const std::uint32_t next = source.code_at(i + 1), rows = i + 1;
-            cuts_.rows[m] = rows;
-            cuts_.second[m] = double(sum);
-            if constexpr (requires { cells_.classes(); }) {
-                cuts_.first[m] = double(std::int32_t(rows - std::uint32_t(sum)));
-            } else {
-                cuts_.first[m] = double(std::int32_t(rows));
-                cuts_.right[m] = double(node_.cell[1] - sum);
-            }
+            cuts_.place[m] = rows;
+            cuts_.rows[m] = double(std::int32_t(rows));
+            cuts_.left[m] = double(sums_[0]);
+            cuts_.right[m] = double(sums_[1]);
             m += std::size_t((next != code) & (rows >= least) & (n - rows >= least));
             code = next;
         }
@@ -194,24 +223,17 @@ class Search {
     }
 
     // True where the best so far is among these cuts: `best_cut_`, the first of its score.
-    bool score_cuts(std::size_t m, Candidate& best) {
+    bool score_cuts(std::size_t m, double n, Candidate& best) {
         const TreeKernels& kernels = tree_kernels();
-        if constexpr (requires { cells_.classes(); }) {
-            const double total[2] = {double(node_.cell[0]), double(node_.cell[1])};
-            kernels.gini(cuts_.first, kBlock, 2, total, m, scores_);
-        } else {
-            kernels.squared(cuts_.first, cuts_.second, cuts_.right, double(node_.cell[0]), m,
-                            scores_);
-        }
+        const auto score = std::is_same_v<Rule, Gini> ? kernels.gini : kernels.squared;
+        score(cuts_.rows, cuts_.left, cuts_.right, n, m, scores_);
         const double largest = kernels.largest(scores_, m);
         if (largest < best.score) return false;
         bool better = false;
         for (std::size_t i = 0; i < m; ++i) {
-            if (scores_[i] != largest) continue;
-            if (best.offer(largest)) {
-                better = true;
-                best_cut_ = i;
-            }
+            if (scores_[i] != largest || !best.offer(largest)) continue;
+            better = true;
+            best_cut_ = i;
         }
         return better;
     }
@@ -430,6 +452,7 @@ class Search {
     static constexpr std::size_t kBlock = 512;
     Cuts<kBlock> cuts_;
     double scores_[kBlock];
+    Number sums_[2] = {0, 0};  // left and right
     std::size_t best_cut_ = 0;
 };
 

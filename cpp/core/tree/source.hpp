@@ -10,14 +10,14 @@
 
 namespace ceiba::tree {
 
-// Cuts of a block: where they lie among the rows, and what is on their left.
+// Cuts of a block: rows on the left, and what the criterion adds up on both sides (Gini: squared
+// class counts; squared error: targets).
 template <std::size_t Size>
 struct Cuts {
-    static constexpr std::size_t kSize = Size;
-    std::uint32_t rows[Size];  // on the left
-    double first[Size];        // class 0, or number of rows
-    double second[Size];       // class 1, or sum of targets
-    double right[Size];        // sum of targets on the right
+    std::uint32_t place[Size];
+    double rows[Size];
+    double left[Size];
+    double right[Size];
 };
 
 // Cells of all codes, the gap's behind them.

@@ -17,8 +17,9 @@ from ceiba.stats.target_survey import TargetSurvey
 
 # Sums of weights stay exact as float64, sums of targets and of their squares within int64.
 _WEIGHT_BITS, _SUM_BITS = 52, 62
-# Squares of targets that differ by more, or by less, cannot be held.
+# Squares of targets that differ by more, or by less, cannot be held, nor sums above the last.
 _SQUARABLE = (1e-150, 1e150)
+_SUMMABLE = 1e307
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +38,8 @@ class FixedPoint:
         Whether all weights are whole numbers; these are kept as they are.
     centre : float
         What targets are taken relative to: the middle of their range.
+    weight_shift : int
+        Weights are first divided by this power of two: none is then above 1, unless all are whole.
     weight_bits, target_bits, square_bits : int
         Powers of two that the numbers are multiplied by.
     """
@@ -46,6 +49,7 @@ class FixedPoint:
     weighted: bool
     whole: bool
     centre: float
+    weight_shift: int
     weight_bits: int
     target_bits: int
     square_bits: int
@@ -58,22 +62,24 @@ class FixedPoint:
             most *= float(class_weights.max())
             whole = whole and bool((class_weights % 1 == 0).all())
         weighted = class_weights is not None or survey.weight_least != 1 or most != 1
-        room = _exponent(survey.n_rows) + _exponent(most)
-        whole = whole and room <= _WEIGHT_BITS
+        rows, heaviest = _exponent(survey.n_rows), _exponent(most)
+        whole = whole and rows + heaviest <= _WEIGHT_BITS
+        weight_shift = 0 if whole else heaviest
+        room = rows + heaviest - weight_shift
         weight_bits = 0 if whole else _WEIGHT_BITS - room
         centre, target_bits, square_bits = 0.0, 0, 0
         if survey.classes is None:
-            centre = survey.target_least / 2 + survey.target_most / 2
-            reach = max(survey.target_most - centre, centre - survey.target_least)
-            if squares:
-                _check_squarable(reach)
-            if reach > 0:
+            centre, reach = _middle(survey.target_least, survey.target_most)
+            _check_reach(reach, squares, survey.n_rows)
+            if squares and reach > 0:
                 far = _exponent(reach)
-                target_bits = min(_SUM_BITS - room - far, _WEIGHT_BITS - far)
+                target_bits = _SUM_BITS - room - far
+                if whole:  # targets are rounded before they are weighted
+                    target_bits = min(target_bits, _WEIGHT_BITS - far)
                 square_bits = _SUM_BITS - room - 2 * far
         return cls(
             survey.classes, class_weights, weighted, whole, centre,
-            weight_bits, target_bits, square_bits,
+            weight_shift, weight_bits, target_bits, square_bits,
         )  # fmt: skip
 
     @property
@@ -82,13 +88,13 @@ class FixedPoint:
         return "regression" if self.classes is None else "classification"
 
     def weights(self, rows: Labelled, labels: Array | None) -> Array | None:
-        """Weights of the rows, class weights included; None where all are 1."""
+        """Weights of the rows, class weights included, shifted; None where all are 1."""
         if not self.weighted:
             return None
         weight = np.ones(len(rows)) if rows.weight is None else rows.weight
         if self.class_weights is not None:
             weight = weight * self.class_weights[labels]
-        return weight
+        return np.ldexp(weight, -self.weight_shift) if self.weight_shift else weight
 
     def targets(self, rows: Labelled, *, ranks: bool = False) -> TargetArrays:
         """Targets and weights of labelled rows; ``ranks`` for absolute error."""
@@ -96,7 +102,8 @@ class FixedPoint:
             labels = rows.labels(self.classes)
             weight = self._fixed_weights(self.weights(rows, labels))
             return TargetArrays(label=labels.astype(np.uint16), weight=weight)
-        value = np.ascontiguousarray(rows.target.values, dtype=np.float64)
+        # Zero is added to make -0.0 a zero: which of the two is the smaller depends on the order.
+        value = rows.target.values + 0.0
         real = self.weights(rows, None)
         weight = self._fixed_weights(real)
         if ranks:
@@ -127,6 +134,11 @@ class FixedPoint:
     @property
     def weight_unit(self) -> float:
         """The weight of one."""
+        return math.ldexp(1.0, self.weight_shift - self.weight_bits)
+
+    @property
+    def relative_unit(self) -> float:
+        """The shifted weight of one."""
         return math.ldexp(1.0, -self.weight_bits)
 
     @property
@@ -186,10 +198,20 @@ def _exponent(value: float) -> int:
     return exponent - 1 if mantissa == 0.5 else exponent
 
 
-def _check_squarable(reach: float) -> None:
+def _middle(least: float, most: float) -> tuple[float, float]:
+    """The middle of a range, and how far its ends are from it."""
+    if least == most:
+        return least, 0.0
+    centre = least / 2 + most / 2
+    return centre, max(most - centre, centre - least)
+
+
+def _check_reach(reach: float, squares: bool, n_rows: int) -> None:
     least, most = _SQUARABLE
-    if reach > 0 and not least <= reach <= most:
+    if squares and reach > 0 and not least <= reach <= most:
         raise ValueError(
             f"targets differ by {2 * reach:.3g}, and squares of that cannot be held: rescale y, or "
             "use criterion='absolute_error'"
         )
+    if reach > _SUMMABLE / n_rows:
+        raise ValueError(f"targets reach {reach:.3g}, and sums of that cannot be held: rescale y")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ceiba.base import AtLeast, watched
+from ceiba.base import Between, watched
 from ceiba.data.target import Task
 from ceiba.stats import TargetSurvey
 from ceiba.stats.points import Array
@@ -110,7 +111,9 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
             "Probabilities of a leaf: shares of its weight; with one row of each class added; or "
             "with m rows added that are shared as the classes are in training.",
         ] = "plain",
-        m: Annotated[float, AtLeast(0.0), "Rows that m_estimate adds to a leaf."] = 2.0,
+        m: Annotated[
+            float, Between(0.0, inf, closed="left"), "Rows that m_estimate adds to a leaf."
+        ] = 2.0,
         random_state: Seed = 0,
         n_jobs: Jobs = None,
         trace: KeepTrace = False,
@@ -228,7 +231,8 @@ def _listed_weights(given: Any, classes: Array) -> Array:
     known = [_plain(label) for label in classes.tolist()]
     factors = np.array([float(weights.get(label, 1.0)) for label in known])
     unknown = [key for key in weights if key not in known]
-    if unknown:
+    # A fold may lack a class that is named; a class that lacks a name beside one is a slip.
+    if unknown and not all(label in weights for label in known):
         raise ValueError(f"class_weight names {unknown[0]!r}, and the classes are {known!r}")
     if not (np.isfinite(factors) & (factors > 0)).all():
         raise ValueError("class_weight must hold positive numbers; leave out rows by sample_weight")

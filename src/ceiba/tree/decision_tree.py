@@ -23,7 +23,6 @@ from ceiba.tree.structure import Tree
 from ceiba.tree.tree_trace import tree_trace
 
 _MOST_CLASSES = 65_535
-_MOST_LEVELS = 1_000_000
 
 
 class DecisionTree(Estimator):
@@ -54,9 +53,9 @@ class DecisionTree(Estimator):
         self, engine: Engine, rows: Any, schema: Any, survey: TargetSurvey, fixed: FixedPoint
     ) -> Grown:
         seed = seed_of(self.random_state)
-        total = 0.0
+        total = 0
         if self.min_weight_fraction_leaf > 0:
-            total = engine.reduce(rows, TotalWeight.of, fixed).total * fixed.weight_unit
+            total = engine.reduce(rows, TotalWeight.of, fixed).total
         rules = tree_rules(self, fixed, survey.n_rows, len(schema), total, seed)
         threads = getattr(engine, "threads", 1)
         ranks = self.criterion == "absolute_error"

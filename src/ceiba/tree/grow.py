@@ -153,6 +153,11 @@ class Grower:
         )
         order = arrays.pop("order")
         arrays["leaves"] = arrays["leaves"] * fixed.weight_unit
+        if fixed.weight_shift:
+            # The kernels know weights relative to the largest alone: squares of targets have room.
+            arrays["weight"] = np.ldexp(arrays["weight"], fixed.weight_shift)
+            if fixed.classes is not None:
+                arrays["value"] = np.ldexp(arrays["value"], fixed.weight_shift)
         tree = Tree(schema=self.schema, **arrays)
         if not self.rules.settings["candidates"]:
             return Grown(tree, coding, None, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
 from typing import Any
 
 from ceiba.stats.fixed_point import FixedPoint
@@ -18,14 +19,13 @@ _DEEPEST = 2**62
 
 
 def tree_rules(
-    estimator: Any, fixed: FixedPoint, n_rows: int, n_columns: int, total: float, seed: int
+    estimator: Any, fixed: FixedPoint, n_rows: int, n_columns: int, total: int, seed: int
 ) -> TreeRules:
-    """The rules for ``n_rows`` rows of together ``total`` weight."""
+    """The rules for ``n_rows`` rows of together ``total`` weight, in units of the fixed point."""
     e = estimator
     growth = e.growth
     if growth == "auto":
         growth = "depth_first" if e.max_leaf_nodes is None else "best_first"
-    least_weight = e.min_weight_fraction_leaf * total / fixed.weight_unit
     return TreeRules(
         {
             "criterion": CRITERIA[e.criterion],
@@ -33,28 +33,28 @@ def tree_rules(
             "growing": GROWTH[growth],
             "multiway": e.splits == "multiway",
             "least_rows": least_rows(e.min_samples_leaf, n_rows, 1),
-            "least_weight": math.ceil(least_weight),
+            "least_weight": math.ceil(e.min_weight_fraction_leaf * total),
             "classes": 0 if fixed.classes is None else len(fixed.classes),
             "weighted": fixed.weighted,
-            "max_depth": _DEEPEST if e.max_depth is None else e.max_depth,
+            "max_depth": _DEEPEST if e.max_depth is None else int(e.max_depth),
             "least_to_split": least_rows(e.min_samples_split, n_rows, 2),
-            "max_leaves": e.max_leaf_nodes or 0,
+            "max_leaves": int(e.max_leaf_nodes or 0),
             "columns_a_node": columns_a_node(e.max_features, n_columns),
             "least_decrease": float(e.min_impurity_decrease),
             "enough": float(e.min_impurity_split),
             "seed": seed,
-            "weight_unit": fixed.weight_unit,
+            "weight_unit": fixed.relative_unit,
             "target_unit": fixed.target_unit,
             "square_unit": fixed.square_unit,
-            "candidates": e.trace,
+            "candidates": bool(e.trace),
         }
     )
 
 
 def least_rows(asked: int | float, n_rows: int, least: int) -> int:
     """A number of rows, given as such or as a share of all."""
-    if isinstance(asked, int):
-        return asked
+    if isinstance(asked, Integral):
+        return int(asked)
     return max(least, math.ceil(asked * n_rows))
 
 
@@ -66,7 +66,6 @@ def columns_a_node(asked: int | float | str | None, n_columns: int) -> int:
         return max(1, int(math.sqrt(n_columns)))
     if asked == "log2":
         return max(1, int(math.log2(n_columns)))
-    if isinstance(asked, int):
-        return min(asked, n_columns)
-    assert isinstance(asked, float)
-    return max(1, int(asked * n_columns))
+    if isinstance(asked, Integral):
+        return min(int(asked), n_columns)
+    return max(1, int(float(asked) * n_columns))

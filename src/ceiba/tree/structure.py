@@ -289,6 +289,8 @@ class Tree:
         )
         if wrong:
             raise ValueError(wrong)
+        if tree.depth[0] or not (tree.depth[1:] == tree.depth[tree.parent[1:]] + 1).all():
+            raise ValueError("a node's depth must be one more than that of the node above it")
         rows = tree.child[tree.is_leaf]
         if tree.leaves.shape[1] and not (rows.min() >= 0 and rows.max() < len(tree.leaves)):
             raise ValueError("a leaf's row is not there")
