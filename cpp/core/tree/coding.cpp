@@ -1,11 +1,11 @@
 #include "tree/coding.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstring>
 #include <limits>
-#include <utility>
+
+#include "simd/tree_kernels.hpp"
+#include "tree/sort.hpp"
 
 namespace ceiba::tree {
 namespace {
@@ -24,86 +24,88 @@ std::uint64_t ordered_bits(std::int64_t value) {
 }
 std::uint64_t ordered_bits(std::uint64_t value) { return value; }
 
-struct Keyed {
-    std::uint64_t key;
-    std::uint32_t row;
-};
-
-constexpr int kDigit = 11;
-
-void radix_pass(const std::vector<Keyed>& from, std::vector<Keyed>& to, int shift) {
-    std::array<std::uint32_t, 1 << kDigit> place{};
-    constexpr std::uint64_t mask = (1 << kDigit) - 1;
-    for (const Keyed& item : from) ++place[item.key >> shift & mask];
-    std::uint32_t sum = 0;
-    for (std::uint32_t& p : place) sum += std::exchange(p, sum);
-    for (const Keyed& item : from) to[place[item.key >> shift & mask]++] = item;
-}
-
-// Three passes over the highest bits in which the keys differ put nearly all in order; what is
-// alike there is put right by comparing.
-void sort_keys(std::vector<Keyed>& items, std::vector<Keyed>& spare) {
-    const auto before = [](const Keyed& a, const Keyed& b) { return a.key < b.key; };
-    if (items.size() < 256) return std::sort(items.begin(), items.end(), before);
-    std::uint64_t differ = 0;
-    for (const Keyed& item : items) differ |= item.key ^ items[0].key;
-    const int top = std::bit_width(differ);
-    const int from = std::max(0, top - 3 * kDigit);
-    spare.resize(items.size());
-    for (int shift = from; shift < top; shift += kDigit) {
-        radix_pass(items, spare, shift);
-        std::swap(items, spare);
-    }
-    if (from == 0) return;
-    for (std::size_t i = 0; i < items.size();) {
-        std::size_t end = i + 1;
-        while (end < items.size() && items[end].key >> from == items[i].key >> from) ++end;
-        if (end > i + 1)
-            std::sort(items.begin() + std::ptrdiff_t(i), items.begin() + std::ptrdiff_t(end),
-                      before);
-        i = end;
-    }
-}
-
+// Known rows in the order of their values: the row is the lower half of an item. Sorted by the 32
+// highest bits in which the keys differ, beside the row in one word; what is alike there is put
+// right by comparing whole keys.
 template <typename T>
-std::vector<Keyed> sorted_known(const Values<T>& values) {
-    std::vector<Keyed> items, spare;
-    items.reserve(values.rows);
-    for (std::size_t i = 0; i < values.rows; ++i)
-        if (!values.gap(i)) items.push_back({ordered_bits(values.at(i)), std::uint32_t(i)});
-    sort_keys(items, spare);
-    return items;
+std::uint64_t* sort_known(const Values<T>& values, RankBuffers& b, std::size_t& known) {
+    b.keys.resize(values.rows);
+    b.items.resize(values.rows);
+    b.spare.resize(values.rows);
+    std::uint64_t differ = 0, first = 0;
+    known = 0;
+    for (std::size_t i = 0; i < values.rows; ++i) {
+        if (values.gap(i)) continue;
+        b.keys[i] = ordered_bits(values.at(i));
+        if (known == 0) first = b.keys[i];
+        differ |= b.keys[i] ^ first;
+        b.items[known++] = i;
+    }
+    const int shift = std::max(0, int(std::bit_width(differ)) - 32);
+    for (std::size_t k = 0; k < known; ++k) b.items[k] |= (b.keys[b.items[k]] >> shift) << 32;
+    std::uint64_t* sorted = radix_sort(b.items.data(), b.spare.data(), known, 32, 64);
+    if (shift == 0) return sorted;
+    const auto before = [&](std::uint64_t x, std::uint64_t y) {
+        return b.keys[std::uint32_t(x)] < b.keys[std::uint32_t(y)];
+    };
+    for (std::size_t k = 0; k < known;) {
+        std::size_t end = k + 1;
+        while (end < known && sorted[end] >> 32 == sorted[k] >> 32) ++end;
+        if (end > k + 1) std::sort(sorted + k, sorted + end, before);
+        k = end;
+    }
+    return sorted;
 }
 
 }  // namespace
 
 template <typename T>
-std::vector<T> rank(const Values<T>& values, std::uint32_t* codes) {
-    const std::vector<Keyed> items = sorted_known(values);
-    std::vector<T> different;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        if (i == 0 || items[i].key != items[i - 1].key)
-            different.push_back(values.at(items[i].row));
-        codes[items[i].row] = std::uint32_t(different.size() - 1);
+std::uint32_t rank(const Values<T>& values, std::uint32_t* codes, RankBuffers& buffers) {
+    std::size_t known;
+    const std::uint64_t* sorted = sort_known(values, buffers, known);
+    std::uint32_t code = 0;
+    std::uint64_t last = 0;
+    for (std::size_t k = 0; k < known; ++k) {
+        const std::uint64_t key = buffers.keys[std::uint32_t(sorted[k])];
+        code += k > 0 && key != last;
+        last = key;
+        codes[std::uint32_t(sorted[k])] = code;
     }
-    if (items.size() < values.rows)
+    const std::uint32_t different = known ? code + 1 : 0;
+    if (known < values.rows)
         for (std::size_t i = 0; i < values.rows; ++i)
-            if (values.gap(i)) codes[i] = std::uint32_t(different.size());
+            if (values.gap(i)) codes[i] = different;
     return different;
 }
 
+template <typename T, typename Code>
+std::vector<T> values_of_codes(const Values<T>& values, const Code* codes,
+                               const std::vector<std::uint32_t>& wanted) {
+    std::vector<T> found(wanted.size());
+    if (wanted.empty()) return found;
+    std::vector<std::uint32_t> place(std::size_t(wanted.back()) + 1, 0);
+    for (std::size_t w = 0; w < wanted.size(); ++w) place[wanted[w]] = std::uint32_t(w + 1);
+    for (std::size_t i = 0; i < values.rows; ++i)
+        if (codes[i] < place.size() && place[codes[i]] > 0)
+            found[place[codes[i]] - 1] = values.at(i);
+    return found;
+}
+
 template <typename T>
-std::vector<T> bin_edges(const Values<T>& values, const double* weight, std::size_t bins) {
-    const std::vector<Keyed> items = sorted_known(values);
+std::vector<T> bin_edges(const Values<T>& values, const double* weight, std::size_t bins,
+                         RankBuffers& buffers) {
+    std::size_t known;
+    const std::uint64_t* sorted = sort_known(values, buffers, known);
     std::vector<T> different;
     std::vector<double> below;  // weight up to and with each different value
     double sum = 0;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        if (i == 0 || items[i].key != items[i - 1].key) {
-            different.push_back(values.at(items[i].row));
+    for (std::size_t k = 0; k < known; ++k) {
+        const auto row = std::uint32_t(sorted[k]);
+        if (k == 0 || buffers.keys[row] != buffers.keys[std::uint32_t(sorted[k - 1])]) {
+            different.push_back(values.at(row));
             below.push_back(sum);
         }
-        sum += weight == nullptr ? 1.0 : weight[items[i].row];
+        sum += weight == nullptr ? 1.0 : weight[row];
         below.back() = sum;
     }
     std::vector<T> edges;
@@ -122,40 +124,60 @@ std::vector<T> bin_edges(const Values<T>& values, const double* weight, std::siz
     return edges;
 }
 
+namespace {
+
+// Bins of floats by vectors, where the processor has them; of whole numbers one by one.
+void bins_of(const double* x, std::size_t m, const double* edges, std::size_t padded,
+             std::uint32_t* bin) {
+    tree_kernels().bins(x, m, edges, padded, bin);
+}
+void bins_of(const float* x, std::size_t m, const float* edges, std::size_t padded,
+             std::uint32_t* bin) {
+    tree_kernels().single_bins(x, m, edges, padded, bin);
+}
+template <typename T>
+void bins_of(const T* x, std::size_t m, const T* edges, std::size_t padded, std::uint32_t* bin) {
+    for (std::size_t i = 0; i < m; ++i)
+        bin[i] = std::uint32_t(std::lower_bound(edges, edges + padded - 1, x[i]) - edges);
+}
+
+}  // namespace
+
 template <typename T, typename Code>
 void bin(const Values<T>& values, const std::vector<T>& edges, std::size_t begin, std::size_t end,
          Code* codes) {
-    // A search without branches over a power of two of edges, for a block of rows at once: their
-    // chains of loads run side by side.
-    constexpr std::size_t kBlock = 16;
+    constexpr std::size_t kBlock = 512;
     const std::size_t padded = std::bit_ceil(edges.size() + 1);
     std::vector<T> table(padded, std::numeric_limits<T>::has_infinity
                                      ? std::numeric_limits<T>::infinity()
                                      : std::numeric_limits<T>::max());
     std::copy(edges.begin(), edges.end(), table.begin());
-    const T* edge = table.data();
     const auto last = std::uint32_t(edges.size());
+    T x[kBlock];
+    std::uint32_t found[kBlock];
     for (std::size_t first = begin; first < end; first += kBlock) {
-        const std::size_t n = std::min(kBlock, end - first);
-        T x[kBlock] = {};
-        std::uint32_t at[kBlock] = {};
-        for (std::size_t r = 0; r < n; ++r) x[r] = values.at(first + r);
-        for (std::uint32_t half = std::uint32_t(padded / 2); half > 0; half /= 2)
-            for (std::size_t r = 0; r < kBlock; ++r)
-                at[r] += edge[at[r] + half - 1] < x[r] ? half : 0;
-        for (std::size_t r = 0; r < n; ++r)
-            codes[first + r] = Code(values.gap(first + r) ? last + 1 : std::min(at[r], last));
+        const std::size_t m = std::min(kBlock, end - first);
+        for (std::size_t r = 0; r < m; ++r) x[r] = values.at(first + r);
+        bins_of(x, m, table.data(), padded, found);
+        for (std::size_t r = 0; r < m; ++r)
+            codes[first + r] = Code(values.gap(first + r) ? last + 1 : std::min(found[r], last));
     }
 }
 
-#define CEIBA_TREE_CODING(T)                                                             \
-    template std::vector<T> rank(const Values<T>&, std::uint32_t*);                      \
-    template std::vector<T> bin_edges(const Values<T>&, const double*, std::size_t);     \
-    template void bin(const Values<T>&, const std::vector<T>&, std::size_t, std::size_t, \
-                      std::uint8_t*);                                                    \
-    template void bin(const Values<T>&, const std::vector<T>&, std::size_t, std::size_t, \
-                      std::uint16_t*);                                                   \
-    template void bin(const Values<T>&, const std::vector<T>&, std::size_t, std::size_t, \
+#define CEIBA_TREE_CODING(T)                                                                       \
+    template std::uint32_t rank(const Values<T>&, std::uint32_t*, RankBuffers&);                   \
+    template std::vector<T> bin_edges(const Values<T>&, const double*, std::size_t, RankBuffers&); \
+    template std::vector<T> values_of_codes(const Values<T>&, const std::uint8_t*,                 \
+                                            const std::vector<std::uint32_t>&);                    \
+    template std::vector<T> values_of_codes(const Values<T>&, const std::uint16_t*,                \
+                                            const std::vector<std::uint32_t>&);                    \
+    template std::vector<T> values_of_codes(const Values<T>&, const std::uint32_t*,                \
+                                            const std::vector<std::uint32_t>&);                    \
+    template void bin(const Values<T>&, const std::vector<T>&, std::size_t, std::size_t,           \
+                      std::uint8_t*);                                                              \
+    template void bin(const Values<T>&, const std::vector<T>&, std::size_t, std::size_t,           \
+                      std::uint16_t*);                                                             \
+    template void bin(const Values<T>&, const std::vector<T>&, std::size_t, std::size_t,           \
                       std::uint32_t*);
 CEIBA_TREE_CODING(double)
 CEIBA_TREE_CODING(float)

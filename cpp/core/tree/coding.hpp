@@ -26,16 +26,27 @@ struct Values {
     }
 };
 
-// Codes of all rows (a gap has the number of different values), and the different values,
-// ascending.
+// Room to sort one column after another.
+struct RankBuffers {
+    std::vector<std::uint64_t> keys, items, spare;
+};
+
+// Ranks of all rows among the different values (a gap has their number); returns their number.
 template <typename T>
-std::vector<T> rank(const Values<T>& values, std::uint32_t* codes);
+std::uint32_t rank(const Values<T>& values, std::uint32_t* codes, RankBuffers& buffers);
+
+// The value of each of some codes, ascending: whole passes over the rows, so that nobody has to
+// keep the values of all codes.
+template <typename T, typename Code>
+std::vector<T> values_of_codes(const Values<T>& values, const Code* codes,
+                               const std::vector<std::uint32_t>& wanted);
 
 // Upper edges of at most `bins` bins, which hold about equal weight: a value belongs to the first
 // bin whose edge is not below it, or to the last, which has no edge. Different values that are no
 // more than the bins have one each. `weight` may be null.
 template <typename T>
-std::vector<T> bin_edges(const Values<T>& values, const double* weight, std::size_t bins);
+std::vector<T> bin_edges(const Values<T>& values, const double* weight, std::size_t bins,
+                         RankBuffers& buffers);
 
 // Bins of rows [begin, end); a gap has the number edges + 1.
 template <typename T, typename Code>

@@ -154,15 +154,28 @@ class Packer {
 
 }  // namespace
 
+bool Scales::has(std::size_t column, std::uint32_t code) const {
+    const std::int64_t begin = offsets[column], end = offsets[column + 1];
+    if (codes == nullptr) return std::int64_t(code) < end - begin;
+    return std::binary_search(codes + begin, codes + end, code);
+}
+
+std::uint64_t Scales::value(std::size_t column, std::uint32_t code) const {
+    const std::int64_t begin = offsets[column], end = offsets[column + 1];
+    if (codes == nullptr) return bits[begin + code];
+    return bits[std::lower_bound(codes + begin, codes + end, code) - codes];
+}
+
 std::uint64_t Scales::threshold(std::size_t column, std::uint32_t cut, std::uint32_t next) const {
     if (types[column] == Type::kOrdinal) return cut;
-    const std::uint64_t* own = bits + offsets[column];
-    if (binned) return own[cut];
+    const std::uint64_t below = value(column, cut);
+    if (codes == nullptr) return below;
+    const std::uint64_t above = value(column, next);
     if (types[column] == Type::kInt)
-        return std::uint64_t(between(std::int64_t(own[cut]), std::int64_t(own[next])));
-    if (types[column] == Type::kUnsigned) return between(own[cut], own[next]);
+        return std::uint64_t(between(std::int64_t(below), std::int64_t(above)));
+    if (types[column] == Type::kUnsigned) return between(below, above);
     return std::bit_cast<std::uint64_t>(
-        between(std::bit_cast<double>(own[cut]), std::bit_cast<double>(own[next])));
+        between(std::bit_cast<double>(below), std::bit_cast<double>(above)));
 }
 
 std::uint64_t Scales::largest(std::size_t column) const {

@@ -31,16 +31,21 @@ struct PackedNode {
 };
 static_assert(sizeof(PackedNode) == 16);
 
-// Values (exact) or upper edges (binned) of the columns, as bits of double, int64 or uint64.
+// Upper edges of the bins of all columns, or the values of those codes that a tree cuts at, as bits
+// of double, int64 or uint64.
 struct Scales {
     std::vector<Type> types;
     std::vector<std::uint32_t> levels;
     const std::uint64_t* bits = nullptr;
     const std::int64_t* offsets = nullptr;
-    bool binned = false;
+    const std::uint32_t* codes = nullptr;  // null: edges, one a code
 
+    bool has(std::size_t column, std::uint32_t code) const;
     std::uint64_t threshold(std::size_t column, std::uint32_t cut, std::uint32_t next) const;
     std::uint64_t largest(std::size_t column) const;
+
+  private:
+    std::uint64_t value(std::size_t column, std::uint32_t code) const;
 };
 
 struct PackedTree {

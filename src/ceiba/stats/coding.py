@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,35 @@ from ceiba import _native
 from ceiba.data.table import Table
 from ceiba.stats.points import Array
 from ceiba.stats.row_sample import RowSample
-from ceiba.stats.tree_columns import ColumnTypes, column_arrays
+from ceiba.stats.tree_columns import INT, ORDINAL, UNSIGNED, ColumnTypes, column_arrays
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scale:
+    """Numbers behind codes, of all numeric columns one behind the other.
+
+    Parameters
+    ----------
+    bits : ndarray of uint64
+        The bits of float64, int64 or uint64 numbers.
+    offsets : ndarray of int64
+        Where each column's numbers begin, and the end.
+    codes : ndarray of uint32 or None
+        The codes whose values these are, ascending in each column; None for the upper edges of
+        bins, one for each but the last.
+    """
+
+    bits: Array
+    offsets: Array
+    codes: Array | None = None
+
+    def number(self, columns: ColumnTypes, column: int, code: int) -> float:
+        """Value of a code or upper edge of a bin, as a float."""
+        part = slice(self.offsets[column], self.offsets[column + 1])
+        place = code if self.codes is None else int(np.searchsorted(self.codes[part], code))
+        types = {INT: np.int64, UNSIGNED: np.uint64}
+        numbers = self.bits[part].view(types.get(columns.types[column], np.float64))
+        return float(numbers[place]) if place < len(numbers) else np.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,63 +50,72 @@ class Coding:
     columns : ColumnTypes
     n_codes : ndarray of uint32
         Codes of each column; a gap has the code behind the last.
-    scale, offsets : ndarray
-        Values of the codes (exact) or upper edges of the bins (binned) of all numeric columns, one
-        column behind the other, as the bits of float64, int64 or uint64.
-    binned : bool
+    edges : Scale or None
+        Upper edges of bins; None where codes are ranks among all values.
     """
 
     columns: ColumnTypes
     n_codes: Array
-    scale: Array
-    offsets: Array
-    binned: bool
+    edges: Scale | None = None
 
     @classmethod
     def exact(cls, table: Table, threads: int) -> tuple[Coding, Array]:
         """Ranks of all values, and the codes of the table."""
         columns = ColumnTypes.of(table.schema)
         arrays, gaps = column_arrays(table, columns)
-        codes, n_codes, scale, offsets = _native.tree_rank(
-            arrays, gaps, columns.types, columns.levels, threads
-        )
-        return cls(columns, n_codes, scale, offsets, False), codes
+        codes, n_codes = _native.tree_rank(arrays, gaps, columns.types, columns.levels, threads)
+        return cls(columns, n_codes), codes
 
     @classmethod
     def of_bins(cls, sample: RowSample, max_bins: int, threads: int) -> Coding:
         """Bins of about equal weight, told by a sample; few different values have one each."""
+        columns = sample.columns
         n_codes, edges, offsets = _native.tree_edges(
             sample.arrays,
             sample.gaps,
-            sample.columns.types,
-            sample.columns.levels,
+            columns.types,
+            columns.levels,
             sample.weight,
             max_bins,
             threads,
         )
-        return cls(sample.columns, n_codes, edges, offsets, True)
+        return cls(columns, n_codes, Scale(edges, offsets))
 
     def codes(self, table: Table, threads: int) -> Array:
         """The bins of a table's values, of shape (columns, rows)."""
+        assert self.edges is not None
         arrays, gaps = column_arrays(table, self.columns)
-        columns = self.columns
-        codes: Any = _native.tree_bin(
-            arrays,
-            gaps,
-            columns.types,
-            columns.levels,
-            self.n_codes,
-            self.scale,
-            self.offsets,
-            threads,
+        return np.asarray(
+            _native.tree_bin(
+                arrays,
+                gaps,
+                self.columns.types,
+                self.columns.levels,
+                self.n_codes,
+                self.edges.bits,
+                self.edges.offsets,
+                threads,
+            )
         )
-        return np.asarray(codes)
 
-    def values(self, column: int) -> Array:
-        """Values of a numeric column's codes, or the upper edges of its bins, in their own type."""
-        bits = self.scale[self.offsets[column] : self.offsets[column + 1]]
-        types = {2: np.int64, 3: np.uint64}
-        return bits.view(types.get(self.columns.types[column], np.float64))
+    def values(
+        self, table: Table, codes: Array, columns: Array, wanted: Array, threads: int
+    ) -> Scale:
+        """Values of some codes: ``wanted[i]`` of column ``columns[i]``.
+
+        They are looked up in the rows: the values of all codes would take as much memory as the
+        table itself.
+        """
+        numeric = np.flatnonzero(np.array(self.columns.types) < ORDINAL)
+        kept = np.isin(columns, numeric)
+        pairs = np.unique(columns[kept].astype(np.int64) << 32 | wanted[kept].astype(np.int64))
+        offsets = np.searchsorted(pairs >> 32, np.arange(len(self.n_codes) + 1))
+        own = (pairs & 0xFFFFFFFF).astype(np.uint32)
+        arrays, gaps = column_arrays(table, self.columns)
+        bits = _native.tree_values(
+            arrays, gaps, self.columns.types, self.columns.levels, codes, own, offsets, threads
+        )
+        return Scale(np.asarray(bits), offsets, own)
 
     @property
     def total_codes(self) -> int:

@@ -120,7 +120,7 @@ class OpenRows:
         if state is None:
             return cls(((codes, targets, None),))
         places = places_of(rules, state, codes, coding)
-        reasons, _ = _native.tree_look(state)
+        reasons = _native.tree_look(state)[0]
         kept = np.flatnonzero(reasons[places] == OPEN)
         return cls(((np.ascontiguousarray(codes[:, kept]), targets.take(kept), places[kept]),))
 

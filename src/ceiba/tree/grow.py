@@ -25,7 +25,7 @@ import numpy as np
 from ceiba import _native
 from ceiba.data.schema import Schema
 from ceiba.engine import Engine
-from ceiba.stats.coding import Coding
+from ceiba.stats.coding import Coding, Scale
 from ceiba.stats.fixed_point import FixedPoint
 from ceiba.stats.growing import OPEN, LevelSums, OpenRows, State, TreeRules
 from ceiba.stats.points import Array
@@ -51,7 +51,7 @@ class Grown:
     """
 
     tree: Tree
-    coding: Coding
+    scale: Scale
     gains: Array | None
     cuts: Array | None
 
@@ -71,9 +71,13 @@ class Grower:
 
     def exact(self) -> Grown:
         """A tree whose thresholds lie between any two neighbouring values; in memory only."""
-        coding, codes = Coding.exact(self.rows.rows.table, self.threads)
+        table = self.rows.rows.table
+        coding, codes = Coding.exact(table, self.threads)
         targets = self.fixed.targets(self.rows.rows, ranks=self.ranks)
-        return self._pack(coding, self._finish(coding, codes, targets, None, None))
+        state = self._finish(coding, codes, targets, None, None)
+        columns, cuts = cuts_of(state, len(self.schema))
+        values = coding.values(table, codes, columns, cuts, self.threads)
+        return self._pack(coding, state, values)
 
     def binned(self, max_bins: int, seed: int, levels: Callable[[], Iterator[Any]]) -> Grown:
         """A tree whose thresholds are edges of bins; ``levels`` counts the passes."""
@@ -83,12 +87,13 @@ class Grower:
         if self.engine.name != "local":
             state = self._levels(coding, levels)
             if state is not None and not len(open_nodes(state)):
-                return self._pack(coding, state)
+                return self._pack(coding, state, coding.edges)
         rest = self.engine.reduce(
             self.rows, OpenRows.of, coding, self.fixed, self.rules, state, self.ranks
         )
         codes, targets, places = rest.joined()
-        return self._pack(coding, self._finish(coding, codes, targets, state, places))
+        state = self._finish(coding, codes, targets, state, places)
+        return self._pack(coding, state, coding.edges)
 
     def _levels(self, coding: Coding, levels: Callable[[], Iterator[Any]]) -> State | None:
         """Grow level after level until the rows of open nodes can be held, or none is open."""
@@ -139,16 +144,17 @@ class Grower:
         )
         return grown
 
-    def _pack(self, coding: Coding, state: State) -> Grown:
+    def _pack(self, coding: Coding, state: State, scale: Scale | None) -> Grown:
+        assert scale is not None
         columns, fixed = coding.columns, self.fixed
         arrays = _native.tree_pack(
             self.rules.native(),
             state,
             columns.types,
             columns.levels,
-            coding.scale,
-            coding.offsets,
-            coding.binned,
+            scale.bits,
+            scale.offsets,
+            scale.codes,
             fixed.centre,
         )
         order = arrays.pop("order")
@@ -160,15 +166,24 @@ class Grower:
                 arrays["value"] = np.ldexp(arrays["value"], fixed.weight_shift)
         tree = Tree(schema=self.schema, **arrays)
         if not self.rules.settings["candidates"]:
-            return Grown(tree, coding, None, None)
+            return Grown(tree, scale, None, None)
         shape = (-1, len(self.schema))
-        return Grown(tree, coding, state[3].reshape(shape)[order], state[4].reshape(shape)[order])
+        return Grown(tree, scale, state[3].reshape(shape)[order], state[4].reshape(shape)[order])
 
 
 def open_nodes(state: State) -> Array:
     """Nodes that nobody has decided about."""
-    reasons, _ = _native.tree_look(state)
+    reasons = _native.tree_look(state)[0]
     return np.flatnonzero(reasons == OPEN).astype(np.int32)
+
+
+def cuts_of(state: State, n_columns: int) -> tuple[Array, Array]:
+    """Columns and codes on both sides of all cuts, and of all candidates that were kept."""
+    _, column, cut, above = _native.tree_look(state)
+    split = column >= 0
+    every = np.tile(np.arange(n_columns), len(state[4]) // n_columns)[state[3] >= 0]
+    columns = np.concatenate([column[split], column[split], every])
+    return columns, np.concatenate([cut[split], above[split], state[4][state[3] >= 0]])
 
 
 def open_rows(state: State, nodes: Array, rules: TreeRules) -> int:

@@ -55,11 +55,9 @@ def _frame(grown: Grown, node: int) -> dict[str, Any]:
 
 def _cuts(grown: Grown, codes: Array, gains: Array) -> Array:
     """Values of the candidates' cuts."""
-    found = np.full(len(codes), np.nan)
+    columns, found = grown.tree.columns, np.full(len(codes), np.nan)
     for j, code in enumerate(codes.tolist()):
-        kind = grown.coding.columns.types[j]
-        if gains[j] < 0 or kind == NOMINAL:
-            continue
-        values = grown.coding.values(j)
-        found[j] = code if kind == ORDINAL else values[code] if code < len(values) else np.inf
+        kind = columns.types[j]
+        if gains[j] >= 0 and kind != NOMINAL:
+            found[j] = code if kind == ORDINAL else grown.scale.number(columns, j, code)
     return found
