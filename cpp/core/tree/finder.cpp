@@ -2,9 +2,11 @@
 
 #include <stdexcept>
 
+#include "tree/judge.hpp"
+#include "tree/level_search.hpp"
 #include "tree/median.hpp"
-#include "tree/search.hpp"
 #include "tree/source.hpp"
+#include "tree/threshold_search.hpp"
 
 namespace ceiba::tree {
 namespace {
@@ -13,35 +15,46 @@ template <typename Rows, typename Cells, typename Rule>
 class CellFinder final : public Finder<Rows> {
   public:
     CellFinder(const Cells& cells, const Rule& rule, const FinderSpec& spec)
-        : cells_(cells), search_(cells, rule, spec.xlog2x, spec.rules) {}
+        : judge_(cells, rule, spec.xlog2x, spec.rules), thresholds_(judge_), levels_(judge_) {}
 
-    double term(const Number* cell) const override { return search_.term(cell); }
+    double term(const Number* cell) const override { return judge_.term(cell); }
 
     void bins(const NodeCell& node, const Column& column, const Number* bins,
               Candidate& best) override {
-        search_.find(node, column, Bins<Cells>(cells_, bins, column.n_codes), best);
+        find(node, column, Bins<Cells>(judge_.cells, bins, column.n_codes), best);
     }
     void labels(const NodeCell& node, const Column& column, std::span<const std::uint32_t> sorted,
                 int bits, Candidate& best) override {
         const auto* first = sorted.data();
-        search_.find(node, column, Labels(first, first + sorted.size(), bits, column.gap()), best);
+        find(node, column, Labels(first, first + sorted.size(), bits, column.gap()), best);
     }
     void small(const NodeCell& node, const Column& column, std::uint32_t gap_code, const Rows& rows,
                std::span<const SmallEntry> sorted, Candidate& best) override {
         using Source = Entries<Rows, SmallEntry, kSmallBits>;
         const auto* first = sorted.data();
-        search_.find(node, column, Source(rows, first, first + sorted.size(), gap_code), best);
+        find(node, column, Source(rows, first, first + sorted.size(), gap_code), best);
     }
     void large(const NodeCell& node, const Column& column, const Rows& rows,
                std::span<const LargeEntry> sorted, Candidate& best) override {
         using Source = Entries<Rows, LargeEntry, kLargeBits>;
         const auto* first = sorted.data();
-        search_.find(node, column, Source(rows, first, first + sorted.size(), column.gap()), best);
+        find(node, column, Source(rows, first, first + sorted.size(), column.gap()), best);
     }
 
   private:
-    Cells cells_;
-    Search<Cells, Rule> search_;
+    template <typename Source>
+    void find(const NodeCell& node, const Column& column, const Source& source, Candidate& best) {
+        judge_.begin(node, source);
+        if (!source.more()) return;
+        if (column.nominal)
+            levels_.find(column, source, best);
+        else
+            thresholds_.find(source, best);
+    }
+
+    Judge<Cells, Rule> judge_;
+    ThresholdSearch<Cells, Rule> thresholds_;
+    LevelSearch<Cells, Rule> levels_;
 };
 
 template <typename Rows, typename Cells>
