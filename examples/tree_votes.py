@@ -24,7 +24,7 @@ votes = datasets.load("vote")
 X, y = votes
 print(votes)
 model = DecisionTreeClassifier(criterion="entropy", max_depth=3, trace=True).fit(X, y)
-print(model.tree_.to_text(classes=model.classes_, max_depth=2))
+print(model.to_text(max_depth=2))
 
 # %%
 # The trace keeps what every column had to offer at each split. At the root one question leads by

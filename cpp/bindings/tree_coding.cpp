@@ -174,10 +174,15 @@ nb::object bin_columns(const std::vector<Any1>& arrays, const std::vector<Maybe1
     const std::size_t p = table.columns.size();
     require(n_codes.shape(0) == p && offsets.shape(0) == p + 1,
             "codes and offsets must be told of every column");
-    for (std::size_t j = 0; j < p; ++j)
+    for (std::size_t j = 0; j < p; ++j) {
         require(offsets.data()[j] >= 0 && offsets.data()[j] <= offsets.data()[j + 1] &&
                     std::size_t(offsets.data()[j + 1]) <= bits.shape(0),
                 "offsets must lie within the edges");
+        const auto edges = std::uint32_t(offsets.data()[j + 1] - offsets.data()[j]);
+        require(
+            n_codes.data()[j] == (table.columns[j].type < Type::kOrdinal ? edges + 1 : levels[j]),
+            "a column's codes must be its bins or levels");
+    }
     checked_threads(threads);
     const std::uint32_t most = *std::max_element(n_codes.data(), n_codes.data() + p);
     if (most <= 0xFF) return binned<std::uint8_t>(table, bits, offsets, threads);

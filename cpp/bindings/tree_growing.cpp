@@ -5,6 +5,8 @@
 namespace ceiba::bindings {
 namespace {
 
+const GrowthRules& checked(const GrowthRules& rules);
+
 struct TargetArrays {
     Maybe1<const std::uint16_t> label;
     Maybe1<const std::int64_t> number, square, weight;
@@ -19,7 +21,7 @@ struct TargetArrays {
         targets.weight = sized(weight, rows, kLong);
         targets.value = sized(value, rows, kLong);
         targets.ranked = pointer(ranked);
-        require(rules.classes >= 0 && rules.classes <= 0xFFFF, "too many classes");
+        checked(rules);
         require(bool(weight) == rules.weighted, "rules and targets disagree about weights");
         if (rules.classes) {
             require(bool(label), "classes need labels");
@@ -55,9 +57,73 @@ State state_of(Growth&& growth) {
             owned(std::move(growth.candidate_gains)), owned(std::move(growth.candidate_cuts))};
 }
 
+// What every function relies on: a criterion that suits the targets, and cells of a sane size.
+const GrowthRules& checked(const GrowthRules& rules) {
+    require(rules.classes >= 0 && rules.classes <= 0xFFFF, "classes must be 0 to 65535");
+    const bool numbers = rules.criterion >= Criterion::kSquared;
+    require(numbers == (rules.classes == 0), "the criterion must suit the targets");
+    return rules;
+}
+
+// Nodes that came in as bytes: every number that is used as a place must be one.
+void check_nodes(const Growth& growth) {
+    const auto count = std::int64_t(growth.nodes.size());
+    for (std::int64_t i = 0; i < count; ++i) {
+        const Node& node = growth.nodes[std::size_t(i)];
+        require(node.reason <= Reason::kOpen && node.shape <= Shape::kTable &&
+                    node.method <= Method::kMultiway,
+                "a node's reason, shape or method is not known");
+        if (node.reason != Reason::kSplit) {
+            require(!node.expanded(), "only a split node has branches");
+            continue;
+        }
+        require(node.column >= 0 && std::size_t(node.column) < growth.columns,
+                "a node tests a column that is not there");
+        require(node.branches >= 2 && node.gap >= kHeavier && node.gap < node.branches,
+                "a node's branches are not what they should be");
+        require(node.shape != Shape::kLeaf && (node.shape == Shape::kTable) == (node.table >= 0),
+                "a split has a threshold or a table");
+        if (!node.expanded()) continue;
+        require(node.gap >= 0 && node.child > i && node.child + node.branches <= count,
+                "the branches of a node are not where they should be");
+    }
+}
+
+// Tables of levels, whose lengths the columns tell.
+void check_tables(const Growth& growth, const std::vector<std::uint32_t>& lengths) {
+    for (const Node& node : growth.nodes) {
+        if (node.shape != Shape::kTable || node.reason != Reason::kSplit) continue;
+        const std::size_t length = lengths[std::size_t(node.column)];
+        require(length <= growth.tables.size() &&
+                    std::size_t(node.table) <= growth.tables.size() - length,
+                "the levels of a node are not there");
+        for (std::size_t level = 0; level < length; ++level) {
+            const std::int32_t branch = growth.tables[std::size_t(node.table) + level];
+            require(branch >= -1 && branch < node.branches, "a level's branch is not there");
+        }
+    }
+}
+
+std::vector<std::uint32_t> lengths_of(const std::vector<Column>& columns) {
+    std::vector<std::uint32_t> lengths;
+    for (const Column& column : columns) lengths.push_back(column.n_codes);
+    return lengths;
+}
+
+// Numbers of all cells of some nodes.
+std::size_t cells_wanted(const std::vector<Column>& columns, std::size_t nodes,
+                         const GrowthRules& rules) {
+    std::size_t all = 0;
+    for (const Column& column : columns) all += std::size_t(column.n_codes) + 1;
+    const bool fits = !__builtin_mul_overflow(all, std::size_t(rules.cell_size()), &all) &&
+                      !__builtin_mul_overflow(all, nodes, &all);
+    require(fits, "that many cells cannot be held");
+    return all;
+}
+
 Growth growth_of(const GrowthRules& rules, std::size_t columns,
                  const std::optional<StateIn>& state) {
-    Growth growth(rules, columns);
+    Growth growth(checked(rules), columns);
     if (!state) return growth;
     const auto& [nodes, cells, tables, gains, cuts] = *state;
     require(nodes.shape(1) == sizeof(Node) && nodes.shape(0) >= 1, "these are no nodes of a tree");
@@ -72,6 +138,7 @@ Growth growth_of(const GrowthRules& rules, std::size_t columns,
     growth.candidate_gains.assign(gains.data(), gains.data() + kept);
     growth.candidate_cuts.assign(cuts.data(), cuts.data() + kept);
     growth.rules.root_weight = double(growth.weight(0));
+    check_nodes(growth);
     return growth;
 }
 
@@ -80,8 +147,11 @@ std::vector<Column> columns_of(const Array1<const std::uint32_t>& n_codes,
     require(n_codes.shape(0) == nominal.shape(0) && n_codes.shape(0) >= 1,
             "codes and kinds must be told of every column");
     std::vector<Column> columns;
-    for (std::size_t j = 0; j < n_codes.shape(0); ++j)
+    require(n_codes.shape(0) < kMostColumns, "too many columns");
+    for (std::size_t j = 0; j < n_codes.shape(0); ++j) {
+        require(n_codes.data()[j] < kMostRows, "too many codes");
         columns.push_back({n_codes.data()[j], nominal.data()[j]});
+    }
     return columns;
 }
 
@@ -109,6 +179,7 @@ void bind_codes(nb::module_& module) {
             const Targets view = targets.view(columns.rows, rules);
             Growth growth = growth_of(rules, columns.count(), state);
             require(columns.rows > 0, "a tree needs rows to grow from");
+            check_tables(growth, lengths_of(columns.columns));
             const std::int32_t* of = sized(node, columns.rows, "nodes must be as many as rows");
             require(bool(node) == bool(state), "a tree that goes on needs the node of every row");
             for (std::size_t i = 0; of != nullptr && i < columns.rows; ++i)
@@ -131,9 +202,8 @@ void bind_codes(nb::module_& module) {
             const Targets view = targets.view(columns.rows, rules);
             require(slot.shape(0) == columns.rows, "slots must be as many as rows");
             const std::size_t slots = squares.shape(0);
-            std::size_t all = 0;
-            for (const Column& column : columns.columns) all += column.n_codes + 1;
-            require(cells.shape(0) == slots * all * std::size_t(rules.cell_size()) &&
+            require(rules.criterion != Criterion::kAbsolute, "absolute error has no sums");
+            require(cells.shape(0) == cells_wanted(columns.columns, slots, rules) &&
                         least.shape(0) == slots && most.shape(0) == slots,
                     "sums must have room for every slot");
             for (std::size_t i = 0; i < columns.rows; ++i)
@@ -157,10 +227,9 @@ State solve_one_level(const GrowthRules& rules, Array1<const std::uint32_t> n_co
     Growth growth = growth_of(rules, columns.size(), state);
     if (!state) growth.add(0, 1);
     const std::size_t slots = nodes.shape(0);
-    std::size_t all = 0;
-    for (const Column& column : columns) all += column.n_codes + 1;
-    require(cells.shape(0) == slots * all * std::size_t(rules.cell_size()) &&
-                squares.shape(0) == slots && least.shape(0) == slots && most.shape(0) == slots,
+    check_tables(growth, lengths_of(columns));
+    require(cells.shape(0) == cells_wanted(columns, slots, rules) && squares.shape(0) == slots &&
+                least.shape(0) == slots && most.shape(0) == slots,
             "sums must be those of the nodes");
     std::vector<std::int32_t> places(nodes.data(), nodes.data() + slots);
     for (const std::int32_t node : places)
@@ -190,18 +259,12 @@ Scales scales_of(const std::vector<std::uint8_t>& types, const std::vector<std::
     return scales;
 }
 
-// Every cut must have its value, and every table its levels.
+// Every cut must have its value.
 void check_cuts(const Growth& growth, const Scales& scales) {
     for (const Node& node : growth.nodes) {
         if (node.reason != Reason::kSplit) continue;
-        require(node.column >= 0 && std::size_t(node.column) < scales.types.size(),
-                "a node tests a column that is not there");
         const auto j = std::size_t(node.column);
-        if (node.shape == Shape::kTable)
-            require(node.table >= 0 &&
-                        std::size_t(node.table) + scales.levels[j] <= growth.tables.size(),
-                    "the levels of a node are not there");
-        else if (node.shape == Shape::kThreshold && scales.types[j] < Type::kOrdinal)
+        if (node.shape == Shape::kThreshold && scales.types[j] < Type::kOrdinal)
             require(
                 scales.has(j, node.cut) && (scales.codes == nullptr || scales.has(j, node.next)),
                 "a node's cut has no value");
@@ -211,11 +274,12 @@ void check_cuts(const Growth& growth, const Scales& scales) {
 nb::dict packed(const GrowthRules& rules, const StateIn& state,
                 const std::vector<std::uint8_t>& types, const std::vector<std::uint32_t>& levels,
                 const Array1<const std::uint64_t>& bits, const Array1<const std::int64_t>& offsets,
-                const Maybe1<const std::uint32_t>& codes, double centre) {
+                const Maybe1<const std::uint32_t>& codes) {
     const Growth growth = growth_of(rules, types.size(), state);
     const Scales scales = scales_of(types, levels, bits, offsets, codes);
+    check_tables(growth, levels);
     check_cuts(growth, scales);
-    PackedTree tree = pack(growth, scales, centre);
+    PackedTree tree = pack(growth, scales);
     const std::size_t n = tree.nodes.size(), k = std::size_t(rules.classes);
     std::vector<std::uint64_t> words(2 * n);
     std::memcpy(words.data(), tree.nodes.data(), n * sizeof(PackedNode));
@@ -269,6 +333,7 @@ void bind_places(nb::module_& module) {
            Array1<std::int32_t> out) {
             const Columns<Code> columns = coded(codes, columns_of(n_codes, nominal));
             const Growth growth = growth_of(rules, columns.count(), state);
+            check_tables(growth, lengths_of(columns.columns));
             require(out.shape(0) == columns.rows, "places must be as many as rows");
             without_gil([&] {
                 for (std::size_t i = 0; i < columns.rows; ++i) {
@@ -333,6 +398,7 @@ void bind_tree_growing(nb::module_& module) {
         .def_rw("weight_unit", &GrowthRules::weight_unit)
         .def_rw("target_unit", &GrowthRules::target_unit)
         .def_rw("square_unit", &GrowthRules::square_unit)
+        .def_rw("centre", &GrowthRules::centre)
         .def_rw("candidates", &GrowthRules::candidates);
     nb::class_<TargetArrays>(module, "TreeTargets", "Targets of rows, in fixed point.")
         .def(
@@ -360,7 +426,6 @@ void bind_tree_growing(nb::module_& module) {
                "Reason of every node; column (-1 but for thresholds), cut and the code above it.");
     module.def("tree_pack", &packed, "rules"_a, "state"_a, "types"_a, "levels"_a,
                "scale"_a.noconvert(), "offsets"_a.noconvert(), "codes"_a.noconvert().none(),
-               "centre"_a,
                "The finished tree: its prediction and side arrays, numbered in growing order.");
 }
 

@@ -29,9 +29,10 @@ void bind_matrix(nb::module_& module) {
     module.def(
         "tree_route_matrix",
         [](Array2<const std::uint64_t> nodes, Array1<const std::uint64_t> words,
-           Array1<const std::int32_t> tables, Array2<const T> X, Array1<std::int32_t> leaf,
-           int threads) {
+           Array1<const std::int32_t> tables, Array2<const T> X, std::size_t width,
+           Array1<std::int32_t> leaf, int threads) {
             require(leaf.shape(0) == X.shape(0), "leaves must be as many as rows");
+            require(X.shape(1) == width, "X must have the columns that the tree was checked for");
             checked_threads(threads);
             const TreeView tree = tree_view(nodes, words, tables);
             without_gil([&] {
@@ -39,7 +40,7 @@ void bind_matrix(nb::module_& module) {
             });
         },
         "nodes"_a.noconvert(), "words"_a.noconvert(), "tables"_a.noconvert(), "X"_a.noconvert(),
-        "leaf"_a.noconvert(), "threads"_a,
+        "width"_a, "leaf"_a.noconvert(), "threads"_a,
         "The leaf of every row of floats, in a tree that tree_check has passed for them.");
 }
 

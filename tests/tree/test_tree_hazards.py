@@ -357,3 +357,35 @@ def test_targets_whose_squares_no_float_holds(scale: float) -> None:
 def test_targets_whose_sums_no_float_holds(criterion: str) -> None:
     with pytest.raises(ValueError, match="cannot be held: rescale y"):
         DecisionTreeRegressor(criterion=criterion).fit(STEPS[:, None], CLASSES * 1.7e308)
+
+
+@pytest.mark.parametrize("outlier", [1e4, 1e8, 1e12])
+def test_one_target_far_away_does_not_spoil_the_others(outlier: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4_000, 3))
+    y = 3 * np.sin(2 * X[:, 0]) + X[:, 1]
+    y[0] = outlier
+    model = DecisionTreeRegressor(max_depth=8).fit(X, y)
+    assert model.score(X[1:], y[1:]) > 0.95
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+def test_targets_far_from_zero(criterion: str) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(300, 3)), rng.integers(50, size=300).astype(float)
+    near = DecisionTreeRegressor(criterion=criterion, max_depth=5).fit(X, y)
+    far = DecisionTreeRegressor(criterion=criterion, max_depth=5).fit(X, y + 2.0**50)
+    np.testing.assert_array_equal(far.tree_.column, near.tree_.column)
+    np.testing.assert_allclose(far.tree_.impurity, near.tree_.impurity, rtol=1e-9)
+
+
+def test_means_of_weights_that_differ_by_many_orders() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(8, size=(5_000, 2)).astype(float), rng.normal(size=5_000) + 999
+    w = 10.0 ** -rng.integers(12, size=5_000)
+    model = DecisionTreeRegressor(max_depth=4).fit(X, y, w)
+    leaves = model.apply(X)
+    for leaf in np.unique(leaves):
+        rows = leaves == leaf
+        mean = np.average(y[rows], weights=w[rows])
+        assert model.tree_.value[leaf, 0] == pytest.approx(mean, rel=1e-6)

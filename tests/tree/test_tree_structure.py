@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import pickle
 import zipfile
@@ -360,3 +361,25 @@ def test_a_refit_forgets_the_fit_before() -> None:
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.arange(4.0)[:, None], [0, 0, 1, np.nan])
     assert model.tree_ is kept
+
+
+def test_a_copy_can_be_changed_no_more_than_the_original() -> None:
+    X = np.random.default_rng(3).normal(size=(50, 2))
+    tree = DecisionTreeClassifier().fit(X, X[:, 0] > 0).tree_
+    for twin in (pickle.loads(pickle.dumps(tree)), copy.deepcopy(tree)):
+        assert not twin.nodes.flags.writeable
+        np.testing.assert_array_equal(twin.nodes, tree.nodes)
+
+
+def test_leaves_of_one_prediction_share_a_row() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    tree = DecisionTreeClassifier().fit(X, y, rng.random(400) + 0.5).tree_
+    assert tree.n_leaves > 10
+    assert len(tree.leaves) == 2
+
+
+def test_importances_without_a_split_are_floats() -> None:
+    model = DecisionTreeClassifier().fit(np.zeros((4, 2)), [0, 1, 0, 1])
+    assert model.feature_importances_.dtype == np.float64

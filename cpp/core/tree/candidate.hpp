@@ -69,12 +69,6 @@ struct Candidate {
         if (its_score == score) ++ties;
         return false;
     }
-
-    std::int32_t branch(std::uint32_t code, std::uint32_t gap_code) const {
-        if (code == gap_code) return gap;
-        if (shape == Shape::kThreshold) return code > cut;
-        return shape == Shape::kKnown ? 0 : table[code];
-    }
 };
 
 }  // namespace ceiba::tree

@@ -6,7 +6,7 @@
 //   Gini               sum c_k^2 / t
 //   entropy, in bits   sum c_k log2 c_k - t log2 t
 //   error              max c_k
-//   squared error      (sum w y)^2 / sum w
+//   squared error      (sum w (y - m))^2 / sum w, m the mean of the node
 //
 // Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees"; Quinlan (1986),
 // "Induction of decision trees", Machine Learning 1.
@@ -21,7 +21,7 @@
 namespace ceiba::tree {
 
 // x log2 x, from a table for whole numbers up to its size: counts move one by one along a scan, so
-// the table is read in order, and a logarithm costs some ten times as much.
+// the table is read in order.
 struct Xlog2x {
     const double* table = nullptr;
     std::size_t size = 0;
@@ -34,6 +34,8 @@ struct Xlog2x {
 
 struct Gini {
     template <typename Cells>
+    void begin(const Cells&, const Number*) {}
+    template <typename Cells>
     double term(const Cells& cells, const Number* cell, Number weight) const {
         double squares = 0;
         for (int k = 0; k < cells.classes(); ++k) squares += double(cell[k]) * double(cell[k]);
@@ -45,6 +47,8 @@ struct Entropy {
     Xlog2x xlog2x;
 
     template <typename Cells>
+    void begin(const Cells&, const Number*) {}
+    template <typename Cells>
     double term(const Cells& cells, const Number* cell, Number weight) const {
         double sum = 0;
         for (int k = 0; k < cells.classes(); ++k)
@@ -55,15 +59,31 @@ struct Entropy {
 
 struct Error {
     template <typename Cells>
+    void begin(const Cells&, const Number*) {}
+    template <typename Cells>
     double term(const Cells& cells, const Number* cell, Number) const {
         return double(*std::max_element(cell, cell + cells.classes()));
     }
 };
 
+// Relative to the mean of the node that is split: what its branches have in common would cancel,
+// and with it the digits that tell them apart. The whole part of the mean is taken off exactly. Of
+// whole weights that is enough; a unit of other weights' targets is coarse, so the rest is taken
+// off, too.
 struct SquaredError {
+    bool fractional = false;
+    Number whole = 0;
+    double rest = 0;
+
+    template <typename Cells>
+    void begin(const Cells&, const Number* node) {
+        whole = node[1] / node[0];
+        if (fractional) rest = double(node[1] - node[0] * whole) / double(node[0]);
+    }
     template <typename Cells>
     double term(const Cells&, const Number* cell, Number weight) const {
-        return double(cell[1]) / double(weight) * double(cell[1]);
+        const double sum = double(cell[1] - weight * whole) - double(weight) * rest;
+        return sum / double(weight) * sum;
     }
 };
 

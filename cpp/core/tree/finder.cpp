@@ -85,10 +85,11 @@ std::unique_ptr<Finder<MomentRows<Weighted>>> make_moment_finder(const FinderSpe
     using Rows = MomentRows<Weighted>;
     using Cells = MomentCells<Weighted>;
     if (spec.criterion == Criterion::kAbsolute)
-        return std::make_unique<MedianFinder<Weighted>>(spec.rules, spec.values);
+        return std::make_unique<MedianFinder<Weighted>>(spec.rules, spec.values, spec.centre);
     if (spec.criterion != Criterion::kSquared)
         throw std::invalid_argument("this criterion is not one for numbers");
-    return std::make_unique<CellFinder<Rows, Cells, SquaredError>>(Cells{}, SquaredError{}, spec);
+    return std::make_unique<CellFinder<Rows, Cells, SquaredError>>(
+        Cells{}, SquaredError{spec.fractional}, spec);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "tree/candidate.hpp"
 #include "tree/columns.hpp"
 #include "tree/criterion.hpp"
+#include "tree/growth.hpp"
 
 namespace ceiba::tree {
 
@@ -51,8 +52,20 @@ struct FinderSpec {
     SplitRules rules;
     Xlog2x xlog2x;
     int classes = 0;
-    const double* values = nullptr;  // absolute error: the target of each rank
+    bool fractional = false;         // weights that are not whole numbers
+    const double* values = nullptr;  // absolute error: the target of each rank,
+    double centre = 0;               // ... and the middle of all targets
 };
+
+inline FinderSpec finder_spec(const GrowthRules& rules) {
+    FinderSpec spec;
+    spec.criterion = rules.criterion;
+    spec.rules = rules.split;
+    spec.classes = int(rules.classes);
+    spec.fractional = rules.fractional();
+    spec.centre = rules.centre;
+    return spec;
+}
 
 template <typename Rows>
 std::unique_ptr<Finder<Rows>> make_finder(const FinderSpec& spec);

@@ -20,8 +20,8 @@
 namespace ceiba::tree {
 namespace {
 
-// Columns of at most this many codes are counted, others sorted.
-constexpr std::uint32_t kCounted = 4096;
+// Columns whose histogram has at most this many numbers are counted, others sorted.
+constexpr std::size_t kCounted = 16384;
 
 struct Buffers {
     std::vector<std::uint32_t> labels;
@@ -52,11 +52,9 @@ class Grower {
             (std::size_t(1) << 20) / (8 * std::max<std::size_t>(1, columns.count()));
         small_ = std::clamp<std::size_t>(fits, 256, 16384);
         table_ = make_table(growth.rules, columns.rows);
-        const FinderSpec spec{growth.rules.criterion,
-                              growth.rules.split,
-                              {table_.data(), table_.size()},
-                              int(growth.rules.classes),
-                              targets.ranked};
+        FinderSpec spec = finder_spec(growth.rules);
+        spec.xlog2x = {table_.data(), table_.size()};
+        spec.values = targets.ranked;
         for (int t = 0; t < threads; ++t) finders_.push_back(make_finder<Rows>(spec));
         buffers_.resize(std::size_t(threads));
         offsets_.push_back(0);
@@ -102,7 +100,8 @@ class Grower {
 
   private:
     bool counted(const Column& column) const {
-        return column.n_codes <= kCounted && growth_.rules.criterion != Criterion::kAbsolute;
+        return (std::size_t(column.n_codes) + 1) * growth_.size <= kCounted &&
+               growth_.rules.criterion != Criterion::kAbsolute;
     }
     Payload& payload() { return payload_.front(); }
     std::size_t rows_of(std::size_t node) const {
@@ -239,14 +238,16 @@ class Grower {
         for_columns(node, wanted, [&](std::size_t i, int thread) {
             find(node, cell, std::size_t(looked_at[i]), thread, best[i]);
         });
-        const auto found = [](const Candidate& c) { return c.found(); };
-        for (std::size_t i = wanted;
-             i < drawn.size() && std::none_of(best.begin(), best.end(), found); ++i) {
+        bool found = std::any_of(best.begin(), best.end(), [](const auto& c) { return c.found(); });
+        for (std::size_t i = wanted; i < drawn.size() && !found; ++i) {
+            check_interrupt();
             looked_at.push_back(drawn[i]);
             best.emplace_back();
             find(node, cell, std::size_t(drawn[i]), 0, best.back());
+            found = best.back().found();
         }
         growth_.decide(node, looked_at, best);
+        if (growth_.nodes[node].reason != Reason::kSplit) histograms_.erase(node);
     }
 
     void find(std::size_t node, const NodeCell& cell, std::size_t j, int thread, Candidate& best) {
@@ -255,7 +256,7 @@ class Grower {
         if (large(node) && counted(column))
             return finder.bins(cell, column, histograms_.at(node).data() + offsets_[j], best);
         const int bits = payload().label_bits();
-        if (bits > 0 && bits + bits_of(column.gap()) <= 32 && !finder.by_rows())
+        if (bits > 0 && bits + bits_of(column.gap()) <= 32)
             sort_labels(node, cell, j, bits, thread, best);
         else
             sort_entries(node, cell, j, thread, best);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 
 #include "random.hpp"
 
@@ -28,6 +29,8 @@ Number Growth::count(std::size_t node) const {
 }
 
 std::int32_t Growth::add(std::int32_t depth, std::uint64_t path) {
+    if (nodes.size() >= std::size_t(std::numeric_limits<std::int32_t>::max()))
+        throw std::length_error("a tree has at most 2^31 - 1 nodes: limit its depth or leaves");
     Node node;
     node.depth = depth;
     node.path = path;
@@ -36,7 +39,7 @@ std::int32_t Growth::add(std::int32_t depth, std::uint64_t path) {
     nodes.push_back(node);
     cells.resize(nodes.size() * size, 0);
     if (rules.candidates) {
-        candidate_gains.resize(nodes.size() * columns, -1.0);
+        candidate_gains.resize(nodes.size() * columns, std::numeric_limits<double>::quiet_NaN());
         candidate_cuts.resize(nodes.size() * columns, 0);
     }
     return std::int32_t(nodes.size() - 1);
@@ -89,10 +92,14 @@ double Growth::gain(std::size_t node, const Candidate& candidate) const {
 
 void Growth::keep(std::size_t node, const std::vector<std::int32_t>& looked_at,
                   const std::vector<Candidate>& best) {
+    // Columns that no longer vary are not looked at; columns that were not drawn stay NaN.
+    if (rules.columns_a_node == 0)
+        std::fill_n(candidate_gains.begin() + std::ptrdiff_t(node * columns), columns, -1.0);
     for (std::size_t i = 0; i < looked_at.size(); ++i) {
-        if (!best[i].found()) continue;
         const std::size_t place = node * columns + std::size_t(looked_at[i]);
-        candidate_gains[place] = gain(node, best[i]);
+        candidate_gains[place] = -1;
+        if (!best[i].found()) continue;
+        candidate_gains[place] = rules.split.ratio ? best[i].score : gain(node, best[i]);
         candidate_cuts[place] = best[i].cut;
     }
 }

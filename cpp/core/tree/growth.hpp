@@ -45,9 +45,11 @@ struct GrowthRules {
     std::uint64_t seed = 0;
     // Real size of one unit of the fixed-point numbers.
     double weight_unit = 1, target_unit = 1, square_unit = 1;
+    double centre = 0;        // of all targets: what means are told relative to
     bool candidates = false;  // keep the best of every column (trace)
 
     int cell_size() const { return classes ? int(classes) + weighted : 2 + weighted; }
+    bool fractional() const { return weight_unit != 1; }
     bool limited() const { return max_leaves > 0; }
 };
 

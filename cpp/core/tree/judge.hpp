@@ -28,12 +28,18 @@ class Judge {
     const SplitRules rules;
     const std::size_t size;  // of a cell
 
-    double term(const Number* cell) const { return rule_.term(cells, cell, cells.weight(cell)); }
+    // The term of a node by itself.
+    double term(const Number* cell) const {
+        Rule rule = rule_;
+        rule.begin(cells, cell);
+        return rule.term(cells, cell, cells.weight(cell));
+    }
 
     // Judge splits of this node from now on, by a column whose gaps the source knows.
     template <typename Source>
     void begin(const NodeCell& node, const Source& source) {
         node_ = node;
+        rule_.begin(cells, node.cell);
         std::fill(gap_.begin(), gap_.end(), Number(0));
         source.add_gap(gap_.data());
         gaps_ = cells.occupied(gap_.data());
@@ -44,6 +50,7 @@ class Judge {
     const Number* gap() const { return gap_.data(); }
     const Number* known() const { return known_.data(); }
     const Number* node() const { return node_.cell; }
+    const Rule& rule() const { return rule_; }
 
     bool allowed(Number rows, Number weight) const {
         return rows >= rules.least_rows && weight >= rules.least_weight;

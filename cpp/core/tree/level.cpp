@@ -1,7 +1,6 @@
 // One level of a tree that is grown from merged histograms.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "parallel.hpp"
 #include "tree/finder.hpp"
@@ -35,7 +34,7 @@ void sum_columns(const Columns<Code>& columns, const Rows& rows, const std::int3
 
 void sum_targets(const Targets& targets, std::size_t rows, const std::int32_t* slot,
                  const LevelSums& out) {
-    if (targets.value == nullptr) return;
+    if (targets.value == nullptr || targets.square == nullptr) return;
     for (std::size_t i = 0; i < rows; ++i) {
         if (slot[i] < 0) continue;
         out.squares[slot[i]] += targets.square[i];
@@ -49,11 +48,7 @@ class LevelSolver {
   public:
     LevelSolver(Growth& growth, const std::vector<Column>& columns, const LevelSums& sums)
         : growth_(growth), columns_(columns), sums_(sums), offsets_(offsets_of(columns)) {
-        FinderSpec spec;
-        spec.criterion = growth.rules.criterion;
-        spec.rules = growth.rules.split;
-        spec.classes = int(growth.rules.classes);
-        finder_ = make_finder<Rows>(spec);
+        finder_ = make_finder<Rows>(finder_spec(growth.rules));
     }
 
     void solve(const std::vector<std::int32_t>& nodes) {

@@ -54,9 +54,9 @@ void RunningMedian::add(WeightedValue item) {
 }
 
 double RunningMedian::median() const {
-    const double lower = below_.front().value;
+    const double lower = below_.front().target;
     if (above_.empty() || weight_below_ != weight_above_) return lower;
-    return lower / 2 + above_.front().value / 2;
+    return lower / 2 + above_.front().target / 2;
 }
 
 double RunningMedian::deviation() const {
@@ -67,7 +67,8 @@ double RunningMedian::deviation() const {
 template <bool Weighted>
 WeightedValue MedianFinder<Weighted>::item(const Rows& rows, std::size_t place) const {
     const double weight = Weighted ? double(rows.weight[place]) : 1.0;
-    return {values_[rows.target[place]], weight};
+    const double target = values_[rows.target[place]];
+    return {target - centre_, weight, target};
 }
 
 template <bool Weighted>

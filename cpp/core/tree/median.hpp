@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <queue>
 #include <span>
 #include <vector>
 
@@ -13,13 +12,15 @@
 
 namespace ceiba::tree {
 
+// A target relative to the middle of all, so that sums do not lose its digits, and as it is.
 struct WeightedValue {
     double value;
     double weight;
+    double target;
 };
 
-// The weighted median of a growing set and the sum of the distances to it: the lighter half above,
-// the heavier below, each in a heap.
+// The weighted median of a growing set and the sum of the distances to it: the rest above,
+// at least half of the weight below, each in a heap.
 class RunningMedian {
   public:
     void clear();
@@ -47,7 +48,8 @@ class MedianFinder final : public Finder<MomentRows<Weighted>> {
   public:
     using Rows = MomentRows<Weighted>;
 
-    MedianFinder(const SplitRules& rules, const double* values) : rules_(rules), values_(values) {}
+    MedianFinder(const SplitRules& rules, const double* values, double centre)
+        : rules_(rules), values_(values), centre_(centre) {}
 
     double term(const Number*) const override { return 0; }
     bool by_rows() const override { return true; }
@@ -89,6 +91,7 @@ class MedianFinder final : public Finder<MomentRows<Weighted>> {
 
     SplitRules rules_;
     const double* values_;
+    double centre_;
     RunningMedian heap_;
     std::vector<WeightedValue> items_;
     std::vector<Run> runs_;

@@ -1,9 +1,7 @@
 #include "tree/packed.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
-#include <map>
 #include <string_view>
 #include <unordered_map>
 
@@ -29,8 +27,8 @@ Test threshold_test(Type type) {
 
 class Packer {
   public:
-    Packer(const Growth& growth, const Scales& scales, double centre)
-        : growth_(growth), scales_(scales), centre_(centre), numbering_(number(growth)) {}
+    Packer(const Growth& growth, const Scales& scales)
+        : growth_(growth), scales_(scales), numbering_(number(growth)) {}
 
     PackedTree run() {
         const std::size_t n = numbering_.order.size();
@@ -71,13 +69,13 @@ class Packer {
 
     double middle(std::size_t node) const {
         const Node& n = growth_.nodes[node];
-        if (growth_.rules.criterion == Criterion::kAbsolute) return n.median;
         if (n.least == n.most) return n.least;
+        if (growth_.rules.criterion == Criterion::kAbsolute) return n.median;
         const GrowthRules& rules = growth_.rules;
         const double mean = double(growth_.cell(node)[1]) * rules.target_unit /
                             (double(growth_.weight(node)) * rules.weight_unit);
         // Rounding of the fixed-point numbers must not leave the range of the targets.
-        return std::clamp(centre_ + mean, n.least, n.most);
+        return std::clamp(rules.centre + mean, n.least, n.most);
     }
 
     static std::uint32_t test(std::size_t column, Test kind, std::int32_t gap) {
@@ -135,7 +133,7 @@ class Packer {
         for (std::size_t level = 0; level < levels; ++level)
             if (branch[level] == 0) words[level / 64] |= std::uint64_t(1) << level % 64;
         if (levels <= kMaskLevels) {
-            packed.cut = words[0];
+            packed.cut = words.empty() ? 0 : words[0];
             packed.test = test(column, Test::kMask, n.gap);
             return;
         }
@@ -146,7 +144,6 @@ class Packer {
 
     const Growth& growth_;
     const Scales& scales_;
-    double centre_;
     Numbering numbering_;
     PackedTree tree_;
     std::unordered_map<std::string_view, std::int32_t> rows_;
@@ -191,8 +188,6 @@ std::uint64_t Scales::largest(std::size_t column) const {
     }
 }
 
-PackedTree pack(const Growth& growth, const Scales& scales, double centre) {
-    return Packer(growth, scales, centre).run();
-}
+PackedTree pack(const Growth& growth, const Scales& scales) { return Packer(growth, scales).run(); }
 
 }  // namespace ceiba::tree

@@ -19,7 +19,7 @@ enum class Test : std::uint8_t { kLeaf, kReal, kInt, kUnsigned, kOrdinal, kMask,
 //        words; where the branches of the levels stand among the tables, the gap's before them;
 //        in a leaf of numbers the value
 // child  first branch, the others follow; in a leaf of classes its row among the leaves
-// test   column (24 bits), test (4), branch of gaps (2)
+// test   column (24 bits), test (4), branch of gaps (4)
 struct PackedNode {
     std::uint64_t cut;
     std::int32_t child;
@@ -61,7 +61,6 @@ struct PackedTree {
     std::vector<std::int32_t> order;  // number in the growth
 };
 
-// `centre` is added to every mean.
-PackedTree pack(const Growth& growth, const Scales& scales, double centre);
+PackedTree pack(const Growth& growth, const Scales& scales);
 
 }  // namespace ceiba::tree

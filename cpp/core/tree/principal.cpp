@@ -58,23 +58,23 @@ bool scale(std::vector<double>& values) {
     return largest > 0;
 }
 
-// Power iteration from the class that varies most, so that the sign of the component, and with it
-// the order of the levels, is always the same. Squaring the matrix first makes one step worth a
-// million where two axes are nearly of one length; too dear for very many classes.
+// Power iteration, begun at the class that varies most, so that the sign of the component, and with
+// it the order of the levels, is always the same. Squaring the matrix makes twenty steps worth a
+// million where two axes are nearly of one length: any column of it is then the component. Too dear
+// for very many classes.
 std::vector<double> first_component(std::vector<double> matrix, std::size_t n) {
     constexpr std::size_t kSquared = 64;
-    std::vector<double> vector(n, 0.0);
-    std::size_t widest = 0;
-    for (std::size_t k = 1; k < n; ++k)
-        if (matrix[k * n + k] > matrix[widest * n + widest]) widest = k;
-    vector[widest] = 1;
-    if (!scale(matrix)) return vector;
-    const int squarings = n <= kSquared ? 20 : 0, steps = n <= kSquared ? 2 : 1000;
-    for (int step = 0; step < squarings; ++step) {
+    if (!scale(matrix)) return std::vector<double>(n, 0.0);
+    for (int step = 0; n <= kSquared && step < 20; ++step) {
         matrix = times(matrix, matrix, n, n);
         scale(matrix);
     }
-    for (int step = 0; step < steps; ++step) {
+    std::size_t widest = 0;
+    for (std::size_t k = 1; k < n; ++k)
+        if (matrix[k * n + k] > matrix[widest * n + widest]) widest = k;
+    std::vector<double> vector(n, 0.0);
+    vector[widest] = 1;
+    for (int step = 0; step < (n <= kSquared ? 1 : 100); ++step) {
         vector = times(matrix, vector, n, 1);
         scale(vector);
     }

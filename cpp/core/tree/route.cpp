@@ -8,32 +8,43 @@
 namespace ceiba::tree {
 namespace {
 
-// Rows that walk down side by side: the processor waits for several nodes at once.
+// Rows that walk down side by side: while one waits for its next node, the others go on. One that
+// has arrived makes room for the next row.
 constexpr std::size_t kAbreast = 16;
 
-// One step down for a row of reals; a leaf is its own next node.
+// The branch of a row of reals.
 template <typename T>
-std::int32_t step(const PackedNode* nodes, std::int32_t at, const T* row) {
-    const PackedNode& node = nodes[at];
+std::int32_t next_node(const PackedNode& node, const T* row) {
     const double x = double(row[node.column()]);
-    const double cut = std::bit_cast<double>(node.cut);
-    const std::int32_t known = node.child + !(x <= cut);
-    const std::int32_t next = x != x ? node.child + std::int32_t(node.gap()) : known;
-    return node.kind() == Test::kLeaf ? at : next;
+    const std::int32_t known = !(x <= std::bit_cast<double>(node.cut));
+    return node.child + (x != x ? std::int32_t(node.gap()) : known);
 }
 
 template <typename T>
-void route_block(const PackedNode* nodes, const T* rows, std::size_t n, std::size_t width,
-                 std::int32_t* leaf) {
-    std::fill_n(leaf, n, 0);
-    for (;;) {
-        std::int32_t moved = 0;
-        for (std::size_t r = 0; r < n; ++r) {
-            const std::int32_t next = step(nodes, leaf[r], rows + r * width);
-            moved |= next ^ leaf[r];
-            leaf[r] = next;
+void route_rows(const PackedNode* nodes, const T* rows, std::size_t n, std::size_t width,
+                std::int32_t* leaf) {
+    std::size_t row[kAbreast];
+    std::int32_t at[kAbreast] = {};
+    std::size_t active = std::min(kAbreast, n), next = active;
+    for (std::size_t s = 0; s < active; ++s) row[s] = s;
+    while (active > 0) {
+        for (std::size_t s = 0; s < active; ++s) {
+            const PackedNode& node = nodes[at[s]];
+            if (node.kind() != Test::kLeaf) {
+                at[s] = next_node(node, rows + row[s] * width);
+                __builtin_prefetch(nodes + at[s]);
+                continue;
+            }
+            leaf[row[s]] = at[s];
+            if (next < n) {
+                row[s] = next++;
+                at[s] = 0;
+            } else {
+                --active;
+                row[s] = row[active];
+                at[s] = at[active];
+            }
         }
-        if (moved == 0) return;
     }
 }
 
@@ -52,12 +63,8 @@ std::int32_t branch_of(const TreeView& tree, const PackedNode& node, const AnyCo
     const auto gap = std::int32_t(node.gap());
     switch (node.kind()) {
         case Test::kReal:
-            if (column.gaps != nullptr && column.gaps[row]) return gap;
             if (column.type == Type::kDouble) return real_branch(node, at<double>(column, row));
-            if (column.type == Type::kFloat) return real_branch(node, at<float>(column, row));
-            if (column.type == Type::kInt)
-                return real_branch(node, double(at<std::int64_t>(column, row)));
-            return real_branch(node, double(at<std::uint64_t>(column, row)));
+            return real_branch(node, at<float>(column, row));
         case Test::kInt:
             if (column.gaps != nullptr && column.gaps[row]) return gap;
             return at<std::int64_t>(column, row) > std::int64_t(node.cut);
@@ -81,13 +88,14 @@ std::int32_t branch_of(const TreeView& tree, const PackedNode& node, const AnyCo
 template <typename T>
 void route_matrix(const TreeView& tree, const T* rows, std::size_t n, std::size_t width,
                   std::int32_t* leaf, int threads) {
-    const Segments parts = segments(n, 4096);
+    constexpr std::size_t kTogether = 4096;  // between two looks for an interrupt
+    const Segments parts = segments(n, kTogether);
     for_segments(parts, threads_for(20.0 * double(n), threads),
                  [&](std::size_t s, int thread, Interrupt& interrupt) {
-                     for (std::size_t i = parts.begin(s); i < parts.end(s); i += kAbreast) {
-                         if (i % 1024 == 0 && interrupt.stopped(thread)) return;
-                         const std::size_t m = std::min(kAbreast, parts.end(s) - i);
-                         route_block(tree.nodes, rows + i * width, m, width, leaf + i);
+                     for (std::size_t i = parts.begin(s); i < parts.end(s); i += kTogether) {
+                         if (interrupt.stopped(thread)) return;
+                         const std::size_t m = std::min(kTogether, parts.end(s) - i);
+                         route_rows(tree.nodes, rows + i * width, m, width, leaf + i);
                      }
                  });
 }
@@ -98,7 +106,7 @@ void route_columns(const TreeView& tree, const std::vector<AnyColumn>& columns, 
     for_segments(parts, threads_for(40.0 * double(n), threads),
                  [&](std::size_t s, int thread, Interrupt& interrupt) {
                      for (std::size_t i = parts.begin(s); i < parts.end(s); ++i) {
-                         if (i % 1024 == 0 && interrupt.stopped(thread)) return;
+                         if ((i - parts.begin(s)) % 1024 == 0 && interrupt.stopped(thread)) return;
                          std::int32_t at = 0;
                          while (tree.nodes[at].kind() != Test::kLeaf) {
                              const PackedNode& node = tree.nodes[at];
@@ -154,7 +162,10 @@ const char* complaint(const TreeView& tree, const std::vector<Type>& types,
     std::size_t children = 0;
     for (std::size_t i = 0; i < tree.count; ++i) {
         const PackedNode& node = tree.nodes[i];
-        if (node.kind() == Test::kLeaf) continue;
+        if (node.kind() == Test::kLeaf) {
+            if (node.column() != 0 || node.gap() != 0) return "a leaf tests nothing";
+            continue;
+        }
         if (node.column() >= types.size()) return "a node tests a column that is not there";
         if (!fits(node.kind(), types[node.column()]))
             return "a node's test does not suit the type of its column";

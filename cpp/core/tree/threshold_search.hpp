@@ -108,7 +108,7 @@ class ThresholdSearch {
             std::copy_n(judge_.node(), judge_.size, right_.begin());
             for (const Number count : right_) sums_[1] += count * count;
         } else {
-            sums_[1] = judge_.node()[1];
+            sums_[1] = judge_.node()[1] - judge_.node()[0] * judge_.rule().whole;
         }
     }
 
@@ -126,7 +126,7 @@ class ThresholdSearch {
             sums_[0] += 2 * left++ + 1;
             sums_[1] -= 2 * right-- - 1;
         } else {
-            const Number target = source.rows().target[source.row_at(i)];
+            const Number target = source.rows().target[source.row_at(i)] - judge_.rule().whole;
             sums_[0] += target;
             sums_[1] -= target;
         }

@@ -137,6 +137,11 @@ class Engine(Protocol):
         """``local``, ``chunks`` or ``dask``."""
         ...
 
+    @property
+    def threads(self) -> int:
+        """Threads that work in this process may use."""
+        ...
+
     def rows(self, partitions: Sequence[Partition], prepare: Callable[[Chunk], P]) -> Any:
         """Hold partitions ready for `reduce`."""
         ...

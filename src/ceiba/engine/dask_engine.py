@@ -20,7 +20,7 @@ from ceiba.engine.dask_source import (
     known_schema,
 )
 from ceiba.engine.survey import Survey
-from ceiba.engine.threads import inside_task
+from ceiba.engine.threads import effective_threads, inside_task
 
 # A task that raised is run again this often: reading from a shared store fails now and then.
 _RETRIES = 2
@@ -56,6 +56,7 @@ class DaskEngine:
     ) -> None:
         self.client = current_client() if client is None else client
         self.limits = TimeLimits.of(worker_timeout, partition_timeout)
+        self.threads = effective_threads()
 
     def rows(self, partitions: Sequence[Partition], prepare: Callable[[Chunk], P]) -> Rows[P]:
         """Hold the partitions; nothing is computed yet."""

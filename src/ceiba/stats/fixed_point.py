@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ceiba import _native
-from ceiba.data.target import Task
 from ceiba.stats.labelled import Labelled
 from ceiba.stats.points import Array
 from ceiba.stats.target_survey import TargetSurvey
@@ -82,11 +81,6 @@ class FixedPoint:
             weight_shift, weight_bits, target_bits, square_bits,
         )  # fmt: skip
 
-    @property
-    def task(self) -> Task:
-        """What is predicted."""
-        return "regression" if self.classes is None else "classification"
-
     def weights(self, rows: Labelled, labels: Array | None) -> Array | None:
         """Weights of the rows, class weights included, shifted; None where all are 1."""
         if not self.weighted:
@@ -95,6 +89,16 @@ class FixedPoint:
         if self.class_weights is not None:
             weight = weight * self.class_weights[labels]
         return np.ldexp(weight, -self.weight_shift) if self.weight_shift else weight
+
+    def fixed_weights(self, rows: Labelled) -> Array | None:
+        """Weights of the rows as whole numbers; None where all are 1."""
+        labels = None if self.class_weights is None else rows.labels(self._known_classes)
+        return self._fixed_weights(self.weights(rows, labels))
+
+    @property
+    def _known_classes(self) -> Array:
+        assert self.classes is not None
+        return self.classes
 
     def targets(self, rows: Labelled, *, ranks: bool = False) -> TargetArrays:
         """Targets and weights of labelled rows; ``ranks`` for absolute error."""
@@ -106,6 +110,9 @@ class FixedPoint:
         value = rows.target.values + 0.0
         real = self.weights(rows, None)
         weight = self._fixed_weights(real)
+        if weight is not None and not self.whole:
+            # The weight as it is counted, so that a mean is one of the targets' own weights.
+            real = np.ldexp(weight.astype(np.float64), -self.weight_bits)
         if ranks:
             ranked, places = np.unique(value, return_inverse=True)
             number = places.astype(np.int64)

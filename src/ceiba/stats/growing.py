@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,21 @@ from ceiba.stats.coding import Coding
 from ceiba.stats.fixed_point import FixedPoint, TargetArrays
 from ceiba.stats.points import Array
 
-State = tuple[Array, Array, Array, Array, Array]
 OPEN = 9  # the reason of a node that nobody has decided about
+
+
+class State(NamedTuple):
+    """A tree that is being grown, as the kernels hand it over: it can travel.
+
+    ``nodes`` are records in bytes, ``cells`` their sums, ``tables`` branches of levels, ``gains``
+    and ``cuts`` the best candidate of every node and column where these are kept.
+    """
+
+    nodes: Array
+    cells: Array
+    tables: Array
+    gains: Array
+    cuts: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import inf
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ceiba.base import Between, watched
+from ceiba.base import Between
 from ceiba.data.target import Task
 from ceiba.stats import TargetSurvey
 from ceiba.stats.points import Array
@@ -32,10 +31,11 @@ from ceiba.tree.parameters import (
     Seed,
     Splits,
 )
+from ceiba.tree.score import ScoresScans
 from ceiba.tree.structure import Tree
 
 
-class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
+class DecisionTreeClassifier(ScoresScans, ClassifierMixin, DecisionTree):
     """Decision tree that predicts classes, from tables with gaps and nominal columns as they are.
 
     Numbers and ordinal columns are split at a threshold, nominal columns by groups of levels (or a
@@ -78,7 +78,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     Mining and Knowledge Discovery 3.
     """
 
-    _task: ClassVar[Task | None] = "classification"
+    _task: ClassVar[Task] = "classification"
 
     def __init__(
         self,
@@ -138,26 +138,6 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         self.n_jobs = n_jobs
         self.trace = trace
 
-    @watched
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : array, frame, Table, list, scan or Dask collection
-            Rows in memory, of files (``ceiba.scan``) or on a cluster; the latter two need
-            ``max_bins``.
-        y : array of shape (n_rows,)
-            Classes; None where ``X`` is a scan that names its target.
-        sample_weight : array of shape (n_rows,), optional
-            Weight of each row; rows of weight zero count as absent.
-
-        Returns
-        -------
-        self : DecisionTreeClassifier
-        """
-        return self._fit(X, y, sample_weight)
-
     def predict(self, X: Any) -> Array:
         """The likeliest class of each row's leaf; of two the first.
 
@@ -166,9 +146,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         ndarray of shape (n_rows,)
         """
         leaves = self._leaves(X)
-        tree = self.tree_
-        likeliest = tree.leaves.argmax(axis=1)
-        classes: Array = self.classes_[likeliest[tree.child[leaves]]]
+        classes: Array = self.classes_[self.tree_.likeliest[self.tree_.child[leaves]]]
         return classes
 
     def predict_proba(self, X: Any) -> Array:
@@ -200,7 +178,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
 
     def _finished(self, tree: Tree) -> Tree:
         """The tree with what its leaves predict in place of their class weights."""
-        return replace(tree, leaves=self._probabilities(tree.leaves, tree.value[0]))
+        return tree.with_leaves(self._probabilities(tree.leaves, tree.value[0]))
 
     def _probabilities(self, weights: Array, root: Array) -> Array:
         total: Array = weights.sum(axis=1, keepdims=True)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ceiba.base import Estimator, Steps, seed_of
+from ceiba.base import Estimator, Steps, seed_of, watched
 from ceiba.base.estimator import schema_attributes
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
+from ceiba.data.target import Task
 from ceiba.engine import Engine
 from ceiba.stats import TargetSurvey, ToLabelled
 from ceiba.stats.fixed_point import FixedPoint
 from ceiba.stats.points import Array
+from ceiba.stats.total_weight import TotalWeight
 from ceiba.tree.grow import Grower, Grown
 from ceiba.tree.leaf_numbers import LeafNumbers
 from ceiba.tree.rules import tree_rules
@@ -28,12 +30,31 @@ _MOST_CLASSES = 65_535
 class DecisionTree(Estimator):
     """Fitting and routing; what is predicted is the subclass's."""
 
+    _task: ClassVar[Task]
     tree_: Tree
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    @watched
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array, frame, Table, list, scan or Dask collection
+            Rows in memory, of files (``ceiba.scan``) or on a cluster; the latter two need
+            ``max_bins``.
+        y : array of shape (n_rows,)
+            Classes or numbers; None where ``X`` is a scan that names its target.
+        sample_weight : array of shape (n_rows,), optional
+            Weight of each row; rows of weight zero count as absent. Weights are told apart to
+            2^-52 of that of all rows together, and none counts less than that.
+
+        Returns
+        -------
+        self : estimator
+        """
         engine, source = self._open(X, sample_weight, y=y, reset=True)
         self._check_engine(engine)
-        rows = engine.rows(source.partitions, ToLabelled(self._task or "classification"))
+        rows = engine.rows(source.partitions, ToLabelled(self._task))
         survey = engine.reduce(rows, TargetSurvey.of)
         check_survey(survey)
         fixed = FixedPoint.of(
@@ -53,13 +74,12 @@ class DecisionTree(Estimator):
         self, engine: Engine, rows: Any, schema: Any, survey: TargetSurvey, fixed: FixedPoint
     ) -> Grown:
         seed = seed_of(self.random_state)
-        total = 0
-        if self.min_weight_fraction_leaf > 0:
+        total = survey.n_rows
+        if self.min_weight_fraction_leaf > 0 and fixed.weighted:
             total = engine.reduce(rows, TotalWeight.of, fixed).total
         rules = tree_rules(self, fixed, survey.n_rows, len(schema), total, seed)
-        threads = getattr(engine, "threads", 1)
         ranks = self.criterion == "absolute_error"
-        grower = Grower(engine, rows, schema, fixed, rules, survey.n_rows, threads, ranks)
+        grower = Grower(engine, rows, schema, fixed, rules, survey.n_rows, engine.threads, ranks)
         if self.max_bins is None:
             return grower.exact()
         levels = partial(Steps, self, 10**6, name="levels")
@@ -142,7 +162,7 @@ class DecisionTree(Estimator):
         Options are those of `ceiba.tree.text.tree_text`.
         """
         self._check_fitted()
-        return self.tree_.to_text(**self._class_names(), **options)
+        return self.tree_.to_text(**{**self._class_names(), **options})
 
     def to_dict(self) -> dict[str, Any]:
         """The tree as nested dictionaries; see `ceiba.tree.dictionary.tree_dict`."""
@@ -188,20 +208,3 @@ def check_survey(survey: TargetSurvey) -> None:
             f"y has {len(survey.classes):,} classes, and a tree takes at most {_MOST_CLASSES:,}: "
             "for numbers use DecisionTreeRegressor"
         )
-
-
-class TotalWeight:
-    """The weight of all rows, in units of the fixed point."""
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-
-    @classmethod
-    def of(cls, batch: Any, fixed: FixedPoint) -> TotalWeight:
-        """Of a batch of labelled rows."""
-        weight = fixed.targets(batch.rows).weight
-        return cls(len(batch.rows) if weight is None else int(weight.sum()))
-
-    def merge(self, other: TotalWeight) -> TotalWeight:
-        """Of both parts."""
-        return TotalWeight(self.total + other.total)

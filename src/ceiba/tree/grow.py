@@ -116,7 +116,7 @@ class Grower:
         return state
 
     def _solve(self, coding: Coding, state: State | None, nodes: Array, sums: LevelSums) -> State:
-        solved: State = _native.tree_solve_level(
+        solved = _native.tree_solve_level(
             self.rules.native(),
             coding.n_codes,
             coding.columns.nominal,
@@ -127,12 +127,12 @@ class Grower:
             sums.least,
             sums.most,
         )
-        return solved
+        return State(*solved)
 
     def _finish(
         self, coding: Coding, codes: Array, targets: Any, state: State | None, places: Array | None
     ) -> State:
-        grown: State = _native.tree_grow(
+        grown = _native.tree_grow(
             self.rules.native(),
             codes,
             coding.n_codes,
@@ -142,7 +142,7 @@ class Grower:
             places,
             self.threads,
         )
-        return grown
+        return State(*grown)
 
     def _pack(self, coding: Coding, state: State, scale: Scale | None) -> Grown:
         assert scale is not None
@@ -155,7 +155,6 @@ class Grower:
             scale.bits,
             scale.offsets,
             scale.codes,
-            fixed.centre,
         )
         order = arrays.pop("order")
         arrays["leaves"] = arrays["leaves"] * fixed.weight_unit
@@ -168,7 +167,9 @@ class Grower:
         if not self.rules.settings["candidates"]:
             return Grown(tree, scale, None, None)
         shape = (-1, len(self.schema))
-        return Grown(tree, scale, state[3].reshape(shape)[order], state[4].reshape(shape)[order])
+        return Grown(
+            tree, scale, state.gains.reshape(shape)[order], state.cuts.reshape(shape)[order]
+        )
 
 
 def open_nodes(state: State) -> Array:
@@ -181,14 +182,15 @@ def cuts_of(state: State, n_columns: int) -> tuple[Array, Array]:
     """Columns and codes on both sides of all cuts, and of all candidates that were kept."""
     _, column, cut, above = _native.tree_look(state)
     split = column >= 0
-    every = np.tile(np.arange(n_columns), len(state[4]) // n_columns)[state[3] >= 0]
+    kept = state.gains >= 0
+    every = np.tile(np.arange(n_columns), len(kept) // n_columns)[kept]
     columns = np.concatenate([column[split], column[split], every])
-    return columns, np.concatenate([cut[split], above[split], state[4][state[3] >= 0]])
+    return columns, np.concatenate([cut[split], above[split], state.cuts[kept]])
 
 
 def open_rows(state: State, nodes: Array, rules: TreeRules) -> int:
     """Rows of some nodes: the last number of a cell with weights, else the sum of its classes."""
-    cells = state[1].reshape(-1, rules.cell)[nodes]
+    cells = state.cells.reshape(-1, rules.cell)[nodes]
     if rules.settings["weighted"]:
         return int(cells[:, -1].sum())
     return int(cells.sum()) if rules.settings["classes"] else int(cells[:, 0].sum())

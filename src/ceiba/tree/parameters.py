@@ -18,7 +18,7 @@ MaxBins = Annotated[
     Between(2, 65_535),
     "None for exact thresholds, halfway between any two neighbouring values; a number for at most "
     "that many bins of about equal weight a column, told by a sample of 65,536 rows, between which "
-    "thresholds lie. Few different values have a bin each.",
+    "thresholds lie. If the sample has no more different values than that, each has its own bin.",
 ]
 Missing = Annotated[
     Literal["learned", "branch", "majority"],
@@ -67,4 +67,4 @@ Seed = Annotated[
     "None draws a fresh one.",
 ]
 Jobs = Annotated[int | None, "Threads; None or -1 uses every core allowed."]
-KeepTrace = Annotated[bool, "Keep each split with its candidates in ``trace_``."]
+KeepTrace = Annotated[bool, "Keep splits with their candidates in ``trace_``, thinned above 1000."]

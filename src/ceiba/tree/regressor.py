@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 from sklearn.base import RegressorMixin
 
-from ceiba.base import watched
 from ceiba.data.target import Task
 from ceiba.stats.points import Array
 from ceiba.tree.decision_tree import DecisionTree
@@ -27,9 +26,10 @@ from ceiba.tree.parameters import (
     Seed,
     Splits,
 )
+from ceiba.tree.score import ScoresScans
 
 
-class DecisionTreeRegressor(RegressorMixin, DecisionTree):
+class DecisionTreeRegressor(ScoresScans, RegressorMixin, DecisionTree):
     """Decision tree that predicts numbers, from tables with gaps and nominal columns as they are.
 
     Numbers and ordinal columns are split at a threshold, nominal columns by groups of levels; a
@@ -65,7 +65,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees".
     """
 
-    _task: ClassVar[Task | None] = "regression"
+    _task: ClassVar[Task] = "regression"
 
     def __init__(
         self,
@@ -106,26 +106,6 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.trace = trace
-
-    @watched
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : array, frame, Table, list, scan or Dask collection
-            Rows in memory, of files (``ceiba.scan``) or on a cluster; the latter two need
-            ``max_bins``.
-        y : array of shape (n_rows,)
-            Numbers; None where ``X`` is a scan that names its target.
-        sample_weight : array of shape (n_rows,), optional
-            Weight of each row; rows of weight zero count as absent.
-
-        Returns
-        -------
-        self : DecisionTreeRegressor
-        """
-        return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> Array:
         """The number of each row's leaf.

@@ -46,6 +46,7 @@ def tree_rules(
             "weight_unit": fixed.relative_unit,
             "target_unit": fixed.target_unit,
             "square_unit": fixed.square_unit,
+            "centre": fixed.centre,
             "candidates": bool(e.trace),
         }
     )

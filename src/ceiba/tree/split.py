@@ -50,11 +50,6 @@ class Split:
     n_branches: int
     method: str
 
-    def __getitem__(self, name: str) -> Any:
-        if name in ("left", "right"):
-            return list(self.branches[name == "right"])
-        return getattr(self, name)
-
 
 def split_of(tree: Tree, node: int) -> Split:
     """The test of a node that is no leaf."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -97,17 +97,16 @@ class Tree:
                 # The kernels walk these without looking twice: nobody may change them.
                 array.flags.writeable = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy or what comes out of a pickle is checked as a file is, and as unchangeable.
+        return Tree.from_json, (self.to_json(),)
+
     def __repr__(self) -> str:
         return f"Tree({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.max_depth})"
 
     @property
     def n_nodes(self) -> int:
         """Number of nodes."""
-        return len(self.nodes)
-
-    @property
-    def node_count(self) -> int:
-        """Number of nodes, in scikit-learn's word."""
         return len(self.nodes)
 
     @cached_property
@@ -131,6 +130,22 @@ class Tree:
         """Which nodes are leaves."""
         leaf: Array = self.test == _LEAF
         return leaf
+
+    def with_leaves(self, leaves: Array) -> Tree:
+        """The same tree with other predictions in the rows of ``leaves``; equal rows become one."""
+        different, row = np.unique(leaves, axis=0, return_inverse=True)
+        if len(different) == len(leaves):
+            return replace(self, leaves=leaves)
+        nodes = self.nodes.copy()
+        child = nodes.view(np.int32)[:, 2]
+        child[self.is_leaf] = row.ravel()[child[self.is_leaf]]
+        return replace(self, nodes=nodes, leaves=different)
+
+    @cached_property
+    def likeliest(self) -> Array:
+        """The likeliest class of each row of ``leaves``; of two the first."""
+        found: Array = self.leaves.argmax(axis=1)
+        return found
 
     @property
     def n_leaves(self) -> int:
@@ -220,7 +235,9 @@ class Tree:
         block = table.matrix
         if block is not None and set(self.columns.types) <= {REAL, SINGLE}:
             X = np.ascontiguousarray(block)
-            _native.tree_route_matrix(self.nodes, self.words, self.tables, X, leaf, threads)
+            _native.tree_route_matrix(
+                self.nodes, self.words, self.tables, X, len(self.schema), leaf, threads
+            )
             return leaf
         arrays, gaps = column_arrays(table, self.columns)
         types = self._types_of(arrays)
@@ -257,7 +274,9 @@ class Tree:
         """Share of each column in the weighted decrease of impurity; zeros without a split."""
         inner = ~self.is_leaf
         decrease = (self.weight * self.gain)[inner]
-        total = np.bincount(self.column[inner], decrease, minlength=len(self.schema))
+        # Without any split bincount would count whole numbers.
+        total = np.zeros(len(self.schema))
+        total += np.bincount(self.column[inner], decrease, minlength=len(self.schema))
         return total / total.sum() if total.sum() > 0 else total
 
     def to_text(self, **options: Any) -> str:

@@ -18,7 +18,8 @@ def tree_trace(grown: Grown) -> Trace:
 
     A frame holds ``node``, ``children``, ``column``, ``name``, ``split`` (its first condition),
     ``n_rows``, ``impurity``, ``gain``, ``ties``, ``method``, ``runner_up`` (name, or None) and
-    ``runner_up_gain``, and for every column ``candidate_gain`` (-1 where it could not split) and
+    ``runner_up_gain``, and for every column ``candidate_gain``, by which the columns were compared
+    (for gain_ratio the ratio; -1 where it could not split, NaN where it was not drawn), and
     ``candidate_cut`` (the largest value that goes left, or the edge of its bin; NaN for nominal
     columns). At most 1000 frames and 64 MB are kept; see `ceiba.base.Trace`.
     """
