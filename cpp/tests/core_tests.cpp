@@ -1,4 +1,4 @@
-// The core without Python: random draws, segments, moments, centre sums, the race.
+// The core without Python: random draws, segments, moments, centre sums, the race, trees.
 // A test is a function that throws; the last line counts them.
 #include <algorithm>
 #include <cmath>
@@ -17,6 +17,9 @@
 #include "stats/centre_sums.hpp"
 #include "stats/moments.hpp"
 #include "stats/race.hpp"
+#include "tree/coding.hpp"
+#include "tree/median.hpp"
+#include "tree/sort.hpp"
 
 using namespace ceiba;
 
@@ -185,6 +188,64 @@ void a_race_in_two_parts_has_the_same_winners() {
         expect(both[i].first == keys[i] && both[i].second == rows[i], "the first at the finish");
 }
 
+void a_threshold_separates_any_two_values() {
+    const double inf = std::numeric_limits<double>::infinity();
+    const double reals[] = {-inf, -1.7e308, -1.0, -5e-324, 0.0, 5e-324, 1.0, 1.0 + 0x1p-52, inf};
+    for (std::size_t i = 0; i + 1 < std::size(reals); ++i) {
+        const double t = tree::between(reals[i], reals[i + 1]);
+        expect(reals[i] <= t && t < reals[i + 1], "reals");
+    }
+    const auto least = std::numeric_limits<std::int64_t>::min(), most = ~least;
+    for (const auto& [a, b] : {std::pair{least, most}, {most - 1, most}, {least, least + 1}}) {
+        const std::int64_t t = tree::between<std::int64_t>(a, b);
+        expect(a <= t && t < b, "whole numbers");
+    }
+}
+
+void radix_sort_keeps_the_order_of_equal_codes() {
+    for (std::size_t n : {0, 1, 63, 64, 5000}) {
+        std::vector<std::uint64_t> entries(n), spare(n);
+        for (std::size_t i = 0; i < n; ++i) entries[i] = (i * 2654435761u % 700) << 20 | i;
+        std::vector<std::uint64_t> wanted = entries;
+        std::sort(wanted.begin(), wanted.end());
+        const std::uint64_t* sorted =
+            tree::radix_sort(entries.data(), spare.data(), n, 20, 20 + tree::bits_of(700));
+        expect(std::equal(wanted.begin(), wanted.end(), sorted), "sorted");
+    }
+}
+
+void ranks_and_values_of_codes_are_each_others_inverse() {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> x = draws(3000, 3);
+    for (std::size_t i = 0; i < x.size(); i += 7) x[i] = i % 2 ? nan : 1e9 + std::floor(5 * x[i]);
+    const tree::Values<double> values{x.data(), x.size(), 1, nullptr};
+    std::vector<std::uint32_t> codes(x.size()), all;
+    tree::RankBuffers buffers;
+    const std::uint32_t different = tree::rank(values, codes.data(), buffers);
+    for (std::uint32_t code = 0; code < different; ++code) all.push_back(code);
+    const std::vector<double> found = tree::values_of_codes(values, codes.data(), all);
+    expect(std::is_sorted(found.begin(), found.end()), "ascending");
+    for (std::size_t i = 0; i < x.size(); ++i)
+        expect(std::isnan(x[i]) ? codes[i] == different : found[codes[i]] == x[i],
+               "value of a code");
+}
+
+void a_running_median_is_the_median_so_far() {
+    tree::RunningMedian running;
+    std::vector<double> so_far;
+    for (const double x : draws(200, 9)) {
+        running.add({x, 1.0, x});
+        so_far.push_back(x);
+        std::sort(so_far.begin(), so_far.end());
+        const std::size_t n = so_far.size();
+        const double median = n % 2 ? so_far[n / 2] : so_far[n / 2 - 1] / 2 + so_far[n / 2] / 2;
+        double deviation = 0;
+        for (const double y : so_far) deviation += std::abs(y - median);
+        expect(close(running.median(), median, 1e-12), "median");
+        expect(close(running.deviation(), deviation, 1e-9), "deviation");
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -197,6 +258,11 @@ int main() {
         {"bounds_never_change_a_step<double>", bounds_never_change_a_step<double>},
         {"bounds_never_change_a_step<float>", bounds_never_change_a_step<float>},
         {"a_race_in_two_parts_has_the_same_winners", a_race_in_two_parts_has_the_same_winners},
+        {"a_threshold_separates_any_two_values", a_threshold_separates_any_two_values},
+        {"radix_sort_keeps_the_order_of_equal_codes", radix_sort_keeps_the_order_of_equal_codes},
+        {"ranks_and_values_of_codes_are_each_others_inverse",
+         ranks_and_values_of_codes_are_each_others_inverse},
+        {"a_running_median_is_the_median_so_far", a_running_median_is_the_median_so_far},
     };
     int passed = 0, failed = 0;
     for (const auto& [name, test] : tests) {

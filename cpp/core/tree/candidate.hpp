@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "tree/cells.hpp"
@@ -43,7 +44,7 @@ struct NodeCell {
 // The best split of one column, or of a node.
 //   kThreshold  codes <= cut are branch 0, the others 1; `next` is the first code above the cut
 //   kKnown      known values are branch 0, gaps 1
-//   kTable      table[level] is the branch, -1 for a level that the node does not have
+//   kTable      the branch of each level that the node has
 struct Candidate {
     double score = -std::numeric_limits<double>::infinity();
     double terms = 0;
@@ -54,8 +55,9 @@ struct Candidate {
     std::uint32_t ties = 0;
     Shape shape = Shape::kLeaf;
     Method method = Method::kNone;
-    bool seen = false;  // there was a candidate, allowed or not
-    std::vector<std::int32_t> table;
+    bool seen = false;         // there was a candidate, allowed or not
+    std::uint32_t levels = 0;  // that the column has
+    std::vector<std::pair<std::uint32_t, std::int32_t>> table;
 
     bool found() const { return shape != Shape::kLeaf; }
 

@@ -153,7 +153,9 @@ void Growth::decide(std::size_t node, const std::vector<std::int32_t>& looked_at
     n.reason = Reason::kSplit;
     if (chosen.shape == Shape::kTable) {
         n.table = std::int64_t(tables.size());
-        tables.insert(tables.end(), chosen.table.begin(), chosen.table.end());
+        tables.resize(tables.size() + chosen.levels, -1);
+        for (const auto& [level, branch] : chosen.table)
+            tables[std::size_t(n.table) + level] = branch;
     }
 }
 

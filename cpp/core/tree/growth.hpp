@@ -89,7 +89,7 @@ class Growth {
     std::size_t size;  // of a cell
     std::vector<Node> nodes;
     std::vector<Number> cells;
-    std::vector<std::int32_t> tables;
+    std::vector<std::int32_t> tables;  // branches of levels, -1 for those that a node does not have
     std::vector<double> candidate_gains;
     std::vector<std::uint32_t> candidate_cuts;
 

@@ -99,12 +99,13 @@ class LevelSearch {
         best.shape = Shape::kTable;
         best.method = method;
         best.gap = gap;
-        best.table.assign(column.n_codes, -1);
+        best.levels = column.n_codes;
+        best.table.clear();
         for (std::size_t i = 0; i < items_.count(); ++i) {
             if (items_.codes[i] == column.gap())
                 best.gap = branch(i);
             else
-                best.table[items_.codes[i]] = branch(i);
+                best.table.emplace_back(items_.codes[i], branch(i));
         }
     }
 

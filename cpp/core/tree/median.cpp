@@ -275,12 +275,13 @@ void MedianFinder<Weighted>::grouped(const Column& column, Candidate& best) {
     if (most == 0) return;
     best.shape = Shape::kTable;
     best.method = Method::kMedian;
-    best.table.assign(column.n_codes, -1);
+    best.levels = column.n_codes;
+    best.table.clear();
     for (std::size_t r = 0; r < runs_.size(); ++r) {
         if (gap_is_run && runs_[r].code == column.gap())
             best.gap = r < most ? 0 : 1;
         else
-            best.table[runs_[r].code] = r < most ? 0 : 1;
+            best.table.emplace_back(runs_[r].code, r < most ? 0 : 1);
     }
 }
 
@@ -320,8 +321,10 @@ void MedianFinder<Weighted>::multiway(const Column& column, Candidate& best) {
         best.shape = Shape::kTable;
         best.method = Method::kMultiway;
         best.gap = own ? std::int32_t(levels) : hosted ? std::int32_t(host) : kHeavier;
-        best.table.assign(column.n_codes, -1);
-        for (std::size_t r = 0; r < levels; ++r) best.table[runs_[r].code] = std::int32_t(r);
+        best.levels = column.n_codes;
+        best.table.clear();
+        for (std::size_t r = 0; r < levels; ++r)
+            best.table.emplace_back(runs_[r].code, std::int32_t(r));
     }
 }
 
