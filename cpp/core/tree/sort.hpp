@@ -14,7 +14,7 @@ template <typename Entry>
 Entry* radix_sort(Entry* entries, Entry* spare, std::size_t n, int from, int to) {
     constexpr int kDigit = 11, kPasses = 3;
     if (n < 64) {
-        // By insertion: small nodes come by the million.
+        // By insertion: there are no counters to clear and to add up.
         for (std::size_t i = 1; i < n; ++i) {
             const Entry entry = entries[i];
             std::size_t j = i;

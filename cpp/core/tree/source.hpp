@@ -10,16 +10,6 @@
 
 namespace ceiba::tree {
 
-// Cuts of a block: rows on the left, and what the criterion adds up on both sides (Gini: squared
-// class counts; squared error: targets).
-template <std::size_t Size>
-struct Cuts {
-    std::uint32_t place[Size];
-    double rows[Size];
-    double left[Size];
-    double right[Size];
-};
-
 // Cells of all codes, the gap's behind them.
 template <typename Cells>
 class Bins {

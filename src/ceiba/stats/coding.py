@@ -106,8 +106,7 @@ class Coding:
         They are looked up in the rows: the values of all codes would take as much memory as the
         table itself.
         """
-        numeric = np.flatnonzero(np.array(self.columns.types) < ORDINAL)
-        kept = np.isin(columns, numeric)
+        kept = (np.array(self.columns.types) < ORDINAL)[columns]
         pairs = np.unique(columns[kept].astype(np.int64) << 32 | wanted[kept].astype(np.int64))
         offsets = np.searchsorted(pairs >> 32, np.arange(len(self.n_codes) + 1))
         own = (pairs & 0xFFFFFFFF).astype(np.uint32)
