@@ -58,7 +58,7 @@ def second_pass(rows: Labelled) -> tuple[Any, ...]:
     coding, fixed, rules, _ = first_pass(rows)
     root = np.zeros(1, np.int32)
     sums = LevelSums.of(Batch(rows, 0), coding, fixed, rules, None, root)
-    grower = Grower(None, rows, rows.table.schema, fixed, rules, len(rows), 1, False)
+    grower = Grower(None, rows, rows.table.schema, fixed, rules, len(rows), False)
     state = grower._solve(coding, None, root, sums)
     return coding, fixed, rules, state if len(open_nodes(state)) else None
 

@@ -79,11 +79,10 @@ class DecisionTree(Estimator):
             total = engine.reduce(rows, TotalWeight.of, fixed).total
         rules = tree_rules(self, fixed, survey.n_rows, len(schema), total, seed)
         ranks = self.criterion == "absolute_error"
-        grower = Grower(engine, rows, schema, fixed, rules, survey.n_rows, engine.threads, ranks)
+        grower = Grower(engine, rows, schema, fixed, rules, survey.n_rows, ranks)
         if self.max_bins is None:
             return grower.exact()
-        levels = partial(Steps, self, 10**6, name="levels")
-        return grower.binned(self.max_bins, seed, lambda: iter(levels()))
+        return grower.binned(self.max_bins, seed, partial(Steps, self, 10**6, name="levels"))
 
     def _check_engine(self, engine: Engine) -> None:
         if engine.name == "local":

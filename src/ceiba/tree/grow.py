@@ -16,7 +16,7 @@ Ke et al. (2017), "LightGBM: a highly efficient gradient boosting decision tree"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,7 @@ from ceiba.tree.structure import Tree
 SAMPLE_ROWS = 65_536
 # Open rows are gathered when their codes and targets take no more than this.
 GATHER_BYTES = 256_000_000
-# Sums of the nodes of one pass take no more than this.
+# Sums of the nodes of one pass take no more than this, unless one node alone takes more.
 SUMS_BYTES = 256_000_000
 _TARGET_BYTES = 36
 
@@ -66,23 +66,22 @@ class Grower:
     fixed: FixedPoint
     rules: TreeRules
     n_rows: int
-    threads: int
     ranks: bool
 
     def exact(self) -> Grown:
         """A tree whose thresholds lie between any two neighbouring values; in memory only."""
         table = self.rows.rows.table
-        coding, codes = Coding.exact(table, self.threads)
+        coding, codes = Coding.exact(table, self.engine.threads)
         targets = self.fixed.targets(self.rows.rows, ranks=self.ranks)
         state = self._finish(coding, codes, targets, None, None)
         columns, cuts = cuts_of(state, len(self.schema))
-        values = coding.values(table, codes, columns, cuts, self.threads)
+        values = coding.values(table, codes, columns, cuts, self.engine.threads)
         return self._pack(coding, state, values)
 
-    def binned(self, max_bins: int, seed: int, levels: Callable[[], Iterator[Any]]) -> Grown:
+    def binned(self, max_bins: int, seed: int, levels: Callable[[], Iterable[Any]]) -> Grown:
         """A tree whose thresholds are edges of bins; ``levels`` counts the passes."""
         sample = self.engine.reduce(self.rows, RowSample.of, SAMPLE_ROWS, seed)
-        coding = Coding.of_bins(sample, max_bins, self.threads)
+        coding = Coding.of_bins(sample, max_bins, self.engine.threads)
         state: State | None = None
         if self.engine.name != "local":
             state = self._levels(coding, levels)
@@ -95,7 +94,7 @@ class Grower:
         state = self._finish(coding, codes, targets, state, places)
         return self._pack(coding, state, coding.edges)
 
-    def _levels(self, coding: Coding, levels: Callable[[], Iterator[Any]]) -> State | None:
+    def _levels(self, coding: Coding, levels: Callable[[], Iterable[Any]]) -> State | None:
         """Grow level after level until the rows of open nodes can be held, or none is open."""
         state: State | None = None
         row_bytes = len(coding.n_codes) * 4 + _TARGET_BYTES
@@ -140,7 +139,7 @@ class Grower:
             targets.native(),
             state,
             places,
-            self.threads,
+            self.engine.threads,
         )
         return State(*grown)
 
