@@ -67,6 +67,7 @@ void without_gil(Work work) {
 
 void bind_process(nb::module_& module);
 void bind_cluster(nb::module_& module);
+void bind_mixture(nb::module_& module);
 void bind_tree_coding(nb::module_& module);
 void bind_tree_growing(nb::module_& module);
 void bind_tree_routing(nb::module_& module);

@@ -4,6 +4,7 @@ NB_MODULE(_native, module) {
     module.doc() = "Native kernels of Ceiba: typed arrays in, typed arrays out.";
     ceiba::bindings::bind_process(module);
     ceiba::bindings::bind_cluster(module);
+    ceiba::bindings::bind_mixture(module);
     ceiba::bindings::bind_tree_coding(module);
     ceiba::bindings::bind_tree_growing(module);
     ceiba::bindings::bind_tree_routing(module);

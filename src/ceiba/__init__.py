@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ceiba.cluster import KMeans
     from ceiba.data import read, scan
     from ceiba.export import load, save
+    from ceiba.mixture import GaussianMixture, GaussianMixtureClassifier
     from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 __version__ = "0.1.0"
@@ -22,6 +23,8 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "DecisionTreeClassifier": "ceiba.tree",
     "DecisionTreeRegressor": "ceiba.tree",
+    "GaussianMixture": "ceiba.mixture",
+    "GaussianMixtureClassifier": "ceiba.mixture",
     "KMeans": "ceiba.cluster",
     "datasets": None,
     "plots": None,
@@ -34,6 +37,8 @@ _PUBLIC = {
 __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "GaussianMixture",
+    "GaussianMixtureClassifier",
     "KMeans",
     "__version__",
     "datasets",

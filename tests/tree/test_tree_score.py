@@ -23,7 +23,8 @@ from ceiba.data.table import Table
 from ceiba.engine import choose_engine
 from ceiba.engine.contract import Batch
 from ceiba.stats import ToLabelled
-from ceiba.tree.score import Accuracy, Determination, score_of
+from ceiba.stats.accuracy import Accuracy
+from ceiba.tree.score import Determination, likeliest, score_of
 
 WORDS = np.array(["ash", "birch", "cedar"])
 
@@ -59,7 +60,7 @@ def statistic(model: Any, X: Any, y: Any, weight: Any = None) -> Any:
     batch = Batch(ToLabelled(model._task)(Chunk(Table.of(X), y, weight)))
     if model._task == "regression":
         return Determination.of(batch, model.tree_)
-    return Accuracy.of(batch, model.tree_, model.classes_)
+    return Accuracy.of(batch, model.classes_, partial(likeliest, model.tree_))
 
 
 def in_order(model: Any, X: Any, y: Any, weight: Any, cuts: list[int]) -> Any:

@@ -3,16 +3,19 @@
 #include <cstring>
 
 #include "simd/kernels.hpp"
+#include "simd/mixture_kernels.hpp"
 #include "simd/tree_kernels.hpp"
 
 namespace ceiba {
 
 extern const Kernels<double> kernels_portable_double;
 extern const Kernels<float> kernels_portable_float;
+extern const MixtureKernels mixture_kernels_portable;
 extern const TreeKernels tree_kernels_portable;
 #if defined(__x86_64__)
 extern const Kernels<double> kernels_avx2_double, kernels_avx512_double;
 extern const Kernels<float> kernels_avx2_float, kernels_avx512_float;
+extern const MixtureKernels mixture_kernels_avx2, mixture_kernels_avx512;
 extern const TreeKernels tree_kernels_avx2, tree_kernels_avx512;
 #endif
 
@@ -65,6 +68,14 @@ const Kernels<float>& kernels<float>() {
     if (chosen_isa() == Isa::avx2) return kernels_avx2_float;
 #endif
     return kernels_portable_float;
+}
+
+const MixtureKernels& mixture_kernels() {
+#if defined(__x86_64__)
+    if (chosen_isa() == Isa::avx512) return mixture_kernels_avx512;
+    if (chosen_isa() == Isa::avx2) return mixture_kernels_avx2;
+#endif
+    return mixture_kernels_portable;
 }
 
 const TreeKernels& tree_kernels() {

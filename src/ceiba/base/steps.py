@@ -28,6 +28,8 @@ class Steps:
         What progress calls the run.
     runs : int or None
         How many runs the fit makes in all (``n_init``); None where nobody knows.
+    after : Steps, optional
+        A shorter run that this one goes on with: its count and its trace are taken over.
 
     Attributes
     ----------
@@ -51,7 +53,7 @@ class Steps:
     (4, [0.5, 0.25, 0.125, 0.0625])
     """
 
-    __slots__ = ("_watch", "count", "max_iter", "stopped", "trace")
+    __slots__ = ("_begun", "_watch", "count", "max_iter", "stopped", "trace")
 
     def __init__(
         self,
@@ -61,11 +63,15 @@ class Steps:
         trace: bool = False,
         name: str = "steps",
         runs: int | None = 1,
+        after: Steps | None = None,
     ) -> None:
         self.max_iter = max_iter
         self.trace = Trace() if trace else None
         self.count = 0
+        if after is not None:
+            self.trace, self.count = after.trace, after.count
         self.stopped = False
+        self._begun = False
         self._watch: Watch | None = current_watch(estimator)
         if self._watch is not None:
             self._watch.open_run(name, max_iter, runs)
@@ -75,8 +81,9 @@ class Steps:
 
     def __next__(self) -> Step:
         watch = self._watch
-        if watch is not None and self.count and watch.end_step():
+        if watch is not None and self._begun and watch.end_step():
             self.stopped = True
+        self._begun = True
         if self.stopped or self.count >= self.max_iter:
             raise StopIteration
         self.count += 1

@@ -91,6 +91,11 @@ class Trace(Sequence[Frame]):
         while self._overfull():
             self._thin()
 
+    def take_back(self) -> None:
+        """Drop the frame recorded last, as when its step is to be recorded again."""
+        self._drop_last()
+        self._recorded -= 1
+
     @property
     def thinned(self) -> bool:
         """Whether frames were dropped to keep within the limits."""

@@ -16,13 +16,14 @@ from ceiba.base import AtLeast, Estimator, Steps, Trace, seed_of, validate, watc
 from ceiba.base.estimator import schema_attributes
 from ceiba.cluster.lloyd import Centres, lloyd
 from ceiba.cluster.starts import plus_plus, random_rows
+from ceiba.cluster.survey import check_columns, survey
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk, InMemory, Source
 from ceiba.data.table import Table
 from ceiba.engine import Engine
 from ceiba.stats import Assignment, CentreSums, Distances, Moments, Space, ToPoints
-from ceiba.stats.points import Array, lie_somewhere, suits
+from ceiba.stats.points import Array, lie_somewhere
 
 
 class EmptyClusterWarning(UserWarning):
@@ -145,7 +146,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         engine, source = self._open(X, sample_weight, reset=True)
         given = None if isinstance(self.init, str) or callable(self.init) else self.init
         rows, moments = self._survey(engine, source, self.n_clusters, given)
-        self._check_values(moments, source)
+        check_columns(moments, source)
         space = Space.of(moments)
         tol = float(self.tol * np.mean(moments.variance))
         schema = source.schema
@@ -184,7 +185,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         engine, source = self._open(X, sample_weight, reset=first)
         if first:
             rows, moments = self._survey(engine, source, self.n_clusters)
-            self._check_values(moments, source)
+            check_columns(moments, source)
             space = Space.of(moments)
             centres = self._start(rows, engine, space, seed_of(self.random_state), 0)
             seen = np.zeros_like(centres)
@@ -252,28 +253,18 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
 
         The type of the points can hold the distances among them and to ``known`` centres.
         """
-        rows = engine.rows(source.partitions, ToPoints())
-        moments = engine.reduce(rows, Moments.of)
-        if moments.n_rows == 0:
-            raise ValueError("every row has weight zero: there is nothing to cluster")
-        if moments.n_rows < least:
-            raise ValueError(f"n_samples={moments.n_rows} should be >= n_clusters={least}.")
-        reach = moments
-        if known is not None:
-            k, d = self.n_clusters, len(moments.mean)
-            reach = moments.reaching(_given_centres(known, k, d))
-            Space.of(reach)  # refuses centres too far away to be measured
-        if not suits(reach.spread, Encoding.of(source.schema).dtype):
-            rows = engine.rows(source.partitions, ToPoints("float64"))
-            moments = engine.reduce(rows, Moments.of)
-        return rows.numbered(moments.rows), moments
+        k = self.n_clusters
 
-    def _check_values(self, moments: Moments, source: Source) -> None:
-        encoding = Encoding.of(source.schema)
-        if not moments.weight.all():
-            name = encoding.names[int(np.argmin(moments.weight))]
-            raise ValueError(f"column {name!r} has no value in any row: leave it out")
-        encoding.check_whole_numbers(moments.least, moments.most)
+        def reaching(moments: Moments) -> Moments:
+            if moments.n_rows < least:
+                raise ValueError(f"n_samples={moments.n_rows} should be >= n_clusters={least}.")
+            if known is None:
+                return moments
+            reach = moments.reaching(_given_centres(known, k, len(moments.mean)))
+            Space.of(reach)  # refuses centres too far away to be measured
+            return reach
+
+        return survey(engine, source, reaching)
 
     def _best_run(
         self, rows: Any, engine: Engine, space: Space, tol: float, schema: Schema

@@ -9,11 +9,17 @@ from typing import Any
 ESTIMATORS = {
     "DecisionTreeClassifier": "ceiba.tree",
     "DecisionTreeRegressor": "ceiba.tree",
+    "GaussianMixture": "ceiba.mixture",
+    "GaussianMixtureClassifier": "ceiba.mixture",
     "KMeans": "ceiba.cluster",
 }
 
 # Parts of a fitted state that write themselves with to_json and read themselves with from_json.
 RECORDS = {
+    "Account": "ceiba.mixture.account",
+    "ComponentMoments": "ceiba.stats.component_moments",
+    "ConjugatePrior": "ceiba.mixture.prior",
+    "MixtureChoice": "ceiba.mixture.choice",
     "Schema": "ceiba.data.schema",
     "Trace": "ceiba.base.trace",
     "Tree": "ceiba.tree.structure",

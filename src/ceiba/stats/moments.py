@@ -15,7 +15,8 @@ from ceiba.stats.points import Array
 class Moments:
     """Per column: weight, mean, centred sum of squares, least and most; and the rows behind them.
 
-    ``rows`` counts the rows of each part in order, so that the parts of a whole can number theirs.
+    ``rows`` counts the rows of each part in order, so that the parts of a whole can number theirs;
+    ``total`` is the weight of all rows, whatever they miss.
     Two parts are merged centred, never by raw second moments.
 
     References
@@ -31,6 +32,7 @@ class Moments:
     most: Array
     gaps: int
     rows: tuple[int, ...]
+    total: float
 
     @classmethod
     def of(cls, batch: Any) -> Moments:
@@ -44,7 +46,9 @@ class Moments:
                 f"{batch.rows.column_name(column)}. Correct it, or give NaN where the value is "
                 "missing."
             )
-        return cls(out[0], out[1], out[2], out[3], out[4], gaps, (len(X),))
+        weight = batch.rows.weight
+        total = float(len(X) if weight is None else weight.sum())
+        return cls(out[0], out[1], out[2], out[3], out[4], gaps, (len(X),), total)
 
     def merge(self, other: Moments) -> Moments:
         """Moments of both parts' rows."""
@@ -62,6 +66,7 @@ class Moments:
             np.maximum(self.most, other.most),
             self.gaps + other.gaps,
             self.rows + other.rows,
+            self.total + other.total,
         )
 
     def reaching(self, centres: Array) -> Moments:

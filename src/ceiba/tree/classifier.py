@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ceiba.base import Between
+from ceiba.base import Between, ScoresScans
 from ceiba.data.target import Task
 from ceiba.stats import TargetSurvey
 from ceiba.stats.points import Array
@@ -31,7 +31,6 @@ from ceiba.tree.parameters import (
     Seed,
     Splits,
 )
-from ceiba.tree.score import ScoresScans
 from ceiba.tree.structure import Tree
 
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from ceiba.base import Estimator, Steps, seed_of, watched
 from ceiba.base.estimator import schema_attributes
-from ceiba.data.source import Chunk
+from ceiba.data.source import Chunk, Source
 from ceiba.data.table import Table
 from ceiba.data.target import Task
 from ceiba.engine import Engine
@@ -21,6 +21,7 @@ from ceiba.stats.total_weight import TotalWeight
 from ceiba.tree.grow import Grower, Grown
 from ceiba.tree.leaf_numbers import LeafNumbers
 from ceiba.tree.rules import tree_rules
+from ceiba.tree.score import score_of
 from ceiba.tree.structure import Tree
 from ceiba.tree.tree_trace import tree_trace
 
@@ -113,6 +114,9 @@ class DecisionTree(Estimator):
         rows = engine.rows(source.partitions, as_table)
         leaves: Array = engine.reduce(rows, LeafNumbers.of, self.tree_).numbers
         return leaves
+
+    def _score_on(self, engine: Engine, source: Source) -> float:
+        return score_of(self, engine, source)
 
     def apply(self, X: Any) -> Array:
         """Number of the leaf that each row of ``X`` comes to.

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from sklearn.base import RegressorMixin
 
+from ceiba.base import ScoresScans
 from ceiba.data.target import Task
 from ceiba.stats.points import Array
 from ceiba.tree.decision_tree import DecisionTree
@@ -26,7 +27,6 @@ from ceiba.tree.parameters import (
     Seed,
     Splits,
 )
-from ceiba.tree.score import ScoresScans
 
 
 class DecisionTreeRegressor(ScoresScans, RegressorMixin, DecisionTree):

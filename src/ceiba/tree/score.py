@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ceiba.data.source import Source
+from ceiba.data.table import Table
 from ceiba.engine import Engine
 from ceiba.stats import Labelled, ToLabelled
+from ceiba.stats.accuracy import Accuracy, check_sums
 from ceiba.stats.points import Array
 from ceiba.tree.structure import Tree
 
@@ -29,40 +32,15 @@ def score_of(model: Any, engine: Engine, source: Source) -> float:
     """
     rows = engine.rows(source.partitions, ToLabelled(model._task))
     if model._task == "classification":
-        return engine.reduce(rows, Accuracy.of, model.tree_, model.classes_).score
+        predict = partial(likeliest, model.tree_)
+        return engine.reduce(rows, Accuracy.of, model.classes_, predict).score
     return engine.reduce(rows, Determination.of, model.tree_).score
 
 
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """Weight of all rows, and of those whose class is predicted."""
-
-    weight: float
-    right: float
-
-    @classmethod
-    def of(cls, batch: Any, tree: Tree, classes: Array) -> Accuracy:
-        """Of labelled rows; a class that is not among the model's ``classes`` is wrong."""
-        rows: Labelled = batch.rows
-        if len(rows) == 0:
-            return cls(0.0, 0.0)
-        leaves = tree.apply(rows.table, batch.threads)
-        predicted = tree.likeliest[tree.child[leaves]]
-        right = predicted == places_of(rows, classes)
-        if rows.weight is None:
-            return cls(float(len(rows)), float(np.count_nonzero(right)))
-        # Added up in the same order, zeros in place of the wrong: never more than the whole.
-        return cls(float(rows.weight.sum()), float((rows.weight * right).sum()))
-
-    def merge(self, other: Accuracy) -> Accuracy:
-        """Of both parts."""
-        return Accuracy(self.weight + other.weight, self.right + other.right)
-
-    @property
-    def score(self) -> float:
-        """Share of the weight whose class is predicted."""
-        check_sums(self.weight, self.right)
-        return self.right / self.weight
+def likeliest(tree: Tree, table: Table, threads: int) -> Array:
+    """Place of the likeliest class of every row's leaf."""
+    places: Array = tree.likeliest[tree.child[tree.apply(table, threads)]]
+    return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,30 +109,6 @@ class Determination:
         return 1.0 - self.residual / self.squares
 
 
-def places_of(rows: Labelled, classes: Array) -> Array:
-    """The place of every row's class among the model's; -1 for one that it does not know."""
-    own, known = rows.target.classes, classes.tolist()
-    assert own is not None
-    labels = own.tolist()
-    if isinstance(labels[0], str) != isinstance(known[0], str):
-        raise ValueError(
-            f"the target holds {labels[0]!r}, and the model's classes are like {known[0]!r}: give "
-            "the target in the type that the model was fitted with"
-        )
-    # By Python's equality, which tells whole numbers and floats apart at any size.
-    place = {label: k for k, label in enumerate(known)}
-    found: Array = np.array([place.get(label, -1) for label in labels])[rows.target.values]
-    return found
-
-
-def check_sums(weight: float, *sums: float) -> None:
-    """Refuse sums that no score can be taken of."""
-    if weight == 0:
-        raise ValueError("every row has weight zero: there is nothing to score")
-    if not all(map(math.isfinite, (weight, *sums))):
-        raise ValueError("the sums of weights or squares are too large: give smaller numbers")
-
-
 def warn_single() -> None:
     """Say that a single row has no R²."""
     from sklearn.exceptions import UndefinedMetricWarning
@@ -162,30 +116,3 @@ def warn_single() -> None:
     warnings.warn(
         "R² is not well-defined with less than two rows.", UndefinedMetricWarning, stacklevel=5
     )
-
-
-class ScoresScans:
-    """``score`` on rows that need not be in memory; stands before scikit-learn's mixin."""
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Share of rows whose class is predicted right, or the coefficient of determination R².
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in ``fit``: ``y`` is None where ``X`` is a scan that names its target.
-
-        Returns
-        -------
-        float
-        """
-        if y is not None:
-            found: float = super().score(X, y, sample_weight)  # type: ignore[misc]
-            return found
-        engine, source = self._open(  # type: ignore[attr-defined]
-            X,
-            sample_weight,
-            reset=False,
-            task=self._task,  # type: ignore[attr-defined]
-        )
-        return score_of(self, engine, source)

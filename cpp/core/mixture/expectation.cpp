@@ -1,0 +1,361 @@
+#include "mixture/expectation.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "mixture/marginal.hpp"
+#include "mixture/tile_reader.hpp"
+#include "parallel.hpp"
+#include "random.hpp"
+
+namespace ceiba {
+namespace {
+
+// Joint log densities of the components, tile by tile: what the covariances' kinds differ in.
+//
+// A visitor is called as visitor(tiles, joint) for every tile, with `tiles` as below.
+template <typename T>
+class Densities {
+  public:
+    explicit Densities(const MixtureProblem<T>& problem)
+        : problem_(problem),
+          model_(problem.model),
+          reader_(problem),
+          joint_(model_.k * kMixtureRows),
+          marginal_(model_),
+          work_(2 * side_blocks(model_.d) * kSide * kMixtureRows) {
+        if (!model_.full) prepare_diagonal();
+    }
+
+    const TileReader<T>& reader() const { return reader_; }
+    const Marginal& marginal() const { return marginal_; }
+    double* joint() { return joint_.data(); }
+    double* work() { return work_.data(); }
+
+    // body() for each tile of the rows [begin, end) of the order; tiles never mix patterns.
+    template <typename Body>
+    void for_tiles(std::size_t begin, std::size_t end, const Body& body) {
+        const std::int64_t* starts = problem_.patterns.starts;
+        if (problem_.patterns.order == nullptr) {
+            if (model_.full) marginal_.see(std::vector<bool>(model_.d));
+            tiles(begin, end, body);
+            return;
+        }
+        std::size_t p = std::size_t(
+            std::upper_bound(starts, starts + problem_.patterns.count + 1, std::int64_t(begin)) -
+            starts - 1);
+        for (; begin < end; ++p) {
+            const std::size_t stop = std::min(end, std::size_t(starts[p + 1]));
+            see(std::size_t(problem_.patterns.order[begin]));
+            tiles(begin, stop, body);
+            begin = stop;
+        }
+    }
+
+    // The joint log densities of the tile at hand.
+    void compute() {
+        for (std::size_t c = 0; c < model_.k; ++c) {
+            double* out = joint_.data() + c * kMixtureRows;
+            const std::size_t padded = reader_.padded();
+            if (model_.full)
+                kernels_.triangular(reader_.tile(), marginal_.observed().size(), padded,
+                                    marginal_.mean(c), marginal_.panels(c), marginal_.norm(c),
+                                    work_.data(), out);
+            else if (problem_.gaps)
+                kernels_.diagonal_gaps(reader_.tile(), model_.d, padded, model_.mean(c),
+                                       model_.factor(c), log_norms_.data() + c * model_.d,
+                                       model_.log_weights[c], out);
+            else
+                kernels_.diagonal(reader_.tile(), model_.d, padded, model_.mean(c),
+                                  model_.factor(c), norms_[c], out);
+        }
+    }
+
+  private:
+    void prepare_diagonal() {
+        const double log_2_pi = std::log(2 * std::numbers::pi);
+        norms_.resize(model_.k);
+        log_norms_.resize(model_.k * model_.d);
+        for (std::size_t c = 0; c < model_.k; ++c) {
+            norms_[c] = model_.log_weights[c];
+            for (std::size_t j = 0; j < model_.d; ++j) {
+                const double one = std::log(model_.factor(c)[j]) - 0.5 * log_2_pi;
+                log_norms_[c * model_.d + j] = one;
+                norms_[c] += one;
+            }
+        }
+    }
+
+    void see(std::size_t row) {
+        std::vector<bool> missing(model_.d);
+        for (std::size_t j = 0; j < model_.d; ++j) missing[j] = std::isnan(problem_.X.row(row)[j]);
+        marginal_.see(missing);
+    }
+
+    template <typename Body>
+    void tiles(std::size_t begin, std::size_t end, const Body& body) {
+        for (; begin < end; begin += kMixtureRows) {
+            reader_.read(begin, std::min(kMixtureRows, end - begin), marginal_.observed());
+            body();
+        }
+    }
+
+    const MixtureProblem<T>& problem_;
+    const Gaussians& model_;
+    const MixtureKernels& kernels_ = mixture_kernels();
+    TileReader<T> reader_;
+    std::vector<double> joint_;
+    Marginal marginal_;
+    std::vector<double> work_, norms_, log_norms_;
+};
+
+// The sums of one segment of rows, as one array, so that segments are added entry by entry:
+// log-likelihood, weights, and the moments as the kernels keep them.
+struct SumLayout {
+    explicit SumLayout(const Gaussians& model, bool gaps) {
+        const std::size_t lanes = mixture_kernels().lanes;
+        first = 1 + model.k;
+        first_each = model.full ? model.d : model.d * (gaps ? 3 : 2) * lanes;
+        second = first + model.k * first_each;
+        second_each = model.full ? second_size(model.d) : 0;
+        size = second + model.k * second_each;
+    }
+    std::size_t first, first_each, second, second_each, size;
+};
+
+template <typename T>
+class ComponentSums {
+  public:
+    ComponentSums(const MixtureProblem<T>& problem, const double* pivots, const SumLayout& layout)
+        : problem_(problem),
+          model_(problem.model),
+          pivots_(pivots),
+          layout_(layout),
+          densities_(problem),
+          completed_(problem.patterns.order != nullptr && model_.full ? model_.d * kMixtureRows
+                                                                      : 0) {}
+
+    void add(std::size_t begin, std::size_t end, double* sums, int thread, Interrupt& stop) {
+        densities_.for_tiles(begin, end, [&] {
+            if (stop.stopped(thread)) return;
+            if (problem_.given.any())
+                take_given();
+            else
+                expect(sums);
+            for (std::size_t c = 0; c < model_.k; ++c) add_component(c, sums);
+        });
+    }
+
+  private:
+    void expect(double* sums) {
+        densities_.compute();
+        const auto& reader = densities_.reader();
+        sums[0] += kernels_.responsibilities(densities_.joint(), model_.k, reader.padded(),
+                                             reader.weight(), nullptr);
+    }
+
+    void take_given() {
+        const auto& reader = densities_.reader();
+        double* joint = densities_.joint();
+        for (std::size_t r = 0; r < reader.padded(); ++r)
+            for (std::size_t c = 0; c < model_.k; ++c)
+                joint[c * kMixtureRows + r] =
+                    r < reader.count() ? share(reader.row(r), c) * reader.weight()[r] : 0.0;
+        if (!problem_.given.drawn) return;
+        for (std::size_t r = 0; r < reader.count(); ++r) {
+            double total = 0;
+            for (std::size_t c = 0; c < model_.k; ++c) total += joint[c * kMixtureRows + r];
+            for (std::size_t c = 0; c < model_.k; ++c)
+                joint[c * kMixtureRows + r] *= reader.weight()[r] / total;
+        }
+    }
+
+    double share(std::size_t row, std::size_t c) const {
+        const Given& given = problem_.given;
+        if (given.labels != nullptr) return given.labels[row] == std::int32_t(c) ? 1.0 : 0.0;
+        if (given.shares != nullptr) return given.shares[row * model_.k + c];
+        return uniform(given.seed, given.stream, (given.first_row + row) * model_.k + c);
+    }
+
+    void add_component(std::size_t c, double* sums) {
+        const auto& reader = densities_.reader();
+        const double* r = densities_.joint() + c * kMixtureRows;
+        const double* pivot = pivots_ + c * model_.d;
+        double* first = sums + layout_.first + c * layout_.first_each;
+        double* second = sums + layout_.second + c * layout_.second_each;
+        double total;
+        if (model_.full) {
+            const double* tile = completed_.empty() ? reader.tile() : complete(c);
+            total = kernels_.full_moments(tile, model_.d, reader.padded(), pivot, r,
+                                          densities_.work(), first, second);
+            add_conditional(c, total, second);
+        } else {
+            const auto add =
+                problem_.gaps ? kernels_.diagonal_moments_gaps : kernels_.diagonal_moments;
+            total = add(reader.tile(), model_.d, reader.padded(), pivot, r, first);
+        }
+        sums[1 + c] += total;
+    }
+
+    // The tile with missing values replaced by what component c expects there.
+    const double* complete(std::size_t c) {
+        const auto& reader = densities_.reader();
+        const Marginal& marginal = densities_.marginal();
+        const std::size_t o = marginal.observed().size();
+        for (std::size_t i = 0; i < o; ++i)
+            std::copy_n(reader.tile() + i * kMixtureRows, reader.padded(),
+                        completed_.data() + marginal.observed()[i] * kMixtureRows);
+        for (std::size_t m = 0; m < marginal.missing().size(); ++m) {
+            const std::size_t j = marginal.missing()[m];
+            kernels_.regress(reader.tile(), o, reader.padded(), marginal.mean(c),
+                             marginal.slopes(c, m), model_.mean(c)[j],
+                             completed_.data() + j * kMixtureRows);
+        }
+        return completed_.data();
+    }
+
+    void add_conditional(std::size_t c, double weight, double* second) {
+        const std::vector<std::size_t>& missing = densities_.marginal().missing();
+        const double* conditional = densities_.marginal().conditional(c);
+        for (std::size_t a = 0; a < missing.size(); ++a)
+            for (std::size_t b = 0; b <= a; ++b)
+                second[place_of(missing[a], missing[b])] +=
+                    weight * conditional[a * missing.size() + b];
+    }
+
+  public:
+    // Where the sum of column i times column j <= i stands among the blocks.
+    static std::size_t place_of(std::size_t i, std::size_t j) {
+        const std::size_t block = i / kSide * (i / kSide + 1) / 2 + j / kSide;
+        return block * kSide * kSide + i % kSide * kSide + j % kSide;
+    }
+
+  private:
+    const MixtureProblem<T>& problem_;
+    const Gaussians& model_;
+    const double* pivots_;
+    const SumLayout& layout_;
+    const MixtureKernels& kernels_ = mixture_kernels();
+    Densities<T> densities_;
+    std::vector<double> completed_;
+};
+
+template <typename T>
+void unpack_full(const Gaussians& model, const SumLayout& layout, const double* sums,
+                 MixtureMoments& out) {
+    const std::size_t d = model.d;
+    for (std::size_t c = 0; c < model.k; ++c) {
+        const double* second = sums + layout.second + c * layout.second_each;
+        std::copy_n(sums + layout.first + c * d, d, out.first + c * d);
+        for (std::size_t i = 0; i < d; ++i)
+            for (std::size_t j = 0; j <= i; ++j)
+                out.second[(c * d + i) * d + j] = out.second[(c * d + j) * d + i] =
+                    second[ComponentSums<T>::place_of(i, j)];
+    }
+}
+
+// What is missing in a diagonal model is expected at the mean, with the variance: it is as good as
+// any other place to add it, once for all rows.
+void unpack_diagonal(const Gaussians& model, const SumLayout& layout, bool gaps, const double* sums,
+                     MixtureMoments& out) {
+    const std::size_t lanes = mixture_kernels().lanes, kinds = gaps ? 3 : 2;
+    for (std::size_t c = 0; c < model.k; ++c)
+        for (std::size_t j = 0; j < model.d; ++j) {
+            const double* mine = sums + layout.first + c * layout.first_each + j * kinds * lanes;
+            double total[3] = {};
+            for (std::size_t kind = 0; kind < kinds; ++kind)
+                for (std::size_t lane = 0; lane < lanes; ++lane)
+                    total[kind] += mine[kind * lanes + lane];
+            const std::size_t place = c * model.d + j;
+            if (gaps) {
+                const double away = model.means[place] - out.pivots[place];
+                const double unseen = std::max(0.0, out.weights[c] - total[2]);
+                total[0] += unseen * away;
+                total[1] += unseen * (away * away + model.covariances[place]);
+            }
+            out.first[place] = total[0];
+            out.second[place] = total[1];
+        }
+}
+
+// Multiply-adds of a row, for the choice of threads.
+double work_of(const Gaussians& model, std::size_t rows) {
+    const double each = model.full ? double(model.d) * double(model.d + 1) : 4.0 * double(model.d);
+    return double(rows) * double(model.k) * (each + 20);
+}
+
+// Whole tiles, and sums of all segments within 64 MB.
+Segments mixture_segments(std::size_t rows, std::size_t sums) {
+    const std::size_t most = std::clamp<std::size_t>((std::size_t(64) << 20) / (8 * sums), 1, 64);
+    const std::size_t wanted = rows / (4 * kMixtureRows);
+    return {rows, std::clamp<std::size_t>(wanted, 1, most)};
+}
+
+}  // namespace
+
+template <typename T>
+void expected_moments(const MixtureProblem<T>& problem, MixtureMoments& out, int threads) {
+    const SumLayout layout(problem.model, problem.gaps);
+    const Segments parts = mixture_segments(problem.X.rows, layout.size);
+    std::vector<std::vector<double>> partial(parts.count);
+    for_segments(parts, threads_for(work_of(problem.model, problem.X.rows), threads),
+                 [&](std::size_t s, int thread, Interrupt& stop) {
+                     partial[s].assign(layout.size, 0.0);
+                     ComponentSums<T> moments(problem, out.pivots, layout);
+                     moments.add(parts.begin(s), parts.end(s), partial[s].data(), thread, stop);
+                 });
+    for (std::size_t s = 1; s < parts.count; ++s)
+        for (std::size_t i = 0; i < layout.size; ++i) partial[0][i] += partial[s][i];
+    const double* sums = partial[0].data();
+    out.log_likelihood = sums[0];
+    std::copy_n(sums + 1, problem.model.k, out.weights);
+    if (problem.model.full)
+        unpack_full<T>(problem.model, layout, sums, out);
+    else
+        unpack_diagonal(problem.model, layout, problem.gaps, sums, out);
+}
+
+template <typename T>
+void row_posteriors(const MixtureProblem<T>& problem, const RowPosteriors& out, int threads) {
+    const std::size_t k = problem.model.k;
+    const Segments parts = segments(problem.X.rows, 4 * kMixtureRows);
+    const std::vector<double> ones(kMixtureRows, 1.0);
+    for_segments(
+        parts, threads_for(work_of(problem.model, problem.X.rows), threads),
+        [&](std::size_t s, int thread, Interrupt& stop) {
+            Densities<T> densities(problem);
+            std::vector<double> log_density(kMixtureRows);
+            densities.for_tiles(parts.begin(s), parts.end(s), [&] {
+                if (stop.stopped(thread)) return;
+                densities.compute();
+                const auto& reader = densities.reader();
+                const double* joint = densities.joint();
+                if (out.labels != nullptr)
+                    for (std::size_t r = 0; r < reader.count(); ++r) {
+                        std::size_t best = 0;
+                        for (std::size_t c = 1; c < k; ++c)
+                            if (joint[c * kMixtureRows + r] > joint[best * kMixtureRows + r])
+                                best = c;
+                        out.labels[reader.row(r)] = std::int32_t(best);
+                    }
+                if (out.log_density == nullptr && out.posteriors == nullptr) return;
+                mixture_kernels().responsibilities(densities.joint(), k, reader.padded(),
+                                                   ones.data(), log_density.data());
+                for (std::size_t r = 0; r < reader.count(); ++r) {
+                    const std::size_t row = reader.row(r);
+                    if (out.log_density != nullptr) out.log_density[row] = log_density[r];
+                    if (out.posteriors == nullptr) continue;
+                    for (std::size_t c = 0; c < k; ++c)
+                        out.posteriors[row * k + c] = joint[c * kMixtureRows + r];
+                }
+            });
+        });
+}
+
+template void expected_moments<double>(const MixtureProblem<double>&, MixtureMoments&, int);
+template void expected_moments<float>(const MixtureProblem<float>&, MixtureMoments&, int);
+template void row_posteriors<double>(const MixtureProblem<double>&, const RowPosteriors&, int);
+template void row_posteriors<float>(const MixtureProblem<float>&, const RowPosteriors&, int);
+
+}  // namespace ceiba

@@ -1,0 +1,227 @@
+// Compiled once for each instruction set: see CMakeLists.txt and the warning in kernels.cpp.
+#include "simd/mixture_kernels.hpp"
+
+#include "simd/vector_math.hpp"
+
+#define CEIBA_MIXTURE_NAME(isa) CEIBA_MIXTURE_NAME_(isa)
+#define CEIBA_MIXTURE_NAME_(isa) mixture_kernels_##isa
+
+namespace ceiba {
+namespace {
+
+constexpr std::size_t kRows = kMixtureRows;
+constexpr std::size_t kWide = kLanes<double>;
+// Vectors of rows worked on together: four outputs times four vectors are 16 accumulators, half of
+// AVX-512's registers; the others have half as many.
+constexpr std::size_t kAbreast = CEIBA_VECTOR_BYTES == 64 ? 4 : 2;
+constexpr std::size_t kGroup = kAbreast * kWide;
+static_assert(kRows % kGroup == 0);
+
+inline double sum_of(const Doubles& v) {
+    double total = 0;
+    for (std::size_t lane = 0; lane < kWide; ++lane) total += v[lane];
+    return total;
+}
+
+template <typename T>
+void pack(const T* X, std::size_t d, std::size_t count, std::size_t padded, double* tile) {
+    for (std::size_t j = 0; j < d; ++j) {
+        double* column = tile + j * kRows;
+        for (std::size_t r = 0; r < count; ++r) column[r] = double(X[r * d + j]);
+        for (std::size_t r = count; r < padded; ++r) column[r] = column[count - 1];
+    }
+}
+
+// z = x - middle, with columns of zeros up to a whole block.
+inline void centre(const double* tile, std::size_t d, std::size_t padded, const double* middle,
+                   double* z) {
+    for (std::size_t j = 0; j < d; ++j)
+        for (std::size_t r = 0; r < padded; r += kWide)
+            store(z + j * kRows + r, load(tile + j * kRows + r) - middle[j]);
+    for (std::size_t j = d; j < side_blocks(d) * kSide; ++j)
+        for (std::size_t r = 0; r < padded; r += kWide) store(z + j * kRows + r, Doubles{});
+}
+
+void triangular(const double* tile, std::size_t d, std::size_t padded, const double* mean,
+                const double* panels, double norm, double* work, double* out) {
+    centre(tile, d, padded, mean, work);
+    for (std::size_t r = 0; r < padded; r += kGroup) {
+        Doubles squares[kAbreast] = {};
+        const double* panel = panels;
+        for (std::size_t block = 0; block < side_blocks(d); ++block) {
+            Doubles y[kSide][kAbreast] = {};
+            const std::size_t columns = (block + 1) * kSide;
+            for (std::size_t i = 0; i < columns; ++i, panel += kSide)
+                for (std::size_t v = 0; v < kAbreast; ++v) {
+                    const Doubles z = load(work + i * kRows + r + v * kWide);
+                    for (std::size_t j = 0; j < kSide; ++j) y[j][v] += panel[j] * z;
+                }
+            for (std::size_t v = 0; v < kAbreast; ++v)
+                for (std::size_t j = 0; j < kSide; ++j) squares[v] += y[j][v] * y[j][v];
+        }
+        for (std::size_t v = 0; v < kAbreast; ++v)
+            store(out + r + v * kWide, norm - 0.5 * squares[v]);
+    }
+}
+
+void diagonal(const double* tile, std::size_t d, std::size_t padded, const double* mean,
+              const double* factor, double norm, double* out) {
+    for (std::size_t r = 0; r < padded; r += kGroup) {
+        Doubles squares[kAbreast] = {};
+        for (std::size_t j = 0; j < d; ++j)
+            for (std::size_t v = 0; v < kAbreast; ++v) {
+                const Doubles y =
+                    (load(tile + j * kRows + r + v * kWide) - mean[j]) * splat(factor[j]);
+                squares[v] += y * y;
+            }
+        for (std::size_t v = 0; v < kAbreast; ++v)
+            store(out + r + v * kWide, norm - 0.5 * squares[v]);
+    }
+}
+
+void diagonal_gaps(const double* tile, std::size_t d, std::size_t padded, const double* mean,
+                   const double* factor, const double* log_norm, double norm, double* out) {
+    for (std::size_t r = 0; r < padded; r += kWide) {
+        Doubles squares = {}, norms = splat(norm);
+        for (std::size_t j = 0; j < d; ++j) {
+            const Doubles x = load(tile + j * kRows + r);
+            const Doubles y = (x - mean[j]) * splat(factor[j]);
+            const Words observed = x == x;
+            squares += choose(observed, y * y, Doubles{});
+            norms += choose(observed, splat(log_norm[j]), Doubles{});
+        }
+        store(out + r, norms - 0.5 * squares);
+    }
+}
+
+double responsibilities(double* joint, std::size_t k, std::size_t padded, const double* weight,
+                        double* density) {
+    Doubles total = {};
+    for (std::size_t r = 0; r < padded; r += kWide) {
+        Doubles most = load(joint + r);
+        for (std::size_t c = 1; c < k; ++c) most = larger(load(joint + c * kRows + r), most);
+        Doubles sum = {};
+        for (std::size_t c = 0; c < k; ++c) {
+            double* here = joint + c * kRows + r;
+            const Doubles e = exp_negative(load(here) - most);
+            store(here, e);
+            sum += e;
+        }
+        const Doubles w = load(weight + r), share = w / sum;
+        const Doubles logarithm = most + log_positive(sum);
+        for (std::size_t c = 0; c < k; ++c)
+            store(joint + c * kRows + r, load(joint + c * kRows + r) * share);
+        total += w * logarithm;
+        if (density != nullptr) store(density + r, logarithm);
+    }
+    return sum_of(total);
+}
+
+// The sums over the lanes of 8 or 16 accumulators, added to as many numbers.
+template <std::size_t kCount>
+inline void add_lanes(const Doubles (&sums)[kCount], double* to) {
+    for (std::size_t first = 0; first < kCount; first += kWide) {
+        Doubles v[kWide];
+        for (std::size_t i = 0; i < kWide; ++i) v[i] = sums[first + i];
+        transpose<double>(v);
+        Doubles total = v[0];
+        for (std::size_t i = 1; i < kWide; ++i) total += v[i];
+        store(to + first, load(to + first) + total);
+    }
+}
+
+// One block of 4 x 4 sums of products, a few of its rows at a time.
+inline void add_block(const double* weighted, const double* z, std::size_t padded, double* block) {
+    constexpr std::size_t kHeight = CEIBA_VECTOR_BYTES == 64 ? 4 : 2;
+    for (std::size_t top = 0; top < kSide; top += kHeight) {
+        Doubles sums[kHeight * kSide] = {};
+        for (std::size_t r = 0; r < padded; r += kWide) {
+            Doubles right[kSide];
+            for (std::size_t j = 0; j < kSide; ++j) right[j] = load(z + j * kRows + r);
+            for (std::size_t i = 0; i < kHeight; ++i) {
+                const Doubles left = load(weighted + (top + i) * kRows + r);
+                for (std::size_t j = 0; j < kSide; ++j) sums[i * kSide + j] += left * right[j];
+            }
+        }
+        add_lanes(sums, block + top * kSide);
+    }
+}
+
+inline double total_of(const double* r, std::size_t padded) {
+    Doubles total = {};
+    for (std::size_t i = 0; i < padded; i += kWide) total += load(r + i);
+    return sum_of(total);
+}
+
+double full_moments(const double* tile, std::size_t d, std::size_t padded, const double* pivot,
+                    const double* r, double* work, double* first, double* second) {
+    const std::size_t blocks = side_blocks(d);
+    double *z = work, *weighted = work + blocks * kSide * kRows;
+    centre(tile, d, padded, pivot, z);
+    for (std::size_t j = 0; j < blocks * kSide; ++j) {
+        Doubles total = {};
+        for (std::size_t i = 0; i < padded; i += kWide) {
+            const Doubles product = load(r + i) * load(z + j * kRows + i);
+            store(weighted + j * kRows + i, product);
+            total += product;
+        }
+        if (j < d) first[j] += sum_of(total);
+    }
+    for (std::size_t i = 0; i < blocks; ++i)
+        for (std::size_t j = 0; j <= i; ++j, second += kSide * kSide)
+            add_block(weighted + i * kSide * kRows, z + j * kSide * kRows, padded, second);
+    return total_of(r, padded);
+}
+
+template <bool kGaps>
+double diagonal_moments(const double* tile, std::size_t d, std::size_t padded, const double* pivot,
+                        const double* r, double* sums) {
+    for (std::size_t j = 0; j < d; ++j) {
+        double* mine = sums + j * (kGaps ? 3 : 2) * kWide;
+        Doubles first = load(mine), second = load(mine + kWide), seen = {};
+        if constexpr (kGaps) seen = load(mine + 2 * kWide);
+        for (std::size_t i = 0; i < padded; i += kWide) {
+            const Doubles x = load(tile + j * kRows + i);
+            Doubles z = x - pivot[j], w = load(r + i);
+            if constexpr (kGaps) {
+                const Words observed = x == x;
+                z = choose(observed, z, Doubles{});
+                seen += choose(observed, w, Doubles{});
+            }
+            const Doubles product = w * z;
+            first += product;
+            second += product * z;
+        }
+        store(mine, first);
+        store(mine + kWide, second);
+        if constexpr (kGaps) store(mine + 2 * kWide, seen);
+    }
+    return total_of(r, padded);
+}
+
+void regress(const double* tile, std::size_t d, std::size_t padded, const double* mean,
+             const double* slope, double start, double* out) {
+    for (std::size_t r = 0; r < padded; r += kWide) {
+        Doubles y = splat(start);
+        for (std::size_t i = 0; i < d; ++i) y += slope[i] * (load(tile + i * kRows + r) - mean[i]);
+        store(out + r, y);
+    }
+}
+
+}  // namespace
+
+extern const MixtureKernels CEIBA_MIXTURE_NAME(CEIBA_ISA);
+const MixtureKernels CEIBA_MIXTURE_NAME(CEIBA_ISA){kGroup,
+                                                   kWide,
+                                                   pack<double>,
+                                                   pack<float>,
+                                                   triangular,
+                                                   diagonal,
+                                                   diagonal_gaps,
+                                                   responsibilities,
+                                                   full_moments,
+                                                   diagonal_moments<false>,
+                                                   diagonal_moments<true>,
+                                                   regress};
+
+}  // namespace ceiba

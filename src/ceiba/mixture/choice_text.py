@@ -1,0 +1,56 @@
+"""A choice of components in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ceiba.mixture.choice import MixtureChoice
+
+_HEADS = ("components", "form", "log-likelihood", "parameters", "BIC", "AIC", "ICL", "CV", "spread")
+_NUMBERS = ("log_likelihood", "n_parameters", "bic", "aic", "icl", "cv", "spread")
+
+
+def describe(choice: MixtureChoice) -> str:
+    """The table, the choice of each criterion, and where starts disagree."""
+    lines = [_HEADS, *(_line(choice, row) for row in range(len(choice.table["bic"])))]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(_HEADS))]
+    shown = [
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        for line in lines
+    ]
+    return "\n".join([*shown, "", *_verdicts(choice)])
+
+
+def _line(choice: MixtureChoice, row: int) -> tuple[str, ...]:
+    table = choice.table
+    cells = [str(table["n_components"][row]), str(table["covariance_type"][row])]
+    for name in _NUMBERS:
+        value = table[name][row]
+        whole = name == "n_parameters"
+        cells.append("" if np.isnan(value) else f"{value:d}" if whole else f"{value:.6g}")
+    mark = "" if table["converged"][row] else " (not converged)"
+    if table["held"][row]:
+        mark += f" ({table['held'][row]} at the floor)"
+    return (*cells[:-1], cells[-1] + mark)
+
+
+def _verdicts(choice: MixtureChoice) -> list[str]:
+    lines = []
+    for name, (k, form) in choice.best.items():
+        mark = "  <- decides" if name == choice.criterion else ""
+        lines.append(f"{name.upper()}: {k} components, {form}{mark}")
+    disputed = choice.disputed
+    if disputed.any():
+        named = ", ".join(
+            f"{k} {form}"
+            for k, form in zip(
+                choice.table["n_components"][disputed],
+                choice.table["covariance_type"][disputed],
+                strict=True,
+            )
+        )
+        lines.append(f"The start decides among: {named}. Try more starts (n_init).")
+    return lines

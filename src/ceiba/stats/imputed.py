@@ -1,0 +1,119 @@
+"""What a mixture expects of the missing values of each row, given the observed ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ceiba import _native
+from ceiba.stats.assignment import joined
+from ceiba.stats.gaussians import Gaussians
+from ceiba.stats.points import Array
+from ceiba.stats.posteriors import Posteriors
+
+
+@dataclass(frozen=True, slots=True)
+class Imputation:
+    """What is wanted: means, or draws keyed by ``seed`` and row; covariances as well or not."""
+
+    seed: int | None = None
+    covariances: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Imputed:
+    """Rows with their gaps filled and, if they were asked for, the covariances of the filled.
+
+    Rows are handled pattern by pattern: those that miss the same columns share their matrices.
+    """
+
+    parts: tuple[Array, ...]
+    covariance_parts: tuple[Array, ...] = ()
+
+    @classmethod
+    def of(cls, batch: Any, model: Gaussians, wish: Imputation) -> Imputed:
+        """Fill the gaps of a batch's rows."""
+        X = batch.rows.X
+        filled = X.astype(np.float64)
+        n, d = X.shape
+        covariances = np.zeros((n, d, d)) if wish.covariances else None
+        if np.isnan(filled).any():
+            shares = Posteriors.of(batch, model).values
+            order, starts = _native.gap_patterns(X)
+            for begin, end in pairwise(starts):
+                rows = order[begin:end]
+                missing = np.isnan(filled[rows[0]])
+                if missing.any():
+                    _fill(filled, rows, missing, shares[rows], model, wish, batch, covariances)
+        return cls((filled,), () if covariances is None else (covariances,))
+
+    def merge(self, other: Imputed) -> Imputed:
+        """Both parts, in order."""
+        covariances = self.covariance_parts + other.covariance_parts
+        return Imputed(self.parts + other.parts, covariances)
+
+    @property
+    def values(self) -> Array:
+        """All rows, in order."""
+        return joined(self.parts)
+
+    @property
+    def covariances(self) -> Array:
+        """Conditional covariances of all rows, in order."""
+        return joined(self.covariance_parts)
+
+
+def _fill(
+    filled: Array,
+    rows: Array,
+    missing: Array,
+    shares: Array,
+    model: Gaussians,
+    wish: Imputation,
+    batch: Any,
+    covariances: Array | None,
+) -> None:
+    """The rows of one pattern."""
+    X = filled[rows][:, ~missing]
+    each = [_conditional(model, c, missing, X) for c in range(len(model.means))]
+    means = np.stack([mean for mean, _ in each], axis=1)  # (rows, k, missing)
+    spreads = np.stack([spread for _, spread in each])  # (k, missing, missing)
+    mean = np.einsum("rk,rkm->rm", shares, means)
+    if wish.seed is None:
+        filled[np.ix_(rows, missing)] = mean
+    else:
+        for place, row in enumerate(rows):
+            random = np.random.default_rng([wish.seed, batch.first_row + int(row)])
+            c = random.choice(len(shares[place]), p=shares[place] / shares[place].sum())
+            noise = random.standard_normal(int(missing.sum()))
+            filled[row, missing] = means[place, c] + _root(spreads[c]) @ noise
+    if covariances is not None:
+        away = means - mean[:, None, :]
+        own = np.einsum("rk,kab->rab", shares, spreads)
+        own += np.einsum("rk,rka,rkb->rab", shares, away, away)
+        places = np.flatnonzero(missing)
+        covariances[rows[:, None, None], places[:, None], places] = own
+
+
+def _conditional(model: Gaussians, c: int, missing: Array, X: Array) -> tuple[Array, Array]:
+    """Mean of the missing columns for each row of observed ones, and their covariance."""
+    mean, covariance = model.means[c], model.covariances[c]
+    if not model.full:
+        return np.broadcast_to(mean[missing], (len(X), int(missing.sum()))), np.diag(
+            covariance[missing]
+        )
+    seen = covariance[np.ix_(~missing, ~missing)]
+    cross = covariance[np.ix_(missing, ~missing)]
+    slopes = np.linalg.solve(seen, cross.T).T if seen.size else cross
+    spread = covariance[np.ix_(missing, missing)] - slopes @ cross.T
+    return mean[missing] + (X - mean[~missing]) @ slopes.T, 0.5 * (spread + spread.T)
+
+
+def _root(covariance: Array) -> Array:
+    """A root R with R R' = covariance, for one that may have no extent in some direction."""
+    values, vectors = np.linalg.eigh(covariance)
+    root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
+    return root
