@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import Any

@@ -43,7 +43,7 @@ class Form:
     isotropic : bool
         Whether it has no axes of its own, so that columns share one scale.
     nested : bool
-        Whether components' own scatters must be regular before it can be solved.
+        Whether it is solved by determinants of the components' own scatters, which must not vanish.
     n_latent : int
         Latent dimensions of probabilistic principal components; 0 for other forms.
     """
@@ -136,6 +136,8 @@ def _one_shape(weights: Array, scatters: Array) -> Array:
     flat = [1] * (scatters.ndim - 1)
     volumes = _traces(scatters, np.ones(d) if scatters.ndim == 2 else np.eye(d)) / (d * weights)
     for _ in range(_MOST):
+        # One that has no volume, as of a single row, weighs as much as the form can bear.
+        volumes = np.maximum(volumes, _CLOSE * volumes.max())
         shape = (scatters / volumes.reshape(-1, *flat)).sum(axis=0)
         shape = shape / _size(shape[None])[0]
         before, volumes = volumes, _traces(scatters, shape) / (d * weights)
@@ -177,23 +179,21 @@ _FORMS = {
         Form("spherical", False, _own_balls, lambda k, d: k, isotropic=True),
         Form("EII", False, _one_ball, lambda k, d: 1, isotropic=True),
         Form("EEI", False, _pooled, lambda k, d: d),
-        Form("VEI", False, _one_shape, lambda k, d: k + d - 1, nested=True),
+        Form("VEI", False, _one_shape, lambda k, d: k + d - 1),
         Form("EVI", False, _one_volume, lambda k, d: 1 + k * (d - 1), nested=True),
-        Form("VEE", True, _one_shape, lambda k, d: k + _triangle(d) - 1, nested=True),
+        Form("VEE", True, _one_shape, lambda k, d: k + _triangle(d) - 1),
         Form("EVV", True, _one_volume, lambda k, d: 1 + k * (_triangle(d) - 1), nested=True),
         Form(
             "EEV",
             True,
             partial(_turned, diagonal=_pooled),
             lambda k, d: d + k * _triangle(d - 1),
-            nested=True,
         ),
         Form(
             "VEV",
             True,
             partial(_turned, diagonal=_one_shape),
             lambda k, d: k + d - 1 + k * _triangle(d - 1),
-            nested=True,
         ),
     )
 }

@@ -60,15 +60,16 @@ def maximise(moments: ComponentMoments, rules: Rules) -> tuple[Gaussians, Array]
 def _covariances(moments: ComponentMoments, rules: Rules) -> tuple[Array, Array]:
     form, floor = rules.form, rules.floor
     scatters = moments.scatters
+    shrunk = np.zeros(len(scatters), bool)
     if form.nested:
-        # Their determinants must not vanish before they are compared.
         axes = [1] * (scatters.ndim - 1)
-        own, _ = floor.hold(scatters / moments.weights.reshape(-1, *axes))
+        own, shrunk = floor.hold(scatters / moments.weights.reshape(-1, *axes))
         scatters = own * moments.weights.reshape(-1, *axes)
     covariances = form.solve(moments.weights, scatters)
     if rules.reg_covar:
         covariances = regularised(covariances, rules.reg_covar)
-    return floor.hold(covariances)
+    covariances, held = floor.hold(covariances)
+    return covariances, held | shrunk
 
 
 def regularised(covariances: Array, reg_covar: float) -> Array:

@@ -89,7 +89,9 @@ def play(
     """Replay how a model was learnt, step by step, and save it as a film.
 
     For k-means: the rows in the colours of their nearest centre, the centres with the paths that
-    they came along, rows that changed cluster lit up, and the inertia beside them.
+    they came along, rows that changed cluster lit up, and the inertia beside them. For a Gaussian
+    mixture: the rows in the mixed colours of the components that are responsible for them, the
+    ellipses of one and two standard deviations, the paths of the means, and the log-likelihood.
 
     Parameters
     ----------

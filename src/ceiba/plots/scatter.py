@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -88,11 +89,16 @@ def draw_rows(ax: Any, places: Array, labels: Array, sizes: Array) -> None:
         )
 
 
-def draw_centres(ax: Any, places: Array) -> None:
-    """Centres as white discs ringed in their colour, with their number inside."""
-    for cluster, (x, y) in enumerate(places):
+def draw_centres(ax: Any, places: Array, numbers: Sequence[int] | None = None) -> None:
+    """Centres as white discs ringed in their colour, with their number inside.
+
+    The numbers count from 0 unless they are given.
+    """
+    if numbers is None:
+        numbers = range(len(places))
+    for place, (cluster, (x, y)) in enumerate(zip(numbers, places, strict=True)):
         # Each lies wholly on the one before, so that the numbers of close centres do not mix.
-        layer = 4 + cluster / len(places)
+        layer = 4 + place / len(places)
         ax.scatter(x, y, s=300, c="white", linewidths=0, zorder=layer)
         ax.scatter(
             x, y, s=190, c="white", edgecolors=colour_of(cluster), linewidths=2.4, zorder=layer
