@@ -38,9 +38,9 @@ struct Segments {
 
 // At least `least` rows a segment, at most 256 segments: enough for any machine's threads, few
 // enough that their partial sums stay small.
-inline Segments segments(std::size_t rows, std::size_t least) {
+inline Segments segments(std::size_t rows, std::size_t least, std::size_t most = 256) {
     const std::size_t wanted = rows / std::max<std::size_t>(least, 1);
-    return {rows, std::clamp<std::size_t>(wanted, 1, 256)};
+    return {rows, std::clamp<std::size_t>(wanted, 1, most)};
 }
 
 // What a long loop asks now and then: has anybody asked to stop?

@@ -1,9 +1,12 @@
 #include "mixture/expectation.hpp"
 
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <numbers>
 #include <vector>
 
+#include "aligned.hpp"
 #include "mixture/marginal.hpp"
 #include "mixture/tile_reader.hpp"
 #include "parallel.hpp"
@@ -105,9 +108,10 @@ class Densities {
     const Gaussians& model_;
     const MixtureKernels& kernels_ = mixture_kernels();
     TileReader<T> reader_;
-    std::vector<double> joint_;
+    Aligned<double> joint_;
     Marginal marginal_;
-    std::vector<double> work_, norms_, log_norms_;
+    Aligned<double> work_;
+    std::vector<double> norms_, log_norms_;
 };
 
 // The sums of one segment of rows, as one array, so that segments are added entry by entry:
@@ -238,7 +242,30 @@ class ComponentSums {
     const SumLayout& layout_;
     const MixtureKernels& kernels_ = mixture_kernels();
     Densities<T> densities_;
-    std::vector<double> completed_;
+    Aligned<double> completed_;
+};
+
+// Sums of segments, added in the order of the segments whoever comes first: those that wait for an
+// earlier one are as many as there are threads at most, so that many columns take little memory.
+class OrderedSum {
+  public:
+    explicit OrderedSum(std::size_t size) : total_(size) {}
+
+    void add(std::size_t segment, Aligned<double>&& sums) {
+        const std::lock_guard<std::mutex> guard(lock_);
+        waiting_.emplace(segment, std::move(sums));
+        for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
+             first = waiting_.erase(first), ++next_)
+            for (std::size_t i = 0; i < total_.size(); ++i) total_[i] += first->second[i];
+    }
+
+    const double* values() const { return total_.data(); }
+
+  private:
+    std::mutex lock_;
+    std::map<std::size_t, Aligned<double>> waiting_;
+    std::size_t next_ = 0;
+    Aligned<double> total_;
 };
 
 template <typename T>
@@ -285,29 +312,24 @@ double work_of(const Gaussians& model, std::size_t rows) {
     return double(rows) * double(model.k) * (each + 20);
 }
 
-// Whole tiles, and sums of all segments within 64 MB.
-Segments mixture_segments(std::size_t rows, std::size_t sums) {
-    const std::size_t most = std::clamp<std::size_t>((std::size_t(64) << 20) / (8 * sums), 1, 64);
-    const std::size_t wanted = rows / (4 * kMixtureRows);
-    return {rows, std::clamp<std::size_t>(wanted, 1, most)};
-}
+// Some tiles a segment, and enough segments for any machine's threads.
+Segments mixture_segments(std::size_t rows) { return segments(rows, 4 * kMixtureRows, 64); }
 
 }  // namespace
 
 template <typename T>
 void expected_moments(const MixtureProblem<T>& problem, MixtureMoments& out, int threads) {
     const SumLayout layout(problem.model, problem.gaps);
-    const Segments parts = mixture_segments(problem.X.rows, layout.size);
-    std::vector<std::vector<double>> partial(parts.count);
+    const Segments parts = mixture_segments(problem.X.rows);
+    OrderedSum total(layout.size);
     for_segments(parts, threads_for(work_of(problem.model, problem.X.rows), threads),
                  [&](std::size_t s, int thread, Interrupt& stop) {
-                     partial[s].assign(layout.size, 0.0);
+                     Aligned<double> mine(layout.size);
                      ComponentSums<T> moments(problem, out.pivots, layout);
-                     moments.add(parts.begin(s), parts.end(s), partial[s].data(), thread, stop);
+                     moments.add(parts.begin(s), parts.end(s), mine.data(), thread, stop);
+                     total.add(s, std::move(mine));
                  });
-    for (std::size_t s = 1; s < parts.count; ++s)
-        for (std::size_t i = 0; i < layout.size; ++i) partial[0][i] += partial[s][i];
-    const double* sums = partial[0].data();
+    const double* sums = total.values();
     out.log_likelihood = sums[0];
     std::copy_n(sums + 1, problem.model.k, out.weights);
     if (problem.model.full)
@@ -320,12 +342,12 @@ template <typename T>
 void row_posteriors(const MixtureProblem<T>& problem, const RowPosteriors& out, int threads) {
     const std::size_t k = problem.model.k;
     const Segments parts = segments(problem.X.rows, 4 * kMixtureRows);
-    const std::vector<double> ones(kMixtureRows, 1.0);
+    const Aligned<double> ones(kMixtureRows, 1.0);
     for_segments(
         parts, threads_for(work_of(problem.model, problem.X.rows), threads),
         [&](std::size_t s, int thread, Interrupt& stop) {
             Densities<T> densities(problem);
-            std::vector<double> log_density(kMixtureRows);
+            Aligned<double> log_density(kMixtureRows);
             densities.for_tiles(parts.begin(s), parts.end(s), [&] {
                 if (stop.stopped(thread)) return;
                 densities.compute();

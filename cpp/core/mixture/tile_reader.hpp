@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "aligned.hpp"
 #include "mixture/gaussians.hpp"
 #include "simd/mixture_kernels.hpp"
 
@@ -48,10 +49,11 @@ class TileReader {
   private:
     void pack() {
         const T* X = problem_.X.row(first_);
+        const std::size_t readable = (problem_.X.rows - first_) * problem_.X.cols;
         if constexpr (std::is_same_v<T, double>)
-            kernels_.pack(X, problem_.X.cols, count_, padded_, tile_.data());
+            kernels_.pack(X, problem_.X.cols, count_, padded_, readable, tile_.data());
         else
-            kernels_.pack_float(X, problem_.X.cols, count_, padded_, tile_.data());
+            kernels_.pack_float(X, problem_.X.cols, count_, padded_, readable, tile_.data());
     }
 
     void gather(const std::vector<std::size_t>& columns) {
@@ -64,7 +66,7 @@ class TileReader {
 
     const MixtureProblem<T>& problem_;
     const MixtureKernels& kernels_;
-    std::vector<double> tile_, weight_;
+    Aligned<double> tile_, weight_;
     std::size_t first_ = 0, count_ = 0, padded_ = 0;
 };
 

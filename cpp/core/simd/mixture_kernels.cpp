@@ -17,35 +17,56 @@ constexpr std::size_t kAbreast = CEIBA_VECTOR_BYTES == 64 ? 4 : 2;
 constexpr std::size_t kGroup = kAbreast * kWide;
 static_assert(kRows % kGroup == 0);
 
+// d, filled up to whole vectors.
+constexpr std::size_t side_up(std::size_t d) { return (d + kWide - 1) / kWide * kWide; }
+
 inline double sum_of(const Doubles& v) {
     double total = 0;
     for (std::size_t lane = 0; lane < kWide; ++lane) total += v[lane];
     return total;
 }
 
+// Doubles or floats, as many as a vector of doubles has lanes.
+inline Doubles load_as_doubles(const double* from) { return load(from); }
+inline Doubles load_as_doubles(const float* from) {
+    typedef float Half __attribute__((vector_size(CEIBA_VECTOR_BYTES / 2)));
+    Half v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return __builtin_convertvector(v, Doubles);
+}
+
+// Squares of rows and columns go through registers. One that reaches past the last column reads the
+// rows that follow and keeps what it wants; the last rows of all, which nothing follows, go one
+// value at a time.
 template <typename T>
-void pack(const T* X, std::size_t d, std::size_t count, std::size_t padded, double* tile) {
+void pack(const T* X, std::size_t d, std::size_t count, std::size_t padded, std::size_t readable,
+          double* tile) {
+    std::size_t r = 0;
+    for (; r + kWide <= count && (r + kWide - 1) * d + side_up(d) <= readable; r += kWide)
+        for (std::size_t j = 0; j < d; j += kWide) {
+            Doubles v[kWide];
+            for (std::size_t i = 0; i < kWide; ++i) v[i] = load_as_doubles(X + (r + i) * d + j);
+            transpose<double>(v);
+            const std::size_t wanted = d - j < kWide ? d - j : kWide;
+            for (std::size_t i = 0; i < wanted; ++i) store(tile + (j + i) * kRows + r, v[i]);
+        }
     for (std::size_t j = 0; j < d; ++j) {
         double* column = tile + j * kRows;
-        for (std::size_t r = 0; r < count; ++r) column[r] = double(X[r * d + j]);
-        for (std::size_t r = count; r < padded; ++r) column[r] = column[count - 1];
+        for (std::size_t i = r; i < count; ++i) column[i] = double(X[i * d + j]);
+        for (std::size_t i = count; i < padded; ++i) column[i] = column[count - 1];
     }
 }
 
-// z = x - middle, with columns of zeros up to a whole block.
-inline void centre(const double* tile, std::size_t d, std::size_t padded, const double* middle,
-                   double* z) {
-    for (std::size_t j = 0; j < d; ++j)
-        for (std::size_t r = 0; r < padded; r += kWide)
-            store(z + j * kRows + r, load(tile + j * kRows + r) - middle[j]);
-    for (std::size_t j = d; j < side_blocks(d) * kSide; ++j)
-        for (std::size_t r = 0; r < padded; r += kWide) store(z + j * kRows + r, Doubles{});
-}
-
+// A group of rows at a time, so that its centred copy, the panels and the tile share the first
+// cache: `work` holds one group of every column, with columns of zeros up to a whole block.
 void triangular(const double* tile, std::size_t d, std::size_t padded, const double* mean,
                 const double* panels, double norm, double* work, double* out) {
-    centre(tile, d, padded, mean, work);
     for (std::size_t r = 0; r < padded; r += kGroup) {
+        for (std::size_t j = 0; j < side_blocks(d) * kSide; ++j)
+            for (std::size_t v = 0; v < kAbreast; ++v) {
+                const double* x = tile + j * kRows + r + v * kWide;
+                store(work + j * kGroup + v * kWide, j < d ? load(x) - splat(mean[j]) : Doubles{});
+            }
         Doubles squares[kAbreast] = {};
         const double* panel = panels;
         for (std::size_t block = 0; block < side_blocks(d); ++block) {
@@ -53,7 +74,7 @@ void triangular(const double* tile, std::size_t d, std::size_t padded, const dou
             const std::size_t columns = (block + 1) * kSide;
             for (std::size_t i = 0; i < columns; ++i, panel += kSide)
                 for (std::size_t v = 0; v < kAbreast; ++v) {
-                    const Doubles z = load(work + i * kRows + r + v * kWide);
+                    const Doubles z = load(work + i * kGroup + v * kWide);
                     for (std::size_t j = 0; j < kSide; ++j) y[j][v] += panel[j] * z;
                 }
             for (std::size_t v = 0; v < kAbreast; ++v)
@@ -117,16 +138,29 @@ double responsibilities(double* joint, std::size_t k, std::size_t padded, const 
     return sum_of(total);
 }
 
+// Lane i of the result is the sum of all lanes of v[i]: halves are swapped and added, then
+// quarters,
+// ..., which takes 14 shuffles for eight vectors where a transposition takes 24.
+template <std::size_t kStride = kWide / 2>
+inline Doubles lane_sums(Doubles (&v)[kWide]) {
+    if constexpr (kStride == 0) {
+        return v[0];
+    } else {
+        for (std::size_t i = 0; i < kStride; ++i) {
+            swap_halves<double, kStride>(v[i], v[i + kStride], std::make_index_sequence<kWide>());
+            v[i] += v[i + kStride];
+        }
+        return lane_sums<kStride / 2>(v);
+    }
+}
+
 // The sums over the lanes of 8 or 16 accumulators, added to as many numbers.
 template <std::size_t kCount>
 inline void add_lanes(const Doubles (&sums)[kCount], double* to) {
     for (std::size_t first = 0; first < kCount; first += kWide) {
         Doubles v[kWide];
         for (std::size_t i = 0; i < kWide; ++i) v[i] = sums[first + i];
-        transpose<double>(v);
-        Doubles total = v[0];
-        for (std::size_t i = 1; i < kWide; ++i) total += v[i];
-        store(to + first, load(to + first) + total);
+        store(to + first, load(to + first) + lane_sums(v));
     }
 }
 
@@ -157,11 +191,13 @@ double full_moments(const double* tile, std::size_t d, std::size_t padded, const
                     const double* r, double* work, double* first, double* second) {
     const std::size_t blocks = side_blocks(d);
     double *z = work, *weighted = work + blocks * kSide * kRows;
-    centre(tile, d, padded, pivot, z);
     for (std::size_t j = 0; j < blocks * kSide; ++j) {
         Doubles total = {};
         for (std::size_t i = 0; i < padded; i += kWide) {
-            const Doubles product = load(r + i) * load(z + j * kRows + i);
+            // Columns that only fill up a block are zero.
+            const Doubles away = j < d ? load(tile + j * kRows + i) - splat(pivot[j]) : Doubles{};
+            const Doubles product = load(r + i) * away;
+            store(z + j * kRows + i, away);
             store(weighted + j * kRows + i, product);
             total += product;
         }

@@ -27,11 +27,12 @@ struct MixtureKernels {
     // Doubles that one vector accumulator takes.
     std::size_t lanes;
 
-    // Rows become lanes: `count` rows of X, stride d; the last is repeated up to `padded`.
+    // Rows become lanes: `count` rows of X, stride d; the last is repeated up to `padded`. From X
+    // on, `readable` values may be read.
     void (*pack)(const double* X, std::size_t d, std::size_t count, std::size_t padded,
-                 double* tile);
+                 std::size_t readable, double* tile);
     void (*pack_float)(const float* X, std::size_t d, std::size_t count, std::size_t padded,
-                       double* tile);
+                       std::size_t readable, double* tile);
 
     // out = norm - |P (x - mean)|^2 / 2 with P in panels; `work` holds side_blocks(d) * 4 columns.
     void (*triangular)(const double* tile, std::size_t d, std::size_t padded, const double* mean,

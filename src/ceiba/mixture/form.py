@@ -42,8 +42,9 @@ class Form:
         ``numbers(k, d)``: free parameters of k covariances.
     isotropic : bool
         Whether it has no axes of its own, so that columns share one scale.
-    nested : bool
-        Whether it is solved by determinants of the components' own scatters, which must not vanish.
+    regular : {"", "own", "pooled"}
+        Whose scatters must not vanish in any direction for it to be solved: nobody's, each
+        component's own, or that of all together.
     n_latent : int
         Latent dimensions of probabilistic principal components; 0 for other forms.
     """
@@ -53,7 +54,7 @@ class Form:
     solve: Solver
     numbers: Callable[[int, int], int]
     isotropic: bool = False
-    nested: bool = False
+    regular: str = ""
     n_latent: int = 0
 
     def kept(self, covariances: Array) -> Array:
@@ -150,6 +151,8 @@ def _one_shape(weights: Array, scatters: Array) -> Array:
 def _turned(weights: Array, scatters: Array, diagonal: Solver) -> Array:
     """EEV and VEV: orientations of their own; eigenvalues, in order, as a diagonal form says."""
     values, vectors = np.linalg.eigh(scatters)
+    # What is smaller beside the largest is rounding, and may be negative.
+    values = np.maximum(values, np.finfo(np.float64).eps * values[:, -1:])
     return _turned_back(vectors, diagonal(weights, values))
 
 
@@ -179,21 +182,23 @@ _FORMS = {
         Form("spherical", False, _own_balls, lambda k, d: k, isotropic=True),
         Form("EII", False, _one_ball, lambda k, d: 1, isotropic=True),
         Form("EEI", False, _pooled, lambda k, d: d),
-        Form("VEI", False, _one_shape, lambda k, d: k + d - 1),
-        Form("EVI", False, _one_volume, lambda k, d: 1 + k * (d - 1), nested=True),
-        Form("VEE", True, _one_shape, lambda k, d: k + _triangle(d) - 1),
-        Form("EVV", True, _one_volume, lambda k, d: 1 + k * (_triangle(d) - 1), nested=True),
+        Form("VEI", False, _one_shape, lambda k, d: k + d - 1, regular="pooled"),
+        Form("EVI", False, _one_volume, lambda k, d: 1 + k * (d - 1), regular="own"),
+        Form("VEE", True, _one_shape, lambda k, d: k + _triangle(d) - 1, regular="pooled"),
+        Form("EVV", True, _one_volume, lambda k, d: 1 + k * (_triangle(d) - 1), regular="own"),
         Form(
             "EEV",
             True,
             partial(_turned, diagonal=_pooled),
             lambda k, d: d + k * _triangle(d - 1),
+            regular="own",
         ),
         Form(
             "VEV",
             True,
             partial(_turned, diagonal=_one_shape),
             lambda k, d: k + d - 1 + k * _triangle(d - 1),
+            regular="own",
         ),
     )
 }

@@ -59,17 +59,27 @@ def maximise(moments: ComponentMoments, rules: Rules) -> tuple[Gaussians, Array]
 
 def _covariances(moments: ComponentMoments, rules: Rules) -> tuple[Array, Array]:
     form, floor = rules.form, rules.floor
-    scatters = moments.scatters
-    shrunk = np.zeros(len(scatters), bool)
-    if form.nested:
-        axes = [1] * (scatters.ndim - 1)
-        own, shrunk = floor.hold(scatters / moments.weights.reshape(-1, *axes))
-        scatters = own * moments.weights.reshape(-1, *axes)
+    scatters, shrunk = _regular(moments, rules)
     covariances = form.solve(moments.weights, scatters)
     if rules.reg_covar:
         covariances = regularised(covariances, rules.reg_covar)
     covariances, held = floor.hold(covariances)
     return covariances, held | shrunk
+
+
+def _regular(moments: ComponentMoments, rules: Rules) -> tuple[Array, Array]:
+    """Scatters as regular as the form needs them, and which components had to be raised."""
+    scatters, floor = moments.scatters, rules.floor
+    weights = moments.weights.reshape(-1, *[1] * (scatters.ndim - 1))
+    nobody = np.zeros(len(scatters), bool)
+    if rules.form.regular == "own":
+        own, shrunk = floor.hold(scatters / weights)
+        return (own * weights, shrunk) if shrunk.any() else (scatters, nobody)
+    if rules.form.regular == "pooled":
+        pooled = scatters.sum(axis=0, keepdims=True) / weights.sum()
+        raised, low = floor.hold(pooled)
+        return (scatters + weights * (raised - pooled) if low.any() else scatters), nobody
+    return scatters, nobody
 
 
 def regularised(covariances: Array, reg_covar: float) -> Array:

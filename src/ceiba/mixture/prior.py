@@ -87,8 +87,6 @@ class ConjugatePrior:
             scale = np.diagonal(scale).copy()
             if isotropic:
                 scale = np.full(d, scale.mean())
-        elif isotropic:
-            scale = np.eye(d) * np.trace(scale) / d
         return Penalty(centre, float(self.shrinkage), freedom, scale)
 
 
