@@ -46,34 +46,37 @@ for component in range(n_components):
 
 # %%
 # Rows in the mixed colours of their components, ellipses, and contours of the density, on the first
-# two principal components.
+# two principal components. A row with gaps is drawn at the means of the columns that it misses: so
+# it may lie far from its component, whose colour it has.
 print(f"density -> {out / 'mixture_iris.png'}")
 plots.mixture(model, X).save(out / "mixture_iris.png")
 
 # %%
-# What was taken away, estimated from the rest of its row: the root of the mean squared error, beside
-# that of the columns' means.
+# What was taken away, estimated from the rest of its row: the root of the mean squared error,
+# beside that of the columns' means.
 filled, means = model.impute(X), np.broadcast_to(X.mean(), X.shape)
 for name, guess in (("mixture", filled), ("column means", means)):
     error = np.sqrt(np.mean((guess - whole.to_numpy())[gaps] ** 2))
     print(f"error of the {name}: {error:.2f} cm")
 
 # %%
-# The same rows under four forms. A form that shares more has fewer parameters.
+# The same rows under four forms. One that shares more has fewer parameters.
 print(f"forms -> {out / 'mixture_forms.png'}")
 plots.covariance_forms(X, 3, ["spherical", "diag", "tied", "VEV"]).save(out / "mixture_forms.png")
 
 # %%
-# EM, step by step, from three rows. In a notebook the player shows itself.
-slow = GaussianMixture(3, covariance_type=form, init_params="random_from_data", trace=True).fit(X)
-print(f"film of {len(slow.trace_)} frames -> {out / 'mixture_iris.gif'}")
-plots.play(slow, X, out / "mixture_iris.gif", fps=4, max_frames=24)
+# EM, step by step, from three rows that are badly chosen: two components begin in one group, and
+# the likelihood rests for a while before they part. In a notebook the player shows itself.
+badly = {"init_params": "random_from_data", "random_state": 1}
+slow = GaussianMixture(3, covariance_type=form, trace=True, **badly).fit(X)
+print(f"film of {slow.n_iter_} steps -> {out / 'mixture_iris.gif'}")
+plots.play(slow, X, out / "mixture_iris.gif", fps=3, max_frames=15)
 
 # %%
-# One mixture a class is a classifier. With one full component it is quadratic discriminant
-# analysis, but it takes gaps.
+# One mixture a class makes a classifier. With one full component it is quadratic discriminant
+# analysis, and it takes gaps.
 ours = GaussianMixtureClassifier().fit(whole, species).predict_proba(whole)
 theirs = QuadraticDiscriminantAnalysis().fit(whole, species).predict_proba(whole)
 print(f"largest difference of a probability: {np.abs(ours - theirs).max():.0e}")
-model = GaussianMixtureClassifier().fit(X, species)
-print(f"right with gaps: {model.score(X, species):.1%}")
+with_gaps = GaussianMixtureClassifier().fit(X, species)
+print(f"rows with gaps, right: {with_gaps.score(X, species):.1%}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
+import mixture_models as mixtures
 import numpy as np
 from row_kinds import CLASSIFIED, MEASURED, POINTS, RowKind
 from tree_models import (
@@ -37,6 +38,9 @@ from ceiba.stats import (
     TargetSurvey,
 )
 from ceiba.stats.growing import LevelSums, OpenRows
+from ceiba.stats.imputed import Imputed
+from ceiba.stats.mixture_sums import MixtureSums
+from ceiba.stats.posteriors import Extremes, Fit, Likeliest, LogDensities, Posteriors
 from ceiba.stats.row_sample import RowSample
 from oracles.prior_learners import MidrangeRegressor, PriorClassifier
 
@@ -123,6 +127,14 @@ def _joined(rows: OpenRows) -> Any:
     return rows.joined()
 
 
+def _values(statistic: Any) -> Any:
+    return statistic.values
+
+
+def _filled(statistic: Imputed) -> Any:
+    return statistic.values, statistic.covariances
+
+
 STATISTICS = [
     StatisticCase("Moments", Moments.of, seen=_all_rows),
     StatisticCase("CentreSums", CentreSums.of, _sums),
@@ -142,6 +154,26 @@ STATISTICS = [
     StatisticCase("OpenRows", OpenRows.of, first_pass, _joined, CLASS_ROWS, 0),
     StatisticCase("OpenRows of branches", OpenRows.of, second_pass, _joined, CLASS_ROWS, 0),
     StatisticCase("OpenRows of numbers", OpenRows.of, second_pass, _joined, NUMBER_ROWS, 0),
+    StatisticCase("MixtureSums", MixtureSums.of, mixtures.full),
+    StatisticCase("MixtureSums of gaps", MixtureSums.of, mixtures.full, kind=mixtures.HOLED),
+    StatisticCase("MixtureSums of variances", MixtureSums.of, mixtures.diagonal),
+    StatisticCase(
+        "MixtureSums of variances and gaps", MixtureSums.of, mixtures.diagonal, kind=mixtures.HOLED
+    ),
+    StatisticCase("MixtureSums about pivots", MixtureSums.of, mixtures.pivoted),
+    StatisticCase("MixtureSums of labels", MixtureSums.of, mixtures.labelled),
+    StatisticCase("MixtureSums of drawn shares", MixtureSums.of, mixtures.shared),
+    StatisticCase("LogDensities", LogDensities.of, mixtures.full, _values, close=0),
+    StatisticCase(
+        "LogDensities of gaps", LogDensities.of, mixtures.full, _values, mixtures.HOLED, 0
+    ),
+    StatisticCase("Posteriors", Posteriors.of, mixtures.diagonal, _values, mixtures.HOLED, 0),
+    StatisticCase("Likeliest", Likeliest.of, mixtures.full, _values, mixtures.HOLED, 0),
+    StatisticCase("Fit", Fit.of, mixtures.scored),
+    StatisticCase("Extremes", Extremes.least_likely, mixtures.worst, close=0),
+    StatisticCase("Extremes of a component", Extremes.members, mixtures.members, close=0),
+    StatisticCase("Imputed", Imputed.of, mixtures.filled, _filled, mixtures.HOLED),
+    StatisticCase("Imputed draws", Imputed.of, mixtures.drawn, _values),
 ]
 
 
@@ -202,6 +234,13 @@ def mixed(n: int = 3_000) -> Any:
     return frame.assign(colour=np.where(rng.random(n) < 0.05, None, word))
 
 
+def gappy(n: int = 3_000) -> Any:
+    """Numbers with gaps in every column, and rows without any value."""
+    rng = np.random.default_rng(6)
+    frame = numbers(n)
+    return frame.mask((rng.random(frame.shape) < 0.15) | (np.arange(n)[:, None] % 500 == 7))
+
+
 def labelled(n: int = 3_000) -> Any:
     """Gaps, levels and weights; classes that only the first or the last rows have; a number."""
     rng = np.random.default_rng(5)
@@ -225,6 +264,11 @@ _SURVEYED = ("classes_", "class_counts_", "whole_weights_", "schema_")
 _TREE = ("tree_", "schema_")
 
 _CENTRES = {"close": ("cluster_centers_", "inertia_"), "exact": ("n_iter_", "schema_")}
+
+_MIXTURE = {
+    "close": ("weights_", "means_", "covariances_", "log_likelihood_", "lower_bound_"),
+    "exact": ("n_iter_", "converged_", "n_components_", "account_", "schema_"),
+}
 
 LEARNERS = [
     LearnerCase("KMeans", partial(ceiba.KMeans, 3), numbers, **_CENTRES),
@@ -282,6 +326,25 @@ LEARNERS = [
         _TREE,
         weight="w",
         target="height",
+    ),
+    LearnerCase(
+        "a mixture", partial(ceiba.GaussianMixture, 5), partial(numbers, 4_000), **_MIXTURE
+    ),
+    LearnerCase(
+        "a mixture of variances",
+        partial(ceiba.GaussianMixture, 5, covariance_type="diag", init_params="random", max_iter=6),
+        numbers,
+        **_MIXTURE,
+    ),
+    LearnerCase(
+        "a mixture of one covariance with weights",
+        partial(ceiba.GaussianMixture, 5, covariance_type="tied", n_init=2),
+        weighted,
+        weight="w",
+        **_MIXTURE,
+    ),
+    LearnerCase(
+        "a mixture of gaps", partial(ceiba.GaussianMixture, 5, prior="default"), gappy, **_MIXTURE
     ),
 ]
 

@@ -118,7 +118,7 @@ def test_wide_tables_show_the_marginal_density():
     draws, _ = model.sample(1_500)
     density = np.log(naive_joint(draws @ axes, *flat).sum(axis=1))
     assert (density >= contour(ax).levels[0]).mean() == pytest.approx(0.6, abs=0.05)
-    assert "of the variance" in ax.get_xlabel()
+    assert "of variance" in ax.get_xlabel()
 
 
 @pytest.mark.filterwarnings(HELD)

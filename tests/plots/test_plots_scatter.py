@@ -67,8 +67,8 @@ def test_more_columns_are_drawn_on_principal_components():
     ax = plots.clusters(X, KMeans(3).fit(X)).axes[0]
     pca = PCA(2).fit(X)
     shares = pca.explained_variance_ratio_
-    assert ax.get_xlabel() == f"component 1 ({shares[0]:.0%} of the variance)"
-    assert ax.get_ylabel() == f"component 2 ({shares[1]:.0%} of the variance)"
+    assert ax.get_xlabel() == f"principal axis 1 ({shares[0]:.0%} of variance)"
+    assert ax.get_ylabel() == f"principal axis 2 ({shares[1]:.0%} of variance)"
     drawn = np.concatenate([points.get_offsets() for points in row_collections(ax, 3)])
     np.testing.assert_allclose(drawn.var(axis=0), pca.transform(X).var(axis=0), rtol=1e-9)
 

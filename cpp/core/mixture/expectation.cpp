@@ -21,13 +21,13 @@ namespace {
 template <typename T>
 class Densities {
   public:
-    explicit Densities(const MixtureProblem<T>& problem)
+    Densities(const MixtureProblem<T>& problem, bool conditional)
         : problem_(problem),
           model_(problem.model),
           reader_(problem),
           joint_(model_.k * kMixtureRows),
-          marginal_(model_),
-          work_(2 * side_blocks(model_.d) * kSide * kMixtureRows) {
+          marginal_(model_, conditional),
+          work_((side_blocks(model_.d) + 1) * kSide * kMixtureRows) {
         if (!model_.full) prepare_diagonal();
     }
 
@@ -36,7 +36,8 @@ class Densities {
     double* joint() { return joint_.data(); }
     double* work() { return work_.data(); }
 
-    // body() for each tile of the rows [begin, end) of the order; tiles never mix patterns.
+    // body() for each tile of the rows [begin, end) of the order, as long as it returns true; tiles
+    // never mix patterns.
     template <typename Body>
     void for_tiles(std::size_t begin, std::size_t end, const Body& body) {
         const std::int64_t* starts = problem_.patterns.starts;
@@ -51,7 +52,7 @@ class Densities {
         for (; begin < end; ++p) {
             const std::size_t stop = std::min(end, std::size_t(starts[p + 1]));
             see(std::size_t(problem_.patterns.order[begin]));
-            tiles(begin, stop, body);
+            if (!tiles(begin, stop, body)) return;
             begin = stop;
         }
     }
@@ -97,11 +98,12 @@ class Densities {
     }
 
     template <typename Body>
-    void tiles(std::size_t begin, std::size_t end, const Body& body) {
+    bool tiles(std::size_t begin, std::size_t end, const Body& body) {
         for (; begin < end; begin += kMixtureRows) {
             reader_.read(begin, std::min(kMixtureRows, end - begin), marginal_.observed());
-            body();
+            if (!body()) return false;
         }
+        return true;
     }
 
     const MixtureProblem<T>& problem_;
@@ -136,18 +138,19 @@ class ComponentSums {
           model_(problem.model),
           pivots_(pivots),
           layout_(layout),
-          densities_(problem),
+          densities_(problem, true),
           completed_(problem.patterns.order != nullptr && model_.full ? model_.d * kMixtureRows
                                                                       : 0) {}
 
     void add(std::size_t begin, std::size_t end, double* sums, int thread, Interrupt& stop) {
         densities_.for_tiles(begin, end, [&] {
-            if (stop.stopped(thread)) return;
+            if (stop.stopped(thread)) return false;
             if (problem_.given.any())
                 take_given();
             else
                 expect(sums);
             for (std::size_t c = 0; c < model_.k; ++c) add_component(c, sums);
+            return true;
         });
     }
 
@@ -346,10 +349,10 @@ void row_posteriors(const MixtureProblem<T>& problem, const RowPosteriors& out, 
     for_segments(
         parts, threads_for(work_of(problem.model, problem.X.rows), threads),
         [&](std::size_t s, int thread, Interrupt& stop) {
-            Densities<T> densities(problem);
+            Densities<T> densities(problem, false);
             Aligned<double> log_density(kMixtureRows);
             densities.for_tiles(parts.begin(s), parts.end(s), [&] {
-                if (stop.stopped(thread)) return;
+                if (stop.stopped(thread)) return false;
                 densities.compute();
                 const auto& reader = densities.reader();
                 const double* joint = densities.joint();
@@ -361,7 +364,7 @@ void row_posteriors(const MixtureProblem<T>& problem, const RowPosteriors& out, 
                                 best = c;
                         out.labels[reader.row(r)] = std::int32_t(best);
                     }
-                if (out.log_density == nullptr && out.posteriors == nullptr) return;
+                if (out.log_density == nullptr && out.posteriors == nullptr) return true;
                 mixture_kernels().responsibilities(densities.joint(), k, reader.padded(),
                                                    ones.data(), log_density.data());
                 for (std::size_t r = 0; r < reader.count(); ++r) {
@@ -371,6 +374,7 @@ void row_posteriors(const MixtureProblem<T>& problem, const RowPosteriors& out, 
                     for (std::size_t c = 0; c < k; ++c)
                         out.posteriors[row * k + c] = joint[c * kMixtureRows + r];
                 }
+                return true;
             });
         });
 }

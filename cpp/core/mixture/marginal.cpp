@@ -79,8 +79,6 @@ void Marginal::keep(std::size_t c, const double* factor) {
     for (std::size_t i = 0; i < o; ++i) norms_[c] += std::log(factor[i * o + i]);
 }
 
-// With S = L L' the covariance of the observed columns, P the inverse of L and C the covariances of
-// missing and observed columns: cross = C P', slopes = cross P, conditional = S_mm - cross cross'.
 void Marginal::take_part(std::size_t c) {
     const std::size_t o = observed_.size(), m = missing_.size(), d = model_.d;
     const double* covariance = model_.covariance(c);
@@ -91,6 +89,14 @@ void Marginal::take_part(std::size_t c) {
     factorise(P, o);
     invert_lower(P, o);
     keep(c, P);
+    if (conditional_wanted_) take_rest(c);
+}
+
+// With S = L L' the covariance of the observed columns, P the inverse of L and C the covariances of
+// missing and observed columns: cross = C P', slopes = cross P, conditional = S_mm - cross cross'.
+void Marginal::take_rest(std::size_t c) {
+    const std::size_t o = observed_.size(), m = missing_.size(), d = model_.d;
+    const double *covariance = model_.covariance(c), *P = factor_.data();
     double* slopes = slopes_.data() + c * m * o;
     for (std::size_t row = 0; row < m; ++row) {
         const double* with = covariance + missing_[row] * d;

@@ -14,7 +14,9 @@ namespace ceiba {
 
 class Marginal {
   public:
-    explicit Marginal(const Gaussians& model) : model_(model) {}
+    // `conditional`: whether what is expected of missing columns is wanted, beside densities.
+    Marginal(const Gaussians& model, bool conditional)
+        : model_(model), conditional_wanted_(conditional) {}
 
     // Restrict to the columns that are not marked as missing.
     void see(const std::vector<bool>& missing);
@@ -40,9 +42,11 @@ class Marginal {
   private:
     void take_whole(std::size_t c);
     void take_part(std::size_t c);
+    void take_rest(std::size_t c);
     void keep(std::size_t c, const double* factor);
 
     const Gaussians& model_;
+    bool conditional_wanted_;
     std::vector<std::size_t> observed_, missing_;
     std::vector<double> means_, panels_, norms_, slopes_, conditional_;
     std::vector<double> factor_, cross_;

@@ -106,9 +106,10 @@ void diagonal_gaps(const double* tile, std::size_t d, std::size_t padded, const 
         Doubles squares = {}, norms = splat(norm);
         for (std::size_t j = 0; j < d; ++j) {
             const Doubles x = load(tile + j * kRows + r);
-            const Doubles y = (x - mean[j]) * splat(factor[j]);
             const Words observed = x == x;
-            squares += choose(observed, y * y, Doubles{});
+            // Chosen before it is squared, so that a complete row has the bits it has without gaps.
+            const Doubles y = choose(observed, (x - mean[j]) * splat(factor[j]), Doubles{});
+            squares += y * y;
             norms += choose(observed, splat(log_norm[j]), Doubles{});
         }
         store(out + r, norms - 0.5 * squares);
@@ -187,25 +188,30 @@ inline double total_of(const double* r, std::size_t padded) {
     return sum_of(total);
 }
 
+// Four columns at a time: what they weigh is used against all columns before them at once, so that
+// only the centred rows are kept for long (16 columns: 9.8 to 7.4 ns a row and component).
 double full_moments(const double* tile, std::size_t d, std::size_t padded, const double* pivot,
                     const double* r, double* work, double* first, double* second) {
     const std::size_t blocks = side_blocks(d);
     double *z = work, *weighted = work + blocks * kSide * kRows;
-    for (std::size_t j = 0; j < blocks * kSide; ++j) {
-        Doubles total = {};
-        for (std::size_t i = 0; i < padded; i += kWide) {
-            // Columns that only fill up a block are zero.
-            const Doubles away = j < d ? load(tile + j * kRows + i) - splat(pivot[j]) : Doubles{};
-            const Doubles product = load(r + i) * away;
-            store(z + j * kRows + i, away);
-            store(weighted + j * kRows + i, product);
-            total += product;
+    for (std::size_t block = 0; block < blocks; ++block) {
+        for (std::size_t i = 0; i < kSide; ++i) {
+            const std::size_t j = block * kSide + i;
+            Doubles total = {};
+            for (std::size_t at = 0; at < padded; at += kWide) {
+                // Columns that only fill up a block are zero.
+                const Doubles away =
+                    j < d ? load(tile + j * kRows + at) - splat(pivot[j]) : Doubles{};
+                const Doubles product = load(r + at) * away;
+                store(z + j * kRows + at, away);
+                store(weighted + i * kRows + at, product);
+                total += product;
+            }
+            if (j < d) first[j] += sum_of(total);
         }
-        if (j < d) first[j] += sum_of(total);
+        for (std::size_t j = 0; j <= block; ++j, second += kSide * kSide)
+            add_block(weighted, z + j * kSide * kRows, padded, second);
     }
-    for (std::size_t i = 0; i < blocks; ++i)
-        for (std::size_t j = 0; j <= i; ++j, second += kSide * kSide)
-            add_block(weighted + i * kSide * kRows, z + j * kSide * kRows, padded, second);
     return total_of(r, padded);
 }
 
@@ -217,8 +223,8 @@ double diagonal_moments(const double* tile, std::size_t d, std::size_t padded, c
         Doubles first = load(mine), second = load(mine + kWide), seen = {};
         if constexpr (kGaps) seen = load(mine + 2 * kWide);
         for (std::size_t i = 0; i < padded; i += kWide) {
-            const Doubles x = load(tile + j * kRows + i);
-            Doubles z = x - pivot[j], w = load(r + i);
+            const Doubles x = load(tile + j * kRows + i), w = load(r + i);
+            Doubles z = x - splat(pivot[j]);
             if constexpr (kGaps) {
                 const Words observed = x == x;
                 z = choose(observed, z, Doubles{});

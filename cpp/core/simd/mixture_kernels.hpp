@@ -51,7 +51,7 @@ struct MixtureKernels {
                                const double* weight, double* density);
 
     // first += sum r (x - pivot), second += sum r (x - pivot)(x - pivot)' in blocks; returns sum r.
-    // `work` holds 2 * side_blocks(d) * 4 columns.
+    // `work` holds (side_blocks(d) + 1) * 4 columns.
     double (*full_moments)(const double* tile, std::size_t d, std::size_t padded,
                            const double* pivot, const double* r, double* work, double* first,
                            double* second);

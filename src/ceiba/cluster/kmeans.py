@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -21,6 +20,7 @@ from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk, InMemory, Source
 from ceiba.data.table import Table
+from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
 from ceiba.stats import Assignment, CentreSums, Distances, Moments, Space, ToPoints
 from ceiba.stats.points import Array, lie_somewhere
@@ -362,20 +362,18 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
 
     def _warn(self, best: Centres) -> None:
         if best.repairs:
-            warnings.warn(
+            warn_user(
                 f"clusters that had lost all their rows were started again {best.repairs} time(s), "
                 "at the row farthest from its centre: fewer clusters may fit these data better.",
                 EmptyClusterWarning,
-                stacklevel=5,
             )
         # Bytes: np.unique took a sixth of a profiled fit on iris. + 0.0 makes -0.0 a zero.
         distinct = len({row.tobytes() for row in self.cluster_centers_ + 0.0})
         if distinct < self.n_clusters:
-            warnings.warn(
+            warn_user(
                 f"Number of distinct clusters ({distinct}) found smaller than n_clusters "
                 f"({self.n_clusters}): the rows are not different enough.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _check_state(self) -> None:

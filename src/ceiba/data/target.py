@@ -85,6 +85,8 @@ def unite_classes(mine: Array, theirs: Array) -> Array:
     >>> unite_classes(np.array(["no", "yes"]), np.array(["maybe"]))
     array(['maybe', 'no', 'yes'], dtype='<U5')
     """
+    if not len(mine) and not len(theirs) and mine.dtype.kind == theirs.dtype.kind:
+        return np.concatenate([mine, theirs])  # nobody's, in the wider type
     if not len(mine) or not len(theirs):
         return mine if len(mine) else theirs
     if mine.dtype == theirs.dtype and np.array_equal(mine, theirs):

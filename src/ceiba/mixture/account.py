@@ -28,11 +28,13 @@ class Event:
     step : int
         The step of the run.
     component : int
-        Its number at that time.
+        Its number at that time, within its group.
     weight : float
         Weight of the rows that it had.
     rows : tuple of int
         Where it was started again, or whom it holds: the rows most its own, ten at most.
+    group : int
+        The group of rows: the place of the class, in a classifier.
     name : str
         The class, in a classifier; empty otherwise.
     """
@@ -42,6 +44,7 @@ class Event:
     component: int
     weight: float
     rows: tuple[int, ...] = ()
+    group: int = 0
     name: str = ""
 
     def __str__(self) -> str:
@@ -58,9 +61,12 @@ class Event:
                 "dropped"
             )
         more = ", ..." if len(self.rows) == _MOST_ROWS else ""
+        several = len(self.rows) > 1
+        whose = f"most its own {'are the rows' if several else 'is row'} {rows}{more}"
+        whose = whose if rows else "no row is mostly its own"
         return (
             f"end: {who} (rows of weight {self.weight:.3g}) has shrunk and is held at the floor; "
-            f"most its own are the rows {rows}{more}"
+            f"{whose}"
         )
 
 

@@ -16,6 +16,7 @@ from ceiba.stats.points import Array
 from ceiba.stats.posteriors import Fit
 
 CRITERIA = ("bic", "aic", "icl", "cv")
+FEWEST_STARTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +155,14 @@ def attempt(data: Surveyed, plan: Plan, k: int, name: str) -> tuple[Tried, Learn
 
 
 def choose_number(
-    data: Surveyed, plan: Plan, numbers: Iterable[int], criterion: str
+    data: Surveyed, plan: Plan, numbers: Iterable[int], criterion: str, name: str
 ) -> tuple[MixtureChoice, Learnt]:
-    """The number of components that a criterion prefers, and the mixture itself."""
-    pairs = [attempt(data, plan, k, plan.form.name) for k in numbers]
+    """The number of components that a criterion prefers, and the mixture itself.
+
+    A single start could decide the choice unseen: there are at least three.
+    """
+    plan = replace(plan, n_init=max(plan.n_init, FEWEST_STARTS))
+    pairs = [attempt(data, plan, k, name) for k in numbers]
     choice = MixtureChoice.of([tried for tried, _ in pairs], criterion, plan.n_init)
     place = [tried.n_components for tried, _ in pairs].index(choice.chosen[0])
     return choice, pairs[place][1]

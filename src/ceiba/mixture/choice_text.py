@@ -9,7 +9,9 @@ import numpy as np
 if TYPE_CHECKING:
     from ceiba.mixture.choice import MixtureChoice
 
-_HEADS = ("components", "form", "log-likelihood", "parameters", "BIC", "AIC", "ICL", "CV", "spread")
+_HEADS = (
+    "components", "form", "log-likelihood", "parameters", "BIC", "AIC", "ICL", "CV", "spread", "",
+)  # fmt: skip
 _NUMBERS = ("log_likelihood", "n_parameters", "bic", "aic", "icl", "cv", "spread")
 
 
@@ -18,7 +20,7 @@ def describe(choice: MixtureChoice) -> str:
     lines = [_HEADS, *(_line(choice, row) for row in range(len(choice.table["bic"])))]
     widths = [max(len(line[i]) for line in lines) for i in range(len(_HEADS))]
     shown = [
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
     ]
     return "\n".join([*shown, "", *_verdicts(choice)])
@@ -30,18 +32,19 @@ def _line(choice: MixtureChoice, row: int) -> tuple[str, ...]:
     for name in _NUMBERS:
         value = table[name][row]
         whole = name == "n_parameters"
-        cells.append("" if np.isnan(value) else f"{value:d}" if whole else f"{value:.6g}")
-    mark = "" if table["converged"][row] else " (not converged)"
+        digits = 3 if name == "spread" else 6
+        cells.append("" if np.isnan(value) else f"{value:d}" if whole else f"{value:.{digits}g}")
+    marks = [] if table["converged"][row] else ["not converged"]
     if table["held"][row]:
-        mark += f" ({table['held'][row]} at the floor)"
-    return (*cells[:-1], cells[-1] + mark)
+        marks.append(f"{table['held'][row]} at the floor")
+    return (*cells, ", ".join(marks))
 
 
 def _verdicts(choice: MixtureChoice) -> list[str]:
     lines = []
     for name, (k, form) in choice.best.items():
         mark = "  <- decides" if name == choice.criterion else ""
-        lines.append(f"{name.upper()}: {k} components, {form}{mark}")
+        lines.append(f"{name.upper()}: {k} component{'s' * (k > 1)}, {form}{mark}")
     disputed = choice.disputed
     if disputed.any():
         named = ", ".join(

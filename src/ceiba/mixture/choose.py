@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ from sklearn.base import clone
 from ceiba.base.seed import seed_of
 from ceiba.data.table import Table
 from ceiba.mixture.choice import CRITERIA, MixtureChoice, Tried, attempt
-from ceiba.mixture.gaussian_mixture import GaussianMixture
+from ceiba.mixture.gaussian_mixture import GaussianMixture, check_enough
 
 FORMS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVV", "EEV", "VEV", "VVV")
 
@@ -73,14 +74,11 @@ def choose_components(
         raise ValueError(f"criterion={criterion!r} must be one of {', '.join(map(repr, CRITERIA))}")
     if cv in (1,) or cv < 0 or (criterion == "cv" and not cv):
         raise ValueError("cv must be the number of parts, 2 or more, for cross-validation")
-    sizes = sorted(set(n_components))
-    forms = list(dict.fromkeys(covariance_types))
-    if not sizes or not forms:
-        raise ValueError("give at least one number of components and one form")
+    sizes, forms = _sizes_of(n_components), _forms_of(covariance_types)
     tried = [
         one
         for form in forms
-        for one in _sizes(
+        for one in _tried(
             X, sizes, GaussianMixture(1, covariance_type=form, n_init=n_init, **parameters),
             sample_weight, cv,
         )
@@ -88,11 +86,29 @@ def choose_components(
     return MixtureChoice.of(tried, criterion, n_init)
 
 
-def _sizes(
+def _sizes_of(given: Any) -> list[int]:
+    listed = [given] if isinstance(given, int | np.integer) else list(given)
+    if not listed:
+        raise ValueError("n_components is empty: give at least one number of components")
+    for k in listed:
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise ValueError(f"n_components holds {k!r}: give whole numbers of 1 or more")
+    return sorted({int(k) for k in listed})
+
+
+def _forms_of(given: Any) -> list[Any]:
+    listed = [given] if isinstance(given, str) else list(dict.fromkeys(given))
+    if not listed:
+        raise ValueError("covariance_types is empty: give at least one form")
+    return listed
+
+
+def _tried(
     X: Any, sizes: list[int], model: GaussianMixture, sample_weight: Any, cv: int
 ) -> list[Tried]:
     """One form, with every number of components."""
     data, plan = model._prepared(X, sample_weight)
+    check_enough(data.n_rows, max(sizes))
     found = []
     for k in sizes:
         one, _ = attempt(data, plan, k, model.covariance_type)
@@ -117,7 +133,9 @@ def _cross_validated(
         out = np.zeros(n, bool)
         out[order[part::parts]] = True
         one = clone(model).set_params(n_components=k)
-        one.fit(table.take(np.flatnonzero(~out)), sample_weight=weight[~out])
+        with warnings.catch_warnings():  # what happened to all rows together is told once
+            warnings.simplefilter("ignore")
+            one.fit(table.take(np.flatnonzero(~out)), sample_weight=weight[~out])
         total += float(one.score_samples(table.take(np.flatnonzero(out))) @ weight[out])
     return total / float(weight.sum())
 

@@ -11,7 +11,7 @@ import numpy as np
 from ceiba.cluster.survey import point_type
 from ceiba.data.source import Source
 from ceiba.mixture.account import Account
-from ceiba.mixture.choice import choose_number
+from ceiba.mixture.choice import MixtureChoice, choose_number
 from ceiba.mixture.learn import Learnt, Plan, learn
 from ceiba.mixture.surveyed import Surveyed
 from ceiba.stats import Moments, TargetSurvey, ToLabelled
@@ -43,14 +43,17 @@ class ClassRows:
         return cls(classes, tuple(parts))
 
 
-def learn_apart(
-    plan: Plan, parts: ClassRows, sizes: list[int] | str, max_components: int
-) -> list[Learnt]:
-    """A mixture for each class, of so many components or as many as a criterion prefers."""
-    if not isinstance(sizes, str):
-        return [learn(part, plan, (k,)) for part, k in zip(parts.parts, sizes, strict=True)]
+def learn_apart(plan: Plan, parts: ClassRows, sizes: list[int]) -> list[Learnt]:
+    """A mixture for each class, of so many components."""
+    return [learn(part, plan, (k,)) for part, k in zip(parts.parts, sizes, strict=True)]
+
+
+def choose_apart(
+    plan: Plan, parts: ClassRows, criterion: str, most: int, name: str
+) -> list[tuple[MixtureChoice, Learnt]]:
+    """A mixture for each class, of as many components as a criterion prefers."""
     return [
-        choose_number(part, plan, range(1, min(max_components, part.n_rows) + 1), sizes)[1]
+        choose_number(part, plan, range(1, min(most, part.n_rows) + 1), criterion, name)
         for part in parts.parts
     ]
 
@@ -60,7 +63,9 @@ def learn_shared(
 ) -> list[Learnt]:
     """Mixtures with one covariance for all: EM over all classes, each row within its own."""
     groups = tuple(part.groups[0] for part in parts.parts)
-    learnt = learn(replace(data, groups=groups), plan, tuple(sizes), estimator)
+    weights = tuple(part.row_weights[0] for part in parts.parts)
+    together = replace(data, groups=groups, row_weights=weights)
+    learnt = learn(together, plan, tuple(sizes), estimator)
     run = learnt.run
     found = []
     for place, (a, b) in enumerate(pairwise(np.cumsum((0, *run.rules.groups)))):
@@ -73,22 +78,8 @@ def learn_shared(
             log_likelihood=fit.log_likelihood,
             objective=fit.log_likelihood,
             held=run.held[a:b],
+            moments=run.moments.take(slice(a, b)),
         )
-        found.append(Learnt(own, None, Account(), (fit.log_likelihood,)))
-    return _told(found, learnt, run.rules.groups)
-
-
-def _told(found: list[Learnt], learnt: Learnt, groups: tuple[int, ...]) -> list[Learnt]:
-    """The account, class by class, with components numbered within their class.
-
-    Components that were dropped on the way make numbers move; the account tells the number of the
-    step.
-    """
-    edges = np.cumsum((0, *groups))
-    events: list[list[Any]] = [[] for _ in found]
-    for event in learnt.account:
-        place = min(int(np.searchsorted(edges, event.component, side="right")) - 1, len(found) - 1)
-        events[place].append(replace(event, component=event.component - int(edges[place])))
-    return [
-        replace(one, account=Account(tuple(told))) for one, told in zip(found, events, strict=True)
-    ]
+        events = tuple(event for event in learnt.account if event.group == place)
+        found.append(Learnt(own, None, Account(events), (fit.log_likelihood,)))
+    return found

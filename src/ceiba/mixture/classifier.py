@@ -13,13 +13,15 @@ from sklearn.base import ClassifierMixin
 
 from ceiba.base import AtLeast, Estimator, ScoresScans, seed_of, watched
 from ceiba.base.estimator import schema_attributes
+from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk, InMemory, Source
 from ceiba.data.table import Table
 from ceiba.data.target import Task
 from ceiba.engine import Engine
 from ceiba.engine.local import LocalEngine
 from ceiba.mixture.account import Account
-from ceiba.mixture.class_rows import ClassRows, learn_apart, learn_shared
+from ceiba.mixture.choice import MixtureChoice
+from ceiba.mixture.class_rows import ClassRows, choose_apart, learn_apart, learn_shared
 from ceiba.mixture.form import form_of, shared_form
 from ceiba.mixture.gaussian_mixture import GaussianMixture, warn_of
 from ceiba.mixture.learn import Learnt, Plan
@@ -71,6 +73,8 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
     class_prior_ : ndarray of shape (n_classes,)
     mixtures_ : list of GaussianMixture
         The mixture of each class, in the order of ``classes_``.
+    n_iter_ : int
+        Steps of the class that took most.
     account_ : Account
         What happened to components; ``print`` it.
     n_features_in_, feature_names_in_, schema_
@@ -169,9 +173,14 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
         plan = self._plan(data)
         if self.shared_covariance:
             learnt = learn_shared(data, plan, parts, sizes, self)
+            choices: list[MixtureChoice | None] = [None] * len(learnt)
+        elif isinstance(sizes, str):
+            chosen = choose_apart(plan, parts, sizes, self.max_components, self.covariance_type)
+            choices, learnt = [pair[0] for pair in chosen], [pair[1] for pair in chosen]
         else:
-            learnt = learn_apart(plan, parts, sizes, self.max_components)
-        self._keep(data, plan, parts, learnt)
+            learnt = learn_apart(plan, parts, sizes)
+            choices = [None] * len(learnt)
+        self._keep(data, plan, parts, learnt, choices)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -248,8 +257,8 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
                 )
             return self.n_components
         sizes = listed(self.n_components, parts.classes, "n_components")
-        for label, k, part in zip(parts.classes, sizes, parts.parts, strict=True):
-            if not isinstance(k, int | np.integer) or k < 1:
+        for label, k, part in zip(parts.classes.tolist(), sizes, parts.parts, strict=True):
+            if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
                 raise ValueError(f"n_components of class {label!r} is {k!r}: give 1 or more")
             if part.n_rows < k:
                 raise ValueError(
@@ -277,16 +286,23 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
             reseed=self.empty == "reseed",
         )
 
-    def _keep(self, data: Surveyed, plan: Plan, parts: ClassRows, learnt: list[Learnt]) -> None:
+    def _keep(
+        self,
+        data: Surveyed,
+        plan: Plan,
+        parts: ClassRows,
+        learnt: list[Learnt],
+        choices: list[MixtureChoice | None],
+    ) -> None:
         """Set what a fit found, all at once."""
         mixtures = []
-        for part, one in zip(parts.parts, learnt, strict=True):
+        for part, one, choice in zip(parts.parts, learnt, choices, strict=True):
             mixture = GaussianMixture(
                 len(one.run.model.weights),
                 covariance_type=plan.form.name,  # type: ignore[arg-type]
                 **{name: getattr(self, name) for name in _PASSED_ON},
             )
-            mixture._keep(one, plan.form, part, None)
+            mixture._keep(one, plan.form, part, choice)
             mixtures.append(mixture)
         account = Account(
             tuple(
@@ -300,6 +316,7 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
             "classes_": parts.classes,
             "class_prior_": class_priors(self.priors, parts),
             "mixtures_": mixtures,
+            "n_iter_": max(mixture.n_iter_ for mixture in mixtures),
             "account_": account,
         }
         self.__dict__.pop("feature_names_in_", None)
@@ -309,6 +326,12 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
     def _check_state(self) -> None:
         """What a model file must satisfy."""
         n = len(self.classes_)
+        if self.classes_.ndim != 1 or len(set(self.classes_.tolist())) != n or n == 0:
+            raise ValueError("classes_ must be a list of different classes")
+        if not isinstance(getattr(self, "schema_", None), Schema) or self.n_features_in_ != len(
+            self.schema_
+        ):
+            raise ValueError("n_features_in_ must be the number of columns of the schema")
         if len(self.mixtures_) != n or self.class_prior_.shape != (n,):
             raise ValueError("mixtures_ and class_prior_ must have an entry for each class")
         if (self.class_prior_ < 0).any() or not np.isclose(self.class_prior_.sum(), 1.0):
@@ -333,7 +356,11 @@ def class_priors(given: Any, parts: ClassRows) -> Array:
         weights = np.array([part.weight for part in parts.parts])
         shares: Array = weights / weights.sum()
         return shares
-    priors = np.asarray(listed(given, parts.classes, "priors"), dtype=np.float64)
+    values = listed(given, parts.classes, "priors")
+    try:
+        priors = np.array([float(value) for value in values])
+    except (TypeError, ValueError):
+        raise ValueError("priors must be one number for each class") from None
     if not np.isfinite(priors).all() or (priors < 0).any():
         raise ValueError("priors must be numbers of at least 0")
     if not np.isclose(priors.sum(), 1.0, rtol=0, atol=1e-6):
@@ -353,6 +380,8 @@ def listed(given: Any, classes: Array, name: str) -> list[Any]:
         return [plain[label] for label in labels]
     if isinstance(given, int | np.integer):
         return [given] * len(labels)
+    if np.ndim(given) > 1:
+        raise ValueError(f"{name} must be a list, one entry for each class")
     values = list(given)
     if len(values) != len(labels):
         raise ValueError(f"{name} has {len(values)} entries for {len(labels)} classes")

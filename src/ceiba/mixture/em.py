@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -14,9 +14,13 @@ from ceiba.engine import Engine
 from ceiba.mixture.account import Event
 from ceiba.mixture.maximise import Rules, maximise
 from ceiba.mixture.repair import Repair
+from ceiba.stats.component_moments import ComponentMoments
 from ceiba.stats.gaussians import Gaussians
 from ceiba.stats.mixture_sums import MixtureSums
 from ceiba.stats.points import Array
+
+# Sums of many rows differ by less from one step to the next where nothing changes.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,8 @@ class Setting:
     tol : float
         A run ends when the objective changes by less than this share of itself, in these units
         and taken as at least one a row.
+    mean : ndarray of shape (d,)
+        Of the data.
     """
 
     rows: tuple[Any, ...]
@@ -42,13 +48,18 @@ class Setting:
     weight: float
     units: float
     tol: float
+    mean: Array
 
-    def rests(self, objective: float, before: float | None) -> bool:
+    def falls(self, objective: float, before: float) -> bool:
+        """Whether the objective has fallen, by more than its rounding."""
+        return before - objective > _ROUNDING * self._size(objective)
+
+    def _size(self, objective: float) -> float:
+        return max(abs(objective + self.units), self.weight)
+
+    def rests(self, objective: float, before: float) -> bool:
         """Whether the objective has changed too little to go on."""
-        if before is None:
-            return False
-        size = max(abs(objective + self.units), self.weight)
-        return abs(objective - before) < self.tol * size
+        return abs(objective - before) < self.tol * self._size(objective)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +73,8 @@ class Run:
     n_iter: int
     converged: bool
     held: Array
-    events: tuple[Event, ...] = field(default=())
+    moments: ComponentMoments
+    events: tuple[Event, ...] = ()
 
 
 def expect(setting: Setting, model: Gaussians, groups: Sequence[int]) -> MixtureSums:
@@ -71,14 +83,44 @@ def expect(setting: Setting, model: Gaussians, groups: Sequence[int]) -> Mixture
     if len(groups) == 1:
         (rows,) = setting.rows
         sums = reduce(rows, MixtureSums.of, model)
-        # About a pivot far away second moments are mostly rounding: once more, about the means.
-        return reduce(rows, MixtureSums.of, model, sums.means) if sums.lossy else sums
+        if sums.lossy:
+            # About a pivot far away moments are mostly rounding: once more, about the data's mean
+            # and, where even that is too far, about what is found there.
+            sums = reduce(rows, MixtureSums.of, model, np.broadcast_to(setting.mean, model.shape))
+            sums = reduce(rows, MixtureSums.of, model, sums.means) if sums.lossy else sums
+        return sums
     edges = np.cumsum((0, *groups))
     parts = [
         expect(replace(setting, rows=(rows,)), model.take(slice(a, b)), (b - a,))
         for rows, a, b in zip(setting.rows, edges, edges[1:], strict=False)
     ]
     return MixtureSums.stacked(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run stands: parameters, whom the floor holds, what the E step finds, its worth."""
+
+    model: Gaussians
+    held: Array
+    sums: MixtureSums
+    objective: float
+
+    @classmethod
+    def of(cls, setting: Setting, model: Gaussians, rules: Rules, held: Array) -> Place:
+        """The E step under these parameters."""
+        sums = expect(setting, model, rules.groups)
+        return cls(model, held, sums, sums.log_likelihood + rules.log_prior(model))
+
+    def told(self) -> dict[str, Any]:
+        """What a trace keeps of it."""
+        return {
+            "weights": self.model.weights,
+            "means": self.model.means,
+            "covariances": self.model.covariances,
+            "log_likelihood": self.sums.log_likelihood,
+            "objective": self.objective,
+        }
 
 
 def em(
@@ -96,42 +138,42 @@ def em(
     Dempster, Laird & Rubin (1977), "Maximum likelihood from incomplete data via the EM algorithm",
     JRSS B 39.
     """
-    model, before, converged, done = start, None, False, steps.count
-    held = np.zeros(len(start.means), bool)
+    at = Place.of(setting, start, rules, np.zeros(len(start.means), bool))
     events: list[Event] = []
+    first, done, converged = steps.count + 1, steps.count, False
     for step in steps:
-        sums = expect(setting, model, rules.groups)
-        objective = sums.log_likelihood + rules.log_prior(model)
-        _record(step.record, model, sums.log_likelihood, objective)
-        converged = setting.rests(objective, before)
-        if converged:
-            break
-        moments, before = sums.centred(), objective
+        step.record(**at.told())
+        moments = at.sums.centred()
+        told: list[Event] = []
         if repair.dead(moments.weights, rules).any():
             moments, rules, told = repair.mend(
-                setting.rows, setting.engine, model, moments, rules, step.number
+                setting.rows, setting.engine, at.model, moments, rules, step.number
             )
-            events += told
-            before = None
         model, held = maximise(moments, rules)
-        done += 1
         step.offer(partial(fitted, model))
-    if not converged:
-        # The parameters are newer than what is known of them.
-        sums = expect(setting, model, rules.groups)
-        objective = sums.log_likelihood + rules.log_prior(model)
-        converged = setting.rests(objective, before)
-        _record(steps.end, model, sums.log_likelihood, objective)
-    return Run(model, rules, sums.log_likelihood, objective, done, converged, held, tuple(events))
-
-
-def _record(
-    record: Callable[..., None], model: Gaussians, log_likelihood: float, objective: float
-) -> None:
-    record(
-        weights=model.weights,
-        means=model.means,
-        covariances=model.covariances,
-        log_likelihood=log_likelihood,
-        objective=objective,
+        before, after = at.objective, Place.of(setting, model, rules, held)
+        # A repair may cost, reg_covar always does, and a start need not obey the floor.
+        climbs = not told and not rules.reg_covar and step.number > first
+        if climbs and setting.falls(after.objective, before):
+            # Forms that share a part are not at their maximum once the floor holds a component:
+            # the step before was the last that climbed, and its frame the last.
+            converged = True
+            break
+        at, done = after, step.number
+        events += told
+        converged = not told and setting.rests(after.objective, before)
+        if converged:
+            break
+    if done == steps.count:
+        steps.end(**at.told())
+    return Run(
+        at.model,
+        rules,
+        at.sums.log_likelihood,
+        at.objective,
+        done,
+        converged,
+        at.held,
+        at.sums.centred(),
+        tuple(events),
     )

@@ -15,17 +15,27 @@ class Floor:
 
     In units of the data's standard deviations every eigenvalue of a covariance stays at or above
     ``share``; for diagonal covariances these are the variances themselves. Raising what is lower is
-    the maximum of the likelihood under this constraint, so that EM still climbs.
+    the maximum of the likelihood under this constraint, so that EM still climbs, where components
+    share nothing or everything; forms that share a part may fall, and EM ends before they do.
 
     Parameters
     ----------
     share : float
     variances : ndarray of shape (d,)
         Of the data's columns.
+    lift : ndarray of shape (d,), optional
+        Variances of constant columns begin here, at the floor, and so it is not the floor that
+        holds them.
     """
 
     share: float
     variances: Array
+    lift: Array | None = None
+
+    @classmethod
+    def of(cls, share: float, variances: Array, constant: Array) -> Floor:
+        """The floor for data of these variances; ``constant`` marks columns that have none."""
+        return cls(share, variances, share * variances * constant if constant.any() else None)
 
     @classmethod
     def isotropic(cls, share: float, variances: Array) -> Floor:
@@ -34,19 +44,25 @@ class Floor:
 
     def hold(self, covariances: Array) -> tuple[Array, Array]:
         """The covariances, raised where needed, and which components were."""
+        if self.lift is not None and covariances.ndim == 3:
+            places = np.flatnonzero(self.lift)
+            covariances = covariances.copy()
+            lifted = np.maximum(covariances[:, places, places], self.lift[places])
+            covariances[:, places, places] = lifted
         if covariances.ndim == 2:
             least = self.share * self.variances
-            held = np.asarray((covariances < least).any(axis=1))
-            return (np.maximum(covariances, least) if held.any() else covariances), held
+            low = covariances < least
+            raised = np.maximum(covariances, least) if low.any() else covariances
+            if self.lift is not None:
+                low[:, self.lift > 0] = False
+            return raised, np.asarray(low.any(axis=1))
         if self._clear(covariances):
             return covariances, np.zeros(len(covariances), bool)
         return self._raised(covariances)
 
     def _clear(self, covariances: Array) -> bool:
         """Whether all lie above the floor: then what is left above it has Cholesky factors."""
-        reduced = covariances.copy()
-        d = len(self.variances)
-        reduced[:, np.arange(d), np.arange(d)] -= self.share * self.variances
+        reduced = covariances - np.diag(self.share * self.variances)
         try:
             np.linalg.cholesky(reduced)
         except np.linalg.LinAlgError:
@@ -57,7 +73,8 @@ class Floor:
         scale = np.sqrt(self.variances)
         units = scale[:, None] * scale
         values, vectors = np.linalg.eigh(covariances / units)
-        low: Array = values[:, 0] < self.share
+        # Less by no more than rounding is no less: such were raised before.
+        low: Array = values[:, 0] < self.share * (1.0 - 1e-9)
         values = np.maximum(values, self.share)
         raised = (vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1) * units
         raised = 0.5 * (raised + raised.transpose(0, 2, 1))

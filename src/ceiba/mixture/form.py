@@ -150,10 +150,23 @@ def _one_shape(weights: Array, scatters: Array) -> Array:
 
 def _turned(weights: Array, scatters: Array, diagonal: Solver) -> Array:
     """EEV and VEV: orientations of their own; eigenvalues, in order, as a diagonal form says."""
-    values, vectors = np.linalg.eigh(scatters)
-    # What is smaller beside the largest is rounding, and may be negative.
-    values = np.maximum(values, np.finfo(np.float64).eps * values[:, -1:])
+    values, vectors = _eigh(scatters)
+    values = np.maximum(values, np.finfo(np.float64).tiny)  # logarithms are taken of them
     return _turned_back(vectors, diagonal(weights, values))
+
+
+def _eigh(matrices: Array) -> tuple[Array, Array]:
+    """Eigenvalues, ascending, and vectors, of matrices whose columns may differ in units.
+
+    With the columns in the order of their variances, largest first, small eigenvalues keep their
+    digits: 4e-9 of them at worst where variances are 1e10 apart, against all digits unordered.
+    """
+    order = np.argsort(-np.diagonal(matrices, axis1=1, axis2=2), axis=1, kind="stable")
+    by_rows = np.take_along_axis(matrices, order[:, :, None], axis=1)
+    values, vectors = np.linalg.eigh(np.take_along_axis(by_rows, order[:, None, :], axis=2))
+    placed = np.empty_like(vectors)
+    np.put_along_axis(placed, order[:, :, None], vectors, axis=1)
+    return values, placed
 
 
 def _turned_back(vectors: Array, values: Array) -> Array:
@@ -163,7 +176,7 @@ def _turned_back(vectors: Array, values: Array) -> Array:
 
 def _principal(weights: Array, scatters: Array, n_latent: int) -> Array:
     """The largest ``n_latent`` eigenvalues stay, the others become their mean (PPCA)."""
-    values, vectors = np.linalg.eigh(_own(weights, scatters))
+    values, vectors = _eigh(_own(weights, scatters))
     rest = scatters.shape[-1] - n_latent
     values[:, :rest] = values[:, :rest].mean(axis=1, keepdims=True)
     return _turned_back(vectors, values)
@@ -215,7 +228,8 @@ def form_of(name: str, n_latent: int, d: int) -> Form:
         return _FORMS[_ALIASES.get(name, name)]
     if n_latent >= d:
         raise ValueError(
-            f"n_latent={n_latent} must be less than the number of columns, {d}: the rest is noise"
+            f"n_latent={n_latent} must be less than the number of columns (n_features = {d}): the "
+            "rest is noise"
         )
     return Form(
         "ppca",
@@ -229,7 +243,7 @@ def form_of(name: str, n_latent: int, d: int) -> Form:
 
 def principal_parts(covariances: Array, n_latent: int) -> tuple[Array, Array, Array]:
     """Of covariances of the form ``ppca``: axes (largest first), variances along them, noise."""
-    values, vectors = np.linalg.eigh(covariances)
+    values, vectors = _eigh(covariances)
     axes = np.ascontiguousarray(vectors[:, :, ::-1][:, :, :n_latent])
     noise: Array = values[:, :-n_latent].mean(axis=1)
     return axes, np.ascontiguousarray(values[:, ::-1][:, :n_latent]), noise

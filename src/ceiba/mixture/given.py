@@ -9,7 +9,8 @@ import numpy as np
 
 from ceiba.mixture.form import Form
 from ceiba.stats.gaussians import Gaussians
-from ceiba.stats.points import Array
+from ceiba.stats.moments import Moments
+from ceiba.stats.points import Array, suits
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +26,18 @@ class GivenParameters:
         """Whether nothing is left to find."""
         return all(part is not None for part in (self.weights, self.means, self.precisions))
 
-    def gaussians(self, form: Form, k: int, d: int) -> Gaussians:
+    def gaussians(self, form: Form, k: int, d: int, data: Moments) -> Gaussians:
         """The components, where all is given."""
-        weights, means = _weights(self.weights, k), _means(self.means, k, d)
+        weights, means = _weights(self.weights, k), _means(self.means, k, d, data)
         return _components(weights, means, _covariances(self.precisions, form, k, d))
 
-    def over(self, found: Gaussians, form: Form) -> Gaussians:
+    def over(self, found: Gaussians, form: Form, data: Moments) -> Gaussians:
         """What a start found, with the given parts in its place."""
         k, d = found.shape
         if self.weights is not None:
             found = replace(found, weights=_weights(self.weights, k))
         if self.means is not None:
-            found = replace(found, means=_means(self.means, k, d))
+            found = replace(found, means=_means(self.means, k, d, data))
         if self.precisions is not None:
             covariances = _covariances(self.precisions, form, k, d)
             found = _components(found.weights, found.means, covariances)
@@ -60,9 +61,12 @@ def _weights(given: Any, k: int) -> Array:
     return scaled
 
 
-def _means(given: Any, k: int, d: int) -> Array:
+def _means(given: Any, k: int, d: int, data: Moments) -> Array:
     meaning = f"a row for each of the {k} components and a column for each of the {d} of X"
-    return _finite(given, (k, d), "means_init", meaning)
+    means = _finite(given, (k, d), "means_init", meaning)
+    if not suits(data.reaching(means).spread, "float64"):
+        raise ValueError("means_init lies so far from the rows that distances cannot be squared")
+    return means
 
 
 def _covariances(given: Any, form: Form, k: int, d: int) -> Array:
@@ -73,8 +77,7 @@ def _covariances(given: Any, form: Form, k: int, d: int) -> Array:
         if not (precisions > 0).all():
             raise ValueError("precisions_init must be positive")
         return form.spread(1.0 / precisions, k, d)
-    turned = np.swapaxes(precisions, -1, -2)
-    if not np.allclose(precisions, turned):
+    if not symmetric(precisions):
         raise ValueError("precisions_init must be symmetric")
     try:
         np.linalg.cholesky(precisions)
@@ -84,8 +87,18 @@ def _covariances(given: Any, form: Form, k: int, d: int) -> Array:
     return form.spread(0.5 * (inverse + np.swapaxes(inverse, -1, -2)), k, d)
 
 
+def symmetric(matrices: Array) -> bool:
+    """Whether matrices are symmetric, to rounding beside their diagonals: in whatever units."""
+    diagonal = np.sqrt(np.abs(np.diagonal(matrices, axis1=-2, axis2=-1)))
+    size = diagonal[..., :, None] * diagonal[..., None, :]
+    return bool((np.abs(matrices - np.swapaxes(matrices, -1, -2)) <= 1e-6 * size).all())
+
+
 def _finite(given: Any, shape: tuple[int, ...], name: str, meaning: str) -> Array:
-    array = np.array(given, dtype=np.float64, order="C")
+    try:
+        array = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers of shape {shape}: {meaning}") from None
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape} and needs {shape}: {meaning}")
     if not np.isfinite(array).all():

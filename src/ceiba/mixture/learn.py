@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ from ceiba.mixture.prior import ConjugatePrior, Penalty
 from ceiba.mixture.repair import Repair
 from ceiba.mixture.starts import Start
 from ceiba.mixture.surveyed import Surveyed
+from ceiba.stats.component_moments import ComponentMoments
 from ceiba.stats.gaussians import Gaussians
 from ceiba.stats.mixture_sums import MixtureSums
 from ceiba.stats.posteriors import Extremes
+from ceiba.stats.row_counts import numbered_as_given
 
 _ROWS_TOLD = 10
 
@@ -85,15 +88,33 @@ def learn(
     Data Analysis 41.
     """
     lesson = Lesson(data, plan, sizes, estimator, fitted)
+    try:
+        return _best_of(lesson)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"a covariance is singular to rounding: covariance_floor={plan.floor_share:g} is too "
+            "low for these data. Raise it, or give a reg_covar"
+        ) from None
+
+
+def _best_of(lesson: Lesson) -> Learnt:
+    """The best of all starts."""
+    plan = lesson.plan
     runs = 1 if plan.given.whole or plan.start.shares is not None else plan.n_init
     short = runs > 1 and plan.short_iter is not None and plan.short_iter < plan.max_iter
     most = plan.short_iter if short and plan.short_iter is not None else plan.max_iter
     tried = [lesson.run(run, most, runs) for run in range(runs)]
-    best, steps = max(tried, key=lambda pair: pair[0].objective)
+    best, steps = _first_of_the_best(tried, lesson.setting())
     if short and not best.converged:
         best, steps = lesson.go_on(best, steps)
     account = lesson.account(best)
     return Learnt(best, steps.trace, account, tuple(run.objective for run, _ in tried))
+
+
+def _first_of_the_best(tried: list[tuple[Run, Steps]], setting: Setting) -> tuple[Run, Steps]:
+    """Starts often end at the same place: rounding must not decide which of them is kept."""
+    most = max(run.objective for run, _ in tried)
+    return next(pair for pair in tried if not setting.falls(pair[0].objective, most))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,38 +139,51 @@ class Lesson:
         if steps.trace is not None:
             steps.trace.take_back()  # the end of the short run is the next step of the long one
         longer = Steps(self.estimator, self.plan.max_iter, name="EM", after=steps)
-        done = self._em(run.model, run.rules, longer, self.repair())
+        done = self._em(run.model, run.rules, longer, self.repair(run.events))
         return replace(done, events=run.events + done.events), longer
 
     def _em(self, model: Gaussians, rules: Rules, steps: Steps, repair: Repair) -> Run:
+        return em(self.setting(), model, rules, steps, repair, self.fitted)
+
+    def setting(self) -> Setting:
+        """What stays the same from step to step."""
         data = self.data
-        setting = Setting(data.groups, data.engine, data.weight, data.units, self.plan.tol)
-        return em(setting, model, rules, steps, repair, self.fitted)
+        return Setting(data.groups, data.engine, data.weight, data.units, self.plan.tol, data.mean)
 
     def start(self, number: int, rules: Rules) -> Gaussians:
         """The parameters that run ``number`` begins with."""
         plan, d = self.plan, len(self.data.variances)
         if plan.given.whole:
-            return plan.given.gaussians(rules.form, sum(self.sizes), d)
+            return plan.given.gaussians(rules.form, sum(self.sizes), d, self.data.moments)
         moments = plan.start.moments(self.data, self.sizes, rules.form.full, number)
-        # A centre that no row is nearest to begins as light as a row, where all rows are.
-        least = self.data.weight / self.data.n_rows
+        moments = self._filled(moments, rules)
+        return plan.given.over(maximise(moments, rules)[0], rules.form, self.data.moments)
+
+    def _filled(self, moments: ComponentMoments, rules: Rules) -> ComponentMoments:
+        """A centre that no row is nearest to begins as light as a row, where all rows are."""
+        least = np.repeat(self.data.row_weights, rules.groups)
         empty = moments.weights < 1e-6 * least
-        if empty.any():
-            common = self.data.common(len(empty), rules.form.full)
-            wide = empty.reshape(-1, *[1] * (moments.scatters.ndim - 1))
-            moments = replace(
-                moments,
-                weights=np.where(empty, least, moments.weights),
-                scatters=np.where(wide, least * common.covariances, moments.scatters),
-            )
-        return plan.given.over(maximise(moments, rules)[0], rules.form)
+        if not empty.any():
+            return moments
+        common = self.data.common(len(empty), rules.form.full)
+        axes = [1] * (moments.scatters.ndim - 1)
+        return replace(
+            moments,
+            weights=np.where(empty, least, moments.weights),
+            scatters=np.where(
+                empty.reshape(-1, *axes),
+                least.reshape(-1, *axes) * common.covariances,
+                moments.scatters,
+            ),
+        )
 
     def rules(self) -> Rules:
         """How this fit maximises."""
         plan, data = self.plan, self.data
-        make = Floor.isotropic if plan.form.isotropic else Floor
-        floor = make(plan.floor_share, data.variances)
+        if plan.form.isotropic:
+            floor = Floor.isotropic(plan.floor_share, data.variances)
+        else:
+            floor = Floor.of(plan.floor_share, data.variances, data.constant)
         return Rules(plan.form, floor, plan.reg_covar, self._penalty(), self.sizes)
 
     def _penalty(self) -> Penalty | None:
@@ -167,24 +201,21 @@ class Lesson:
             sum(self.sizes), data.mean + shift, covariance, form.full, form.isotropic
         )
 
-    def repair(self) -> Repair:
-        """What is done with components that lose their rows."""
-        data = self.data
-        return Repair(self.plan.reseed, data.weight / data.n_rows, data.mean, sum(self.sizes))
+    def repair(self, events: tuple[Event, ...] = ()) -> Repair:
+        """What is done with components that lose their rows, after what was done already."""
+        left = sum(self.sizes) - sum(event.kind == "reseeded" for event in events)
+        return Repair(self.plan.reseed, self.data.row_weights, self.data.mean, left)
 
     def account(self, run: Run) -> Account:
         """What happened, with the rows of components that the floor holds in the end."""
         events = list(run.events)
-        edges = np.cumsum((0, *run.rules.groups))
-        for component in np.flatnonzero(run.held):
-            group = int(np.searchsorted(edges, component, side="right")) - 1
-            part = run.model.take(slice(edges[group], edges[group + 1]))
-            place = int(component - edges[group])
-            reduce = self.data.engine.reduce
-            members = reduce(self.data.groups[group], Extremes.members, part, place, _ROWS_TOLD)
-            own = members.rows[members.values > 0.5]
-            weight = float(run.model.weights[component] * self.data.weight)
-            events.append(
-                Event("held", run.n_iter, int(component), weight, tuple(int(r) for r in own))
-            )
+        engine = self.data.engine
+        for group, (a, b) in enumerate(pairwise(np.cumsum((0, *run.rules.groups)))):
+            for place in np.flatnonzero(run.held[a:b]):
+                rows = numbered_as_given(self.data.groups[group], engine)
+                part = run.model.take(slice(a, b))
+                members = engine.reduce(rows, Extremes.members, part, int(place), _ROWS_TOLD)
+                own = tuple(int(row) for row in members.rows[members.values > 0.5])
+                weight = float(run.moments.weights[a + place])
+                events.append(Event("held", run.n_iter, int(place), weight, own, group))
         return Account(tuple(events))

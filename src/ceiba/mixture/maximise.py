@@ -60,7 +60,8 @@ def maximise(moments: ComponentMoments, rules: Rules) -> tuple[Gaussians, Array]
 def _covariances(moments: ComponentMoments, rules: Rules) -> tuple[Array, Array]:
     form, floor = rules.form, rules.floor
     scatters, shrunk = _regular(moments, rules)
-    covariances = form.solve(moments.weights, scatters)
+    with np.errstate(divide="ignore", invalid="ignore"):  # what is no covariance is found below
+        covariances = form.solve(moments.weights, scatters)
     if rules.reg_covar:
         covariances = regularised(covariances, rules.reg_covar)
     covariances, held = floor.hold(covariances)
@@ -74,11 +75,11 @@ def _regular(moments: ComponentMoments, rules: Rules) -> tuple[Array, Array]:
     nobody = np.zeros(len(scatters), bool)
     if rules.form.regular == "own":
         own, shrunk = floor.hold(scatters / weights)
-        return (own * weights, shrunk) if shrunk.any() else (scatters, nobody)
+        return own * weights, shrunk
     if rules.form.regular == "pooled":
         pooled = scatters.sum(axis=0, keepdims=True) / weights.sum()
-        raised, low = floor.hold(pooled)
-        return (scatters + weights * (raised - pooled) if low.any() else scatters), nobody
+        raised, _ = floor.hold(pooled)
+        return scatters + weights * (raised - pooled), nobody
     return scatters, nobody
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ceiba.mixture.account import Event
-from ceiba.mixture.em import Run, Setting, expect
+from ceiba.mixture.em import Run, expect
 from ceiba.mixture.learn import Learnt, Lesson, Plan
 from ceiba.mixture.maximise import maximise
 from ceiba.mixture.surveyed import Surveyed
@@ -34,7 +34,7 @@ def learn_batch(
     rules = lesson.rules()
     if model is None:
         model = lesson.start(0, rules)
-    setting = Setting(data.groups, data.engine, data.weight, data.units, plan.tol)
+    setting = lesson.setting()
     sums = expect(setting, model, rules.groups)
     batch = sums.centred()
     seen = 0.0 if memory is None else float(memory.weights.sum())
@@ -51,7 +51,7 @@ def learn_batch(
     found, held = maximise(mixed, rules)
     last = expect(setting, found, rules.groups)
     objective = last.log_likelihood + rules.log_prior(found)
-    run = Run(found, rules, last.log_likelihood, objective, 1, True, held, tuple(events))
+    run = Run(found, rules, last.log_likelihood, objective, 1, False, held, mixed, tuple(events))
     return mixed, Learnt(run, None, lesson.account(run), (objective,))
 
 

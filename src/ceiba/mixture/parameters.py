@@ -40,7 +40,11 @@ Prior = Annotated[
     "greatest likelihood.",
 ]
 MaxIter = Annotated[int, AtLeast(1), "Most steps of a run."]
-NInit = Annotated[int, AtLeast(1), "Starts, of which the best is kept."]
+NInit = Annotated[
+    int,
+    AtLeast(1),
+    "Starts, of which the best is kept; at least three where a criterion chooses n_components.",
+]
 ShortIter = Annotated[
     int | None,
     AtLeast(1),

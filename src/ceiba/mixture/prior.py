@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ceiba.mixture.given import symmetric
 from ceiba.stats.component_moments import ComponentMoments, products
 from ceiba.stats.gaussians import Gaussians
 from ceiba.stats.points import Array
@@ -74,15 +75,17 @@ class ConjugatePrior:
         d = len(mean)
         centre = mean if self.mean is None else _array(self.mean, (d,), "mean")
         freedom = d + 2.0 if self.degrees_of_freedom is None else float(self.degrees_of_freedom)
-        if not freedom > d - 1:
+        if not (np.isfinite(freedom) and freedom > d - 1):
             raise ValueError(
-                f"degrees_of_freedom={freedom:g} of the prior must be more than {d - 1}, the "
-                "number of columns less one"
+                f"degrees_of_freedom={freedom:g} of the prior must be a number of more than "
+                f"{d - 1}, the number of columns less one"
             )
         if self.scale is None:
             scale = covariance / k ** (2.0 / d)
         else:
             scale = _array(self.scale, (d, d), "scale")
+            if not symmetric(scale) or np.linalg.eigvalsh(scale)[0] < 0:
+                raise ValueError("scale of the prior must be symmetric and not negative")
         if not full:
             scale = np.diagonal(scale).copy()
             if isotropic:

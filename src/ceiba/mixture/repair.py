@@ -15,6 +15,7 @@ from ceiba.stats.component_moments import ComponentMoments
 from ceiba.stats.gaussians import Gaussians
 from ceiba.stats.points import Array
 from ceiba.stats.posteriors import Extremes
+from ceiba.stats.row_counts import numbered_as_given
 
 # A component with less than a hundredth of an average row describes nothing.
 _LEAST_ROWS = 0.01
@@ -28,8 +29,8 @@ class Repair:
     ----------
     reseed : bool
         Start again at the row that the mixture describes worst; otherwise drop.
-    row_weight : float
-        Mean weight of a row.
+    row_weights : tuple of float
+        Mean weight of a row, in each group.
     mean : ndarray of shape (d,)
         Of the data: stands for the gaps of that row.
     left : int
@@ -37,13 +38,13 @@ class Repair:
     """
 
     reseed: bool
-    row_weight: float
+    row_weights: tuple[float, ...]
     mean: Array
     left: int
 
     def dead(self, weights: Array, rules: Rules) -> Array:
         """Which components have lost their rows; the heaviest of a group never has."""
-        dead: Array = weights < _LEAST_ROWS * self.row_weight
+        dead: Array = weights < _LEAST_ROWS * np.repeat(self.row_weights, rules.groups)
         if dead.any():
             for a, b in pairwise(np.cumsum((0, *rules.groups))):
                 dead[a + int(np.argmax(weights[a:b]))] = False
@@ -65,24 +66,24 @@ class Repair:
         events = []
         for place, (a, b) in enumerate(pairwise(np.cumsum((0, *rules.groups)))):
             mine = a + np.flatnonzero(dead[a:b])[: self.left if self.reseed else 0]
-            if not len(mine):
-                continue
-            self.left -= len(mine)
-            part = model.take(slice(a, b))
-            worst = engine.reduce(rows[place], Extremes.least_likely, part, len(mine))
-            for component, row, point in zip(mine, worst.rows, worst.points, strict=False):
-                events.append(_event("reseeded", step, component, moments, (int(row),)))
-                weights[component] = moments.weights[a:b].sum() / (b - a)
-                means[component] = np.where(np.isnan(point), self.mean, point)
-                variances = weights[component] * rules.floor.variances
-                scatters[component] = variances if scatters.ndim == 2 else np.diag(variances)
-                dead[component] = False
-        events += [_event("dropped", step, c, moments) for c in np.flatnonzero(dead)]
+            if len(mine):
+                self.left -= len(mine)
+                known = numbered_as_given(rows[place], engine)
+                part = model.take(slice(a, b))
+                worst = engine.reduce(known, Extremes.least_likely, part, len(mine))
+                living = moments.weights[a:b].sum() - moments.weights[mine].sum()
+                # So that in the end each of them has one part in b - a of the weight.
+                weights[mine] = living / (b - a - len(mine))
+                for component, row, point in zip(mine, worst.rows, worst.points, strict=False):
+                    means[component] = np.where(np.isnan(point), self.mean, point)
+                    variances = weights[component] * rules.floor.variances
+                    scatters[component] = variances if scatters.ndim == 2 else np.diag(variances)
+                    dead[component] = False
+                    lost = float(moments.weights[component])
+                    event = Event("reseeded", step, int(component - a), lost, (int(row),), place)
+                    events.append(event)
+            for component in a + np.flatnonzero(dead[a:b]):
+                lost = float(moments.weights[component])
+                events.append(Event("dropped", step, int(component - a), lost, (), place))
         mended = ComponentMoments(weights, means, scatters)
         return mended.take(~dead), rules.without(dead), events
-
-
-def _event(
-    kind: str, step: int, component: Any, moments: ComponentMoments, rows: tuple[int, ...] = ()
-) -> Event:
-    return Event(kind, step, int(component), float(moments.weights[component]), rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,11 +11,15 @@ from ceiba.cluster.survey import check_columns, survey
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Kind, Schema
 from ceiba.data.source import Source
+from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
 from ceiba.mixture.account import DegenerateColumnWarning
 from ceiba.stats import Moments, Space
 from ceiba.stats.gaussians import Gaussians
 from ceiba.stats.points import Array
+
+# Squares of smaller standard deviations than 1e-100, times any weight, would vanish.
+_LEAST_VARIANCE = 1e-200
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,10 @@ class Surveyed:
     variances : ndarray of shape (d,)
         The data's scale: the columns' variances, with a stand-in for constant columns.
     schema : Schema
+    constant : ndarray of shape (d,)
+        Which columns never vary.
+    row_weights : tuple of float
+        Mean weight of a row, in each group.
     """
 
     engine: Engine
@@ -42,14 +49,25 @@ class Surveyed:
     space: Space
     variances: Array
     schema: Schema
+    constant: Array
+    row_weights: tuple[float, ...]
 
     @classmethod
     def of(cls, engine: Engine, source: Source, reg_covar: float = 0.0) -> Surveyed:
         """The first pass over the rows of a source; refuses what no mixture can describe."""
         rows, moments = survey(engine, source)
         check_columns(moments, source)
+        space = Space.of(moments)
         variances = _scale(moments, Encoding.of(source.schema).names, reg_covar)
-        return cls(engine, (rows,), moments, Space.of(moments), variances, source.schema)
+        return cls._alone(engine, rows, moments, space, variances, source.schema)
+
+    @classmethod
+    def _alone(
+        cls, engine: Engine, rows: Any, moments: Moments, space: Space, scale: Array, schema: Schema
+    ) -> Surveyed:
+        constant = moments.most == moments.least
+        weights = (moments.total / moments.n_rows,)
+        return cls(engine, (rows,), moments, space, scale, schema, constant, weights)
 
     @classmethod
     def following(cls, engine: Engine, source: Source, variances: Array, mean: Array) -> Surveyed:
@@ -57,11 +75,13 @@ class Surveyed:
         rows, moments = survey(engine, source)
         offset = np.where(moments.weight > 0, moments.mean, mean)
         space = Space(offset, moments.gaps > 0)
-        return cls(engine, (rows,), moments, space, variances, source.schema)
+        found = cls._alone(engine, rows, moments, space, variances, source.schema)
+        return replace(found, constant=np.zeros(len(variances), bool))
 
     def of_group(self, rows: Any, moments: Moments) -> Surveyed:
         """Some of the rows alone; the scale stays that of all."""
-        return replace(self, groups=(rows,), moments=moments)
+        weights = (moments.total / max(moments.n_rows, 1),)
+        return replace(self, groups=(rows,), moments=moments, row_weights=weights)
 
     @property
     def n_rows(self) -> int:
@@ -110,6 +130,12 @@ def _scale(moments: Moments, names: list[str], reg_covar: float) -> Array:
     """Variance of every column; a constant one gets the mean of the others', with a warning."""
     variances = moments.variance.copy()
     constant = moments.most == moments.least
+    tiny = ~constant & ~(variances > _LEAST_VARIANCE)
+    if tiny.any():
+        raise ValueError(
+            f"the values of column {names[int(np.argmax(tiny))]!r} differ by so little that their "
+            "squares cannot be held: rescale it"
+        )
     if not constant.any():
         return variances
     if constant.all():
@@ -121,10 +147,9 @@ def _scale(moments: Moments, names: list[str], reg_covar: float) -> Array:
         return np.full_like(variances, reg_covar)
     variances[constant] = variances[~constant].mean()
     if not reg_covar:
-        warnings.warn(
+        warn_user(
             f"column {names[int(np.argmax(constant))]!r} is constant: its variance is set by "
             "covariance_floor, and densities depend on that. Leave it out, or give a reg_covar.",
             DegenerateColumnWarning,
-            stacklevel=7,
         )
     return variances

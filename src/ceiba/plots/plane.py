@@ -59,8 +59,8 @@ class Plane:
         if len(rows.names) == 2:
             return cls(middle, np.eye(2), *rows.names)
         axes, shares = _principal(np.where(observed, rows.values - middle, 0.0))
-        labels = [f"component {i + 1} ({shares[i]:.0%} of the variance)" for i in range(2)]
-        return cls(middle, axes, *labels)
+        x, y = (f"principal axis {i} ({shares[i - 1]:.0%} of variance)" for i in (1, 2))
+        return cls(middle, axes, x, y)
 
     def place(self, rows: Array) -> Array:
         """Coordinates of rows, (n, 2); rows of one column are spread along y, evenly."""

@@ -35,4 +35,5 @@ class ToClassPoints:
         mine = np.flatnonzero(rows.labels(self.classes) == self.place)
         weight = None if rows.weight is None else rows.weight[mine]
         points = ToPoints(self.dtype)(Chunk(rows.table.take(mine), None, weight))
-        return replace(points, kept=mine if rows.kept is None else rows.kept[mine])
+        kept = mine if rows.kept is None else rows.kept[mine]
+        return replace(points, kept=kept, n_given=len(chunk.table))

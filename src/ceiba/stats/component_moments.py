@@ -41,9 +41,18 @@ class ComponentMoments:
             self.scatters + other.scatters + products(self.weights * share, shift, self.scatters),
         )
 
-    def take(self, places: Array) -> ComponentMoments:
+    def take(self, places: Any) -> ComponentMoments:
         """Some of the components."""
         return ComponentMoments(self.weights[places], self.means[places], self.scatters[places])
+
+    def suits(self, k: int, d: int, full: bool) -> bool:
+        """Whether these are finite moments of ``k`` components of ``d`` columns."""
+        shapes = ((k,), (k, d), (k, d, d) if full else (k, d))
+        arrays = (self.weights, self.means, self.scatters)
+        return all(
+            isinstance(array, np.ndarray) and array.shape == shape and np.isfinite(array).all()
+            for array, shape in zip(arrays, shapes, strict=True)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain dictionary for a model file; its arrays stay arrays."""

@@ -41,6 +41,8 @@ class Gaussians:
     def of(cls, weights: Array, means: Array, covariances: Array) -> Gaussians:
         """Components of these parameters; LinAlgError where a covariance is not one."""
         covariances = np.ascontiguousarray(covariances)
+        if not np.isfinite(covariances).all():
+            raise np.linalg.LinAlgError("a covariance is not finite")
         if covariances.ndim == 2:
             if not (covariances > 0).all():
                 raise np.linalg.LinAlgError("a variance is not positive")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from ceiba import _native
 from ceiba.stats.assignment import joined
@@ -42,12 +43,13 @@ class Imputed:
         covariances = np.zeros((n, d, d)) if wish.covariances else None
         if np.isnan(filled).any():
             shares = Posteriors.of(batch, model).values
+            draws = None if wish.seed is None else _Draws(wish.seed, batch.first_row, n)
             order, starts = _native.gap_patterns(X)
             for begin, end in pairwise(starts):
                 rows = order[begin:end]
                 missing = np.isnan(filled[rows[0]])
                 if missing.any():
-                    _fill(filled, rows, missing, shares[rows], model, wish, batch, covariances)
+                    _fill(filled, rows, missing, shares[rows], model, draws, covariances)
         return cls((filled,), () if covariances is None else (covariances,))
 
     def merge(self, other: Imputed) -> Imputed:
@@ -72,8 +74,7 @@ def _fill(
     missing: Array,
     shares: Array,
     model: Gaussians,
-    wish: Imputation,
-    batch: Any,
+    draws: _Draws | None,
     covariances: Array | None,
 ) -> None:
     """The rows of one pattern."""
@@ -82,20 +83,48 @@ def _fill(
     means = np.stack([mean for mean, _ in each], axis=1)  # (rows, k, missing)
     spreads = np.stack([spread for _, spread in each])  # (k, missing, missing)
     mean = np.einsum("rk,rkm->rm", shares, means)
-    if wish.seed is None:
-        filled[np.ix_(rows, missing)] = mean
-    else:
-        for place, row in enumerate(rows):
-            random = np.random.default_rng([wish.seed, batch.first_row + int(row)])
-            c = random.choice(len(shares[place]), p=shares[place] / shares[place].sum())
-            noise = random.standard_normal(int(missing.sum()))
-            filled[row, missing] = means[place, c] + _root(spreads[c]) @ noise
+    if draws is not None:
+        drawn = draws.values(means, spreads, shares, rows, np.flatnonzero(missing))
+    filled[np.ix_(rows, missing)] = mean if draws is None else drawn
     if covariances is not None:
         away = means - mean[:, None, :]
         own = np.einsum("rk,kab->rab", shares, spreads)
         own += np.einsum("rk,rka,rkb->rab", shares, away, away)
         places = np.flatnonzero(missing)
         covariances[rows[:, None, None], places[:, None], places] = own
+
+
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """Uniform numbers of a batch's rows, keyed by (seed, row, column), never by part.
+
+    Stream 0 is for the component, stream 1 + j for column j.
+    """
+
+    seed: int
+    first_row: int
+    n_rows: int
+    known: dict[int, Array] = field(default_factory=dict)
+
+    def stream(self, number: int) -> Array:
+        """A number for each row."""
+        if number not in self.known:
+            self.known[number] = np.empty(self.n_rows)
+            _native.uniforms(self.seed, number, self.first_row, self.known[number])
+        return self.known[number]
+
+    def values(
+        self, means: Array, spreads: Array, shares: Array, rows: Array, gaps: Array
+    ) -> Array:
+        """A component of each row, by its posteriors, and a draw from what that one expects."""
+        edges = np.cumsum(shares, axis=1)
+        chosen = (self.stream(0)[rows, None] * edges[:, -1:] > edges).sum(axis=1)
+        chosen = np.minimum(chosen, shares.shape[1] - 1)
+        normal = np.column_stack([ndtri(self.stream(1 + int(j))[rows]) for j in gaps])
+        roots = np.stack([_root(spread) for spread in spreads])
+        noise = np.einsum("rab,rb->ra", roots[chosen], normal)
+        drawn: Array = means[np.arange(len(rows)), chosen] + noise
+        return drawn
 
 
 def _conditional(model: Gaussians, c: int, missing: Array, X: Array) -> tuple[Array, Array]:

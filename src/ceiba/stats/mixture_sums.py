@@ -101,9 +101,10 @@ class MixtureSums:
     @property
     def means(self) -> Array:
         """Mean of each component's rows; the pivot where it has none."""
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            shift = self.first / self.weights[:, None]
-        return self.pivots + np.where(np.isfinite(shift), shift, 0.0)
+        weights = self.weights[:, None]
+        shift = np.divide(self.first, weights, out=np.zeros_like(self.first), where=weights > 0)
+        means: Array = self.pivots + shift
+        return means
 
     def centred(self) -> ComponentMoments:
         """The same moments about the components' own means."""
@@ -117,9 +118,10 @@ class MixtureSums:
     @property
     def lossy(self) -> bool:
         """Whether a mean lies so far from its pivot that its scatter would be mostly rounding."""
-        squares = _diagonals(self.second)
-        own = squares - self.weights[:, None] * (self.means - self.pivots) ** 2
-        return bool((own < _ENOUGH * squares).any())
+        # Squares about the mean are squares - first² / weight: too small a share of the squares.
+        with np.errstate(over="ignore"):
+            most = (1.0 - _ENOUGH) * self.weights[:, None] * _diagonals(self.second)
+            return not bool((self.first * self.first <= most).all()) or not np.isfinite(most).all()
 
 
 def _diagonals(scatters: Array) -> Array:

@@ -30,6 +30,7 @@ class Points:
     weight: Array | None = None
     schema: Schema | None = None
     kept: Array | None = None  # numbers of the rows, where some of weight zero were left out
+    n_given: int | None = None  # rows before any was left out, where some were
 
     def row_number(self, row: int) -> int:
         """What a message calls a row: its number before any was left out."""
@@ -69,7 +70,7 @@ class ToPoints:
         if self.keep_all or weight.all():
             return Points(X, weight, schema)
         kept = np.flatnonzero(weight)
-        return Points(X[kept], weight[kept], schema, kept)
+        return Points(X[kept], weight[kept], schema, kept, len(X))
 
 
 def checked_weight(weight: Any, n_rows: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -68,20 +68,23 @@ def gmmem(mix: Mix, x: Any, options: Any) -> tuple[Mix, Array, Array]:
 
 
 def _run(mix: Mix, start: Gaussians, rows: Rows, wish: Options, cycles: Cycles) -> Run:
-    setting = Precision((rows.points,), rows.engine, len(rows), 0.0, wish.error_precision)
-    floor = Reset(_EPS, np.ones(mix.nin), start.covariances) if wish.switch else NoFloor.of(mix.nin)
+    middle = np.average(mix.centres, axis=0)
+    setting = Precision((rows.points,), rows.engine, len(rows), 0.0, wish.error_precision, middle)
+    ones = np.ones(mix.nin)
+    reset = Reset(_EPS, ones, initial=start.covariances)
+    floor = reset if wish.switch else NoFloor(0.0, ones)
     rules = Rules(mix.form, floor, groups=(mix.ncentres,))
     # No component is ever taken for dead: Netlab has no rule for that.
-    repair = Repair(False, 0.0, np.zeros(mix.nin), 0)
+    repair = Repair(False, (0.0,), middle, 0)
     try:
         # One without any row has no covariance: 0 / 0, which the floor finds.
         with np.errstate(invalid="ignore", divide="ignore"):
             return em(setting, start, rules, cycles, repair, lambda model: {})
     except np.linalg.LinAlgError:
-        reset = "" if wish.switch else "set options[4] = 1, which resets such covariances, or "
+        advice = "" if wish.switch else "set options[4] = 1, which resets such covariances, or "
         raise ValueError(
             f"in cycle {cycles.count} a component has collapsed, its covariance is no longer "
-            f"positive: {reset}use fewer centres or a simpler covar_type, or rescale x"
+            f"positive: {advice}use fewer centres or a simpler covar_type, or rescale x"
         ) from None
 
 
@@ -99,7 +102,12 @@ class Cycles(Steps):
         """Keep the error of the cycle begun last."""
         error = -float(values["log_likelihood"])
         self.errlog.append(error)
-        self.wish.show(self.count, error)
+        self.wish.show(len(self.errlog), error)
+
+    def end(self, **values: Any) -> None:
+        """Keep the error that a run ended with early: Netlab finds it in one cycle more."""
+        if len(self.errlog) < self.wish.cycles:
+            self.record(**values)
 
 
 class Precision(Setting):
@@ -107,20 +115,19 @@ class Precision(Setting):
 
     __slots__ = ()
 
-    def rests(self, objective: float, before: float | None) -> bool:
+    def rests(self, objective: float, before: float) -> bool:
         """Whether the error has changed by less than the precision asked for."""
-        return before is not None and abs(objective - before) < self.tol
+        return abs(objective - before) < self.tol
+
+    def falls(self, objective: float, before: float) -> bool:
+        """Netlab goes on where a reset has raised the error."""
+        return False
 
 
 class NoFloor(Floor):
     """Covariances are left to themselves."""
 
     __slots__ = ()
-
-    @classmethod
-    def of(cls, d: int) -> NoFloor:
-        """For ``d`` columns."""
-        return cls(0.0, np.ones(d))
 
     def hold(self, covariances: Array) -> tuple[Array, Array]:
         """The same covariances; what is no number counts as zero, which no component can have."""
@@ -137,7 +144,7 @@ class Reset(Floor):
     initial : ndarray of shape (k, d, d) or (k, d)
     """
 
-    initial: Array
+    initial: Array = field(default_factory=lambda: np.empty(0))
 
     def hold(self, covariances: Array) -> tuple[Array, Array]:
         """The covariances, reset where needed, and which components were."""

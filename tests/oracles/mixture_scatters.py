@@ -1,0 +1,16 @@
+"""Random sizes and scatters: what an M step is given."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from oracles.mixture_forms import Array
+
+
+def random_scatters(
+    rng: np.random.Generator, k: int = 3, d: int = 3, n: int = 30
+) -> tuple[Array, Array]:
+    """Sizes (k,) of about ``n`` rows, and scatters (k, d, d) of different shapes."""
+    sizes = rng.uniform(n / 2, n, size=k)
+    roots = rng.normal(size=(k, n, d)) @ rng.normal(size=(k, d, d))
+    return sizes, np.einsum("kni,knj->kij", roots, roots) * (sizes / n)[:, None, None]

@@ -1,0 +1,296 @@
+"""The naive mixtures themselves: beside SciPy, scikit-learn, brute force and EM's own laws."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+from sklearn.covariance import EmpiricalCovariance
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.mixture import GaussianMixture
+
+from oracles import mixture_naive as naive
+from oracles.mixture_discriminant import linear, quadratic
+from oracles.mixture_forms import FORMS, solve
+from oracles.mixture_online import online
+from oracles.mixture_rows import Parameters, complete, impute, log_densities, responsibilities
+from oracles.mixture_scatters import random_scatters
+
+SKLEARN = {"full": "VVV", "tied": "EEE", "diag": "VVI", "spherical": "VII"}
+
+
+def table(seed=0, n=48, d=3, gaps=False):
+    """Two groups of different shapes that overlap."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d))
+    X[n // 2 :] = X[n // 2 :] * rng.uniform(0.5, 2.0, size=d) + 1.5
+    if gaps:
+        X[rng.random(X.shape) < 0.25] = np.nan
+        X[3] = np.nan
+    return X
+
+
+def start(X, form="VVV", q=1, seed=0, k=2):
+    """Middles near the columns' means, covariances solved for random scatters."""
+    rng = np.random.default_rng(seed)
+    d = X.shape[1]
+    means = np.nanmean(X, axis=0) + rng.normal(size=(k, d))
+    return Parameters(
+        rng.dirichlet(np.full(k, 5.0)), means, solve(form, *random_scatters(rng, k, d), q)
+    )
+
+
+def assert_same(one, other, close=1e-10):
+    for name in ("weights", "means", "covariances"):
+        left, right = getattr(one, name), getattr(other, name)
+        np.testing.assert_allclose(left, right, rtol=close, atol=close * np.abs(right).max())
+
+
+# Rows
+
+
+def test_densities_are_scipys_marginal_ones():
+    X = table(gaps=True)
+    found = start(X)
+    densities = np.array(
+        [
+            [
+                multivariate_normal.logpdf(*marginal(x, m, c)) if (~np.isnan(x)).any() else 0.0
+                for x in X
+            ]
+            for m, c in zip(found.means, found.covariances, strict=True)
+        ]
+    )
+    expected = np.log(found.weights @ np.exp(densities))
+    np.testing.assert_allclose(log_densities(X, found), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        responsibilities(X, found),
+        (found.weights[:, None] * np.exp(densities - expected)).T,
+        rtol=1e-10,
+    )
+
+
+def marginal(x, mean, covariance):
+    there = ~np.isnan(x)
+    return x[there], mean[there], covariance[np.ix_(there, there)]
+
+
+def test_gaps_are_conditioned_as_the_precision_matrix_says():
+    rng = np.random.default_rng(1)
+    covariance = random_scatters(rng, 1, 5)[1][0]
+    mean, x = rng.normal(size=5), rng.normal(size=5)
+    x[[1, 4]] = np.nan
+    gone, there = [1, 4], [0, 2, 3]
+    precision = np.linalg.inv(covariance)
+    left = np.linalg.inv(precision[np.ix_(gone, gone)])
+    found = complete(x, mean, covariance)
+    np.testing.assert_allclose(found.covariance[np.ix_(gone, gone)], left, rtol=1e-10)
+    assert not found.covariance[there].any()
+    moved = mean[gone] - left @ precision[np.ix_(gone, there)] @ (x[there] - mean[there])
+    np.testing.assert_allclose(found.filled[gone], moved, rtol=1e-10)
+
+
+def test_a_row_without_values_is_the_model_itself():
+    X = np.full((1, 3), np.nan)
+    found = start(table())
+    assert log_densities(X, found) == pytest.approx(0.0, abs=1e-15)
+    np.testing.assert_allclose(responsibilities(X, found)[0], found.weights, rtol=1e-14)
+    mean, covariance = impute(X, found)
+    total = found.weights @ found.means
+    np.testing.assert_allclose(mean[0], total, rtol=1e-14)
+    second = sum(
+        p * (c + np.outer(m, m))
+        for p, m, c in zip(found.weights, found.means, found.covariances, strict=True)
+    )
+    np.testing.assert_allclose(covariance[0], second - np.outer(total, total), rtol=1e-12)
+
+
+def test_imputed_moments_are_integrals_of_the_density():
+    found = start(table(d=2))
+    grid = np.linspace(-60.0, 60.0, 1201)
+    rows = np.column_stack([np.full(grid.size, 0.7), grid])
+    density = np.exp(log_densities(rows, found))
+    density /= density.sum()
+    mean = density @ grid
+    filled, covariance = impute(np.array([[0.7, np.nan]]), found)
+    np.testing.assert_allclose(filled[0], [0.7, mean], rtol=1e-10)
+    expected = [[0.0, 0.0], [0.0, density @ (grid - mean) ** 2]]
+    np.testing.assert_allclose(covariance[0], expected, rtol=1e-9)
+
+
+# Whole EM
+
+
+@pytest.mark.parametrize("prior", [False, True])
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+def test_the_objective_never_falls(form, gaps, prior):
+    X = table(seed=2, gaps=gaps)
+    w = np.random.default_rng(3).exponential(size=len(X))
+    weak = naive.default_prior(X, w, form, 2) if prior else None
+    rules = naive.Rules(form, prior=weak)
+    found, values = start(X, form), []
+    for _ in range(10):
+        value, better = naive.step(X, w, found, rules)
+        values.append(value + naive.log_prior(found, weak))
+        found = better
+    assert all(b >= a - 1e-9 * abs(a) for a, b in pairwise(values))
+    assert values[-1] > values[0] + 1.0
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("form", ["VVV", "VEI", "ppca"])
+def test_a_weight_is_a_number_of_rows(form, gaps):
+    X = table(gaps=gaps)
+    w = np.arange(len(X)) % 4
+    again = np.repeat(X, w, axis=0)
+    rules = naive.Rules(form, prior=naive.default_prior(X, w, form, 2))
+    ours = naive.run(X, w, start(X, form), rules, 3)[-1]
+    assert_same(ours, naive.run(again, None, start(X, form), rules, 3)[-1])
+    for of in (naive.bic, naive.aic, naive.icl, naive.objective):
+        assert of(X, w, ours, rules) == pytest.approx(of(again, None, ours, rules), rel=1e-12)
+
+
+def test_gaps_that_are_known_change_nothing_in_the_limit():
+    """EM on a table whose gaps do not matter (an independent column) gives that column's mean."""
+    X = table(d=2)
+    X[::3, 1] = np.nan
+    rules = naive.Rules("VVI")
+    first = replace(start(X, "VVI", k=1), weights=np.ones(1))
+    found = naive.run(X, None, first, rules, 60)[-1]
+    np.testing.assert_allclose(found.means[0], np.nanmean(X, axis=0), rtol=1e-10)
+    np.testing.assert_allclose(np.diag(found.covariances[0]), np.nanvar(X, axis=0), rtol=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("kind", SKLEARN)
+def test_it_is_scikit_learns_from_the_same_start(kind, n):
+    X = table(seed=4)
+    first = start(X, SKLEARN[kind])
+    precisions = np.linalg.inv(first.covariances)
+    shaped = {
+        "full": precisions,
+        "tied": precisions[0],
+        "diag": np.diagonal(precisions, axis1=1, axis2=2),
+        "spherical": precisions[:, 0, 0],
+    }[kind]
+    theirs = GaussianMixture(
+        2,
+        covariance_type=kind,
+        reg_covar=0.0,
+        tol=0.0,
+        max_iter=n,
+        weights_init=first.weights,
+        means_init=first.means,
+        precisions_init=shaped,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs.fit(X)
+    rules = naive.Rules(SKLEARN[kind])
+    ours = naive.run(X, None, first, rules, n)[-1]
+    np.testing.assert_allclose(ours.weights, theirs.weights_, rtol=1e-10)
+    np.testing.assert_allclose(ours.means, theirs.means_, rtol=1e-10)
+    inverse = np.linalg.inv(ours.covariances)
+    found = {
+        "full": inverse,
+        "tied": inverse[0],
+        "diag": np.diagonal(inverse, axis1=1, axis2=2),
+        "spherical": inverse[:, 0, 0],
+    }[kind]
+    np.testing.assert_allclose(found, theirs.precisions_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(log_densities(X, ours), theirs.score_samples(X), rtol=1e-9)
+    assert naive.bic(X, None, ours, rules) == pytest.approx(theirs.bic(X), rel=1e-10)
+    assert naive.aic(X, None, ours, rules) == pytest.approx(theirs.aic(X), rel=1e-10)
+
+
+def test_icl_is_bic_and_twice_the_entropy():
+    X = table()
+    found, rules = start(X), naive.Rules("VVV")
+    r = responsibilities(X, found)
+    entropy = -(r * np.log(r)).sum()
+    extra = naive.icl(X, None, found, rules) - naive.bic(X, None, found, rules)
+    assert extra == pytest.approx(2 * entropy, rel=1e-10)
+
+
+def test_a_prior_pulls_towards_itself():
+    X = table()
+    weak = naive.default_prior(X, None, "VVV", 2)
+    strong = naive.Prior(weak.mean, 1e9, 1e9, weak.scale * 1e9)
+    found = naive.run(X, None, start(X), naive.Rules("VVV", prior=strong), 1)[-1]
+    np.testing.assert_allclose(found.means, [weak.mean] * 2, rtol=1e-6)
+    np.testing.assert_allclose(found.covariances, [weak.scale] * 2, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(weak.scale, np.cov(X.T, bias=True) / 2 ** (2 / 3), rtol=1e-12)
+
+
+def test_it_stops_in_any_units_at_the_same_step():
+    X, units = table(), np.array([1e-3, 1.0, 1e4])
+    rules = naive.Rules("VVV")
+    first = start(X)
+    scaled = Parameters(
+        first.weights, first.means * units, first.covariances * np.outer(units, units)
+    )
+    found, steps, rested = naive.climb(X, None, first, rules, 1e-4, 100)
+    other, others, _ = naive.climb(X * units, None, scaled, rules, 1e-4, 100)
+    assert rested
+    assert 1 < steps == others < 100
+    np.testing.assert_allclose(found.means * units, other.means, rtol=1e-7)
+    assert naive.climb(X, None, first, rules, 0.0, 3)[1:] == (3, False)
+
+
+# Batches
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_one_batch_is_one_step(gaps):
+    X, rules = table(gaps=gaps), naive.Rules("VVV")
+    first = start(X)
+    assert_same(online([(X, None)], first, rules, 0.7)[0], naive.step(X, None, first, rules)[1])
+
+
+def test_a_second_batch_moves_the_moments_by_its_gain():
+    X, w = table(), np.random.default_rng(9).exponential(size=48)
+    rules, first = naive.Rules("VVV"), start(X)
+    one, two = (X[:30], w[:30]), (X[30:], w[30:])
+    found = online([one, two], first, rules, 0.6)
+    gain = (w[30:].sum() / w.sum()) ** 0.6
+    raw = [
+        raw_moments(naive.expect(*rows, at)[1], rows[1].sum())
+        for rows, at in ((one, first), (two, found[0]))
+    ]
+    sizes, sums, squares = ((1 - gain) * a + gain * b for a, b in zip(*raw, strict=True))
+    means = sums / sizes[:, None]
+    covariances = squares / sizes[:, None, None] - np.einsum("ki,kj->kij", means, means)
+    assert_same(found[1], Parameters(sizes, means, covariances))
+
+
+def raw_moments(statistics, weight):
+    """Sizes, sums and sums of squares a unit of weight."""
+    N, m, W = statistics.sizes, statistics.means, statistics.scatters
+    squares = W + N[:, None, None] * np.einsum("ki,kj->kij", m, m)
+    return N / weight, N[:, None] * m / weight, squares / weight
+
+
+# Classes
+
+
+def test_discriminants_are_scikit_learns():
+    X = table(n=60)
+    y = np.repeat([0, 1, 2], 20)
+    new = table(seed=11)
+    theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
+    np.testing.assert_allclose(linear(X, y, None, new), theirs.predict_log_proba(new), 1e-8, 1e-14)
+    expected = QuadraticDiscriminantAnalysis(
+        solver="eigen", covariance_estimator=EmpiricalCovariance()
+    ).fit(X, y)
+    np.testing.assert_allclose(
+        quadratic(X, y, None, new), expected.predict_log_proba(new), 1e-8, 1e-14
+    )
+    w = np.arange(60) % 3 + 1
+    again = np.repeat(X, w, axis=0), np.repeat(y, w)
+    np.testing.assert_allclose(quadratic(X, y, w, new), quadratic(*again, None, new), 1e-9, 1e-14)
+    np.testing.assert_allclose(linear(X, y, w, new), linear(*again, None, new), 1e-9, 1e-14)
