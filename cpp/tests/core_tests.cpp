@@ -1,4 +1,4 @@
-// The core without Python: random draws, segments, moments, centre sums, the race, trees.
+// The core without Python: random draws, segments, moments, centre sums, the race, trees, mixtures.
 // A test is a function that throws; the last line counts them.
 #include <algorithm>
 #include <cmath>
@@ -11,9 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "aligned.hpp"
+#include "mixture/marginal.hpp"
+#include "mixture/patterns.hpp"
 #include "parallel.hpp"
 #include "random.hpp"
 #include "simd/kernels.hpp"
+#include "simd/mixture_kernels.hpp"
 #include "stats/centre_sums.hpp"
 #include "stats/moments.hpp"
 #include "stats/race.hpp"
@@ -246,6 +250,60 @@ void a_running_median_is_the_median_so_far() {
     }
 }
 
+// Densities over the whole range of exponents, against the library's exp and log.
+void responsibilities_are_shares_of_the_densities() {
+    constexpr std::size_t k = 3, rows = kMixtureRows;
+    Aligned<double> joint(k * rows), weight(rows, 1.0), density(rows);
+    const std::vector<double> u = draws(k * rows, 21);
+    for (std::size_t i = 0; i < k * rows; ++i) joint[i] = -1500 * u[i] * u[i];
+    const Aligned<double> given = joint;
+    const double total =
+        mixture_kernels().responsibilities(joint.data(), k, rows, weight.data(), density.data());
+    double sum = 0;
+    for (std::size_t r = 0; r < rows; ++r) {
+        double most = given[r], shares = 0;
+        for (std::size_t c = 1; c < k; ++c) most = std::max(most, given[c * rows + r]);
+        for (std::size_t c = 0; c < k; ++c) shares += std::exp(given[c * rows + r] - most);
+        const double expected = most + std::log(shares);
+        expect(close(density[r], expected, 1e-15), "log density");
+        for (std::size_t c = 0; c < k; ++c) {
+            const double share = std::exp(given[c * rows + r] - most) / shares;
+            expect(std::abs(joint[c * rows + r] - share) <= 4e-16 * share + 1e-300, "share");
+        }
+        sum += expected;
+    }
+    expect(close(total, sum, 1e-13), "sum of log densities");
+}
+
+void patterns_bring_equal_gaps_together() {
+    const double gap = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<double> X = {1, 2, gap, 4, 5, 6, gap, 8, 9, gap, gap, gap};
+    const PatternOrder found = gap_patterns<double>({X.data(), 6, 2});
+    expect(found.order == std::vector<std::int64_t>{0, 2, 1, 3, 4, 5}, "order");
+    expect(found.starts == std::vector<std::int64_t>{0, 2, 4, 5, 6}, "starts");
+}
+
+// Two columns of one component: regression of the second on the first, by hand.
+void what_is_expected_of_a_missing_column_is_its_regression() {
+    const double log_weight = 0, means[] = {1, 2}, covariance[] = {4, 3, 3, 9};
+    const double factor[] = {0.5, 0, -0.75 / std::sqrt(6.75), 1 / std::sqrt(6.75)};
+    Gaussians model;
+    model.k = 1;
+    model.d = 2;
+    model.full = true;
+    model.log_weights = &log_weight;
+    model.means = means;
+    model.covariances = covariance;
+    model.factors = factor;
+    Marginal marginal(model, true);
+    marginal.see({false, true});
+    expect(close(marginal.slopes(0, 0)[0], 0.75, 1e-15), "slope");
+    expect(close(marginal.conditional(0)[0], 9 - 9.0 / 4, 1e-15), "conditional variance");
+    expect(close(marginal.panels(0)[0], 0.5, 1e-15), "factor of what is observed");
+    marginal.see({true, true});
+    expect(marginal.norm(0) == 0 && marginal.conditional(0)[1] == 3, "nothing observed");
+}
+
 }  // namespace
 
 int main() {
@@ -263,6 +321,11 @@ int main() {
         {"ranks_and_values_of_codes_are_each_others_inverse",
          ranks_and_values_of_codes_are_each_others_inverse},
         {"a_running_median_is_the_median_so_far", a_running_median_is_the_median_so_far},
+        {"responsibilities_are_shares_of_the_densities",
+         responsibilities_are_shares_of_the_densities},
+        {"patterns_bring_equal_gaps_together", patterns_bring_equal_gaps_together},
+        {"what_is_expected_of_a_missing_column_is_its_regression",
+         what_is_expected_of_a_missing_column_is_its_regression},
     };
     int passed = 0, failed = 0;
     for (const auto& [name, test] : tests) {

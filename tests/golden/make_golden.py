@@ -53,11 +53,28 @@ def models() -> dict[str, tuple[Any, Any]]:
 
     registry.ESTIMATORS["Toy"] = "toy_model"
     X = numbers()
+    gaps = [[None if (i + j) % 9 == 0 else v for j, v in enumerate(row)] for i, row in
+            enumerate(X.tolist())]  # fmt: skip
     single = X.astype(np.float32)
     return {
         "kmeans": (ceiba.KMeans(3, trace=True).fit(X), X),
         "kmeans-float32": (ceiba.KMeans(3, init=single[:3], tol=0).fit(single), single),
         "kmeans-table": (ceiba.KMeans(3, n_init=2).fit(table()), table()),
+        "mixture": (ceiba.GaussianMixture(3, trace=True, prior="default").fit(X), X),
+        "mixture-chosen": (
+            ceiba.GaussianMixture("bic", covariance_type="VEI", max_components=3).fit(gaps),
+            gaps,
+        ),
+        "mixture-batches": (
+            ceiba.GaussianMixture(2, covariance_type="tied").partial_fit(X).partial_fit(X),
+            X,
+        ),
+        "mixture-classes": (
+            ceiba.GaussianMixtureClassifier({"a": 2, "b": 1}, covariance_type="diag").fit(
+                X, ["a", "b", "a"] * 10
+            ),
+            X,
+        ),
         "toy": (rich_toy(), None),
         "tree-classes": (
             ceiba.DecisionTreeClassifier(splits="multiway", missing="branch", trace=True).fit(
@@ -88,6 +105,17 @@ def kmeans_answers(model: Any, rows: Any) -> dict[str, Any]:
     }
 
 
+def mixture_answers(model: Any, rows: Any) -> dict[str, Any]:
+    """What a later Ceiba must still say of the rows."""
+    return {
+        "parameters": {"tol": model.tol, "covariance_type": model.covariance_type},
+        "predictions": model.predict(rows).tolist(),
+        "probabilities": model.predict_proba(rows).tolist(),
+        "densities": model.score_samples(rows).tolist(),
+        "account": str(model.account_),
+    }
+
+
 def tree_answers(model: Any, rows: Any) -> dict[str, Any]:
     """What a later Ceiba must still say of the rows."""
     shares = model.predict_proba(rows).tolist() if hasattr(model, "classes_") else None
@@ -100,6 +128,9 @@ def tree_answers(model: Any, rows: Any) -> dict[str, Any]:
     }
 
 
+ANSWERS = {"kmeans": kmeans_answers, "mixture": mixture_answers, "tree": tree_answers}
+
+
 def main() -> None:
     """Write what is not there yet."""
     for name, (model, rows) in models().items():
@@ -109,7 +140,7 @@ def main() -> None:
             continue
         ceiba.save(model, path)
         if rows is not None:
-            answers = kmeans_answers if name.startswith("kmeans") else tree_answers
+            answers = ANSWERS[name.partition("-")[0]]
             expected = {
                 "rows": rows if isinstance(rows, list) else rows.tolist(),
                 "dtype": None if isinstance(rows, list) else str(rows.dtype),
