@@ -1,4 +1,6 @@
 // The E step of Gaussian mixtures.
+#include <memory>
+
 #include "arrays.hpp"
 #include "mixture/expectation.hpp"
 #include "mixture/patterns.hpp"
@@ -52,9 +54,13 @@ Patterns patterns(const Maybe1<const std::int64_t>& order, const Maybe1<const st
             "patterns must cover all rows");
     for (std::size_t p = 0; p < result.count; ++p)
         require(result.starts[p] < result.starts[p + 1], "starts of patterns must ascend");
-    for (std::size_t i = 0; i < rows; ++i)
-        require(result.order[i] >= 0 && std::size_t(result.order[i]) < rows,
-                "an order must name rows of X");
+    std::vector<bool> named(rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+        const std::int64_t row = result.order[i];
+        require(row >= 0 && std::size_t(row) < rows && !named[std::size_t(row)],
+                "an order must name every row of X once");
+        named[std::size_t(row)] = true;
+    }
     return result;
 }
 
@@ -83,6 +89,9 @@ Given given_of(const Maybe1<const std::int32_t>& labels, const Maybe2<const doub
             "responsibilities are given in one way only");
     Given given;
     given.labels = sized(labels, rows, kRowsWanted);
+    for (std::size_t i = 0; labels && i < rows; ++i)
+        require(given.labels[i] >= 0 && std::size_t(given.labels[i]) < k,
+                "labels must be numbers of components");
     require(!shares || (shares->shape(0) == rows && shares->shape(1) == k),
             "responsibilities must be rows x components");
     given.shares = pointer(shares);
@@ -167,11 +176,12 @@ void bind_patterns(nb::module_& module) {
             PatternOrder found;
             without_gil([&] { found = gap_patterns<T>(matrix(X)); });
             const auto array = [](std::vector<std::int64_t>&& values) {
-                auto* kept = new std::vector<std::int64_t>(std::move(values));
-                nb::capsule owner(kept, [](void* p) noexcept {
+                auto kept = std::make_unique<std::vector<std::int64_t>>(std::move(values));
+                nb::capsule owner(kept.get(), [](void* p) noexcept {
                     delete static_cast<std::vector<std::int64_t>*>(p);
                 });
-                return Array1<std::int64_t>(kept->data(), {kept->size()}, owner);
+                std::vector<std::int64_t>& held = *kept.release();
+                return Array1<std::int64_t>(held.data(), {held.size()}, owner);
             };
             return std::make_tuple(array(std::move(found.order)), array(std::move(found.starts)));
         },

@@ -3,7 +3,9 @@
 #include <omp.h>
 #include <pthread.h>
 
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 namespace ceiba {
 namespace {
@@ -14,6 +16,16 @@ std::atomic<bool> in_forked_child{false};
 long long milliseconds() {
     using namespace std::chrono;
     return duration_cast<std::chrono::milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+// The other threads are mostly done at once: only after a while is it worth while to sleep.
+void listen(Interrupt& interrupt, const std::atomic<std::size_t>& left) {
+    for (int turn = 0; left.load(std::memory_order_acquire) > 0 && !interrupt.stopped(0); ++turn) {
+        if (turn < 1000)
+            std::this_thread::yield();
+        else
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
 }
 
 }  // namespace
@@ -60,8 +72,17 @@ void for_segments(const Segments& segments, int threads, const SegmentBody& body
     if (threads <= 1 || segments.count == 1 || forked()) {
         for (std::size_t s = 0; s < segments.count; ++s) guarded(s, 0);
     } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (std::size_t s = 0; s < segments.count; ++s) guarded(s, omp_get_thread_num());
+        std::atomic<std::size_t> left{segments.count};
+#pragma omp parallel num_threads(threads)
+        {
+#pragma omp for schedule(dynamic, 1) nowait
+            for (std::size_t s = 0; s < segments.count; ++s) {
+                guarded(s, omp_get_thread_num());
+                left.fetch_sub(1, std::memory_order_release);
+            }
+            // Only the main thread hears Ctrl-C: it listens until the others are done, too.
+            if (omp_get_thread_num() == 0) listen(interrupt, left);
+        }
     }
     // The user's interrupt comes first: its Python exception is already set.
     if (interrupt.by_user()) throw Interrupted();

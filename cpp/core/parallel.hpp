@@ -36,8 +36,8 @@ struct Segments {
     std::size_t end(std::size_t s) const { return begin(s + 1); }
 };
 
-// At least `least` rows a segment, at most 256 segments: enough for any machine's threads, few
-// enough that their partial sums stay small.
+// At least `least` rows a segment, at most `most` segments: enough for the threads of most
+// machines, few enough that their partial sums stay small.
 inline Segments segments(std::size_t rows, std::size_t least, std::size_t most = 256) {
     const std::size_t wanted = rows / std::max<std::size_t>(least, 1);
     return {rows, std::clamp<std::size_t>(wanted, 1, most)};

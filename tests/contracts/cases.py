@@ -40,7 +40,7 @@ from ceiba.stats import (
 from ceiba.stats.growing import LevelSums, OpenRows
 from ceiba.stats.imputed import Imputed
 from ceiba.stats.mixture_sums import MixtureSums
-from ceiba.stats.posteriors import Extremes, Fit, Likeliest, LogDensities, Posteriors
+from ceiba.stats.posteriors import Extremes, Fit, Likeliest, LogDensities, Members, Posteriors
 from ceiba.stats.row_sample import RowSample
 from oracles.prior_learners import MidrangeRegressor, PriorClassifier
 
@@ -171,7 +171,7 @@ STATISTICS = [
     StatisticCase("Likeliest", Likeliest.of, mixtures.full, _values, mixtures.HOLED, 0),
     StatisticCase("Fit", Fit.of, mixtures.scored),
     StatisticCase("Extremes", Extremes.least_likely, mixtures.worst, close=0),
-    StatisticCase("Extremes of a component", Extremes.members, mixtures.members, close=0),
+    StatisticCase("Members", Members.of, mixtures.members, close=0),
     StatisticCase("Imputed", Imputed.of, mixtures.filled, _filled, mixtures.HOLED),
     StatisticCase("Imputed draws", Imputed.of, mixtures.drawn, _values),
 ]

@@ -79,8 +79,8 @@ def worst(rows: Points) -> tuple[Any, ...]:
 
 
 def members(rows: Points) -> tuple[Any, ...]:
-    """The four rows that are most the second component's."""
-    return *full(rows), 1, 4
+    """The four rows that are most the first component's, and those most the second's."""
+    return *full(rows), (0, 1), 4
 
 
 def filled(rows: Points) -> tuple[Any, ...]:

@@ -59,7 +59,11 @@ def fitted(X: Any, k: int = 3, weight: Any = None, **options: Any) -> Any:
 
 def matrices(model: Any) -> Array:
     """The covariances as (k, d, d)."""
-    found: Array = model._model.matrices
+    covariances = model._model.covariances
+    if covariances.ndim == 3:
+        found: Array = covariances
+        return found
+    found = covariances[:, :, None] * np.eye(covariances.shape[1])
     return found
 
 

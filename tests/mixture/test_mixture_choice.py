@@ -16,7 +16,7 @@ from ceiba.mixture import FORMS, MixtureChoice, choose_components
 X = groups(1, 150, 2, 3)
 COLUMNS = {
     "n_components", "covariance_type", "log_likelihood", "n_parameters", "bic", "aic", "icl", "cv",
-    "spread", "converged", "held",
+    "spread", "converged", "held", "left",
 }  # fmt: skip
 
 
@@ -141,6 +141,7 @@ def tried(bic, spread, held=0):
             "spread": np.array(spread, dtype=float),
             "converged": np.ones(n, bool),
             "held": np.broadcast_to(held, n),
+            "left": np.arange(1, n + 1),
         },
         {"bic": (int(np.argmin(bic)) + 1, "full")},
         "bic",

@@ -245,12 +245,21 @@ def test_a_covariance_that_is_none_is_an_error_in_every_thread(threads, n):
         _native.mixture_moments(**sums)
 
 
-def test_an_order_that_repeats_rows_or_mixes_gaps_does_no_harm():
+@pytest.mark.parametrize("call", [posteriors, moments])
+def test_an_order_that_mixes_gaps_does_no_harm_and_one_that_repeats_rows_is_refused(call):
     X = np.random.default_rng(1).normal(size=(N, D))
     X[::2, 1] = np.nan
-    for order in (np.zeros(N, np.int64), np.arange(N)):
-        posteriors(X=X, order=order, starts=np.array([0, N]), gaps=True)
-        moments(X=X, order=order, starts=np.array([0, N]), gaps=True)
+    call(X=X, order=np.arange(N), starts=np.array([0, N]), gaps=True)
+    with pytest.raises(ValueError, match="every row of X once"):
+        call(X=X, order=np.zeros(N, np.int64), starts=np.array([0, N]), gaps=True)
+
+
+@pytest.mark.parametrize("label", [-1, K])
+def test_a_label_of_no_component_is_refused(label):
+    labels = np.zeros(N, np.int32)
+    labels[3] = label
+    with pytest.raises(ValueError, match="numbers of components"):
+        moments(labels=labels)
 
 
 def test_values_of_every_kind_do_no_harm():

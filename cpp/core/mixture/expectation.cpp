@@ -1,9 +1,12 @@
 #include "mixture/expectation.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <map>
 #include <mutex>
-#include <numbers>
+#include <utility>
 #include <vector>
 
 #include "aligned.hpp"
@@ -16,8 +19,6 @@ namespace ceiba {
 namespace {
 
 // Joint log densities of the components, tile by tile: what the covariances' kinds differ in.
-//
-// A visitor is called as visitor(tiles, joint) for every tile, with `tiles` as below.
 template <typename T>
 class Densities {
   public:
@@ -78,13 +79,12 @@ class Densities {
 
   private:
     void prepare_diagonal() {
-        const double log_2_pi = std::log(2 * std::numbers::pi);
         norms_.resize(model_.k);
         log_norms_.resize(model_.k * model_.d);
         for (std::size_t c = 0; c < model_.k; ++c) {
             norms_[c] = model_.log_weights[c];
             for (std::size_t j = 0; j < model_.d; ++j) {
-                const double one = std::log(model_.factor(c)[j]) - 0.5 * log_2_pi;
+                const double one = std::log(model_.factor(c)[j]) - 0.5 * kLogTwoPi;
                 log_norms_[c * model_.d + j] = one;
                 norms_[c] += one;
             }
@@ -121,10 +121,10 @@ class Densities {
 struct SumLayout {
     explicit SumLayout(const Gaussians& model, bool gaps) {
         const std::size_t lanes = mixture_kernels().lanes;
-        first = 1 + model.k;
+        first = (1 + model.k + 7) / 8 * 8;  // where a cache line begins
         first_each = model.full ? model.d : model.d * (gaps ? 3 : 2) * lanes;
         second = first + model.k * first_each;
-        second_each = model.full ? second_size(model.d) : 0;
+        second_each = model.full ? triangle_size(model.d) : 0;
         size = second + model.k * second_each;
     }
     std::size_t first, first_each, second, second_each, size;
@@ -165,16 +165,13 @@ class ComponentSums {
     void take_given() {
         const auto& reader = densities_.reader();
         double* joint = densities_.joint();
-        for (std::size_t r = 0; r < reader.padded(); ++r)
-            for (std::size_t c = 0; c < model_.k; ++c)
-                joint[c * kMixtureRows + r] =
-                    r < reader.count() ? share(reader.row(r), c) * reader.weight()[r] : 0.0;
-        if (!problem_.given.drawn) return;
+        std::fill_n(joint, model_.k * kMixtureRows, 0.0);
         for (std::size_t r = 0; r < reader.count(); ++r) {
             double total = 0;
-            for (std::size_t c = 0; c < model_.k; ++c) total += joint[c * kMixtureRows + r];
             for (std::size_t c = 0; c < model_.k; ++c)
-                joint[c * kMixtureRows + r] *= reader.weight()[r] / total;
+                total += joint[c * kMixtureRows + r] = share(reader.row(r), c);
+            const double scale = reader.weight()[r] / (problem_.given.drawn ? total : 1.0);
+            for (std::size_t c = 0; c < model_.k; ++c) joint[c * kMixtureRows + r] *= scale;
         }
     }
 
@@ -209,6 +206,7 @@ class ComponentSums {
     const double* complete(std::size_t c) {
         const auto& reader = densities_.reader();
         const Marginal& marginal = densities_.marginal();
+        if (marginal.missing().empty()) return reader.tile();
         const std::size_t o = marginal.observed().size();
         for (std::size_t i = 0; i < o; ++i)
             std::copy_n(reader.tile() + i * kMixtureRows, reader.padded(),
@@ -227,18 +225,10 @@ class ComponentSums {
         const double* conditional = densities_.marginal().conditional(c);
         for (std::size_t a = 0; a < missing.size(); ++a)
             for (std::size_t b = 0; b <= a; ++b)
-                second[place_of(missing[a], missing[b])] +=
+                second[triangle_place(missing[a], missing[b])] +=
                     weight * conditional[a * missing.size() + b];
     }
 
-  public:
-    // Where the sum of column i times column j <= i stands among the blocks.
-    static std::size_t place_of(std::size_t i, std::size_t j) {
-        const std::size_t block = i / kSide * (i / kSide + 1) / 2 + j / kSide;
-        return block * kSide * kSide + i % kSide * kSide + j % kSide;
-    }
-
-  private:
     const MixtureProblem<T>& problem_;
     const Gaussians& model_;
     const double* pivots_;
@@ -248,30 +238,36 @@ class ComponentSums {
     Aligned<double> completed_;
 };
 
-// Sums of segments, added in the order of the segments whoever comes first: those that wait for an
-// earlier one are as many as there are threads at most, so that many columns take little memory.
+// Sums of segments, added in the order of the segments whoever comes first. Those that have to wait
+// for an earlier one are few: who comes too early waits himself, so that many columns take little
+// memory.
 class OrderedSum {
   public:
     explicit OrderedSum(std::size_t size) : total_(size) {}
 
-    void add(std::size_t segment, Aligned<double>&& sums) {
-        const std::lock_guard<std::mutex> guard(lock_);
+    void add(std::size_t segment, Aligned<double>&& sums, int thread, Interrupt& stop) {
+        std::unique_lock<std::mutex> guard(lock_);
+        while (segment > next_ + kAhead && !stop.stopped(thread))
+            added_.wait_for(guard, std::chrono::milliseconds(20));
         waiting_.emplace(segment, std::move(sums));
         for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
              first = waiting_.erase(first), ++next_)
             for (std::size_t i = 0; i < total_.size(); ++i) total_[i] += first->second[i];
+        added_.notify_all();
     }
 
     const double* values() const { return total_.data(); }
 
   private:
+    static constexpr std::size_t kAhead = 8;
+
     std::mutex lock_;
+    std::condition_variable added_;
     std::map<std::size_t, Aligned<double>> waiting_;
     std::size_t next_ = 0;
     Aligned<double> total_;
 };
 
-template <typename T>
 void unpack_full(const Gaussians& model, const SumLayout& layout, const double* sums,
                  MixtureMoments& out) {
     const std::size_t d = model.d;
@@ -281,12 +277,12 @@ void unpack_full(const Gaussians& model, const SumLayout& layout, const double* 
         for (std::size_t i = 0; i < d; ++i)
             for (std::size_t j = 0; j <= i; ++j)
                 out.second[(c * d + i) * d + j] = out.second[(c * d + j) * d + i] =
-                    second[ComponentSums<T>::place_of(i, j)];
+                    second[triangle_place(i, j)];
     }
 }
 
-// What is missing in a diagonal model is expected at the mean, with the variance: it is as good as
-// any other place to add it, once for all rows.
+// What is missing in a diagonal model is expected at the mean, with the variance, whatever the row:
+// it is added once for all rows.
 void unpack_diagonal(const Gaussians& model, const SumLayout& layout, bool gaps, const double* sums,
                      MixtureMoments& out) {
     const std::size_t lanes = mixture_kernels().lanes, kinds = gaps ? 3 : 2;
@@ -309,14 +305,69 @@ void unpack_diagonal(const Gaussians& model, const SumLayout& layout, bool gaps,
         }
 }
 
-// Multiply-adds of a row, for the choice of threads.
+// Multiply-adds of all rows, for the choice of threads.
 double work_of(const Gaussians& model, std::size_t rows) {
     const double each = model.full ? double(model.d) * double(model.d + 1) : 4.0 * double(model.d);
     return double(rows) * double(model.k) * (each + 20);
 }
 
-// Some tiles a segment, and enough segments for any machine's threads.
+// Where segments of equal work begin, and the end. A pattern of gaps costs d^3 operations beside
+// d^2 for each of its rows, as much as d rows; without patterns all rows cost the same.
+std::vector<std::size_t> borders(const Segments& parts, const Patterns& patterns, std::size_t d) {
+    std::vector<std::size_t> result;
+    if (patterns.order == nullptr) {
+        for (std::size_t s = 0; s <= parts.count; ++s) result.push_back(parts.begin(s));
+        return result;
+    }
+    const double all = double(parts.rows) + double(patterns.count * d);
+    double done = 0;
+    for (std::size_t p = 0; p < patterns.count; ++p) {
+        const double rows = double(patterns.starts[p + 1] - patterns.starts[p]);
+        while (result.size() <= parts.count) {
+            const double wanted = all * double(result.size()) / double(parts.count);
+            if (wanted >= done + double(d) + rows) break;
+            const double within = std::clamp(wanted - done - double(d), 0.0, rows);
+            result.push_back(std::size_t(patterns.starts[p]) + std::size_t(within));
+        }
+        done += double(d) + rows;
+    }
+    result.resize(parts.count + 1, parts.rows);
+    result.back() = parts.rows;
+    return result;
+}
+
+// Some tiles a segment.
 Segments mixture_segments(std::size_t rows) { return segments(rows, 4 * kMixtureRows, 64); }
+
+// The likeliest component of each row of a tile, the first of equals.
+template <typename T>
+void write_labels(const TileReader<T>& reader, const double* joint, std::size_t k,
+                  const RowPosteriors& out) {
+    if (out.labels == nullptr) return;
+    for (std::size_t r = 0; r < reader.count(); ++r) {
+        std::size_t best = 0;
+        for (std::size_t c = 1; c < k; ++c)
+            if (joint[c * kMixtureRows + r] > joint[best * kMixtureRows + r]) best = c;
+        out.labels[reader.row(r)] = std::int32_t(best);
+    }
+}
+
+// Log densities and posteriors of a tile; the joint densities are used up.
+template <typename T>
+void write_shares(const TileReader<T>& reader, double* joint, std::size_t k,
+                  const RowPosteriors& out) {
+    if (out.log_density == nullptr && out.posteriors == nullptr) return;
+    alignas(64) double ones[kMixtureRows], log_density[kMixtureRows];
+    std::fill_n(ones, kMixtureRows, 1.0);
+    mixture_kernels().responsibilities(joint, k, reader.padded(), ones, log_density);
+    for (std::size_t r = 0; r < reader.count(); ++r) {
+        const std::size_t row = reader.row(r);
+        if (out.log_density != nullptr) out.log_density[row] = log_density[r];
+        if (out.posteriors == nullptr) continue;
+        for (std::size_t c = 0; c < k; ++c)
+            out.posteriors[row * k + c] = joint[c * kMixtureRows + r];
+    }
+}
 
 }  // namespace
 
@@ -324,59 +375,39 @@ template <typename T>
 void expected_moments(const MixtureProblem<T>& problem, MixtureMoments& out, int threads) {
     const SumLayout layout(problem.model, problem.gaps);
     const Segments parts = mixture_segments(problem.X.rows);
+    const std::vector<std::size_t> border = borders(parts, problem.patterns, problem.model.d);
     OrderedSum total(layout.size);
     for_segments(parts, threads_for(work_of(problem.model, problem.X.rows), threads),
                  [&](std::size_t s, int thread, Interrupt& stop) {
                      Aligned<double> mine(layout.size);
                      ComponentSums<T> moments(problem, out.pivots, layout);
-                     moments.add(parts.begin(s), parts.end(s), mine.data(), thread, stop);
-                     total.add(s, std::move(mine));
+                     moments.add(border[s], border[s + 1], mine.data(), thread, stop);
+                     total.add(s, std::move(mine), thread, stop);
                  });
     const double* sums = total.values();
     out.log_likelihood = sums[0];
     std::copy_n(sums + 1, problem.model.k, out.weights);
     if (problem.model.full)
-        unpack_full<T>(problem.model, layout, sums, out);
+        unpack_full(problem.model, layout, sums, out);
     else
         unpack_diagonal(problem.model, layout, problem.gaps, sums, out);
 }
 
 template <typename T>
 void row_posteriors(const MixtureProblem<T>& problem, const RowPosteriors& out, int threads) {
-    const std::size_t k = problem.model.k;
     const Segments parts = segments(problem.X.rows, 4 * kMixtureRows);
-    const Aligned<double> ones(kMixtureRows, 1.0);
-    for_segments(
-        parts, threads_for(work_of(problem.model, problem.X.rows), threads),
-        [&](std::size_t s, int thread, Interrupt& stop) {
-            Densities<T> densities(problem, false);
-            Aligned<double> log_density(kMixtureRows);
-            densities.for_tiles(parts.begin(s), parts.end(s), [&] {
-                if (stop.stopped(thread)) return false;
-                densities.compute();
-                const auto& reader = densities.reader();
-                const double* joint = densities.joint();
-                if (out.labels != nullptr)
-                    for (std::size_t r = 0; r < reader.count(); ++r) {
-                        std::size_t best = 0;
-                        for (std::size_t c = 1; c < k; ++c)
-                            if (joint[c * kMixtureRows + r] > joint[best * kMixtureRows + r])
-                                best = c;
-                        out.labels[reader.row(r)] = std::int32_t(best);
-                    }
-                if (out.log_density == nullptr && out.posteriors == nullptr) return true;
-                mixture_kernels().responsibilities(densities.joint(), k, reader.padded(),
-                                                   ones.data(), log_density.data());
-                for (std::size_t r = 0; r < reader.count(); ++r) {
-                    const std::size_t row = reader.row(r);
-                    if (out.log_density != nullptr) out.log_density[row] = log_density[r];
-                    if (out.posteriors == nullptr) continue;
-                    for (std::size_t c = 0; c < k; ++c)
-                        out.posteriors[row * k + c] = joint[c * kMixtureRows + r];
-                }
-                return true;
-            });
-        });
+    const std::vector<std::size_t> border = borders(parts, problem.patterns, problem.model.d);
+    for_segments(parts, threads_for(work_of(problem.model, problem.X.rows), threads),
+                 [&](std::size_t s, int thread, Interrupt& stop) {
+                     Densities<T> densities(problem, false);
+                     densities.for_tiles(border[s], border[s + 1], [&] {
+                         if (stop.stopped(thread)) return false;
+                         densities.compute();
+                         write_labels(densities.reader(), densities.joint(), problem.model.k, out);
+                         write_shares(densities.reader(), densities.joint(), problem.model.k, out);
+                         return true;
+                     });
+                 });
 }
 
 template void expected_moments<double>(const MixtureProblem<double>&, MixtureMoments&, int);

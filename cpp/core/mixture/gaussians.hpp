@@ -9,6 +9,8 @@
 
 namespace ceiba {
 
+constexpr double kLogTwoPi = 1.8378770664093454836;
+
 // k components of d columns. With `full`, covariances and factors are k x d x d and a factor is the
 // inverse of the lower Cholesky factor; otherwise they are k x d, and a factor is one over the
 // standard deviation.

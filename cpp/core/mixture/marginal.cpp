@@ -9,8 +9,6 @@
 namespace ceiba {
 namespace {
 
-const double kLog2Pi = std::log(2 * std::numbers::pi);
-
 // The lower Cholesky factor of the symmetric n x n matrix in `a`, in its place.
 void factorise(double* a, std::size_t n) {
     for (std::size_t j = 0; j < n; ++j)
@@ -56,31 +54,34 @@ void Marginal::see(const std::vector<bool>& missing) {
     missing_.clear();
     for (std::size_t j = 0; j < model_.d; ++j) (missing[j] ? missing_ : observed_).push_back(j);
     const std::size_t o = observed_.size(), m = missing_.size();
-    panels_each_ = panels_size(o);
+    panels_each_ = triangle_size(o);
     means_.resize(model_.k * o);
     panels_.resize(model_.k * panels_each_);
     norms_.resize(model_.k);
-    slopes_.resize(model_.k * m * o);
-    conditional_.resize(model_.k * m * m);
     factor_.resize(o * o);
-    cross_.resize(m * o);
+    if (conditional_wanted_) {
+        slopes_.resize(model_.k * m * o);
+        conditional_.resize(model_.k * m * m);
+        cross_.resize(m * o);
+    }
     for (std::size_t c = 0; c < model_.k; ++c) {
         for (std::size_t i = 0; i < o; ++i) means_[c * o + i] = model_.mean(c)[observed_[i]];
-        m == 0 ? take_whole(c) : take_part(c);
+        if (m == 0)
+            keep(c, model_.factor(c));
+        else
+            take_part(c);
     }
 }
-
-void Marginal::take_whole(std::size_t c) { keep(c, model_.factor(c)); }
 
 void Marginal::keep(std::size_t c, const double* factor) {
     const std::size_t o = observed_.size();
     pack_panels(factor, o, panels_.data() + c * panels_each_);
-    norms_[c] = model_.log_weights[c] - 0.5 * double(o) * kLog2Pi;
+    norms_[c] = model_.log_weights[c] - 0.5 * double(o) * kLogTwoPi;
     for (std::size_t i = 0; i < o; ++i) norms_[c] += std::log(factor[i * o + i]);
 }
 
 void Marginal::take_part(std::size_t c) {
-    const std::size_t o = observed_.size(), m = missing_.size(), d = model_.d;
+    const std::size_t o = observed_.size(), d = model_.d;
     const double* covariance = model_.covariance(c);
     double* P = factor_.data();
     for (std::size_t i = 0; i < o; ++i)
@@ -89,12 +90,12 @@ void Marginal::take_part(std::size_t c) {
     factorise(P, o);
     invert_lower(P, o);
     keep(c, P);
-    if (conditional_wanted_) take_rest(c);
+    if (conditional_wanted_) take_conditional(c);
 }
 
 // With S = L L' the covariance of the observed columns, P the inverse of L and C the covariances of
 // missing and observed columns: cross = C P', slopes = cross P, conditional = S_mm - cross cross'.
-void Marginal::take_rest(std::size_t c) {
+void Marginal::take_conditional(std::size_t c) {
     const std::size_t o = observed_.size(), m = missing_.size(), d = model_.d;
     const double *covariance = model_.covariance(c), *P = factor_.data();
     double* slopes = slopes_.data() + c * m * o;

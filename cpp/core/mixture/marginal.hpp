@@ -40,9 +40,8 @@ class Marginal {
     }
 
   private:
-    void take_whole(std::size_t c);
     void take_part(std::size_t c);
-    void take_rest(std::size_t c);
+    void take_conditional(std::size_t c);
     void keep(std::size_t c, const double* factor);
 
     const Gaussians& model_;

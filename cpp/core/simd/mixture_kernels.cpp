@@ -64,8 +64,9 @@ void triangular(const double* tile, std::size_t d, std::size_t padded, const dou
     for (std::size_t r = 0; r < padded; r += kGroup) {
         for (std::size_t j = 0; j < side_blocks(d) * kSide; ++j)
             for (std::size_t v = 0; v < kAbreast; ++v) {
-                const double* x = tile + j * kRows + r + v * kWide;
-                store(work + j * kGroup + v * kWide, j < d ? load(x) - splat(mean[j]) : Doubles{});
+                const std::size_t at = j * kRows + r + v * kWide;
+                store(work + j * kGroup + v * kWide,
+                      j < d ? load(tile + at) - splat(mean[j]) : Doubles{});
             }
         Doubles squares[kAbreast] = {};
         const double* panel = panels;
@@ -123,9 +124,10 @@ double responsibilities(double* joint, std::size_t k, std::size_t padded, const 
         Doubles most = load(joint + r);
         for (std::size_t c = 1; c < k; ++c) most = larger(load(joint + c * kRows + r), most);
         Doubles sum = {};
+        const Words nowhere = most < -0x1.fffffffffffffp1023;
         for (std::size_t c = 0; c < k; ++c) {
             double* here = joint + c * kRows + r;
-            const Doubles e = exp_negative(load(here) - most);
+            const Doubles e = exp_negative(choose(nowhere, Doubles{}, load(here) - most));
             store(here, e);
             sum += e;
         }
@@ -133,7 +135,7 @@ double responsibilities(double* joint, std::size_t k, std::size_t padded, const 
         const Doubles logarithm = most + log_positive(sum);
         for (std::size_t c = 0; c < k; ++c)
             store(joint + c * kRows + r, load(joint + c * kRows + r) * share);
-        total += w * logarithm;
+        total += choose(w > 0, w * logarithm, Doubles{});
         if (density != nullptr) store(density + r, logarithm);
     }
     return sum_of(total);

@@ -6,19 +6,21 @@
 
 namespace ceiba {
 
-// 128 rows of 16 columns are 16 KB: a tile, its centred copy and its weighted copy share the first
-// cache, and a block of 16 sums is reduced over its lanes only once in 128 rows.
+// 128 rows of 16 columns are 16 KB: a tile and its centred copy share the first cache, and a block
+// of 16 sums is reduced over its lanes only once in 128 rows.
 constexpr std::size_t kMixtureRows = 128;
 
 // Sums of products are kept in blocks of 4 x 4 columns, of which the lower triangle is computed.
 constexpr std::size_t kSide = 4;
 constexpr std::size_t side_blocks(std::size_t d) { return (d + kSide - 1) / kSide; }
-constexpr std::size_t second_size(std::size_t d) {
+// So is a lower triangular factor: panels of four rows, each column by column (see pack_panels).
+constexpr std::size_t triangle_size(std::size_t d) {
     return side_blocks(d) * (side_blocks(d) + 1) / 2 * kSide * kSide;
 }
-// A lower triangular matrix in panels of four rows, each column by column: see pack_panels.
-constexpr std::size_t panels_size(std::size_t d) {
-    return side_blocks(d) * (side_blocks(d) + 1) / 2 * kSide * kSide;
+// Where the sum of column i times column j <= i stands among the blocks.
+constexpr std::size_t triangle_place(std::size_t i, std::size_t j) {
+    const std::size_t block = i / kSide * (i / kSide + 1) / 2 + j / kSide;
+    return block * kSide * kSide + i % kSide * kSide + j % kSide;
 }
 
 struct MixtureKernels {
@@ -46,7 +48,8 @@ struct MixtureKernels {
                           const double* factor, const double* log_norm, double norm, double* out);
 
     // From k rows of joint log densities to weighted responsibilities, in place; the log density of
-    // each row goes to `density` unless it is null. Returns the weighted sum of log densities.
+    // each row goes to `density` unless it is null. Returns the weighted sum of log densities. A
+    // row that is infinitely far from all components belongs to all alike.
     double (*responsibilities)(double* joint, std::size_t k, std::size_t padded,
                                const double* weight, double* density);
 

@@ -16,13 +16,14 @@ inline Doubles choose(const Words& mask, const Doubles& yes, const Doubles& no) 
 
 inline Doubles larger(const Doubles& a, const Doubles& b) { return choose(a > b, a, b); }
 
-// e^x for x <= 0; what would be subnormal is zero. x = n log 2 + r with |r| <= log(2) / 2; the
-// Taylor series of e^r to r^13 leaves 4e-18, and n goes into the exponent.
+// e^x for x <= 0 or NaN; below e^-708.3, just above the subnormal numbers, it is zero. x = n log 2
+// + r with |r| <= log(2) / 2; the Taylor series of e^r to r^13 leaves 4e-18, and n goes into the
+// exponent.
 inline Doubles exp_negative(const Doubles& x) {
     constexpr double kShift = 0x1.8p52;  // adding it rounds to a whole number in the low bits
     constexpr double kLog2High = 0x1.62e42fefa38p-1, kLog2Low = 0x1.ef35793c7673p-45;
     constexpr double kLeast = -708.3;
-    const Doubles inside = larger(x, splat(kLeast));
+    const Doubles inside = choose(x < kLeast, splat(kLeast), x);
     const Doubles shifted = inside * 0x1.71547652b82fep0 + kShift;
     const Doubles n = shifted - kShift;
     const Doubles r = (inside - n * kLog2High) - n * kLog2Low;
@@ -65,7 +66,7 @@ inline Doubles log_positive(const Doubles& x) {
     Doubles p = splat(2.0 / 21);
     for (int odd = 19; odd >= 3; odd -= 2) p = p * square + 2.0 / odd;
     const Doubles exponent = __builtin_convertvector(e, Doubles);
-    // The large part last: 2 f is exact where e is zero and x is near 1.
+    // The largest part is added last.
     return exponent * 0x1.62e42fefa38p-1 +
            (2 * f + (p * square * f + exponent * 0x1.ef35793c7673p-45));
 }

@@ -17,6 +17,7 @@ ESTIMATORS = {
 # Parts of a fitted state that write themselves with to_json and read themselves with from_json.
 RECORDS = {
     "Account": "ceiba.mixture.account",
+    "Anchor": "ceiba.mixture.prior",
     "ComponentMoments": "ceiba.stats.component_moments",
     "ConjugatePrior": "ceiba.mixture.prior",
     "MixtureChoice": "ceiba.mixture.choice",

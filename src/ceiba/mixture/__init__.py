@@ -5,6 +5,7 @@ from ceiba.mixture.account import (
     CollapsedComponentWarning,
     DegenerateColumnWarning,
     Event,
+    StartsDisagreeWarning,
 )
 from ceiba.mixture.choice import MixtureChoice
 from ceiba.mixture.choose import FORMS, choose_components
@@ -22,5 +23,6 @@ __all__ = [
     "GaussianMixture",
     "GaussianMixtureClassifier",
     "MixtureChoice",
+    "StartsDisagreeWarning",
     "choose_components",
 ]

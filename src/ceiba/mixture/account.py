@@ -17,6 +17,10 @@ class DegenerateColumnWarning(UserWarning):
     """A column is constant: its variance is the floor's choice, and so is the density's level."""
 
 
+class StartsDisagreeWarning(UserWarning):
+    """Another start would have led to another choice of components."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One thing that happened to one component.

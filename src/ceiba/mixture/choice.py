@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.mixture.choice_text import describe
+from ceiba.mixture.choice_text import describe, dispute
 from ceiba.mixture.criteria import Criteria, n_parameters
 from ceiba.mixture.learn import Learnt, Plan, learn
 from ceiba.mixture.surveyed import Surveyed
@@ -29,6 +29,7 @@ class Tried:
     spread: float
     converged: bool
     held: int
+    left: int
     cv: float = float("nan")
 
     def of(self, criterion: str) -> float:
@@ -46,8 +47,8 @@ class MixtureChoice:
         ``n_components``, ``covariance_type``, ``log_likelihood``, ``n_parameters``, ``bic``,
         ``aic``, ``icl`` (less is better), ``cv`` (mean log density of rows left out; more is
         better; NaN where it was not asked for), ``spread`` (of the objective between the best and
-        the worst start), ``converged`` and ``held`` (components that have shrunk to the floor): a
-        line for each mixture.
+        the worst start), ``converged``, ``held`` (components that have shrunk to the floor) and
+        ``left`` (components after those without rows were dropped): a line for each mixture.
     best : dict
         For each criterion the (n_components, covariance_type) that it prefers, among mixtures
         without shrunken components if there are any: the likelihood of the others says more about
@@ -83,6 +84,7 @@ class MixtureChoice:
             "spread": np.array([t.spread for t in tried]),
             "converged": np.array([t.converged for t in tried]),
             "held": np.array([t.held for t in tried]),
+            "left": np.array([t.left for t in tried]),
         }
         best = {}
         for name in CRITERIA:
@@ -113,6 +115,11 @@ class MixtureChoice:
         rivals[winner] = bool(rivals.any())
         return rivals
 
+    @property
+    def dispute(self) -> str:
+        """Which mixtures the start decides among, in a sentence; empty where it does not."""
+        return dispute(self)
+
     def __repr__(self) -> str:
         return describe(self)
 
@@ -141,9 +148,11 @@ def _winner(table: dict[str, Array], criterion: str) -> int | None:
     return int(np.argmin(np.where(sound, values, np.inf))) if sound.any() else None
 
 
-def attempt(data: Surveyed, plan: Plan, k: int, name: str) -> tuple[Tried, Learnt]:
+def attempt(
+    data: Surveyed, plan: Plan, k: int, name: str, estimator: Any = None
+) -> tuple[Tried, Learnt]:
     """Fit ``k`` components; every start runs to its end, so that starts can be compared."""
-    learnt = learn(data, replace(plan, short_iter=None), (k,))
+    learnt = learn(data, replace(plan, short_iter=None), (k,), estimator, alone=False)
     model = learnt.run.model
     (rows,) = data.groups
     fit = data.engine.reduce(rows, Fit.of, model, True)
@@ -151,18 +160,28 @@ def attempt(data: Surveyed, plan: Plan, k: int, name: str) -> tuple[Tried, Learn
     criteria = Criteria(fit.log_likelihood, numbers, fit.weight, fit.entropy)
     spread = max(learnt.objectives) - min(learnt.objectives)
     held = int(learnt.run.held.sum())
-    return Tried(k, name, criteria, spread, learnt.run.converged, held), learnt
+    left = len(model.weights)
+    return Tried(k, name, criteria, spread, learnt.run.converged, held, left), learnt
 
 
 def choose_number(
-    data: Surveyed, plan: Plan, numbers: Iterable[int], criterion: str, name: str
+    data: Surveyed,
+    plan: Plan,
+    numbers: Iterable[int],
+    criterion: str,
+    name: str,
+    estimator: Any = None,
 ) -> tuple[MixtureChoice, Learnt]:
     """The number of components that a criterion prefers, and the mixture itself.
 
     A single start could decide the choice unseen: there are at least three.
     """
     plan = replace(plan, n_init=max(plan.n_init, FEWEST_STARTS))
-    pairs = [attempt(data, plan, k, name) for k in numbers]
+    pairs: list[tuple[Tried, Learnt]] = []
+    for k in numbers:
+        pairs.append(attempt(data, plan, k, name, estimator))
+        if pairs[-1][1].stopped:
+            break
     choice = MixtureChoice.of([tried for tried, _ in pairs], criterion, plan.n_init)
     place = [tried.n_components for tried, _ in pairs].index(choice.chosen[0])
     return choice, pairs[place][1]

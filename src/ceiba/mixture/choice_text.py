@@ -37,6 +37,8 @@ def _line(choice: MixtureChoice, row: int) -> tuple[str, ...]:
     marks = [] if table["converged"][row] else ["not converged"]
     if table["held"][row]:
         marks.append(f"{table['held'][row]} at the floor")
+    if table["left"][row] < table["n_components"][row]:
+        marks.append(f"{table['left'][row]} left")
     return (*cells, ", ".join(marks))
 
 
@@ -45,15 +47,14 @@ def _verdicts(choice: MixtureChoice) -> list[str]:
     for name, (k, form) in choice.best.items():
         mark = "  <- decides" if name == choice.criterion else ""
         lines.append(f"{name.upper()}: {k} component{'s' * (k > 1)}, {form}{mark}")
+    return [*lines, dispute(choice)] if choice.disputed.any() else lines
+
+
+def dispute(choice: MixtureChoice) -> str:
+    """Which mixtures the start decides among, in a sentence; empty where it does not."""
     disputed = choice.disputed
-    if disputed.any():
-        named = ", ".join(
-            f"{k} {form}"
-            for k, form in zip(
-                choice.table["n_components"][disputed],
-                choice.table["covariance_type"][disputed],
-                strict=True,
-            )
-        )
-        lines.append(f"The start decides among: {named}. Try more starts (n_init).")
-    return lines
+    if not disputed.any():
+        return ""
+    sizes, forms = choice.table["n_components"][disputed], choice.table["covariance_type"][disputed]
+    named = ", ".join(f"{k} {form}" for k, form in zip(sizes, forms, strict=True))
+    return f"The start decides among: {named}. Try more starts (n_init)."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ceiba.base.seed import seed_of
 from ceiba.data.table import Table
 from ceiba.mixture.choice import CRITERIA, MixtureChoice, Tried, attempt
 from ceiba.mixture.gaussian_mixture import GaussianMixture, check_enough
+from ceiba.stats.points import Array
 
 FORMS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVV", "EEV", "VEV", "VVV")
 
@@ -72,15 +73,18 @@ def choose_components(
     """
     if criterion not in CRITERIA:
         raise ValueError(f"criterion={criterion!r} must be one of {', '.join(map(repr, CRITERIA))}")
-    if cv in (1,) or cv < 0 or (criterion == "cv" and not cv):
+    if cv == 1 or cv < 0 or (criterion == "cv" and not cv):
         raise ValueError("cv must be the number of parts, 2 or more, for cross-validation")
     sizes, forms = _sizes_of(n_components), _forms_of(covariance_types)
+    # One seed for all: the mixtures of a grid are compared on the same starts and parts.
+    parameters["random_state"] = seed_of(parameters.get("random_state", 0))
+    folds = _folds(X, cv, parameters["random_state"]) if cv else None
     tried = [
         one
         for form in forms
         for one in _tried(
             X, sizes, GaussianMixture(1, covariance_type=form, n_init=n_init, **parameters),
-            sample_weight, cv,
+            sample_weight, folds,
         )
     ]  # fmt: skip
     return MixtureChoice.of(tried, criterion, n_init)
@@ -104,7 +108,7 @@ def _forms_of(given: Any) -> list[Any]:
 
 
 def _tried(
-    X: Any, sizes: list[int], model: GaussianMixture, sample_weight: Any, cv: int
+    X: Any, sizes: list[int], model: GaussianMixture, sample_weight: Any, folds: Folds | None
 ) -> list[Tried]:
     """One form, with every number of components."""
     data, plan = model._prepared(X, sample_weight)
@@ -112,38 +116,51 @@ def _tried(
     found = []
     for k in sizes:
         one, _ = attempt(data, plan, k, model.covariance_type)
-        if cv:
-            one = replace(one, cv=_cross_validated(X, k, model, sample_weight, cv))
+        if folds is not None:
+            one = replace(one, cv=_cross_validated(folds, k, model, sample_weight))
         found.append(one)
     return found
 
 
-def _cross_validated(
-    X: Any, k: int, model: GaussianMixture, sample_weight: Any, parts: int
-) -> float:
-    """Mean log density of rows under mixtures that did not see them."""
-    table = X if isinstance(X, Table) else _in_memory(X)
+@dataclass(frozen=True, slots=True)
+class Folds:
+    """Rows, and the part of cross-validation in which each is left out."""
+
+    table: Table
+    part: Array
+    n_parts: int
+
+
+def _folds(X: Any, parts: int, seed: int) -> Folds:
+    if type(X).__module__.partition(".")[0] == "dask" or (
+        hasattr(X, "partitions") and not hasattr(X, "shape")
+    ):
+        raise ValueError(
+            "cross-validation needs the rows in memory: leave cv out for a scan or a Dask "
+            "collection"
+        )
+    table = X if isinstance(X, Table) else Table.of(X)
     n = len(table)
     if n < 2 * parts:
         raise ValueError(f"cv={parts} parts need at least {2 * parts} rows; there are {n}")
+    part = np.empty(n, np.int64)
+    part[np.random.default_rng(seed).permutation(n)] = np.arange(n) % parts
+    return Folds(table, part, parts)
+
+
+def _cross_validated(folds: Folds, k: int, model: GaussianMixture, sample_weight: Any) -> float:
+    """Mean log density of rows under mixtures that did not see them."""
+    n = len(folds.table)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    order = np.random.default_rng(seed_of(model.random_state)).permutation(n)
     total = 0.0
-    for part in range(parts):
-        out = np.zeros(n, bool)
-        out[order[part::parts]] = True
+    for part in range(folds.n_parts):
+        out = folds.part == part
         one = clone(model).set_params(n_components=k)
         with warnings.catch_warnings():  # what happened to all rows together is told once
             warnings.simplefilter("ignore")
-            one.fit(table.take(np.flatnonzero(~out)), sample_weight=weight[~out])
-        total += float(one.score_samples(table.take(np.flatnonzero(out))) @ weight[out])
+            one.fit(folds.table.take(np.flatnonzero(~out)), sample_weight=weight[~out])
+        total += float(one.score_samples(folds.table.take(np.flatnonzero(out))) @ weight[out])
     return total / float(weight.sum())
-
-
-def _in_memory(X: Any) -> Table:
-    if hasattr(X, "partitions") and not hasattr(X, "shape"):
-        raise ValueError("cross-validation needs the rows in memory: leave cv out for a scan")
-    return Table.of(X)
 
 
 __all__ = ["FORMS", "choose_components"]

@@ -43,17 +43,21 @@ class ClassRows:
         return cls(classes, tuple(parts))
 
 
-def learn_apart(plan: Plan, parts: ClassRows, sizes: list[int]) -> list[Learnt]:
+def learn_apart(plan: Plan, parts: ClassRows, sizes: list[int], estimator: Any) -> list[Learnt]:
     """A mixture for each class, of so many components."""
-    return [learn(part, plan, (k,)) for part, k in zip(parts.parts, sizes, strict=True)]
+    return [
+        learn(part, plan, (k,), estimator, alone=False)
+        for part, k in zip(parts.parts, sizes, strict=True)
+    ]
 
 
 def choose_apart(
-    plan: Plan, parts: ClassRows, criterion: str, most: int, name: str
+    plan: Plan, parts: ClassRows, criterion: str, estimator: Any
 ) -> list[tuple[MixtureChoice, Learnt]]:
     """A mixture for each class, of as many components as a criterion prefers."""
+    most, name = estimator.max_components, estimator.covariance_type
     return [
-        choose_number(part, plan, range(1, min(most, part.n_rows) + 1), criterion, name)
+        choose_number(part, plan, range(1, min(most, part.n_rows) + 1), criterion, name, estimator)
         for part in parts.parts
     ]
 

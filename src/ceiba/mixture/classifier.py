@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 
-from ceiba.base import AtLeast, Estimator, ScoresScans, seed_of, watched
+from ceiba.base import AtLeast, Estimator, ScoresScans, watched
 from ceiba.base.estimator import schema_attributes
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk, InMemory, Source
@@ -22,6 +22,7 @@ from ceiba.engine.local import LocalEngine
 from ceiba.mixture.account import Account
 from ceiba.mixture.choice import MixtureChoice
 from ceiba.mixture.class_rows import ClassRows, choose_apart, learn_apart, learn_shared
+from ceiba.mixture.class_wishes import class_priors, listed
 from ceiba.mixture.form import form_of, shared_form
 from ceiba.mixture.gaussian_mixture import GaussianMixture, warn_of
 from ceiba.mixture.learn import Learnt, Plan
@@ -41,8 +42,6 @@ from ceiba.mixture.parameters import (
     ShortIter,
     Tol,
 )
-from ceiba.mixture.prior import ConjugatePrior
-from ceiba.mixture.starts import Start
 from ceiba.mixture.surveyed import Surveyed, check_numeric
 from ceiba.stats import ToLabelled, ToPoints
 from ceiba.stats.accuracy import Accuracy
@@ -170,17 +169,19 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
         data = Surveyed.of(engine, source, self.reg_covar)
         parts = ClassRows.of(data, source)
         sizes = self._sizes(parts)
+        priors = class_priors(self.priors, parts)
         plan = self._plan(data)
         if self.shared_covariance:
             learnt = learn_shared(data, plan, parts, sizes, self)
             choices: list[MixtureChoice | None] = [None] * len(learnt)
         elif isinstance(sizes, str):
-            chosen = choose_apart(plan, parts, sizes, self.max_components, self.covariance_type)
+            chosen = choose_apart(plan, parts, sizes, self)
             choices, learnt = [pair[0] for pair in chosen], [pair[1] for pair in chosen]
         else:
-            learnt = learn_apart(plan, parts, sizes)
+            learnt = learn_apart(plan, parts, sizes, self)
             choices = [None] * len(learnt)
         self._keep(data, plan, parts, learnt, choices)
+        self.class_prior_ = priors
         return self
 
     def predict(self, X: Any) -> Array:
@@ -273,18 +274,7 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
             form = shared_form(self.covariance_type)
         else:
             form = form_of(self.covariance_type, self.n_latent, d)
-        return Plan(
-            form=form,
-            start=Start(self.init_params, seed_of(self.random_state)),
-            floor_share=self.covariance_floor,
-            reg_covar=self.reg_covar,
-            tol=self.tol,
-            prior=ConjugatePrior() if self.prior == "default" else self.prior,
-            max_iter=self.max_iter,
-            n_init=self.n_init,
-            short_iter=self.short_iter,
-            reseed=self.empty == "reseed",
-        )
+        return Plan.of(self, form, data)
 
     def _keep(
         self,
@@ -302,7 +292,7 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
                 covariance_type=plan.form.name,  # type: ignore[arg-type]
                 **{name: getattr(self, name) for name in _PASSED_ON},
             )
-            mixture._keep(one, plan.form, part, choice)
+            mixture._keep(one, plan, part, choice)
             mixtures.append(mixture)
         account = Account(
             tuple(
@@ -314,14 +304,14 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
         found = {
             **schema_attributes(data.schema),
             "classes_": parts.classes,
-            "class_prior_": class_priors(self.priors, parts),
             "mixtures_": mixtures,
             "n_iter_": max(mixture.n_iter_ for mixture in mixtures),
             "account_": account,
         }
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(found)
-        warn_of(all(one.run.converged for one in learnt), self.max_iter, account)
+        done = all(one.run.converged or one.stopped for one in learnt)
+        warn_of(done, self.max_iter, account)
 
     def _check_state(self) -> None:
         """What a model file must satisfy."""
@@ -348,44 +338,6 @@ _PASSED_ON = (
     "n_latent", "tol", "reg_covar", "covariance_floor", "prior", "max_iter", "n_init", "short_iter",
     "init_params", "empty", "max_components", "random_state", "n_jobs",
 )  # fmt: skip
-
-
-def class_priors(given: Any, parts: ClassRows) -> Array:
-    """Prior probabilities: the classes' shares of the weight, or those given."""
-    if given is None:
-        weights = np.array([part.weight for part in parts.parts])
-        shares: Array = weights / weights.sum()
-        return shares
-    values = listed(given, parts.classes, "priors")
-    try:
-        priors = np.array([float(value) for value in values])
-    except (TypeError, ValueError):
-        raise ValueError("priors must be one number for each class") from None
-    if not np.isfinite(priors).all() or (priors < 0).any():
-        raise ValueError("priors must be numbers of at least 0")
-    if not np.isclose(priors.sum(), 1.0, rtol=0, atol=1e-6):
-        raise ValueError(f"priors must sum to 1; they sum to {priors.sum():g}")
-    scaled: Array = priors / priors.sum()
-    return scaled
-
-
-def listed(given: Any, classes: Array, name: str) -> list[Any]:
-    """What is given for each class, by class or in their order or once for all, as a list."""
-    labels = classes.tolist()
-    if isinstance(given, Mapping):
-        plain = {k.item() if isinstance(k, np.generic) else k: v for k, v in given.items()}
-        missing = [label for label in labels if label not in plain]
-        if missing:
-            raise ValueError(f"{name} says nothing of class {missing[0]!r}: name every class")
-        return [plain[label] for label in labels]
-    if isinstance(given, int | np.integer):
-        return [given] * len(labels)
-    if np.ndim(given) > 1:
-        raise ValueError(f"{name} must be a list, one entry for each class")
-    values = list(given)
-    if len(values) != len(labels):
-        raise ValueError(f"{name} has {len(values)} entries for {len(labels)} classes")
-    return values
 
 
 def _logs(priors: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ceiba.stats.component_moments import ComponentMoments
 from ceiba.stats.gaussians import Gaussians
 from ceiba.stats.mixture_sums import MixtureSums
 from ceiba.stats.points import Array
+from ceiba.stats.posteriors import Fit
 
 # Sums of many rows differ by less from one step to the next where nothing changes.
 _ROUNDING = 1e-9
@@ -41,6 +43,8 @@ class Setting:
         and taken as at least one a row.
     mean : ndarray of shape (d,)
         Of the data.
+    least : ndarray of shape (d,)
+        Variances that count as none: those of the floor.
     """
 
     rows: tuple[Any, ...]
@@ -49,6 +53,7 @@ class Setting:
     units: float
     tol: float
     mean: Array
+    least: Array
 
     def falls(self, objective: float, before: float) -> bool:
         """Whether the objective has fallen, by more than its rounding."""
@@ -83,18 +88,23 @@ def expect(setting: Setting, model: Gaussians, groups: Sequence[int]) -> Mixture
     if len(groups) == 1:
         (rows,) = setting.rows
         sums = reduce(rows, MixtureSums.of, model)
-        if sums.lossy:
+        if sums.lossy(setting.least):
             # About a pivot far away moments are mostly rounding: once more, about the data's mean
             # and, where even that is too far, about what is found there.
             sums = reduce(rows, MixtureSums.of, model, np.broadcast_to(setting.mean, model.shape))
-            sums = reduce(rows, MixtureSums.of, model, sums.means) if sums.lossy else sums
+            if sums.lossy(setting.least):
+                sums = reduce(rows, MixtureSums.of, model, sums.means)
         return sums
-    edges = np.cumsum((0, *groups))
     parts = [
-        expect(replace(setting, rows=(rows,)), model.take(slice(a, b)), (b - a,))
-        for rows, a, b in zip(setting.rows, edges, edges[1:], strict=False)
+        expect(replace(setting, rows=(rows,)), part, (len(part.weights),))
+        for rows, part in zip(setting.rows, _parts(model, groups), strict=True)
     ]
     return MixtureSums.stacked(parts)
+
+
+def _parts(model: Gaussians, groups: Sequence[int]) -> list[Gaussians]:
+    """The components of each group."""
+    return [model.take(slice(a, b)) for a, b in pairwise(np.cumsum((0, *groups)))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +118,11 @@ class Place:
 
     @classmethod
     def of(cls, setting: Setting, model: Gaussians, rules: Rules, held: Array) -> Place:
-        """The E step under these parameters."""
+        """The E step under these parameters; a row that is too far away is refused."""
         sums = expect(setting, model, rules.groups)
+        if not np.isfinite(sums.log_likelihood):
+            for rows, part in zip(setting.rows, _parts(model, rules.groups), strict=True):
+                setting.engine.reduce(rows, Fit.of, part)  # says which
         return cls(model, held, sums, sums.log_likelihood + rules.log_prior(model))
 
     def told(self) -> dict[str, Any]:
@@ -140,7 +153,7 @@ def em(
     """
     at = Place.of(setting, start, rules, np.zeros(len(start.means), bool))
     events: list[Event] = []
-    first, done, converged = steps.count + 1, steps.count, False
+    done, converged = steps.count, False
     for step in steps:
         step.record(**at.told())
         moments = at.sums.centred()
@@ -153,7 +166,7 @@ def em(
         step.offer(partial(fitted, model))
         before, after = at.objective, Place.of(setting, model, rules, held)
         # A repair may cost, reg_covar always does, and a start need not obey the floor.
-        climbs = not told and not rules.reg_covar and step.number > first
+        climbs = not told and not rules.reg_covar and step.number > 1
         if climbs and setting.falls(after.objective, before):
             # Forms that share a part are not at their maximum once the floor holds a component:
             # the step before was the last that climbed, and its frame the last.

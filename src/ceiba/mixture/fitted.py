@@ -34,7 +34,13 @@ class FittedMixture(DensityMixin, Estimator):
     How these are learnt is the business of the learner that inherits from it.
     """
 
-    _state_names: ClassVar[tuple[str, ...]] = ("_memory", "_seen", "_variances")
+    _state_names: ClassVar[tuple[str, ...]] = (
+        "_anchor",
+        "_constant",
+        "_memory",
+        "_seen",
+        "_variances",
+    )
 
     def predict(self, X: Any) -> Array:
         """The likeliest component of each row of ``X``.
@@ -140,7 +146,14 @@ class FittedMixture(DensityMixin, Estimator):
 
     @property
     def _form(self) -> Form:
-        return form_of(self.covariance_type, self.n_latent, self.means_.shape[1])
+        k, d = self.means_.shape
+        form = form_of(self.covariance_type, self.n_latent, d)
+        if self.covariances_.shape != form.shape(k, d):
+            raise ValueError(
+                f"the model has covariances of shape {self.covariances_.shape}, which are not of "
+                f"covariance_type={self.covariance_type!r}: set it back, or fit anew"
+            )
+        return form
 
     @property
     def _model(self) -> Gaussians:
@@ -197,6 +210,9 @@ class FittedMixture(DensityMixin, Estimator):
                 raise ValueError(f"{name} must be finite")
         if self.n_features_in_ != d:
             raise ValueError("n_features_in_ must be the number of columns of the schema")
+        constant = getattr(self, "_constant", None)
+        if not isinstance(constant, np.ndarray) or constant.shape != (d,) or constant.dtype != bool:
+            raise ValueError(f"_constant must be truth values of shape {(d,)}")
         if not (self._variances > 0).all():
             raise ValueError("_variances must be positive")
         if self._form.full and not symmetric(self.covariances_):

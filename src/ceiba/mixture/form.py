@@ -131,17 +131,22 @@ def _traces(scatters: Array, shape: Array) -> Array:
     return traces
 
 
+def _positive(volumes: Array) -> Array:
+    """A component without any volume, as of a single row, gets the least that can be told apart."""
+    positive: Array = np.maximum(volumes, _CLOSE * volumes.max())
+    return positive
+
+
 def _one_shape(weights: Array, scatters: Array) -> Array:
     """VEI and VEE: one shape (and orientation), volumes of their own; volumes and shape in turn."""
     d = scatters.shape[-1]
     flat = [1] * (scatters.ndim - 1)
-    volumes = _traces(scatters, np.ones(d) if scatters.ndim == 2 else np.eye(d)) / (d * weights)
+    ones = np.ones(d) if scatters.ndim == 2 else np.eye(d)
+    volumes = _positive(_traces(scatters, ones) / (d * weights))
     for _ in range(_MOST):
-        # One that has no volume, as of a single row, weighs as much as the form can bear.
-        volumes = np.maximum(volumes, _CLOSE * volumes.max())
         shape = (scatters / volumes.reshape(-1, *flat)).sum(axis=0)
         shape = shape / _size(shape[None])[0]
-        before, volumes = volumes, _traces(scatters, shape) / (d * weights)
+        before, volumes = volumes, _positive(_traces(scatters, shape) / (d * weights))
         if (np.abs(volumes - before) <= _CLOSE * before).all():
             break
     covariances: Array = volumes.reshape(-1, *flat) * shape

@@ -9,17 +9,17 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ceiba.base import AtLeast, seed_of, validate, watched
+from ceiba.base import AtLeast, validate, watched
 from ceiba.data.source import Source
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
-from ceiba.mixture.account import Account, CollapsedComponentWarning
+from ceiba.mixture.account import Account, CollapsedComponentWarning, StartsDisagreeWarning
 from ceiba.mixture.choice import MixtureChoice, choose_number
 from ceiba.mixture.fitted import LATENT, FittedMixture, model_attributes
 from ceiba.mixture.form import Form, form_of
 from ceiba.mixture.given import GivenParameters
 from ceiba.mixture.learn import Learnt, Plan, learn
-from ceiba.mixture.online import learn_batch, memory_of
+from ceiba.mixture.online import Known, learn_batch, memory_of
 from ceiba.mixture.parameters import (
     CovarianceType,
     Empty,
@@ -37,8 +37,7 @@ from ceiba.mixture.parameters import (
     ShortIter,
     Tol,
 )
-from ceiba.mixture.prior import ConjugatePrior
-from ceiba.mixture.starts import Start, given_shares
+from ceiba.mixture.starts import given_shares
 from ceiba.mixture.surveyed import Surveyed, check_numeric
 from ceiba.stats.points import Array
 
@@ -200,21 +199,24 @@ class GaussianMixture(FittedMixture):
         if isinstance(self.n_components, str):
             sizes = range(1, min(self.max_components, data.n_rows) + 1)
             name = self.covariance_type
-            choice, learnt = choose_number(data, plan, sizes, self.n_components, name)
+            choice, learnt = choose_number(data, plan, sizes, self.n_components, name, self)
+            if choice.disputed.any():
+                warn_user(choice.dispute, StartsDisagreeWarning)
         else:
             check_enough(data.n_rows, self.n_components)
             fitted = partial(model_attributes, data.schema, plan.form)
             learnt = learn(data, plan, (self.n_components,), self, fitted)
-        self._keep(learnt, plan.form, data, choice)
-        warn_of(learnt.run.converged, self.max_iter, learnt.account)
+        self._keep(learnt, plan, data, choice)
+        warn_of(learnt.run.converged or learnt.stopped, self.max_iter, learnt.account)
         return self
 
     @watched
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """One step of online EM: expected moments of a batch are mixed into those of all before.
 
-        The first call starts from this batch, as ``fit`` would, and its variances are the scale of
-        the floor; after ``fit`` the fitted mixture goes on.
+        The first call starts from this batch, as a ``fit`` of one start would, and its variances
+        are the scale of the floor; after ``fit`` the fitted mixture goes on. No trace is kept, and
+        ``log_likelihood_`` is that of the batch before the step.
 
         Parameters
         ----------
@@ -234,25 +236,46 @@ class GaussianMixture(FittedMixture):
         first = not hasattr(self, "means_")
         if isinstance(self.n_components, str):
             raise ValueError("partial_fit needs a number of components: set n_components to one")
-        model = memory = None
         if first:
             data, plan = self._prepared(X, sample_weight)
             check_enough(data.n_rows, self.n_components)
+            known = Known(self.n_components)
         else:
+            known = self._known()
             engine, source = self._open(X, sample_weight, reset=False)
-            model = self._model
-            data = Surveyed.following(engine, source, self._variances, self.weights_ @ self.means_)
-            plan = self._plan(data)
-            memory = getattr(self, "_memory", None) or memory_of(model, self._seen)
-        moments, learnt = learn_batch(
-            data, plan, self.n_components, model, memory, self.learning_decay
-        )
-        steps = getattr(self, "n_iter_", 0) + 1
-        self._keep(learnt, plan.form, data, None)
-        state = {"n_iter_": steps, "_memory": moments, "_seen": float(moments.weights.sum())}
+            mean = self.weights_ @ self.means_
+            data = Surveyed.following(engine, source, self._variances, mean, self._constant)
+            plan = self._plan(data, anchor=getattr(self, "_anchor", None))
+        moments, learnt = learn_batch(data, plan, known, self.learning_decay)
+        self._keep(learnt, plan, data, None)
+        state = {
+            "n_iter_": known.steps + 1,
+            "account_": Account((*known.events, *learnt.account)),
+            "_memory": moments,
+            "_seen": float(moments.weights.sum()),
+        }
         self.__dict__.update(state)
         warn_of(True, self.max_iter, learnt.account)
         return self
+
+    def _known(self) -> Known:
+        """What ``partial_fit`` goes on from."""
+        k = len(self.weights_)
+        if not self._continues_as(k):
+            raise ValueError(
+                f"the model has {k} components of covariances of shape {self.covariances_.shape}, "
+                "and n_components or covariance_type now say otherwise: set them back, or fit anew"
+            )
+        memory = getattr(self, "_memory", None) or memory_of(self._model, self._seen)
+        # Whom the floor holds is told anew.
+        events = tuple(event for event in self.account_ if event.kind != "held")
+        return Known(k, self._model, memory, self.n_iter_, events)
+
+    def _continues_as(self, k: int) -> bool:
+        form = form_of(self.covariance_type, self.n_latent, self.means_.shape[1])
+        dropped = any(event.kind == "dropped" for event in self.account_)
+        same = self.n_components == k or dropped
+        return same and self.covariances_.shape == form.shape(*self.means_.shape)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit the mixture to ``X`` and return the likeliest component of each row."""
@@ -291,46 +314,35 @@ class GaussianMixture(FittedMixture):
         k, known = self.means_.shape
         return bool(known == d and self.covariances_.shape == form.shape(k, d))
 
-    def _plan(self, data: Surveyed) -> Plan:
+    def _plan(self, data: Surveyed, **more: Any) -> Plan:
         form = form_of(self.covariance_type, self.n_latent, len(data.variances))
-        prior = ConjugatePrior() if self.prior == "default" else self.prior
         given = GivenParameters(self.weights_init, self.means_init, self.precisions_init)
         if self.warm_start and self._continues(form, len(data.variances)):
             given = GivenParameters(self.weights_, self.means_, self.precisions_)
-        return Plan(
-            form=form,
-            start=Start(self.init_params, seed_of(self.random_state)),
-            floor_share=self.covariance_floor,
-            reg_covar=self.reg_covar,
-            tol=self.tol,
-            prior=prior,
-            max_iter=self.max_iter,
-            n_init=self.n_init,
-            short_iter=self.short_iter,
-            reseed=self.empty == "reseed",
-            trace=self.trace,
-            given=given,
-        )
+        return Plan.of(self, form, data, trace=self.trace, given=given, **more)
 
     def _keep(
         self,
         learnt: Learnt,
-        form: Form,
+        plan: Plan,
         data: Surveyed,
         choice: MixtureChoice | None,
     ) -> None:
         """Set what a fit found, all at once; what it did not find is gone."""
         run = learnt.run
         found = {
-            **model_attributes(data.schema, form, run.model),
+            **model_attributes(data.schema, plan.form, run.model),
             "log_likelihood_": run.log_likelihood,
             "lower_bound_": run.objective / data.weight,
             "converged_": run.converged,
             "n_iter_": run.n_iter,
             "account_": learnt.account,
             "_variances": data.variances,
+            "_constant": data.constant,
             "_seen": data.weight,
         }
+        if plan.anchor is not None:
+            found["_anchor"] = plan.anchor
         if self.reg_covar or self.prior is not None:
             # The covariances hold more than the rows: `partial_fit` needs what the rows gave.
             found["_memory"] = run.moments
@@ -338,7 +350,7 @@ class GaussianMixture(FittedMixture):
             found["choice_"] = choice
         if learnt.trace is not None:
             found["trace_"] = learnt.trace
-        for name in ("feature_names_in_", "choice_", "trace_", "_memory", *LATENT):
+        for name in ("feature_names_in_", "choice_", "trace_", "_anchor", "_memory", *LATENT):
             self.__dict__.pop(name, None)
         self.__dict__.update(found)
 

@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.base import Steps, Trace
+from ceiba.base import Steps, Trace, seed_of
 from ceiba.mixture.account import Account, Event
 from ceiba.mixture.em import Run, Setting, em
 from ceiba.mixture.floor import Floor
 from ceiba.mixture.form import Form
 from ceiba.mixture.given import GivenParameters
 from ceiba.mixture.maximise import Rules, maximise
-from ceiba.mixture.prior import ConjugatePrior, Penalty
+from ceiba.mixture.prior import Anchor, ConjugatePrior, Penalty
 from ceiba.mixture.repair import Repair
 from ceiba.mixture.starts import Start
 from ceiba.mixture.surveyed import Surveyed
 from ceiba.stats.component_moments import ComponentMoments
 from ceiba.stats.gaussians import Gaussians
 from ceiba.stats.mixture_sums import MixtureSums
-from ceiba.stats.posteriors import Extremes
+from ceiba.stats.posteriors import Members
 from ceiba.stats.row_counts import numbered_as_given
 
 _ROWS_TOLD = 10
@@ -39,6 +39,8 @@ class Plan:
     start : Start
     given : GivenParameters
         Parameters that replace what a start found.
+    anchor : Anchor or None
+        What a prior refers to; None without one.
     floor_share, reg_covar, tol : float
     prior : ConjugatePrior or None
     max_iter, n_init : int
@@ -59,17 +61,50 @@ class Plan:
     short_iter: int | None
     reseed: bool
     trace: bool = False
+    anchor: Anchor | None = None
     given: GivenParameters = field(default_factory=GivenParameters)
+
+    @classmethod
+    def of(cls, learner: Any, form: Form, data: Surveyed, **more: Any) -> Plan:
+        """What a learner's hyper-parameters say, and ``more``."""
+        prior = ConjugatePrior() if learner.prior == "default" else learner.prior
+        if prior is not None and more.get("anchor") is None:
+            more["anchor"] = anchor_of(data)
+        return cls(
+            form=form,
+            start=Start(learner.init_params, seed_of(learner.random_state)),
+            floor_share=learner.covariance_floor,
+            reg_covar=learner.reg_covar,
+            tol=learner.tol,
+            prior=prior,
+            max_iter=learner.max_iter,
+            n_init=learner.n_init,
+            short_iter=learner.short_iter,
+            reseed=learner.empty == "reseed",
+            **more,
+        )
+
+
+def anchor_of(data: Surveyed) -> Anchor:
+    """Mean and covariance of the rows; a gap counts as its column's mean and variance."""
+    one = data.common(1, True)
+    sums = data.engine.reduce(data.groups[0], MixtureSums.of, one)
+    found = sums.centred()
+    return Anchor(found.means[0], found.scatters[0] / found.weights[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """The best run, its trace and account, and the objective that each start reached."""
+    """The best run, its trace and account, and the objective that each start reached.
+
+    ``stopped`` says that a callback ended it.
+    """
 
     run: Run
     trace: Trace | None
     account: Account
     objectives: tuple[float, ...]
+    stopped: bool = False
 
 
 def learn(
@@ -78,8 +113,12 @@ def learn(
     sizes: tuple[int, ...],
     estimator: Any = None,
     fitted: Callable[[Gaussians], dict[str, Any]] = lambda model: {},
+    *,
+    alone: bool = True,
 ) -> Learnt:
     """Fit ``sizes`` components to groups of rows.
+
+    ``alone`` says that this is all that the fit of the estimator does.
 
     References
     ----------
@@ -87,7 +126,7 @@ def learn(
     the highest likelihood in multivariate Gaussian mixture models", Computational Statistics &
     Data Analysis 41.
     """
-    lesson = Lesson(data, plan, sizes, estimator, fitted)
+    lesson = Lesson(data, plan, sizes, estimator, fitted, alone)
     try:
         return _best_of(lesson)
     except np.linalg.LinAlgError:
@@ -98,17 +137,19 @@ def learn(
 
 
 def _best_of(lesson: Lesson) -> Learnt:
-    """The best of all starts."""
-    plan = lesson.plan
-    runs = 1 if plan.given.whole or plan.start.shares is not None else plan.n_init
-    short = runs > 1 and plan.short_iter is not None and plan.short_iter < plan.max_iter
-    most = plan.short_iter if short and plan.short_iter is not None else plan.max_iter
-    tried = [lesson.run(run, most, runs) for run in range(runs)]
+    """The best of all starts; a callback that stops one stops them all."""
+    tried: list[tuple[Run, Steps]] = []
+    for number in range(lesson.runs):
+        tried.append(lesson.run(number))
+        if tried[-1][1].stopped:
+            break
     best, steps = _first_of_the_best(tried, lesson.setting())
-    if short and not best.converged:
+    stopped = tried[-1][1].stopped
+    if lesson.short and not best.converged and not stopped:
         best, steps = lesson.go_on(best, steps)
     account = lesson.account(best)
-    return Learnt(best, steps.trace, account, tuple(run.objective for run, _ in tried))
+    objectives = tuple(run.objective for run, _ in tried)
+    return Learnt(best, steps.trace, account, objectives, stopped or steps.stopped)
 
 
 def _first_of_the_best(tried: list[tuple[Run, Steps]], setting: Setting) -> tuple[Run, Steps]:
@@ -126,12 +167,32 @@ class Lesson:
     sizes: tuple[int, ...]
     estimator: Any = None
     fitted: Callable[[Gaussians], dict[str, Any]] = lambda model: {}
+    alone: bool = True
 
-    def run(self, number: int, most: int, runs: int) -> tuple[Run, Steps]:
-        """A run from start ``number``, of at most so many steps."""
+    @property
+    def runs(self) -> int:
+        """Starts; one where they would all be the same."""
+        same = self.plan.given.whole or self.plan.start.shares is not None or max(self.sizes) == 1
+        return 1 if same else self.plan.n_init
+
+    @property
+    def short(self) -> bool:
+        """Whether starts make a short run first."""
+        few = self.plan.short_iter
+        return self.runs > 1 and few is not None and few < self.plan.max_iter
+
+    def run(self, number: int) -> tuple[Run, Steps]:
+        """A run from start ``number``, to its end or a short one."""
         rules = self.rules()
         model = self.start(number, rules)
-        steps = Steps(self.estimator, most, trace=self.plan.trace, name="EM", runs=runs)
+        most = self.plan.short_iter if self.short else None
+        steps = Steps(
+            self.estimator,
+            most or self.plan.max_iter,
+            trace=self.plan.trace,
+            name="EM",
+            runs=self.runs + self.short if self.alone else None,
+        )
         return self._em(model, rules, steps, self.repair()), steps
 
     def go_on(self, run: Run, steps: Steps) -> tuple[Run, Steps]:
@@ -148,7 +209,10 @@ class Lesson:
     def setting(self) -> Setting:
         """What stays the same from step to step."""
         data = self.data
-        return Setting(data.groups, data.engine, data.weight, data.units, self.plan.tol, data.mean)
+        least = self.plan.floor_share * data.variances
+        return Setting(
+            data.groups, data.engine, data.weight, data.units, self.plan.tol, data.mean, least
+        )
 
     def start(self, number: int, rules: Rules) -> Gaussians:
         """The parameters that run ``number`` begins with."""
@@ -187,19 +251,10 @@ class Lesson:
         return Rules(plan.form, floor, plan.reg_covar, self._penalty(), self.sizes)
 
     def _penalty(self) -> Penalty | None:
-        plan, data = self.plan, self.data
-        if plan.prior is None:
+        plan = self.plan
+        if plan.prior is None or plan.anchor is None:
             return None
-        one = data.common(1, True)
-        sums = [data.engine.reduce(rows, MixtureSums.of, one) for rows in data.groups]
-        total = sum(s.weights[0] for s in sums)
-        covariance = sum(s.second[0] for s in sums) / total
-        shift = sum(s.first[0] for s in sums) / total
-        covariance = covariance - np.outer(shift, shift)
-        form = plan.form
-        return plan.prior.resolved(
-            sum(self.sizes), data.mean + shift, covariance, form.full, form.isotropic
-        )
+        return plan.prior.resolved(sum(self.sizes), plan.anchor, plan.form)
 
     def repair(self, events: tuple[Event, ...] = ()) -> Repair:
         """What is done with components that lose their rows, after what was done already."""
@@ -211,11 +266,14 @@ class Lesson:
         events = list(run.events)
         engine = self.data.engine
         for group, (a, b) in enumerate(pairwise(np.cumsum((0, *run.rules.groups)))):
-            for place in np.flatnonzero(run.held[a:b]):
-                rows = numbered_as_given(self.data.groups[group], engine)
-                part = run.model.take(slice(a, b))
-                members = engine.reduce(rows, Extremes.members, part, int(place), _ROWS_TOLD)
-                own = tuple(int(row) for row in members.rows[members.values > 0.5])
+            held = tuple(int(place) for place in np.flatnonzero(run.held[a:b]))
+            if not held:
+                continue
+            rows = numbered_as_given(self.data.groups[group], engine)
+            part = run.model.take(slice(a, b))
+            members = engine.reduce(rows, Members.of, part, held, _ROWS_TOLD)
+            for place, found in zip(held, members.each, strict=True):
+                own = tuple(int(row) for row in found.rows[found.values > 0.5])
                 weight = float(run.moments.weights[a + place])
-                events.append(Event("held", run.n_iter, int(place), weight, own, group))
+                events.append(Event("held", run.n_iter, place, weight, own, group))
         return Account(tuple(events))

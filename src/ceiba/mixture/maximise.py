@@ -78,8 +78,8 @@ def _regular(moments: ComponentMoments, rules: Rules) -> tuple[Array, Array]:
         return own * weights, shrunk
     if rules.form.regular == "pooled":
         pooled = scatters.sum(axis=0, keepdims=True) / weights.sum()
-        raised, _ = floor.hold(pooled)
-        return scatters + weights * (raised - pooled), nobody
+        raised, low = floor.hold(pooled)
+        return scatters + weights * (raised - pooled), nobody | low
     return scatters, nobody
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ceiba.mixture.account import Event
 from ceiba.mixture.em import Run, expect
 from ceiba.mixture.learn import Learnt, Lesson, Plan
@@ -11,48 +13,60 @@ from ceiba.stats.component_moments import ComponentMoments
 from ceiba.stats.gaussians import Gaussians
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the batches before have left: nothing but the number of components, at first."""
+
+    k: int
+    model: Gaussians | None = None
+    memory: ComponentMoments | None = None
+    steps: int = 0
+    events: tuple[Event, ...] = ()
+
+
 def learn_batch(
-    data: Surveyed,
-    plan: Plan,
-    k: int,
-    model: Gaussians | None,
-    memory: ComponentMoments | None,
-    decay: float,
+    data: Surveyed, plan: Plan, known: Known, decay: float
 ) -> tuple[ComponentMoments, Learnt]:
     """One step: the batch's expected moments are mixed into those remembered, then maximised.
 
-    With γ the batch's share of all weight so far, to the power ``decay``, the moments of a unit of
-    weight become (1 - γ) × remembered + γ × the batch's. The memory's own weight is that of all
-    rows so far.
+    The log-likelihood is that of the batch before the step.
 
     References
     ----------
     Cappé & Moulines (2009), "On-line expectation-maximization algorithm for latent data models",
     JRSS B 71.
     """
-    lesson = Lesson(data, plan, (k,))
+    lesson = Lesson(data, plan, (known.k,))
     rules = lesson.rules()
-    if model is None:
-        model = lesson.start(0, rules)
-    setting = lesson.setting()
-    sums = expect(setting, model, rules.groups)
-    batch = sums.centred()
-    seen = 0.0 if memory is None else float(memory.weights.sum())
-    total = seen + data.weight
-    mixed = batch
-    if memory is not None:
-        gamma = (data.weight / total) ** decay
-        old = memory.scaled((1.0 - gamma) * total / seen)
-        mixed = old.merge(batch.scaled(gamma * total / data.weight))
-    repair = lesson.repair()
+    model = lesson.start(0, rules) if known.model is None else known.model
+    sums = expect(lesson.setting(), model, rules.groups)
+    objective = sums.log_likelihood + rules.log_prior(model)
+    mixed = _mixed(known.memory, sums.centred(), decay)
+    total = float(mixed.weights.sum())
+    repair, step = lesson.repair(), known.steps + 1
     events: list[Event] = []
     if repair.dead(mixed.weights, rules).any():
-        mixed, rules, events = repair.mend(data.groups, data.engine, model, mixed, rules, step=1)
+        mixed, rules, events = repair.mend(data.groups, data.engine, model, mixed, rules, step)
+        mixed = mixed.scaled(total / float(mixed.weights.sum()))
     found, held = maximise(mixed, rules)
-    last = expect(setting, found, rules.groups)
-    objective = last.log_likelihood + rules.log_prior(found)
-    run = Run(found, rules, last.log_likelihood, objective, 1, False, held, mixed, tuple(events))
+    run = Run(found, rules, sums.log_likelihood, objective, step, False, held, mixed, tuple(events))
     return mixed, Learnt(run, None, lesson.account(run), (objective,))
+
+
+def _mixed(
+    memory: ComponentMoments | None, batch: ComponentMoments, decay: float
+) -> ComponentMoments:
+    """Moments of all rows so far, of which a batch is a share of γ.
+
+    γ is its share of all weight so far, to the power ``decay``.
+    """
+    if memory is None:
+        return batch
+    seen, new = float(memory.weights.sum()), float(batch.weights.sum())
+    total = seen + new
+    gamma = (new / total) ** decay
+    old = memory.scaled((1.0 - gamma) * total / seen)
+    return old.merge(batch.scaled(gamma * total / new))
 
 
 def memory_of(model: Gaussians, weight: float) -> ComponentMoments:

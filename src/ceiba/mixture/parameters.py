@@ -23,7 +23,8 @@ Tol = Annotated[
     float,
     AtLeast(0.0),
     "A run ends when a step changes the log-likelihood (of columns in units of their standard "
-    "deviations, with the prior) by less than this share of it. 0 makes exactly max_iter steps.",
+    "deviations, with the prior) by less than this share of it. 0 makes exactly max_iter steps, "
+    "unless the floor would lower it.",
 ]
 RegCovar = Annotated[
     float, AtLeast(0.0), "Added to every variance, in the columns' own units; a last resort."

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ceiba.mixture.form import Form
 from ceiba.mixture.given import symmetric
 from ceiba.stats.component_moments import ComponentMoments, products
 from ceiba.stats.gaussians import Gaussians
@@ -68,10 +69,9 @@ class ConjugatePrior:
         """The prior that `to_json` wrote."""
         return cls(**record)
 
-    def resolved(
-        self, k: int, mean: Array, covariance: Array, full: bool, isotropic: bool
-    ) -> Penalty:
-        """The prior for ``k`` components of data with this mean and covariance matrix."""
+    def resolved(self, k: int, anchor: Anchor, form: Form) -> Penalty:
+        """The prior for ``k`` components of a form, where data of these moments say the rest."""
+        mean, covariance = anchor.mean, anchor.covariance
         d = len(mean)
         centre = mean if self.mean is None else _array(self.mean, (d,), "mean")
         freedom = d + 2.0 if self.degrees_of_freedom is None else float(self.degrees_of_freedom)
@@ -86,11 +86,28 @@ class ConjugatePrior:
             scale = _array(self.scale, (d, d), "scale")
             if not symmetric(scale) or np.linalg.eigvalsh(scale)[0] < 0:
                 raise ValueError("scale of the prior must be symmetric and not negative")
-        if not full:
+        if not form.full:
             scale = np.diagonal(scale).copy()
-            if isotropic:
+            if form.isotropic:
                 scale = np.full(d, scale.mean())
         return Penalty(centre, float(self.shrinkage), freedom, scale)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Anchor:
+    """Mean and covariance of the data that a prior refers to: of the first rows that were seen."""
+
+    mean: Array
+    covariance: Array
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dictionary for a model file; its arrays stay arrays."""
+        return {"mean": self.mean, "covariance": self.covariance}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Anchor:
+        """The anchor that `to_json` wrote."""
+        return cls(record["mean"], record["covariance"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ from ceiba.stats.responsibility import Drawn, NearestCentre, Responsibility, Sha
 
 # A start need not be the best clustering: this many steps of k-means, to this tolerance.
 _STEPS, _TOL = 100, 1e-4
+# Share of a column's variance that counts as none.
+_NONE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,11 @@ class Start:
             rows.forget()  # bounds and distances of k-means
         return MixtureSums.stacked(sums).centred()
 
-    def _given(self, rows: Any, data: Surveyed, k: int, run: int) -> Responsibility:
+    def _given(self, rows: Any, data: Surveyed, k: int, run: int) -> Responsibility | None:
         if self.shares is not None:
             return Shares(self.shares)
+        if k == 1:  # every row is its own, whatever its density
+            return None
         if self.init == "random":
             return Drawn(Draw(self.seed, run, 0))
         centres = _centres(self.init, rows, data, k, self.seed, run)
@@ -73,13 +77,15 @@ def _centres(init: str, rows: Any, data: Surveyed, k: int, seed: int, run: int) 
 
 
 def _first_sums(
-    rows: Any, data: Surveyed, k: int, full: bool, given: Responsibility
+    rows: Any, data: Surveyed, k: int, full: bool, given: Responsibility | None
 ) -> MixtureSums:
     """Missing values count as their column's mean and variance."""
     common = data.common(k, full)
     reduce = data.engine.reduce
     sums = reduce(rows, MixtureSums.of, common, None, given)
-    return reduce(rows, MixtureSums.of, common, sums.means, given) if sums.lossy else sums
+    if not sums.lossy(_NONE * data.variances):
+        return sums
+    return reduce(rows, MixtureSums.of, common, sums.means, given)
 
 
 def given_shares(values: Any, n_rows: int, k: int, engine: Engine) -> Array:

@@ -70,13 +70,15 @@ class Surveyed:
         return cls(engine, (rows,), moments, space, scale, schema, constant, weights)
 
     @classmethod
-    def following(cls, engine: Engine, source: Source, variances: Array, mean: Array) -> Surveyed:
+    def following(
+        cls, engine: Engine, source: Source, variances: Array, mean: Array, constant: Array
+    ) -> Surveyed:
         """A later batch of rows, under the scale of the first; a column may miss all values."""
         rows, moments = survey(engine, source)
         offset = np.where(moments.weight > 0, moments.mean, mean)
         space = Space(offset, moments.gaps > 0)
         found = cls._alone(engine, rows, moments, space, variances, source.schema)
-        return replace(found, constant=np.zeros(len(variances), bool))
+        return replace(found, constant=constant)
 
     def of_group(self, rows: Any, moments: Moments) -> Surveyed:
         """Some of the rows alone; the scale stays that of all."""
@@ -148,8 +150,9 @@ def _scale(moments: Moments, names: list[str], reg_covar: float) -> Array:
     variances[constant] = variances[~constant].mean()
     if not reg_covar:
         warn_user(
-            f"column {names[int(np.argmax(constant))]!r} is constant: its variance is set by "
-            "covariance_floor, and densities depend on that. Leave it out, or give a reg_covar.",
+            f"constant columns: {', '.join(names[j] for j in np.flatnonzero(constant))}. Their "
+            "variance is set by covariance_floor, and densities depend on that: leave them out, or "
+            "give a reg_covar.",
             DegenerateColumnWarning,
         )
     return variances

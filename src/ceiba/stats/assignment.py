@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,11 +11,7 @@ from ceiba import _native
 from ceiba.stats.centre_sums import nearest
 from ceiba.stats.moments import Moments
 from ceiba.stats.points import Array, Space, suits
-
-
-def joined(parts: tuple[Array, ...]) -> Array:
-    """The rows of all parts, one after the other."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+from ceiba.stats.row_values import RowValues, joined
 
 
 def placed(batch: Any, space: Space | None, centres: Array) -> tuple[Any, Space]:
@@ -61,14 +57,13 @@ class Assignment:
         return joined(self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Distances:
+class Distances(RowValues):
     """Distance of every point to every centre; with gaps scaled up to all columns."""
 
-    parts: tuple[Array, ...]
+    __slots__ = ()
 
     @classmethod
-    def of(cls, batch: Any, space: Space | None, centres: Array) -> Distances:
+    def of(cls, batch: Any, space: Space | None, centres: Array) -> Self:
         """Measure the points of a batch."""
         dtype = batch.rows.X.dtype
         batch, space = placed(batch, space, centres)
@@ -76,15 +71,6 @@ class Distances:
         out = np.empty((len(X), len(centres)), X.dtype)
         _native.squared_distances(X, space.offset, centres, space.gaps, out, batch.threads)
         return cls((np.sqrt(out, out=out).astype(dtype, copy=False),))
-
-    def merge(self, other: Distances) -> Distances:
-        """Both parts, in order."""
-        return Distances(self.parts + other.parts)
-
-    @property
-    def values(self) -> Array:
-        """Distances of all points, in order."""
-        return joined(self.parts)
 
 
 @dataclass(frozen=True, slots=True)

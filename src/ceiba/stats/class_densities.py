@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from ceiba.stats.assignment import joined
 from ceiba.stats.gaussians import Gaussians
-from ceiba.stats.points import Array
 from ceiba.stats.posteriors import LogDensities
+from ceiba.stats.row_values import RowValues
 
 
-@dataclass(frozen=True, slots=True)
-class ClassDensities:
+class ClassDensities(RowValues):
     """Log density of every row under the mixture of every class."""
 
-    parts: tuple[Array, ...]
+    __slots__ = ()
 
     @classmethod
-    def of(cls, batch: Any, models: tuple[Gaussians, ...]) -> ClassDensities:
+    def of(cls, batch: Any, models: tuple[Gaussians, ...]) -> Self:
         """Of the rows of a batch of points."""
         return cls((np.column_stack([LogDensities.of(batch, model).values for model in models]),))
-
-    def merge(self, other: ClassDensities) -> ClassDensities:
-        """Both parts, in order."""
-        return ClassDensities(self.parts + other.parts)
-
-    @property
-    def values(self) -> Array:
-        """Of all rows, in order: (n_rows, n_classes)."""
-        return joined(self.parts)

@@ -71,16 +71,6 @@ class Gaussians:
         sums: Array = -2.0 * np.log(diagonals).sum(axis=1)
         return sums
 
-    @property
-    def matrices(self) -> Array:
-        """The covariances as matrices, (k, d, d)."""
-        if self.full:
-            return self.covariances
-        d = self.means.shape[1]
-        matrices = np.zeros((len(self.means), d, d))
-        matrices[:, np.arange(d), np.arange(d)] = self.covariances
-        return matrices
-
     def take(self, places: Any) -> Gaussians:
         """Some of the components, with their weights as they are."""
         return Gaussians(

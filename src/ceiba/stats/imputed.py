@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from ceiba import _native
-from ceiba.stats.assignment import joined
 from ceiba.stats.gaussians import Gaussians
 from ceiba.stats.points import Array
 from ceiba.stats.posteriors import Posteriors
+from ceiba.stats.row_values import joined
 
 
 @dataclass(frozen=True, slots=True)

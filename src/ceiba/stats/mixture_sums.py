@@ -18,6 +18,8 @@ from ceiba.stats.row_gaps import RowGaps
 # Of a sum of squares about the pivot, this share must be about the mean: less of it would be
 # rounding. 1e-4 leaves 11 of double's 15 digits.
 _ENOUGH = 1e-4
+# Rounding, of 1e-16 of the squares, is then less than a millionth of the least variance.
+_HARMLESS = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +117,17 @@ class MixtureSums:
             np.maximum(variances, 0.0, out=variances)
         return ComponentMoments(self.weights, means, scatters)
 
-    @property
-    def lossy(self) -> bool:
-        """Whether a mean lies so far from its pivot that its scatter would be mostly rounding."""
-        # Squares about the mean are squares - first² / weight: too small a share of the squares.
+    def lossy(self, least: Array) -> bool:
+        """Whether a mean lies so far from its pivot that its scatter would be mostly rounding.
+
+        Rounding far below ``least``, the variances of (d,) columns that count as none, is no loss.
+        """
+        weights, squares = self.weights[:, None], _diagonals(self.second)
         with np.errstate(over="ignore"):
-            most = (1.0 - _ENOUGH) * self.weights[:, None] * _diagonals(self.second)
-            return not bool((self.first * self.first <= most).all()) or not np.isfinite(most).all()
+            # Squares about the mean are squares - first² / weight: too small a share of them.
+            far = ~(self.first * self.first <= (1.0 - _ENOUGH) * weights * squares)
+            lost = far & ~(_HARMLESS * squares < weights * least)
+        return bool(lost.any()) or not np.isfinite(squares).all()
 
 
 def _diagonals(scatters: Array) -> Array:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from ceiba import _native
-from ceiba.stats.assignment import joined
 from ceiba.stats.gaussians import Gaussians
 from ceiba.stats.points import Array
 from ceiba.stats.row_gaps import RowGaps
+from ceiba.stats.row_values import RowValues
 
 
 def _asked(batch: Any, model: Gaussians, **out: Any) -> Array:
@@ -32,71 +33,73 @@ def _asked(batch: Any, model: Gaussians, **out: Any) -> Array:
     return density
 
 
-@dataclass(frozen=True, slots=True)
-class LogDensities:
+class LogDensities(RowValues):
     """Log density of every row under the mixture."""
 
-    parts: tuple[Array, ...]
+    __slots__ = ()
 
     @classmethod
-    def of(cls, batch: Any, model: Gaussians) -> LogDensities:
+    def of(cls, batch: Any, model: Gaussians) -> Self:
         """Of the rows of a batch."""
         return cls((_asked(batch, model),))
 
-    def merge(self, other: LogDensities) -> LogDensities:
-        """Both parts, in order."""
-        return LogDensities(self.parts + other.parts)
 
-    @property
-    def values(self) -> Array:
-        """Log densities of all rows, in order."""
-        return joined(self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Posteriors:
+class Posteriors(RowValues):
     """Posterior probability of every component for every row."""
 
-    parts: tuple[Array, ...]
+    __slots__ = ()
 
     @classmethod
-    def of(cls, batch: Any, model: Gaussians) -> Posteriors:
+    def of(cls, batch: Any, model: Gaussians) -> Self:
         """Of the rows of a batch."""
         shares = np.empty((len(batch.rows.X), len(model.means)))
         _asked(batch, model, posteriors=shares)
         return cls((shares,))
 
-    def merge(self, other: Posteriors) -> Posteriors:
-        """Both parts, in order."""
-        return Posteriors(self.parts + other.parts)
 
-    @property
-    def values(self) -> Array:
-        """Posteriors of all rows, in order."""
-        return joined(self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Likeliest:
+class Likeliest(RowValues):
     """The likeliest component of every row; the first of equals."""
 
-    parts: tuple[Array, ...]
+    __slots__ = ()
 
     @classmethod
-    def of(cls, batch: Any, model: Gaussians) -> Likeliest:
+    def of(cls, batch: Any, model: Gaussians) -> Self:
         """Of the rows of a batch."""
         labels = np.empty(len(batch.rows.X), np.int32)
         _asked(batch, model, labels=labels)
         return cls((labels,))
 
-    def merge(self, other: Likeliest) -> Likeliest:
-        """Both parts, in order."""
-        return Likeliest(self.parts + other.parts)
 
-    @property
-    def values(self) -> Array:
-        """Labels of all rows, in order."""
-        return joined(self.parts)
+# Rows whose posteriors are looked at together, where only sums of them are kept.
+_BLOCK = 16_384
+
+
+def _blocks(batch: Any) -> Iterator[Any]:
+    """A batch, some rows at a time; one without rows as it is."""
+    points = batch.rows
+    for first in range(0, max(len(points.X), 1), _BLOCK):
+        here = slice(first, first + _BLOCK)
+        rows = replace(
+            points,
+            X=points.X[here],
+            weight=None if points.weight is None else points.weight[here],
+            kept=None if points.kept is None else points.kept[here],
+        )
+        # Rows of which some were left out have numbers of their own, from the batch's first on.
+        start = batch.first_row + (first if points.kept is None else 0)
+        yield replace(batch, rows=rows, first_row=start, scratch={})
+
+
+def _fit_of(batch: Any, model: Gaussians, entropy: bool) -> tuple[float, float, float]:
+    weight, n = batch.rows.weight, len(batch.rows.X)
+    weight = np.ones(n) if weight is None else weight
+    if not entropy:
+        return float(weight.sum()), float(_asked(batch, model) @ weight), 0.0
+    shares = np.empty((n, len(model.means)))
+    density = _asked(batch, model, posteriors=shares)
+    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    uncertain = -float((shares * logs).sum(axis=1) @ weight)
+    return float(weight.sum()), float(density @ weight), uncertain
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +113,9 @@ class Fit:
     @classmethod
     def of(cls, batch: Any, model: Gaussians, entropy: bool = False) -> Fit:
         """Of the rows of a batch; the entropy is only taken if it is asked for."""
-        weight = batch.rows.weight
-        uncertain = 0.0
-        if entropy:
-            shares = np.empty((len(batch.rows.X), len(model.means)))
-            density = _asked(batch, model, posteriors=shares)
-            logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
-            own = -(shares * logs).sum(axis=1)
-            uncertain = float(own.sum() if weight is None else own @ weight)
-        else:
-            density = _asked(batch, model)
-        if weight is None:
-            return cls(float(len(density)), float(density.sum()), uncertain)
-        return cls(float(weight.sum()), float(density @ weight), uncertain)
+        parts = (_fit_of(block, model, entropy) for block in _blocks(batch))
+        weight, log_likelihood, uncertain = (sum(numbers) for numbers in zip(*parts, strict=True))
+        return cls(weight, log_likelihood, uncertain)
 
     def merge(self, other: Fit) -> Fit:
         """Of both parts."""
@@ -148,16 +141,9 @@ class Extremes:
         return cls._of(batch, -_asked(batch, model), m)
 
     @classmethod
-    def members(cls, batch: Any, model: Gaussians, component: int, m: int) -> Extremes:
-        """The rows that belong most to one component; values are its posteriors."""
-        shares = np.empty((len(batch.rows.X), len(model.means)))
-        _asked(batch, model, posteriors=shares)
-        return cls._of(batch, shares[:, component], m)
-
-    @classmethod
     def _of(cls, batch: Any, values: Array, m: int) -> Extremes:
         order = np.lexsort((np.arange(len(values)), -values))[:m]
-        # Row numbers are those of the rows that were given, where some weigh nothing.
+        # Where some rows were left out, numbers are those among all.
         kept = batch.rows.kept
         rows = (order if kept is None else kept[order]) + batch.first_row
         return cls(values[order], rows, batch.rows.X[order].astype(np.float64), m)
@@ -169,3 +155,26 @@ class Extremes:
         order = np.lexsort((rows, -values))[: self.m]
         points = np.concatenate([self.points, other.points])[order]
         return Extremes(values[order], rows[order], points, self.m)
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The rows that belong most to each of some components; values are their posteriors."""
+
+    each: tuple[Extremes, ...]
+
+    @classmethod
+    def of(cls, batch: Any, model: Gaussians, components: tuple[int, ...], m: int) -> Members:
+        """The ``m`` rows of a batch that belong most to each component."""
+        found = None
+        for block in _blocks(batch):
+            shares = np.empty((len(block.rows.X), len(model.means)))
+            _asked(block, model, posteriors=shares)
+            here = cls(tuple(Extremes._of(block, shares[:, c], m) for c in components))
+            found = here if found is None else found.merge(here)
+        assert found is not None
+        return found
+
+    def merge(self, other: Members) -> Members:
+        """Of both parts."""
+        return Members(tuple(a.merge(b) for a, b in zip(self.each, other.each, strict=True)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ceiba.stats.assignment import joined
 from ceiba.stats.points import Array
+from ceiba.stats.row_values import joined
 from ceiba.tree.structure import Tree
 
 

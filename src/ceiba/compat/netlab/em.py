@@ -69,7 +69,9 @@ def gmmem(mix: Mix, x: Any, options: Any) -> tuple[Mix, Array, Array]:
 
 def _run(mix: Mix, start: Gaussians, rows: Rows, wish: Options, cycles: Cycles) -> Run:
     middle = np.average(mix.centres, axis=0)
-    setting = Precision((rows.points,), rows.engine, len(rows), 0.0, wish.error_precision, middle)
+    setting = Precision(
+        (rows.points,), rows.engine, len(rows), 0.0, wish.error_precision, middle, 0.0 * middle
+    )
     ones = np.ones(mix.nin)
     reset = Reset(_EPS, ones, initial=start.covariances)
     floor = reset if wish.switch else NoFloor(0.0, ones)

@@ -95,7 +95,7 @@ def cluster(rows: Rows, centres: Array, wish: Options, random_state: Any) -> Clu
         if _rest(before, centres, errlog, wish):
             break
     else:
-        wish.warn("k-means", stacklevel=4)
+        wish.warn("k-means")
     labels = rows.ask(Assignment.of, space, before).labels
     return Clusters(centres, np.eye(k)[labels], np.array(errlog))
 

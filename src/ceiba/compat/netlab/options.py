@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ceiba.data.warn import warn_user
 from ceiba.stats.points import Array
 
 _LENGTH = 18
@@ -119,12 +119,11 @@ class Options:
         if self.vector[_DISPLAY] > 0:
             print(f"Cycle {cycle:4d}  Error {error:11.6f}")
 
-    def warn(self, name: str, stacklevel: int = 3) -> None:
+    def warn(self, name: str) -> None:
         """Say that all cycles were made, unless nothing is to be said."""
         if self.vector[_DISPLAY] >= 0:
-            warnings.warn(
+            warn_user(
                 f"{name} made all {self.cycles} cycles: raise options[{_MOST}] for more, or set "
                 f"options[{_DISPLAY}] = -1 to hear nothing of it",
                 ConvergenceWarning,
-                stacklevel=stacklevel,
             )
