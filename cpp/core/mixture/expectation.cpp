@@ -5,6 +5,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -29,7 +30,10 @@ class Densities {
           joint_(model_.k * kMixtureRows),
           marginal_(model_, conditional),
           work_((side_blocks(model_.d) + 1) * kSide * kMixtureRows) {
-        if (!model_.full) prepare_diagonal();
+        if (!model_.full)
+            prepare_diagonal();
+        else if (problem.patterns.order == nullptr)
+            marginal_.see(std::vector<bool>(model_.d));
     }
 
     const TileReader<T>& reader() const { return reader_; }
@@ -43,7 +47,6 @@ class Densities {
     void for_tiles(std::size_t begin, std::size_t end, const Body& body) {
         const std::int64_t* starts = problem_.patterns.starts;
         if (problem_.patterns.order == nullptr) {
-            if (model_.full) marginal_.see(std::vector<bool>(model_.d));
             tiles(begin, end, body);
             return;
         }
@@ -245,27 +248,57 @@ class OrderedSum {
   public:
     explicit OrderedSum(std::size_t size) : total_(size) {}
 
+    // Zeros to sum a segment in: memory that has been used is used again.
+    Aligned<double> zeros() {
+        const std::lock_guard<std::mutex> guard(lock_);
+        if (spare_.empty()) return Aligned<double>(total_.size());
+        Aligned<double> sums = std::move(spare_.back());
+        spare_.pop_back();
+        std::fill(sums.begin(), sums.end(), 0.0);
+        return sums;
+    }
+
     void add(std::size_t segment, Aligned<double>&& sums, int thread, Interrupt& stop) {
         std::unique_lock<std::mutex> guard(lock_);
         while (segment > next_ + kAhead && !stop.stopped(thread))
             added_.wait_for(guard, std::chrono::milliseconds(20));
         waiting_.emplace(segment, std::move(sums));
         for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
-             first = waiting_.erase(first), ++next_)
+             first = waiting_.erase(first), ++next_) {
             for (std::size_t i = 0; i < total_.size(); ++i) total_[i] += first->second[i];
+            spare_.push_back(std::move(first->second));
+        }
         added_.notify_all();
     }
 
     const double* values() const { return total_.data(); }
 
   private:
-    static constexpr std::size_t kAhead = 8;
+    static constexpr std::size_t kAhead = 2;
 
     std::mutex lock_;
     std::condition_variable added_;
     std::map<std::size_t, Aligned<double>> waiting_;
+    std::vector<Aligned<double>> spare_;
     std::size_t next_ = 0;
     Aligned<double> total_;
+};
+
+// What a thread works with, made when it comes for the first time.
+template <typename Worker>
+class Workers {
+  public:
+    explicit Workers(int threads) : each_(std::size_t(threads)) {}
+
+    template <typename... Arguments>
+    Worker& of(int thread, const Arguments&... arguments) {
+        std::unique_ptr<Worker>& mine = each_[std::size_t(thread)];
+        if (!mine) mine = std::make_unique<Worker>(arguments...);
+        return *mine;
+    }
+
+  private:
+    std::vector<std::unique_ptr<Worker>> each_;
 };
 
 void unpack_full(const Gaussians& model, const SumLayout& layout, const double* sums,
@@ -339,6 +372,13 @@ std::vector<std::size_t> borders(const Segments& parts, const Patterns& patterns
 // Some tiles a segment.
 Segments mixture_segments(std::size_t rows) { return segments(rows, 4 * kMixtureRows, 64); }
 
+// No more threads than segments, and one alone for little work.
+template <typename T>
+int threads_used(const MixtureProblem<T>& problem, const Segments& parts, int threads) {
+    const int most = int(std::min(std::size_t(threads), parts.count));
+    return threads_for(work_of(problem.model, problem.X.rows), most);
+}
+
 // The likeliest component of each row of a tile, the first of equals.
 template <typename T>
 void write_labels(const TileReader<T>& reader, const double* joint, std::size_t k,
@@ -377,13 +417,14 @@ void expected_moments(const MixtureProblem<T>& problem, MixtureMoments& out, int
     const Segments parts = mixture_segments(problem.X.rows);
     const std::vector<std::size_t> border = borders(parts, problem.patterns, problem.model.d);
     OrderedSum total(layout.size);
-    for_segments(parts, threads_for(work_of(problem.model, problem.X.rows), threads),
-                 [&](std::size_t s, int thread, Interrupt& stop) {
-                     Aligned<double> mine(layout.size);
-                     ComponentSums<T> moments(problem, out.pivots, layout);
-                     moments.add(border[s], border[s + 1], mine.data(), thread, stop);
-                     total.add(s, std::move(mine), thread, stop);
-                 });
+    const int used = threads_used(problem, parts, threads);
+    Workers<ComponentSums<T>> workers(used);
+    for_segments(parts, used, [&](std::size_t s, int thread, Interrupt& stop) {
+        Aligned<double> sums = total.zeros();
+        workers.of(thread, problem, out.pivots, layout)
+            .add(border[s], border[s + 1], sums.data(), thread, stop);
+        total.add(s, std::move(sums), thread, stop);
+    });
     const double* sums = total.values();
     out.log_likelihood = sums[0];
     std::copy_n(sums + 1, problem.model.k, out.weights);
@@ -397,17 +438,18 @@ template <typename T>
 void row_posteriors(const MixtureProblem<T>& problem, const RowPosteriors& out, int threads) {
     const Segments parts = segments(problem.X.rows, 4 * kMixtureRows);
     const std::vector<std::size_t> border = borders(parts, problem.patterns, problem.model.d);
-    for_segments(parts, threads_for(work_of(problem.model, problem.X.rows), threads),
-                 [&](std::size_t s, int thread, Interrupt& stop) {
-                     Densities<T> densities(problem, false);
-                     densities.for_tiles(border[s], border[s + 1], [&] {
-                         if (stop.stopped(thread)) return false;
-                         densities.compute();
-                         write_labels(densities.reader(), densities.joint(), problem.model.k, out);
-                         write_shares(densities.reader(), densities.joint(), problem.model.k, out);
-                         return true;
-                     });
-                 });
+    const int used = threads_used(problem, parts, threads);
+    Workers<Densities<T>> workers(used);
+    for_segments(parts, used, [&](std::size_t s, int thread, Interrupt& stop) {
+        Densities<T>& densities = workers.of(thread, problem, false);
+        densities.for_tiles(border[s], border[s + 1], [&] {
+            if (stop.stopped(thread)) return false;
+            densities.compute();
+            write_labels(densities.reader(), densities.joint(), problem.model.k, out);
+            write_shares(densities.reader(), densities.joint(), problem.model.k, out);
+            return true;
+        });
+    });
 }
 
 template void expected_moments<double>(const MixtureProblem<double>&, MixtureMoments&, int);

@@ -163,6 +163,7 @@ def em(
                 setting.rows, setting.engine, at.model, moments, rules, step.number
             )
         model, held = maximise(moments, rules)
+        del moments  # of many columns it is large
         step.offer(partial(fitted, model))
         before, after = at.objective, Place.of(setting, model, rules, held)
         # A repair may cost, reg_covar always does, and a start need not obey the floor.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 
 from ceiba.stats.points import Array
 
@@ -62,12 +63,9 @@ class Floor:
 
     def _clear(self, covariances: Array) -> bool:
         """Whether all lie above the floor: then what is left above it has Cholesky factors."""
-        reduced = covariances - np.diag(self.share * self.variances)
-        try:
-            np.linalg.cholesky(reduced)
-        except np.linalg.LinAlgError:
-            return False
-        return True
+        least = np.diag(self.share * self.variances)
+        # One at a time: wide covariances take little memory so.
+        return not any(dpotrf(one - least, clean=0, overwrite_a=1)[1] for one in covariances)
 
     def _raised(self, covariances: Array) -> tuple[Array, Array]:
         scale = np.sqrt(self.variances)

@@ -111,7 +111,8 @@ class MixtureSums:
     def centred(self) -> ComponentMoments:
         """The same moments about the components' own means."""
         means = self.means
-        scatters = self.second - products(self.weights, means - self.pivots, self.second)
+        scatters = products(self.weights, means - self.pivots, self.second)
+        np.subtract(self.second, scatters, out=scatters)
         variances = _diagonals(scatters)
         if (variances < 0).any():  # rounding of a sum that is zero
             np.maximum(variances, 0.0, out=variances)
