@@ -338,13 +338,18 @@ LEARNERS = [
     ),
     LearnerCase(
         "a mixture of one covariance with weights",
-        partial(ceiba.GaussianMixture, 5, covariance_type="tied", n_init=2),
+        partial(
+            ceiba.GaussianMixture, 5, covariance_type="tied", n_init=2, short_iter=2, max_iter=5
+        ),
         weighted,
         weight="w",
         **_MIXTURE,
     ),
     LearnerCase(
-        "a mixture of gaps", partial(ceiba.GaussianMixture, 5, prior="default"), gappy, **_MIXTURE
+        "a mixture of gaps",
+        partial(ceiba.GaussianMixture, 5, prior="default", max_iter=5),
+        gappy,
+        **_MIXTURE,
     ),
 ]
 
