@@ -1,123 +1,16 @@
 #include "mixture/expectation.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <condition_variable>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <utility>
 #include <vector>
 
 #include "aligned.hpp"
-#include "mixture/marginal.hpp"
-#include "mixture/tile_reader.hpp"
+#include "mixture/densities.hpp"
+#include "mixture/work_shares.hpp"
 #include "parallel.hpp"
 #include "random.hpp"
 
 namespace ceiba {
 namespace {
-
-// Joint log densities of the components, tile by tile: what the covariances' kinds differ in.
-template <typename T>
-class Densities {
-  public:
-    Densities(const MixtureProblem<T>& problem, bool conditional)
-        : problem_(problem),
-          model_(problem.model),
-          reader_(problem),
-          joint_(model_.k * kMixtureRows),
-          marginal_(model_, conditional),
-          work_((side_blocks(model_.d) + 1) * kSide * kMixtureRows) {
-        if (!model_.full)
-            prepare_diagonal();
-        else if (problem.patterns.order == nullptr)
-            marginal_.see(std::vector<bool>(model_.d));
-    }
-
-    const TileReader<T>& reader() const { return reader_; }
-    const Marginal& marginal() const { return marginal_; }
-    double* joint() { return joint_.data(); }
-    double* work() { return work_.data(); }
-
-    // body() for each tile of the rows [begin, end) of the order, as long as it returns true; tiles
-    // never mix patterns.
-    template <typename Body>
-    void for_tiles(std::size_t begin, std::size_t end, const Body& body) {
-        const std::int64_t* starts = problem_.patterns.starts;
-        if (problem_.patterns.order == nullptr) {
-            tiles(begin, end, body);
-            return;
-        }
-        std::size_t p = std::size_t(
-            std::upper_bound(starts, starts + problem_.patterns.count + 1, std::int64_t(begin)) -
-            starts - 1);
-        for (; begin < end; ++p) {
-            const std::size_t stop = std::min(end, std::size_t(starts[p + 1]));
-            see(std::size_t(problem_.patterns.order[begin]));
-            if (!tiles(begin, stop, body)) return;
-            begin = stop;
-        }
-    }
-
-    // The joint log densities of the tile at hand.
-    void compute() {
-        for (std::size_t c = 0; c < model_.k; ++c) {
-            double* out = joint_.data() + c * kMixtureRows;
-            const std::size_t padded = reader_.padded();
-            if (model_.full)
-                kernels_.triangular(reader_.tile(), marginal_.observed().size(), padded,
-                                    marginal_.mean(c), marginal_.panels(c), marginal_.norm(c),
-                                    work_.data(), out);
-            else if (problem_.gaps)
-                kernels_.diagonal_gaps(reader_.tile(), model_.d, padded, model_.mean(c),
-                                       model_.factor(c), log_norms_.data() + c * model_.d,
-                                       model_.log_weights[c], out);
-            else
-                kernels_.diagonal(reader_.tile(), model_.d, padded, model_.mean(c),
-                                  model_.factor(c), norms_[c], out);
-        }
-    }
-
-  private:
-    void prepare_diagonal() {
-        norms_.resize(model_.k);
-        log_norms_.resize(model_.k * model_.d);
-        for (std::size_t c = 0; c < model_.k; ++c) {
-            norms_[c] = model_.log_weights[c];
-            for (std::size_t j = 0; j < model_.d; ++j) {
-                const double one = std::log(model_.factor(c)[j]) - 0.5 * kLogTwoPi;
-                log_norms_[c * model_.d + j] = one;
-                norms_[c] += one;
-            }
-        }
-    }
-
-    void see(std::size_t row) {
-        std::vector<bool> missing(model_.d);
-        for (std::size_t j = 0; j < model_.d; ++j) missing[j] = std::isnan(problem_.X.row(row)[j]);
-        marginal_.see(missing);
-    }
-
-    template <typename Body>
-    bool tiles(std::size_t begin, std::size_t end, const Body& body) {
-        for (; begin < end; begin += kMixtureRows) {
-            reader_.read(begin, std::min(kMixtureRows, end - begin), marginal_.observed());
-            if (!body()) return false;
-        }
-        return true;
-    }
-
-    const MixtureProblem<T>& problem_;
-    const Gaussians& model_;
-    const MixtureKernels& kernels_ = mixture_kernels();
-    TileReader<T> reader_;
-    Aligned<double> joint_;
-    Marginal marginal_;
-    Aligned<double> work_;
-    std::vector<double> norms_, log_norms_;
-};
 
 // The sums of one segment of rows, as one array, so that segments are added entry by entry:
 // log-likelihood, weights, and the moments as the kernels keep them.
@@ -241,66 +134,6 @@ class ComponentSums {
     Aligned<double> completed_;
 };
 
-// Sums of segments, added in the order of the segments whoever comes first. Those that have to wait
-// for an earlier one are few: who comes too early waits himself, so that many columns take little
-// memory.
-class OrderedSum {
-  public:
-    explicit OrderedSum(std::size_t size) : total_(size) {}
-
-    // Zeros to sum a segment in: memory that has been used is used again.
-    Aligned<double> zeros() {
-        const std::lock_guard<std::mutex> guard(lock_);
-        if (spare_.empty()) return Aligned<double>(total_.size());
-        Aligned<double> sums = std::move(spare_.back());
-        spare_.pop_back();
-        std::fill(sums.begin(), sums.end(), 0.0);
-        return sums;
-    }
-
-    void add(std::size_t segment, Aligned<double>&& sums, int thread, Interrupt& stop) {
-        std::unique_lock<std::mutex> guard(lock_);
-        while (segment > next_ + kAhead && !stop.stopped(thread))
-            added_.wait_for(guard, std::chrono::milliseconds(20));
-        waiting_.emplace(segment, std::move(sums));
-        for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
-             first = waiting_.erase(first), ++next_) {
-            for (std::size_t i = 0; i < total_.size(); ++i) total_[i] += first->second[i];
-            spare_.push_back(std::move(first->second));
-        }
-        added_.notify_all();
-    }
-
-    const double* values() const { return total_.data(); }
-
-  private:
-    static constexpr std::size_t kAhead = 2;
-
-    std::mutex lock_;
-    std::condition_variable added_;
-    std::map<std::size_t, Aligned<double>> waiting_;
-    std::vector<Aligned<double>> spare_;
-    std::size_t next_ = 0;
-    Aligned<double> total_;
-};
-
-// What a thread works with, made when it comes for the first time.
-template <typename Worker>
-class Workers {
-  public:
-    explicit Workers(int threads) : each_(std::size_t(threads)) {}
-
-    template <typename... Arguments>
-    Worker& of(int thread, const Arguments&... arguments) {
-        std::unique_ptr<Worker>& mine = each_[std::size_t(thread)];
-        if (!mine) mine = std::make_unique<Worker>(arguments...);
-        return *mine;
-    }
-
-  private:
-    std::vector<std::unique_ptr<Worker>> each_;
-};
-
 void unpack_full(const Gaussians& model, const SumLayout& layout, const double* sums,
                  MixtureMoments& out) {
     const std::size_t d = model.d;
@@ -342,31 +175,6 @@ void unpack_diagonal(const Gaussians& model, const SumLayout& layout, bool gaps,
 double work_of(const Gaussians& model, std::size_t rows) {
     const double each = model.full ? double(model.d) * double(model.d + 1) : 4.0 * double(model.d);
     return double(rows) * double(model.k) * (each + 20);
-}
-
-// Where segments of equal work begin, and the end. A pattern of gaps costs d^3 operations beside
-// d^2 for each of its rows, as much as d rows; without patterns all rows cost the same.
-std::vector<std::size_t> borders(const Segments& parts, const Patterns& patterns, std::size_t d) {
-    std::vector<std::size_t> result;
-    if (patterns.order == nullptr) {
-        for (std::size_t s = 0; s <= parts.count; ++s) result.push_back(parts.begin(s));
-        return result;
-    }
-    const double all = double(parts.rows) + double(patterns.count * d);
-    double done = 0;
-    for (std::size_t p = 0; p < patterns.count; ++p) {
-        const double rows = double(patterns.starts[p + 1] - patterns.starts[p]);
-        while (result.size() <= parts.count) {
-            const double wanted = all * double(result.size()) / double(parts.count);
-            if (wanted >= done + double(d) + rows) break;
-            const double within = std::clamp(wanted - done - double(d), 0.0, rows);
-            result.push_back(std::size_t(patterns.starts[p]) + std::size_t(within));
-        }
-        done += double(d) + rows;
-    }
-    result.resize(parts.count + 1, parts.rows);
-    result.back() = parts.rows;
-    return result;
 }
 
 // Some tiles a segment.
