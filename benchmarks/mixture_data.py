@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.workloads.tree_predict import give_back
+from benchmarks.memory import give_back
 
 Array = NDArray[Any]
 Form = Literal["full", "tied", "diag", "spherical"]

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any
 
 from benchmarks import mixture_judge
+from benchmarks.memory import give_back
 from benchmarks.mixture_data import Array, Shape, Start, begun, groups
 from benchmarks.mixture_peers import ITERATIONS, MODULES, both_libraries, given, mixture
 from benchmarks.workload import Check, Workload
 from benchmarks.workloads.mixture import MIDDLE
-from benchmarks.workloads.tree_predict import give_back
 
 METHODS = ("score_samples", "predict_proba")
 # A mixture is fitted to one row of so many that it is asked about.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import tree_judge
+from benchmarks.memory import give_back
 from benchmarks.tree_data import COLUMNS, FAMILY, TITLE, Array, Task, normal
 from benchmarks.tree_peers import Peer
 from benchmarks.workload import Check, Contestant, Workload
@@ -46,16 +46,6 @@ def asked(task: Task, peers: Mapping[str, Peer]) -> Callable[[int, int], dict[st
         return dict.fromkeys(METHODS[task], Asked(sample.X[:rows], sample.y[:rows], models))
 
     return data
-
-
-def give_back() -> None:
-    """Hand freed memory back to the system, where that can be asked for.
-
-    Otherwise asking would live in what growing has left, and seem to take none.
-    """
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 def ask(label: str, method: str) -> Callable[[Asked], Array]:

@@ -8,14 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from functools import cache
-from io import BytesIO
 from queue import Empty
 
 import numpy as np
 import pytest
 
 from ceiba import KMeans, _native
+from instruction_sets import arrays_of
 from oracles.kmeans_tables import groups
 
 
@@ -61,21 +60,9 @@ np.savez(sys.stdout.buffer, **found)
 """
 
 
-@cache
-def fits_with(isa):
-    process = subprocess.run(
-        [sys.executable, "-c", FITS],
-        env={**os.environ, "CEIBA_ISA": isa},
-        capture_output=True,
-        timeout=120,
-        check=True,
-    )
-    return dict(np.load(BytesIO(process.stdout)))
-
-
 @pytest.mark.parametrize("isa", ["avx2", "avx512"])
 def test_instruction_sets_find_the_same_clusters(isa):
-    portable, wide = fits_with("portable"), fits_with(isa)
+    portable, wide = arrays_of(FITS, "portable"), arrays_of(FITS, isa)
     assert portable["isa"] == "portable"
     if wide["isa"] != isa:
         pytest.skip(f"this processor has no {isa}")

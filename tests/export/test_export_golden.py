@@ -17,6 +17,12 @@ MIXTURES = sorted(GOLDEN.glob("model-v*-mixture*.ceiba"))
 TREES = sorted(GOLDEN.glob("model-v*-tree*.ceiba"))
 
 
+def rows_of(expected):
+    """The rows that a golden model is asked about."""
+    rows, dtype = expected["rows"], expected["dtype"]
+    return rows if dtype is None else np.array(rows, dtype=dtype)
+
+
 def test_the_golden_files_are_there():
     names = {path.name for path in GOLDEN.glob("*.ceiba")}
     assert names >= {
@@ -39,9 +45,8 @@ def test_the_golden_files_are_there():
 def test_a_golden_kmeans_predicts_as_it_did(path, mmap):
     expected = json.loads(path.with_suffix(".json").read_text())
     model = load(path, mmap=mmap)
-    rows = expected["rows"]
+    rows = rows_of(expected)
     if expected["dtype"] is not None:
-        rows = np.array(rows, dtype=expected["dtype"])
         assert str(model.cluster_centers_.dtype) == expected["dtype"]
     assert model.predict(rows).tolist() == expected["labels"]
     assert model.labels_.tolist() == expected["labels"]
@@ -64,9 +69,7 @@ def test_the_golden_trace_can_still_be_played():
 def test_a_golden_tree_predicts_as_it_did(path, mmap):
     expected = json.loads(path.with_suffix(".json").read_text())
     model = load(path, mmap=mmap)
-    rows = expected["rows"]
-    if expected["dtype"] is not None:
-        rows = np.array(rows, dtype=expected["dtype"])
+    rows = rows_of(expected)
     assert model.predict(rows).tolist() == expected["predictions"]
     assert model.apply(rows).tolist() == expected["leaves"]
     assert model.tree_.reasons == expected["reasons"]
@@ -83,9 +86,7 @@ def test_a_golden_tree_predicts_as_it_did(path, mmap):
 def test_a_golden_mixture_predicts_as_it_did(path, mmap):
     expected = json.loads(path.with_suffix(".json").read_text())
     model = load(path, mmap=mmap)
-    rows = expected["rows"]
-    if expected["dtype"] is not None:
-        rows = np.array(rows, dtype=expected["dtype"])
+    rows = rows_of(expected)
     assert model.predict(rows).tolist() == expected["predictions"]
     # Kernels of another instruction set round differently.
     for answer, name in (

@@ -120,3 +120,17 @@ def test_the_folds_of_a_grid_are_the_same_for_all() -> None:
     forms = ["full", "VVV"]
     choice = choose_components(X, [1], forms, cv=4, criterion="cv", random_state=None)
     assert choice.table["cv"][0] == choice.table["cv"][1]
+
+
+def test_a_classifier_says_whose_number_the_start_decided() -> None:
+    rows = np.random.default_rng(3).uniform(size=(120, 2))
+    model = GaussianMixtureClassifier("aic", init_params="random", max_components=6)
+    with pytest.warns(StartsDisagreeWarning, match="class b: The start decides"):
+        model.fit(rows, np.repeat(["a", "b"], 60))
+    assert model.mixtures_[1].choice_.disputed.any()
+
+
+def test_a_batch_that_the_floor_cannot_save_says_what_to_do() -> None:
+    model = GaussianMixture(2, covariance_floor=1e-25)
+    with pytest.raises(ValueError, match="covariance_floor=1e-25 is too low"):
+        model.partial_fit(np.c_[X, X])

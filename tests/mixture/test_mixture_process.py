@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 import zipfile
-from functools import cache
 from io import BytesIO
 from queue import Empty
 
@@ -22,6 +21,7 @@ import ceiba
 from ceiba import GaussianMixture, _native
 from ceiba.export import ModelFileError
 from ceiba.mixture import ConjugatePrior
+from instruction_sets import arrays_of
 
 # Instruction sets
 
@@ -49,21 +49,9 @@ np.savez(sys.stdout.buffer, **found)
 """
 
 
-@cache
-def fits_with(isa):
-    process = subprocess.run(
-        [sys.executable, "-c", FITS],
-        env={**os.environ, "CEIBA_ISA": isa},
-        capture_output=True,
-        timeout=120,
-        check=True,
-    )
-    return dict(np.load(BytesIO(process.stdout)))
-
-
 @pytest.mark.parametrize("isa", ["avx2", "avx512"])
 def test_instruction_sets_find_the_same_mixture(isa):
-    portable, wide = fits_with("portable"), fits_with(isa)
+    portable, wide = arrays_of(FITS, "portable"), arrays_of(FITS, isa)
     assert portable["isa"] == "portable"
     if wide["isa"] != isa:
         pytest.skip(f"this processor has no {isa}")

@@ -34,6 +34,9 @@ class Estimator(CallbackMixin, BaseEstimator):
     # Fitted attributes that do not end in "_" and belong into a model file all the same.
     _state_names: ClassVar[tuple[str, ...]] = ()
 
+    # Whether nominal columns, text among them, are taken; a learner that refuses them says so.
+    _takes_nominal: ClassVar[bool] = True
+
     # What a supervised learner is to predict; None for the others.
     _task: ClassVar[Task | None] = None
 
@@ -44,8 +47,8 @@ class Estimator(CallbackMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
+        tags.input_tags.categorical = self._takes_nominal
+        tags.input_tags.string = self._takes_nominal
         return tags
 
     def _open(

@@ -17,9 +17,10 @@ from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk, InMemory, Source
 from ceiba.data.table import Table
 from ceiba.data.target import Task
+from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
 from ceiba.engine.local import LocalEngine
-from ceiba.mixture.account import Account
+from ceiba.mixture.account import Account, StartsDisagreeWarning
 from ceiba.mixture.choice import MixtureChoice
 from ceiba.mixture.class_rows import ClassRows, choose_apart, learn_apart, learn_shared
 from ceiba.mixture.class_wishes import class_priors, listed
@@ -95,6 +96,7 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
     """
 
     _task: ClassVar[Task] = "classification"
+    _takes_nominal: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -141,12 +143,6 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = False
-        tags.input_tags.string = False
-        return tags
-
     @watched
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit a mixture to the rows of each class.
@@ -177,6 +173,7 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
         elif isinstance(sizes, str):
             chosen = choose_apart(plan, parts, sizes, self)
             choices, learnt = [pair[0] for pair in chosen], [pair[1] for pair in chosen]
+            _warn_of_disputes(parts.classes, [choice for choice, _ in chosen])
         else:
             learnt = learn_apart(plan, parts, sizes, self)
             choices = [None] * len(learnt)
@@ -338,6 +335,13 @@ _PASSED_ON = (
     "n_latent", "tol", "reg_covar", "covariance_floor", "prior", "max_iter", "n_init", "short_iter",
     "init_params", "empty", "max_components", "random_state", "n_jobs",
 )  # fmt: skip
+
+
+def _warn_of_disputes(classes: Array, choices: list[MixtureChoice]) -> None:
+    pairs = zip(classes.tolist(), choices, strict=True)
+    said = [f"class {label}: {choice.dispute}" for label, choice in pairs if choice.dispute]
+    if said:
+        warn_user("\n".join(said), StartsDisagreeWarning)
 
 
 def _logs(priors: Array) -> Array:

@@ -34,6 +34,7 @@ class FittedMixture(DensityMixin, Estimator):
     How these are learnt is the business of the learner that inherits from it.
     """
 
+    _takes_nominal: ClassVar[bool] = False
     _state_names: ClassVar[tuple[str, ...]] = (
         "_anchor",
         "_constant",

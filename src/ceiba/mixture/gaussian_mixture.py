@@ -16,9 +16,9 @@ from ceiba.engine import Engine
 from ceiba.mixture.account import Account, CollapsedComponentWarning, StartsDisagreeWarning
 from ceiba.mixture.choice import MixtureChoice, choose_number
 from ceiba.mixture.fitted import LATENT, FittedMixture, model_attributes
-from ceiba.mixture.form import Form, form_of
+from ceiba.mixture.form import form_of
 from ceiba.mixture.given import GivenParameters
-from ceiba.mixture.learn import Learnt, Plan, learn
+from ceiba.mixture.learn import Learnt, Plan, learn, singular_told
 from ceiba.mixture.online import Known, learn_batch, memory_of
 from ceiba.mixture.parameters import (
     CovarianceType,
@@ -172,12 +172,6 @@ class GaussianMixture(FittedMixture):
         self.n_jobs = n_jobs
         self.trace = trace
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = False
-        tags.input_tags.string = False
-        return tags
-
     @watched
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the mixture to ``X``.
@@ -246,7 +240,8 @@ class GaussianMixture(FittedMixture):
             mean = self.weights_ @ self.means_
             data = Surveyed.following(engine, source, self._variances, mean, self._constant)
             plan = self._plan(data, anchor=getattr(self, "_anchor", None))
-        moments, learnt = learn_batch(data, plan, known, self.learning_decay)
+        with singular_told(plan):
+            moments, learnt = learn_batch(data, plan, known, self.learning_decay)
         self._keep(learnt, plan, data, None)
         state = {
             "n_iter_": known.steps + 1,
@@ -261,7 +256,8 @@ class GaussianMixture(FittedMixture):
     def _known(self) -> Known:
         """What ``partial_fit`` goes on from."""
         k = len(self.weights_)
-        if not self._continues_as(k):
+        dropped = any(event.kind == "dropped" for event in self.account_)
+        if not self._continues(k, self.means_.shape[1]) or not (self.n_components == k or dropped):
             raise ValueError(
                 f"the model has {k} components of covariances of shape {self.covariances_.shape}, "
                 "and n_components or covariance_type now say otherwise: set them back, or fit anew"
@@ -270,12 +266,6 @@ class GaussianMixture(FittedMixture):
         # Whom the floor holds is told anew.
         events = tuple(event for event in self.account_ if event.kind != "held")
         return Known(k, self._model, memory, self.n_iter_, events)
-
-    def _continues_as(self, k: int) -> bool:
-        form = form_of(self.covariance_type, self.n_latent, self.means_.shape[1])
-        dropped = any(event.kind == "dropped" for event in self.account_)
-        same = self.n_components == k or dropped
-        return same and self.covariances_.shape == form.shape(*self.means_.shape)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit the mixture to ``X`` and return the likeliest component of each row."""
@@ -307,17 +297,17 @@ class GaussianMixture(FittedMixture):
         n_rows = len(source.partitions[0].load().table) if engine.name == "local" else 0
         return given_shares(self.responsibilities_init, n_rows, self.n_components, engine)
 
-    def _continues(self, form: Form, d: int) -> bool:
-        """Whether the model of the fit before has the components and the form asked for."""
-        if getattr(self, "n_components_", None) != self.n_components:
+    def _continues(self, k: Any, d: int) -> bool:
+        """Whether a model was fitted that has so many components, of the form asked for."""
+        if not hasattr(self, "means_") or self.means_.shape != (k, d):
             return False
-        k, known = self.means_.shape
-        return bool(known == d and self.covariances_.shape == form.shape(k, d))
+        form = form_of(self.covariance_type, self.n_latent, d)
+        return bool(self.covariances_.shape == form.shape(k, d))
 
     def _plan(self, data: Surveyed, **more: Any) -> Plan:
         form = form_of(self.covariance_type, self.n_latent, len(data.variances))
         given = GivenParameters(self.weights_init, self.means_init, self.precisions_init)
-        if self.warm_start and self._continues(form, len(data.variances)):
+        if self.warm_start and self._continues(self.n_components, len(data.variances)):
             given = GivenParameters(self.weights_, self.means_, self.precisions_)
         return Plan.of(self, form, data, trace=self.trace, given=given, **more)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -126,9 +127,15 @@ def learn(
     the highest likelihood in multivariate Gaussian mixture models", Computational Statistics &
     Data Analysis 41.
     """
-    lesson = Lesson(data, plan, sizes, estimator, fitted, alone)
+    with singular_told(plan):
+        return _best_of(Lesson(data, plan, sizes, estimator, fitted, alone))
+
+
+@contextmanager
+def singular_told(plan: Plan) -> Iterator[None]:
+    """A covariance that has no inverse becomes an error that says what to do."""
     try:
-        return _best_of(lesson)
+        yield
     except np.linalg.LinAlgError:
         raise ValueError(
             f"a covariance is singular to rounding: covariance_floor={plan.floor_share:g} is too "
