@@ -69,7 +69,10 @@ void bind_process(nb::module_& module);
 void bind_cluster(nb::module_& module);
 void bind_mixture(nb::module_& module);
 void bind_tree_coding(nb::module_& module);
+void bind_tree_rules(nb::module_& module);
 void bind_tree_growing(nb::module_& module);
 void bind_tree_routing(nb::module_& module);
+void bind_tree_pruning(nb::module_& module);
+void bind_tree_ways(nb::module_& module);
 
 }  // namespace ceiba::bindings

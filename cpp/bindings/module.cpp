@@ -6,6 +6,9 @@ NB_MODULE(_native, module) {
     ceiba::bindings::bind_cluster(module);
     ceiba::bindings::bind_mixture(module);
     ceiba::bindings::bind_tree_coding(module);
+    ceiba::bindings::bind_tree_rules(module);
     ceiba::bindings::bind_tree_growing(module);
     ceiba::bindings::bind_tree_routing(module);
+    ceiba::bindings::bind_tree_pruning(module);
+    ceiba::bindings::bind_tree_ways(module);
 }

@@ -4,18 +4,6 @@
 namespace ceiba::bindings {
 namespace {
 
-TreeView tree_view(const Array2<const std::uint64_t>& nodes,
-                   const Array1<const std::uint64_t>& words,
-                   const Array1<const std::int32_t>& tables) {
-    require(nodes.shape(1) == 2, "nodes must be two words each");
-    return {reinterpret_cast<const PackedNode*>(nodes.data()),
-            nodes.shape(0),
-            words.data(),
-            words.shape(0),
-            tables.data(),
-            tables.shape(0)};
-}
-
 std::string check_tree(Array2<const std::uint64_t> nodes, Array1<const std::uint64_t> words,
                        Array1<const std::int32_t> tables, const std::vector<std::uint8_t>& types,
                        const std::vector<std::uint32_t>& levels) {

@@ -79,12 +79,25 @@ inline Table table_of(const std::vector<Any1>& arrays, const std::vector<Maybe1<
         column.type = type_of(arrays[j], types[j]);
         column.data = arrays[j].data();
         column.stride = arrays[j].stride(0);
+        column.levels = levels[j];
         column.gaps = reinterpret_cast<const std::uint8_t*>(
             sized(gaps[j], table.rows, "a mask of gaps must be as long as its column"));
         if (types[j] >= std::uint8_t(Type::kOrdinal)) check_codes(column, table.rows, levels[j]);
         table.columns.push_back(column);
     }
     return table;
+}
+
+inline TreeView tree_view(const Array2<const std::uint64_t>& nodes,
+                          const Array1<const std::uint64_t>& words,
+                          const Array1<const std::int32_t>& tables) {
+    require(nodes.shape(1) == 2, "nodes must be two words each");
+    return {reinterpret_cast<const PackedNode*>(nodes.data()),
+            nodes.shape(0),
+            words.data(),
+            words.shape(0),
+            tables.data(),
+            tables.shape(0)};
 }
 
 template <typename T>

@@ -19,6 +19,8 @@ from tree_models import (
     NUMBER_ROWS,
     first_pass,
     first_sums,
+    judged,
+    plain_scale,
     sampled,
     second_pass,
     second_sums,
@@ -37,11 +39,13 @@ from ceiba.stats import (
     Space,
     TargetSurvey,
 )
+from ceiba.stats.class_totals import ClassTotals
 from ceiba.stats.growing import LevelSums, OpenRows
 from ceiba.stats.imputed import Imputed
 from ceiba.stats.mixture_sums import MixtureSums
 from ceiba.stats.posteriors import Extremes, Fit, Likeliest, LogDensities, Members, Posteriors
 from ceiba.stats.row_sample import RowSample
+from ceiba.tree.node_errors import NodeErrors
 from oracles.prior_learners import MidrangeRegressor, PriorClassifier
 
 Array = np.ndarray[Any, Any]
@@ -154,6 +158,9 @@ STATISTICS = [
     StatisticCase("OpenRows", OpenRows.of, first_pass, _joined, CLASS_ROWS, 0),
     StatisticCase("OpenRows of branches", OpenRows.of, second_pass, _joined, CLASS_ROWS, 0),
     StatisticCase("OpenRows of numbers", OpenRows.of, second_pass, _joined, NUMBER_ROWS, 0),
+    StatisticCase("ClassTotals", ClassTotals.of, plain_scale, kind=CLASS_ROWS, close=0),
+    StatisticCase("NodeErrors", NodeErrors.of, judged, kind=CLASS_ROWS),
+    StatisticCase("NodeErrors of numbers", NodeErrors.of, judged, kind=NUMBER_ROWS),
     StatisticCase("MixtureSums", MixtureSums.of, mixtures.full),
     StatisticCase("MixtureSums of gaps", MixtureSums.of, mixtures.full, kind=mixtures.HOLED),
     StatisticCase("MixtureSums of variances", MixtureSums.of, mixtures.diagonal),
@@ -324,6 +331,55 @@ LEARNERS = [
         _only("height"),
         (),
         _TREE,
+        weight="w",
+        target="height",
+    ),
+    LearnerCase(
+        "a tree of words by ID3, cut at medians",
+        partial(
+            ceiba.DecisionTreeClassifier,
+            algorithm="id3",
+            thresholds="median",
+            max_bins=30,
+            max_depth=5,
+        ),
+        _only("word"),
+        (),
+        (*_TREE, "classes_"),
+        target="word",
+    ),
+    LearnerCase(
+        "a tree of words by C4.5, in intervals, pruned",
+        partial(
+            ceiba.DecisionTreeClassifier,
+            algorithm="c45",
+            n_intervals=4,
+            splits="intervals",
+            thresholds="midpoint",
+            missing="learned",
+            raising=False,
+            max_bins=30,
+            confidence=0.5,
+            cost_matrix=[[0, 2, 2], [1, 0, 3], [1, 1, 0]],
+        ),
+        _only("word"),
+        (),
+        (*_TREE, "classes_", "grown_tree_"),
+        target="word",
+    ),
+    LearnerCase(
+        "a tree of numbers at random cuts of the whole table, pruned by price",
+        partial(
+            ceiba.DecisionTreeRegressor,
+            thresholds="random",
+            at="root",
+            max_bins=40,
+            reuse="none",
+            ccp_alpha=3e11,
+        ),
+        _only("height"),
+        (),
+        (*_TREE, "grown_tree_"),
         weight="w",
         target="height",
     ),

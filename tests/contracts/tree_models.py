@@ -16,8 +16,10 @@ from ceiba.stats.coding import Coding
 from ceiba.stats.fixed_point import FixedPoint
 from ceiba.stats.growing import LevelSums
 from ceiba.stats.row_sample import RowSample
+from ceiba.tree.cut_rules import CutRule
 from ceiba.tree.grow import Grower, open_nodes
-from ceiba.tree.rules import tree_rules
+from ceiba.tree.presets import options_of
+from ceiba.tree.rules import Ground, tree_rules
 
 SEED = 5
 
@@ -49,8 +51,9 @@ def first_pass(rows: Labelled) -> tuple[Any, ...]:
     kind = ceiba.DecisionTreeRegressor if numbers else ceiba.DecisionTreeClassifier
     fixed = FixedPoint.of(survey, None, squares=numbers)
     coding = Coding.of_bins(RowSample.of(Batch(rows, 0), 1000, SEED), 4, 1)
-    rules = tree_rules(kind(max_bins=4), fixed, survey.n_rows, len(rows.table.schema), 0.0, SEED)
-    return coding, fixed, rules, None
+    model = kind(max_bins=4)
+    ground = Ground(rows.table.schema, survey.n_rows, 0, fixed, SEED)
+    return coding, fixed, tree_rules(model, options_of(model), ground), None
 
 
 def second_pass(rows: Labelled) -> tuple[Any, ...]:
@@ -58,7 +61,9 @@ def second_pass(rows: Labelled) -> tuple[Any, ...]:
     coding, fixed, rules, _ = first_pass(rows)
     root = np.zeros(1, np.int32)
     sums = LevelSums.of(Batch(rows, 0), coding, fixed, rules, None, root)
-    grower = Grower(None, rows, rows.table.schema, fixed, rules, len(rows), False)
+    cuts = CutRule("midpoint", "node", 9, SEED)
+    schema = rows.table.schema
+    grower = Grower(None, rows, schema, fixed, rules, len(rows), False, cuts, "branch")
     state = grower._solve(coding, None, root, sums)
     return coding, fixed, rules, state if len(open_nodes(state)) else None
 
@@ -73,3 +78,18 @@ def second_sums(rows: Labelled) -> tuple[Any, ...]:
     *model, state = second_pass(rows)
     nodes = np.zeros(1, np.int32) if state is None else open_nodes(state)
     return *model, state, nodes
+
+
+def judged(rows: Labelled) -> tuple[Any, ...]:
+    """A tree of these rows, and what tells its validation errors."""
+    if rows.target.classes is None:
+        model = ceiba.DecisionTreeRegressor(max_depth=3)
+        return (model.fit(rows.table, rows.target.values).tree_,)
+    y = rows.target.classes[rows.target.values]
+    model = ceiba.DecisionTreeClassifier(max_depth=3, missing="fractional").fit(rows.table, y)
+    return model.tree_, model.classes_
+
+
+def plain_scale(rows: Labelled) -> tuple[Any, ...]:
+    """The scale of the rows' weights."""
+    return (FixedPoint.of(TargetSurvey.of(Batch(rows, 0)), None, squares=False),)

@@ -35,8 +35,11 @@ def test_the_golden_files_are_there():
         "model-v1-mixture-classes.ceiba",
         "model-v1-toy.ceiba",
         "model-v1-tree-binned.ceiba",
+        "model-v1-tree-c45.ceiba",
         "model-v1-tree-classes.ceiba",
+        "model-v1-tree-intervals.ceiba",
         "model-v1-tree-numbers.ceiba",
+        "model-v1-tree-surrogates.ceiba",
     }
 
 

@@ -88,6 +88,27 @@ def models() -> dict[str, tuple[Any, Any]]:
             ),
             table(),
         ),
+        "tree-c45": (
+            ceiba.DecisionTreeClassifier(algorithm="c45", min_samples_leaf=1, collapse=False).fit(
+                table(), kinds()
+            ),
+            table(),
+        ),
+        "tree-surrogates": (
+            ceiba.DecisionTreeClassifier(
+                missing="surrogate",
+                pruning="cost_complexity",
+                ccp_alpha=0.03,
+                cost_matrix=(1 - np.eye(len(set(kinds())))) * 2,
+            ).fit(table(), kinds()),
+            table(),
+        ),
+        "tree-intervals": (
+            ceiba.DecisionTreeRegressor(
+                splits="intervals", n_intervals=3, missing="fractional"
+            ).fit(table(), np.arange(12) % 7 / 4),
+            table(),
+        ),
         "tree-numbers": (
             ceiba.DecisionTreeRegressor(max_leaf_nodes=6).fit(X, np.arange(30) % 7 / 4),
             X,

@@ -23,15 +23,19 @@ def rules(**settings: Any) -> Any:
     return made
 
 
+def columns(n_codes: Any = N_CODES) -> Any:
+    return _native.TreeColumns(n_codes=n_codes, nominal=NOMINAL)
+
+
 def grown() -> Any:
     targets = _native.TreeTargets(label=LABELS)
-    return _native.tree_grow(rules(), CODES, N_CODES, NOMINAL, targets, None, None, 1)
+    return _native.tree_grow(rules(), CODES, columns(), targets, None, None, 1)
 
 
 def level(made: Any, n_codes: Any = N_CODES, cells: int = 8, **targets: Any) -> None:
     one = np.zeros(1)
     _native.tree_level_sums(
-        made, CODES, n_codes, NOMINAL, _native.TreeTargets(**targets), np.zeros(6, np.int32),
+        made, CODES, columns(n_codes), _native.TreeTargets(**targets), np.zeros(6, np.int32),
         np.zeros(cells, np.int64), np.zeros(1, np.int64), one, one.copy(), 1,
     )  # fmt: skip
 
@@ -74,17 +78,17 @@ def test_codes_and_labels_outside_of_their_ranges() -> None:
         level(rules(), label=LABELS + np.uint16(7))
     targets = _native.TreeTargets(label=LABELS)
     with pytest.raises(ValueError, match="code lies outside"):
-        _native.tree_grow(rules(), CODES + np.uint8(9), N_CODES, NOMINAL, targets, None, None, 1)
+        _native.tree_grow(rules(), CODES + np.uint8(9), columns(), targets, None, None, 1)
 
 
-@pytest.mark.parametrize("byte", range(0, 160, 3))
+@pytest.mark.parametrize("byte", range(0, 176, 3))
 def test_a_state_with_a_wrong_byte_is_refused_or_harmless(byte: int) -> None:
     nodes, *rest = grown()
     nodes = nodes.copy()
     nodes[0, byte % nodes.shape[1]] ^= 0xFF
     places = np.zeros(6, np.int32)
     try:
-        _native.tree_places(rules(), (nodes, *rest), CODES, N_CODES, NOMINAL, places)
+        _native.tree_places(rules(), (nodes, *rest), CODES, columns(), places)
     except ValueError:
         return
     assert places.min() >= 0

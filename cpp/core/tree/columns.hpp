@@ -14,6 +14,10 @@ namespace ceiba::tree {
 struct Column {
     std::uint32_t n_codes = 0;
     bool nominal = false;
+    std::uint32_t index = 0;
+    const double* values = nullptr;  // what each code counts as, where a rule for cuts asks
+    const double* cuts = nullptr;    // where to cut, ascending, if the node does not say itself
+    std::size_t n_cuts = 0;
 
     std::uint32_t gap() const { return n_codes; }
 };

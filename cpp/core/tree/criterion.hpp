@@ -7,6 +7,7 @@
 //   entropy, in bits   sum c_k log2 c_k - t log2 t
 //   error              max c_k
 //   squared error      (sum w (y - m))^2 / sum w, m the mean of the node
+//   Poisson deviance   s ln (s / t), s = sum w y; a branch needs s > 0
 //
 // Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees"; Quinlan (1986),
 // "Induction of decision trees", Machine Learning 1.
@@ -84,6 +85,22 @@ struct SquaredError {
     double term(const Cells&, const Number* cell, Number weight) const {
         const double sum = double(cell[1] - weight * whole) - double(weight) * rest;
         return sum / double(weight) * sum;
+    }
+};
+
+// Targets are not taken relative to a centre, so their sum is the cell's own number.
+struct PoissonDeviance {
+    template <typename Cells>
+    void begin(const Cells&, const Number*) {}
+    template <typename Cells>
+    double term(const Cells&, const Number* cell, Number weight) const {
+        if (cell[1] <= 0) return 0;
+        return double(cell[1]) * std::log(double(cell[1]) / double(weight));
+    }
+    // A mean of zero would make any other count impossible.
+    template <typename Cells>
+    bool allowed(const Cells&, const Number* cell) const {
+        return cell[1] > 0;
     }
 };
 

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "tree/interval_search.hpp"
 #include "tree/judge.hpp"
 #include "tree/level_search.hpp"
 #include "tree/median.hpp"
@@ -15,7 +16,10 @@ template <typename Rows, typename Cells, typename Rule>
 class CellFinder final : public Finder<Rows> {
   public:
     CellFinder(const Cells& cells, const Rule& rule, const FinderSpec& spec)
-        : judge_(cells, rule, spec.xlog2x, spec.rules), thresholds_(judge_), levels_(judge_) {}
+        : judge_(cells, rule, spec.xlog2x, spec.rules),
+          thresholds_(judge_),
+          intervals_(judge_, spec.xlog2x),
+          levels_(judge_) {}
 
     double term(const Number* cell) const override { return judge_.term(cell); }
 
@@ -48,12 +52,16 @@ class CellFinder final : public Finder<Rows> {
         if (!source.more()) return;
         if (column.nominal)
             levels_.find(column, source, best);
+        else if (judge_.rules.intervals > 0)
+            intervals_.find(source, best, [this] { return this->stopped(); });
         else
-            thresholds_.find(source, best);
+            thresholds_.find(column, source, best);
+        judge_.settle(best);
     }
 
     Judge<Cells, Rule> judge_;
     ThresholdSearch<Cells, Rule> thresholds_;
+    IntervalSearch<Cells, Rule> intervals_;
     LevelSearch<Cells, Rule> levels_;
 };
 
@@ -86,6 +94,9 @@ std::unique_ptr<Finder<MomentRows<Weighted>>> make_moment_finder(const FinderSpe
     using Cells = MomentCells<Weighted>;
     if (spec.criterion == Criterion::kAbsolute)
         return std::make_unique<MedianFinder<Weighted>>(spec.rules, spec.values, spec.centre);
+    if (spec.criterion == Criterion::kPoisson)
+        return std::make_unique<CellFinder<Rows, Cells, PoissonDeviance>>(Cells{},
+                                                                          PoissonDeviance{}, spec);
     if (spec.criterion != Criterion::kSquared)
         throw std::invalid_argument("this criterion is not one for numbers");
     return std::make_unique<CellFinder<Rows, Cells, SquaredError>>(

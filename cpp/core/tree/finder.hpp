@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "parallel.hpp"
 #include "tree/candidate.hpp"
 #include "tree/columns.hpp"
 #include "tree/criterion.hpp"
@@ -32,6 +33,13 @@ class Finder {
   public:
     virtual ~Finder() = default;
 
+    // Whom to ask whether to stop, while a search goes on that may take long.
+    void listen(Interrupt* interrupt, int thread = 0) {
+        interrupt_ = interrupt;
+        thread_ = thread;
+    }
+    bool stopped() { return interrupt_ != nullptr && interrupt_->stopped(thread_); }
+
     // The node's term of the criterion; under absolute error it is told from the rows instead.
     virtual double term(const Number* cell) const = 0;
     virtual bool by_rows() const { return false; }
@@ -44,6 +52,10 @@ class Finder {
                        std::span<const SmallEntry> sorted, Candidate&) = 0;
     virtual void large(const NodeCell&, const Column&, const Rows&,
                        std::span<const LargeEntry> sorted, Candidate&) = 0;
+
+  private:
+    Interrupt* interrupt_ = nullptr;
+    int thread_ = 0;
 };
 
 // What a finder is made from.
@@ -61,6 +73,7 @@ inline FinderSpec finder_spec(const GrowthRules& rules) {
     FinderSpec spec;
     spec.criterion = rules.criterion;
     spec.rules = rules.split;
+    spec.rules.seed = rules.seed;
     spec.classes = int(rules.classes);
     spec.fractional = rules.fractional();
     spec.centre = rules.centre;

@@ -11,6 +11,8 @@
 
 #include "parallel.hpp"
 #include "tree/finder.hpp"
+#include "tree/logarithms.hpp"
+#include "tree/look.hpp"
 #include "tree/measure.hpp"
 #include "tree/payload.hpp"
 #include "tree/problem.hpp"
@@ -28,18 +30,6 @@ struct Buffers {
     std::vector<LargeEntry> entries;
 };
 
-// x log2 x of every count that can occur; weights are too many for a table.
-std::vector<double> make_table(const GrowthRules& rules, std::size_t rows) {
-    const bool logs =
-        rules.criterion == Criterion::kEntropy || rules.criterion == Criterion::kGainRatio;
-    std::vector<double> table;
-    if (!logs) return table;
-    const std::size_t size = rules.weighted ? std::min<std::size_t>(rows, 4096) : rows;
-    table.resize(size + 1, 0.0);
-    for (std::size_t x = 1; x <= size; ++x) table[x] = double(x) * std::log2(double(x));
-    return table;
-}
-
 template <typename Code, typename Payload>
 class Grower {
   public:
@@ -51,7 +41,7 @@ class Grower {
         const std::size_t fits =
             (std::size_t(1) << 20) / (8 * std::max<std::size_t>(1, columns.count()));
         small_ = std::clamp<std::size_t>(fits, 256, 16384);
-        table_ = make_table(growth.rules, columns.rows);
+        table_ = xlog2x_table(growth.rules, columns.rows);
         FinderSpec spec = finder_spec(growth.rules);
         spec.xlog2x = {table_.data(), table_.size()};
         spec.values = targets.ranked;
@@ -208,6 +198,8 @@ class Grower {
         auto part = std::make_unique<Growth>(growth_.rules, growth_.columns);
         part->add(0, 1);
         part->nodes[0] = growth_.nodes[node];
+        part->nodes[0].parent = -1;
+        part->used = growth_.barred(node);
         std::copy_n(growth_.cell(node), growth_.size, part->cell(0));
         return part;
     }
@@ -220,33 +212,24 @@ class Grower {
     void for_columns(std::size_t node, std::size_t count, const Body& body) {
         const double work = 4.0 * double(rows_of(node) * count);
         for_segments({count, count}, threads_for(work, threads_),
-                     [&](std::size_t i, int thread, Interrupt&) { body(i, thread); });
+                     [&](std::size_t i, int thread, Interrupt& interrupt) {
+                         Finder<Rows>& finder = *finders_[std::size_t(thread)];
+                         finder.listen(&interrupt, thread);
+                         body(i, thread);
+                         finder.listen(nullptr);
+                     });
     }
 
     // The best split of a node, column by column.
     void evaluate(std::size_t node) {
-        const std::vector<std::int32_t> drawn = growth_.drawn(node);
-        const std::size_t wanted =
-            growth_.rules.columns_a_node
-                ? std::min<std::size_t>(std::size_t(growth_.rules.columns_a_node), drawn.size())
-                : drawn.size();
-        std::vector<std::int32_t> looked_at(drawn.begin(), drawn.begin() + std::ptrdiff_t(wanted));
-        std::sort(looked_at.begin(), looked_at.end());
-        std::vector<Candidate> best(wanted);
         if (large(node)) count_bins(node);
-        const NodeCell cell{growth_.cell(node), growth_.nodes[node].term};
-        for_columns(node, wanted, [&](std::size_t i, int thread) {
-            find(node, cell, std::size_t(looked_at[i]), thread, best[i]);
-        });
-        bool found = std::any_of(best.begin(), best.end(), [](const auto& c) { return c.found(); });
-        for (std::size_t i = wanted; i < drawn.size() && !found; ++i) {
-            check_interrupt();
-            looked_at.push_back(drawn[i]);
-            best.emplace_back();
-            find(node, cell, std::size_t(drawn[i]), 0, best.back());
-            found = best.back().found();
-        }
-        growth_.decide(node, looked_at, best);
+        const NodeCell cell{growth_.cell(node), growth_.nodes[node].term, growth_.nodes[node].path};
+        const Looked looked = look(
+            growth_, node,
+            [&](std::size_t count, const auto& body) { for_columns(node, count, body); },
+            [&](std::size_t j, int thread, Candidate& best) { find(node, cell, j, thread, best); },
+            [&] { check_interrupt(); });
+        growth_.decide(node, looked.columns, looked.best);
         if (growth_.nodes[node].reason != Reason::kSplit) histograms_.erase(node);
     }
 

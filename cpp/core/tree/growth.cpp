@@ -52,7 +52,7 @@ bool Growth::pure(std::size_t node) const {
 }
 
 double Growth::impurity(std::size_t node) const {
-    if (pure(node)) return 0;
+    if (pure(node) || count(node) == 0) return 0;
     const Node& n = nodes[node];
     const double weight_ = double(weight(node));
     switch (rules.criterion) {
@@ -64,17 +64,23 @@ double Growth::impurity(std::size_t node) const {
             return std::max(0.0, -n.term / weight_);
         case Criterion::kAbsolute:
             return n.deviation / weight_;
-        case Criterion::kSquared:
+        default:
             break;
     }
     const double weight_real = weight_ * rules.weight_unit;
-    const double mean = double(cell(node)[1]) * rules.target_unit / weight_real;
+    const double sum = double(cell(node)[1]) * rules.target_unit, mean = sum / weight_real;
+    if (rules.criterion == Criterion::kPoisson) {
+        const double logs = double(n.squares) * rules.square_unit;
+        return std::max(0.0, sum > 0 ? (logs - sum * std::log(mean)) / weight_real : 0.0);
+    }
     return std::max(0.0, double(n.squares) * rules.square_unit / weight_real - mean * mean);
 }
 
 void Growth::close_if_done(std::size_t node) {
     Node& n = nodes[node];
-    if (pure(node))
+    if (count(node) == 0)
+        n.reason = Reason::kEmpty;
+    else if (pure(node))
         n.reason = Reason::kPure;
     else if (rules.enough > 0 && impurity(node) <= rules.enough)
         n.reason = Reason::kImpurity;
@@ -85,15 +91,40 @@ void Growth::close_if_done(std::size_t node) {
 }
 
 double Growth::gain(std::size_t node, const Candidate& candidate) const {
-    const double terms = std::max(0.0, candidate.terms - nodes[node].term) / double(weight(node));
+    const double gained = candidate.terms - candidate.less - nodes[node].term;
+    const double terms = std::max(0.0, gained) / double(weight(node));
     const double unit = rules.target_unit / rules.weight_unit;
+    if (rules.criterion == Criterion::kPoisson) return terms * unit;
     return rules.criterion == Criterion::kSquared ? terms * unit * unit : terms;
+}
+
+namespace {
+
+// The average gain is met to within Quinlan's slack.
+constexpr double kSlack = 1e-3;
+
+}  // namespace
+
+bool Growth::offers_nothing(std::size_t node, const Candidate& candidate) const {
+    return gain(node, candidate) <= kNoGain || candidate.score <= 0;
+}
+
+// Mean gain of the columns that gain something; columns of very many levels would raise it.
+double Growth::average_gain(std::size_t node, const std::vector<Candidate>& best) const {
+    double sum = 0, count = 0;
+    for (const Candidate& candidate : best) {
+        if (!candidate.found() || gain(node, candidate) <= kNoGain) continue;
+        if (double(candidate.levels) >= rules.many_levels) continue;
+        sum += gain(node, candidate);
+        ++count;
+    }
+    return count > 0 ? sum / count : std::numeric_limits<double>::infinity();
 }
 
 void Growth::keep(std::size_t node, const std::vector<std::int32_t>& looked_at,
                   const std::vector<Candidate>& best) {
     // Columns that no longer vary are not looked at; columns that were not drawn stay NaN.
-    if (rules.columns_a_node == 0)
+    if (rules.columns_a_node == 0 || std::size_t(rules.columns_a_node) >= columns)
         std::fill_n(candidate_gains.begin() + std::ptrdiff_t(node * columns), columns, -1.0);
     for (std::size_t i = 0; i < looked_at.size(); ++i) {
         const std::size_t place = node * columns + std::size_t(looked_at[i]);
@@ -108,14 +139,21 @@ void Growth::decide(std::size_t node, const std::vector<std::int32_t>& looked_at
                     const std::vector<Candidate>& best) {
     Node& n = nodes[node];
     std::size_t winner = best.size(), second = best.size();
-    bool seen = false;
+    bool seen = false, worthless = false;
+    const bool guard = rules.split.ratio && rules.split.guard;
+    const double enough = guard ? average_gain(node, best) - kSlack : 0;
     std::uint32_t ties = 0;
     const auto score = [&](std::size_t i) {
         return i < best.size() ? best[i].score : -std::numeric_limits<double>::infinity();
     };
     for (std::size_t i = 0; i < best.size(); ++i) {
         seen = seen || best[i].seen;
+        worthless = worthless || best[i].worthless;
         if (!best[i].found()) continue;
+        if (guard && (offers_nothing(node, best[i]) || gain(node, best[i]) < enough)) {
+            worthless = true;
+            continue;
+        }
         if (winner == best.size() || best[i].score > score(winner)) {
             second = winner;
             winner = i;
@@ -127,7 +165,7 @@ void Growth::decide(std::size_t node, const std::vector<std::int32_t>& looked_at
     }
     if (rules.candidates) keep(node, looked_at, best);
     if (winner == best.size()) {
-        n.reason = seen ? Reason::kLeafRows : Reason::kNoSplit;
+        n.reason = worthless ? Reason::kNoGain : seen ? Reason::kLeafRows : Reason::kNoSplit;
         return;
     }
     const double gain_ = gain(node, best[winner]);
@@ -150,7 +188,10 @@ void Growth::decide(std::size_t node, const std::vector<std::int32_t>& looked_at
     n.branches = chosen.branches;
     n.shape = chosen.shape;
     n.method = chosen.method;
+    n.at = chosen.at;
+    n.nominal = chosen.shape == Shape::kTable;
     n.reason = Reason::kSplit;
+    if (chosen.shape == Shape::kIntervals) note_cuts(n, chosen);
     if (chosen.shape == Shape::kTable) {
         n.table = std::int64_t(tables.size());
         tables.resize(tables.size() + chosen.levels, -1);
@@ -159,24 +200,56 @@ void Growth::decide(std::size_t node, const std::vector<std::int32_t>& looked_at
     }
 }
 
+// The number of cuts, and of each its code and the one above.
+void Growth::note_cuts(Node& node, const Candidate& chosen) {
+    node.table = std::int64_t(tables.size());
+    tables.push_back(std::int32_t(chosen.cuts.size()));
+    for (const auto& [cut, next] : chosen.cuts) {
+        tables.push_back(std::int32_t(cut));
+        tables.push_back(std::int32_t(next));
+    }
+}
+
 void Growth::branch_out(std::size_t node) {
     const std::int32_t branches = nodes[node].branches, depth = nodes[node].depth + 1;
     const std::uint64_t path = nodes[node].path;
     nodes[node].child = std::int32_t(nodes.size());
-    for (std::int32_t b = 0; b < branches; ++b) add(depth, path_of(path, std::size_t(b)));
+    for (std::int32_t b = 0; b < branches; ++b)
+        nodes[std::size_t(add(depth, path_of(path, std::size_t(b))))].parent = std::int32_t(node);
 }
 
 void Growth::settle_gaps(std::size_t node) {
     Node& n = nodes[node];
     if (n.gap != kHeavier) return;
     n.gap = 0;
+    const auto heft = [&](std::int32_t branch) {
+        const auto node = std::size_t(n.child + branch);
+        return rules.split.heft(cell(node), weight(node));
+    };
     for (std::int32_t b = 1; b < n.branches; ++b)
-        if (weight(std::size_t(n.child + b)) > weight(std::size_t(n.child + n.gap))) n.gap = b;
+        if (heft(b) > heft(n.gap)) n.gap = b;
+}
+
+std::vector<std::int32_t> Growth::barred(std::size_t node) const {
+    std::vector<std::int32_t> found;
+    if (rules.reuse == Reuse::kAll) return found;
+    found = used;
+    for (std::int32_t at = nodes[node].parent; at >= 0; at = nodes[std::size_t(at)].parent) {
+        const Node& above = nodes[std::size_t(at)];
+        if (!reusable(above.nominal)) found.push_back(above.column);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
 }
 
 std::vector<std::int32_t> Growth::drawn(std::size_t node) const {
     std::vector<std::int32_t> order(columns);
     std::iota(order.begin(), order.end(), 0);
+    if (rules.reuse != Reuse::kAll) {
+        const std::vector<std::int32_t> out = barred(node);
+        std::erase_if(
+            order, [&](std::int32_t j) { return std::binary_search(out.begin(), out.end(), j); });
+    }
     const std::size_t wanted = std::size_t(rules.columns_a_node);
     if (wanted == 0 || wanted >= columns) return order;
     std::vector<double> key(columns);
@@ -195,9 +268,11 @@ void Growth::graft(std::size_t node, const Growth& part) {
         Node copy = part.nodes[i];
         if (copy.child >= 0) copy.child += shift;
         if (copy.table >= 0) copy.table += table_shift;
+        copy.parent = copy.parent == 0 ? std::int32_t(node) : copy.parent + shift;
         if (i == 0) {
             copy.begin = begin;
             copy.end = end;
+            copy.parent = nodes[node].parent;
             nodes[node] = copy;
         } else {
             nodes.push_back(copy);

@@ -24,8 +24,14 @@ enum class Reason : std::uint8_t {
     kLeafRows,
     kGain,
     kLeaves,
+    kNoGain,
+    kEmpty,
+    kPruned,
     kOpen
 };
+
+// Columns that may be tested again below a node that tests them.
+enum class Reuse : std::uint8_t { kAll, kNumeric, kNone };
 
 enum class Growing : std::uint8_t { kDepthFirst, kLevelWise, kBestFirst };
 
@@ -39,6 +45,9 @@ struct GrowthRules {
     std::int64_t least_to_split = 2;
     std::int64_t max_leaves = 0;      // 0: no limit
     std::int64_t columns_a_node = 0;  // 0: all
+    Reuse reuse = Reuse::kAll;
+    double many_levels = std::numeric_limits<double>::infinity();  // left out of the average gain
+    std::int64_t surrogates = 0;                                   // most of a node
     double least_decrease = 0;
     double enough = 0;  // an impurity that is good enough
     double root_weight = 0;
@@ -60,8 +69,9 @@ struct Node {
     double least = 0, most = 0;        // of the targets
     double gain = 0;
     double runner_up_gain = 0;
+    double at = std::numeric_limits<double>::quiet_NaN();  // the threshold, if it is no midpoint
     Number squares = 0;
-    std::int64_t table = -1;  // first place in Growth::tables
+    std::int64_t table = -1;  // first place in Growth::tables: branches of levels, or cuts
     std::int64_t begin = 0, end = 0;
     std::int32_t column = -1;
     std::uint32_t cut = 0, next = 0;
@@ -71,12 +81,27 @@ struct Node {
     std::int32_t depth = 0;
     std::uint32_t ties = 0;
     std::int32_t runner_up = -1;
+    std::int32_t parent = -1;
+    std::int32_t padding = 0;
     Shape shape = Shape::kLeaf;
     Method method = Method::kNone;
     Reason reason = Reason::kOpen;
-    std::uint8_t padding = 0;
+    std::uint8_t nominal = 0;  // whether the column of the split is
 
     bool expanded() const { return child >= 0; }
+};
+
+// A split of another column that sends rows much as a node's own split does, for rows that have no
+// value there. Codes of the table say -1 for levels that the node does not have.
+struct Surrogate {
+    double agreement = 0;  // share of the known weight that is sent the same way
+    double adjusted = 0;   // ... of what is not sent right by the heavier branch alone
+    std::int64_t table = -1;
+    std::int32_t node = 0;
+    std::int32_t column = 0;
+    std::uint32_t cut = 0, next = 0;
+    std::int32_t flipped = 0;  // codes up to the cut go to branch 1
+    std::int32_t padding = 0;
 };
 
 class Growth {
@@ -90,6 +115,8 @@ class Growth {
     std::vector<Node> nodes;
     std::vector<Number> cells;
     std::vector<std::int32_t> tables;  // branches of levels, -1 for those that a node does not have
+    std::vector<Surrogate> surrogates;  // node after node, the best first
+    std::vector<std::int32_t> used;     // columns that may not be tested, seen from the first node
     std::vector<double> candidate_gains;
     std::vector<std::uint32_t> candidate_cuts;
 
@@ -115,7 +142,18 @@ class Growth {
     std::int32_t branch(const Node& node, std::uint32_t code, std::uint32_t gap_code) const {
         if (code == gap_code) return node.gap;
         if (node.shape == Shape::kThreshold) return code > node.cut;
-        return node.shape == Shape::kKnown ? 0 : tables[std::size_t(node.table) + code];
+        if (node.shape == Shape::kTable) return tables[std::size_t(node.table) + code];
+        return node.shape == Shape::kKnown ? 0 : interval(node, code);
+    }
+    // Cuts and the codes above them, of a split into intervals.
+    std::int32_t n_cuts(const Node& node) const { return tables[std::size_t(node.table)]; }
+    std::uint32_t cut(const Node& node, std::int32_t i, bool above) const {
+        return std::uint32_t(tables[std::size_t(node.table + 1 + 2 * i + above)]);
+    }
+    // Columns that were tested above a node and may not be tested again, ascending.
+    std::vector<std::int32_t> barred(std::size_t node) const;
+    bool reusable(bool nominal) const {
+        return rules.reuse == Reuse::kAll || (rules.reuse == Reuse::kNumeric && !nominal);
     }
     // Columns to look at, drawn by the node's path: the first `columns_a_node` and then the rest.
     std::vector<std::int32_t> drawn(std::size_t node) const;
@@ -123,6 +161,14 @@ class Growth {
     void graft(std::size_t node, const Growth& part);
 
   private:
+    std::int32_t interval(const Node& node, std::uint32_t code) const {
+        std::int32_t branch = 0;
+        for (std::int32_t i = 0; i < n_cuts(node); ++i) branch += code > cut(node, i, false);
+        return branch;
+    }
+    void note_cuts(Node& node, const Candidate& chosen);
+    bool offers_nothing(std::size_t node, const Candidate& candidate) const;
+    double average_gain(std::size_t node, const std::vector<Candidate>& best) const;
     void keep(std::size_t node, const std::vector<std::int32_t>& looked_at,
               const std::vector<Candidate>& best);
 };

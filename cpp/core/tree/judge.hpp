@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -44,33 +45,73 @@ class Judge {
         source.add_gap(gap_.data());
         gaps_ = cells.occupied(gap_.data());
         difference(known_.data(), node.cell, gap_.data());
+        less_ = 0;
+        if (!gaps_ || !rules.ignores_gaps()) return;
+        gaps_ = false;
+        const Number weight = cells.weight(known());
+        less_ = (weight > 0 ? rule_.term(cells, known(), weight) : 0) - node.term;
     }
 
+    // Whether there are gaps that take part in a split.
     bool gaps() const { return gaps_; }
     const Number* gap() const { return gap_.data(); }
     const Number* known() const { return known_.data(); }
     const Number* node() const { return node_.cell; }
+    std::uint64_t path() const { return node_.path; }
     const Rule& rule() const { return rule_; }
+
+    double heft(const Number* cell) const { return rules.heft(cell, cells.weight(cell)); }
 
     bool allowed(Number rows, Number weight) const {
         return rows >= rules.least_rows && weight >= rules.least_weight;
     }
 
+    // The weight that each side of a numeric cut needs (Quinlan's: a tenth of what a class has on
+    // average, but not above 25).
+    Number least_of_cut() const {
+        if constexpr (kClasses) {
+            if (rules.cut_share == 0) return 0;
+            const double share =
+                rules.cut_share * double(cells.weight(known())) / double(cells.classes());
+            return std::min(rules.most_least, Number(std::ceil(share)));
+        }
+        return 0;
+    }
+
     // Terms of a branch; false where the branch is too small.
     bool branch(const Number* cell, double& terms, double& weights) const {
         const Number weight = cells.weight(cell);
-        if (!allowed(cells.count(cell), weight)) return false;
-        terms += rule_.term(cells, cell, weight);
-        if (rules.ratio) weights += xlog2x_(weight);
+        if (!allowed(cells.count(cell), weight) || !meaningful(cell)) return false;
+        add(cell, weight, terms, weights);
         return true;
     }
 
-    // The number by which candidates are compared. Gain ratio: both gain and split information
-    // carry the same factor 1 / weight of the node.
+    void add(const Number* cell, Number weight, double& terms, double& weights) const {
+        terms += rule_.term(cells, cell, weight);
+        if (rules.ratio) weights += xlog2x_(weight);
+    }
+
+    // The number by which candidates of one column are compared. Under the guard a column is
+    // represented by its largest gain, as in C4.5.
     double score(double terms, double weights) const {
-        if (!rules.ratio) return terms;
-        const double information = xlog2x_(cells.weight(node_.cell)) - weights;
-        return information > 0 ? std::max(terms - node_.term, 0.0) / information : 0.0;
+        return rules.ratio && !rules.guard ? ratio(terms, weights) : terms;
+    }
+
+    // The best candidate of the column is found: make its score one to compare columns by.
+    void settle(Candidate& best) const {
+        if (!best.found()) return;
+        best.less += less_;
+        // Less than that is rounding.
+        const double nothing = kNoGain * double(cells.weight(node_.cell));
+        best.worthless = rules.mdl && best.terms - best.less - node_.term <= nothing;
+        if (best.worthless) {
+            best.shape = Shape::kLeaf;
+            return;
+        }
+        if (rules.ratio && (rules.guard || rules.mdl))
+            best.score = ratio(best.terms - best.less + less_, best.weights);
+        else if (!rules.ratio && (rules.ignores_gaps() || rules.mdl))
+            best.score = best.terms - best.less;
     }
 
     // A candidate of two branches, or three; true where it is the best so far.
@@ -79,8 +120,10 @@ class Judge {
         double terms = 0, weights = 0;
         if (!branch(a, terms, weights) || !branch(b, terms, weights)) return false;
         if (c != nullptr && !branch(c, terms, weights)) return false;
+        ++best.allowed;
         if (!best.offer(score(terms, weights))) return false;
         best.terms = terms;
+        best.weights = weights;
         best.branches = c == nullptr ? 2 : 3;
         return true;
     }
@@ -101,7 +144,7 @@ class Judge {
         if (rules.gaps == GapRule::kBranch) {
             if (offer(best, left, right, gap())) take(2);
         } else if (rules.gaps == GapRule::kMajority) {
-            const bool right_is_heavier = cells.weight(right) > cells.weight(left);
+            const bool right_is_heavier = heft(right) > heft(left);
             const bool better = right_is_heavier ? offer(best, left, sum(with_gap, right, gap()))
                                                  : offer(best, sum(with_gap, left, gap()), right);
             if (better) take(right_is_heavier);
@@ -111,10 +154,33 @@ class Judge {
         }
     }
 
+    static constexpr bool kClasses = requires(const Cells& cells) { cells.classes(); };
+
   private:
+    bool meaningful(const Number* cell) const {
+        if constexpr (requires { rule_.allowed(cells, cell); }) return rule_.allowed(cells, cell);
+        return true;
+    }
+
+    // Gain over split information: both carry the same factor 1 / weight of the node. Fractional
+    // gaps are one more branch (Quinlan 1993, section 3.2); rows that surrogates will send are not.
+    double ratio(double terms, double weights) const {
+        const Number gap = cells.weight(gap_.data());
+        double information = xlog2x_(cells.weight(node_.cell)) - weights;
+        if (rules.gaps == GapRule::kFractional && gap > 0) information -= xlog2x_(gap);
+        double gained = std::max(terms - less_ - node_.term, 0.0);
+        if (rules.gaps == GapRule::kSurrogate && gap > 0) {
+            const Number known_weight = cells.weight(known());
+            information = xlog2x_(known_weight) - weights;
+            gained *= double(known_weight) / double(cells.weight(node_.cell));
+        }
+        return information > 0 ? gained / information : 0.0;
+    }
+
     Rule rule_;
     Xlog2x xlog2x_;
     NodeCell node_;
+    double less_ = 0;
     std::vector<Number> gap_, known_, with_gap_;
     bool gaps_ = false;
 };

@@ -4,6 +4,7 @@
 
 #include "parallel.hpp"
 #include "tree/finder.hpp"
+#include "tree/look.hpp"
 #include "tree/problem.hpp"
 
 namespace ceiba::tree {
@@ -69,7 +70,7 @@ class LevelSolver {
     }
 
     void measure(std::size_t node) {
-        growth_.nodes[node].term = finder_->term(growth_.cell(node));
+        if (growth_.count(node) > 0) growth_.nodes[node].term = finder_->term(growth_.cell(node));
         growth_.close_if_done(node);
     }
 
@@ -86,27 +87,21 @@ class LevelSolver {
         }
         if (node == 0) growth_.rules.root_weight = double(growth_.weight(0));
         measure(node);
-        if (growth_.nodes[node].reason == Reason::kOpen) look(node, slot);
+        if (growth_.nodes[node].reason == Reason::kOpen) evaluate(node, slot);
     }
 
-    void look(std::size_t node, std::size_t slot) {
-        const std::vector<std::int32_t> drawn = growth_.drawn(node);
-        const auto asked = std::size_t(growth_.rules.columns_a_node);
-        const std::size_t wanted = asked ? std::min(asked, drawn.size()) : drawn.size();
-        std::vector<std::int32_t> looked_at(drawn.begin(), drawn.begin() + std::ptrdiff_t(wanted));
-        std::sort(looked_at.begin(), looked_at.end());
-        looked_at.insert(looked_at.end(), drawn.begin() + std::ptrdiff_t(wanted), drawn.end());
-        const NodeCell cell{growth_.cell(node), growth_.nodes[node].term};
-        std::vector<Candidate> best;
-        bool found = false;
-        for (std::size_t i = 0; i < looked_at.size() && (i < wanted || !found); ++i) {
-            const auto j = std::size_t(looked_at[i]);
-            best.emplace_back();
-            finder_->bins(cell, columns_[j], bins(slot, j), best.back());
-            found = found || best.back().found();
-        }
-        looked_at.resize(best.size());
-        growth_.decide(node, looked_at, best);
+    void evaluate(std::size_t node, std::size_t slot) {
+        const NodeCell cell{growth_.cell(node), growth_.nodes[node].term, growth_.nodes[node].path};
+        const Looked looked = look(
+            growth_, node,
+            [](std::size_t count, const auto& body) {
+                for (std::size_t i = 0; i < count; ++i) body(i, 0);
+            },
+            [&](std::size_t j, int, Candidate& best) {
+                finder_->bins(cell, columns_[j], bins(slot, j), best);
+            },
+            [] {});
+        growth_.decide(node, looked.columns, looked.best);
     }
 
     void expand(std::size_t node, std::size_t slot) {
@@ -120,9 +115,12 @@ class LevelSolver {
             add(growth_.cell(std::size_t(n.child + growth_.branch(n, code, gap))), bin);
         }
         growth_.settle_gaps(node);
-        // Of numbers the squares are still to come, so only classes can be measured now.
-        if (growth_.rules.classes)
-            for (std::int32_t b = 0; b < n.branches; ++b) measure(std::size_t(n.child + b));
+        // Of numbers the squares are still to come: what can be measured now are classes, and
+        // branches without rows.
+        for (std::int32_t b = 0; b < n.branches; ++b) {
+            const auto child = std::size_t(n.child + b);
+            if (growth_.rules.classes || growth_.count(child) == 0) measure(child);
+        }
     }
 
     Growth& growth_;

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "tree/columns.hpp"
+#include "tree/items.hpp"
 #include "tree/judge.hpp"
+#include "tree/multiway.hpp"
 #include "tree/principal.hpp"
 
 namespace ceiba::tree {
@@ -19,23 +21,15 @@ namespace ceiba::tree {
 // Groupings are searched one by one up to this many levels: 511 of them.
 constexpr std::size_t kExhaustive = 10;
 
-// Levels (and the gap, where it is one) with their cells.
-struct Items {
-    std::vector<std::uint32_t> codes;
-    std::vector<Number> cells;
-
-    std::size_t count() const { return codes.size(); }
-};
-
 template <typename Cells, typename Rule>
 class LevelSearch {
   public:
     explicit LevelSearch(Judge<Cells, Rule>& judge)
-        : judge_(judge), left_(judge.size), right_(judge.size) {}
+        : judge_(judge), multiway_(judge), left_(judge.size), right_(judge.size) {}
 
     template <typename Source>
     void find(const Column& column, Source source, Candidate& best) {
-        collect(source);
+        items_.collect(source, judge_.size);
         if (judge_.rules.multiway)
             multiway(column, best);
         else
@@ -48,18 +42,7 @@ class LevelSearch {
         return cell.data();
     }
 
-    template <typename Source>
-    void collect(Source& source) {
-        items_.codes.clear();
-        items_.cells.clear();
-        while (source.more()) {
-            items_.codes.push_back(source.code());
-            items_.cells.resize(items_.codes.size() * judge_.size, 0);
-            source.take(items_.cells.data() + items_.cells.size() - judge_.size);
-        }
-    }
-
-    const Number* item(std::size_t i) const { return items_.cells.data() + i * judge_.size; }
+    const Number* item(std::size_t i) const { return items_.cell(i); }
 
     void grouped(const Column& column, Candidate& best) {
         const bool gap_is_item = judge_.gaps() && judge_.rules.gaps == GapRule::kLearned;
@@ -177,52 +160,30 @@ class LevelSearch {
         note(column, Method::kExhaustive, side, gap, best);
     }
 
-    // A branch for every level that the node has.
+    // A branch for every level that the node has, or that the column has.
     void multiway(const Column& column, Candidate& best) {
-        const std::size_t levels = items_.count();
-        const bool own = judge_.gaps() && (judge_.rules.gaps == GapRule::kBranch ||
-                                           (judge_.rules.gaps == GapRule::kLearned && levels == 1));
-        if (levels + own < 2) return;
-        std::vector<std::size_t> hosts;  // branches that the gaps may join
-        if (judge_.gaps() && !own && judge_.rules.gaps == GapRule::kLearned)
-            for (std::size_t i = 0; i < levels; ++i) hosts.push_back(i);
-        else if (judge_.gaps() && !own)
-            hosts.push_back(heaviest());
-        if (hosts.empty()) hosts.push_back(levels);  // nobody's
-        for (const std::size_t host : hosts) {
-            if (!offer_branches(best, host, own)) continue;
-            best.branches = std::int32_t(levels + own);
-            const std::int32_t gap = own             ? std::int32_t(levels)
-                                     : judge_.gaps() ? std::int32_t(host)
-                                                     : kHeavier;
-            note(
-                column, Method::kMultiway, [](std::size_t i) { return std::int32_t(i); }, gap,
-                best);
+        std::int32_t gap = kHeavier;
+        if (!multiway_.offer(items_, best, gap)) return;
+        const bool every = judge_.rules.empty;
+        const bool own = gap == std::int32_t(items_.count());
+        const auto branch = [&](std::size_t i) {
+            return std::int32_t(every ? items_.codes[i] : i);
+        };
+        if (every) {
+            best.branches = std::int32_t(column.n_codes) + own;
+            if (own)
+                gap = std::int32_t(column.n_codes);
+            else if (gap != kHeavier)
+                gap = branch(std::size_t(gap));
         }
-    }
-
-    bool offer_branches(Candidate& best, std::size_t host, bool own) {
-        best.seen = true;
-        double terms = 0, weights = 0;
-        for (std::size_t i = 0; i < items_.count(); ++i) {
-            const Number* cell =
-                i == host ? judge_.sum(zeroed(left_), item(i), judge_.gap()) : item(i);
-            if (!judge_.branch(cell, terms, weights)) return false;
-        }
-        if (own && !judge_.branch(judge_.gap(), terms, weights)) return false;
-        if (!best.offer(judge_.score(terms, weights))) return false;
-        best.terms = terms;
-        return true;
-    }
-
-    std::size_t heaviest() const {
-        std::size_t best = 0;
-        for (std::size_t i = 1; i < items_.count(); ++i)
-            if (judge_.cells.weight(item(i)) > judge_.cells.weight(item(best))) best = i;
-        return best;
+        note(column, Method::kMultiway, branch, gap, best);
+        for (std::uint32_t level = 0; every && level < column.n_codes; ++level)
+            if (!std::binary_search(items_.codes.begin(), items_.codes.end(), level))
+                best.table.emplace_back(level, std::int32_t(level));
     }
 
     Judge<Cells, Rule>& judge_;
+    Multiway<Cells, Rule> multiway_;
     std::vector<Number> left_, right_;
     Items items_;
 };

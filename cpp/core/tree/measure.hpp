@@ -20,6 +20,7 @@ void measure(Growth& growth, std::size_t node, std::span<const std::uint32_t> pl
              Finder<Rows>& finder) {
     Number* cell = growth.cell(node);
     for (const std::uint32_t place : places) payload.add(cell, place);
+    if (places.empty()) return growth.close_if_done(node);
     Node& n = growth.nodes[node];
     if (targets.value != nullptr) {
         for (const std::uint32_t place : places) {

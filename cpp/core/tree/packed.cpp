@@ -1,8 +1,10 @@
 #include "tree/packed.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 
 #include "tree/coding.hpp"
@@ -41,6 +43,7 @@ class Packer {
             else
                 add_leaf(node);
         }
+        if (!growth_.surrogates.empty()) add_surrogates();
         tree_.order = std::move(numbering_.order);
         return std::move(tree_);
     }
@@ -67,7 +70,14 @@ class Packer {
         }
     }
 
-    double middle(std::size_t node) const {
+    // Whose rows tell what a node predicts: its own, or, of an empty one, those of the node above.
+    std::size_t model_of(std::size_t node) const {
+        const Node& n = growth_.nodes[node];
+        return n.reason == Reason::kEmpty ? std::size_t(n.parent) : node;
+    }
+
+    double middle(std::size_t own) const {
+        const std::size_t node = model_of(own);
         const Node& n = growth_.nodes[node];
         if (n.least == n.most) return n.least;
         if (growth_.rules.criterion == Criterion::kAbsolute) return n.median;
@@ -94,7 +104,7 @@ class Packer {
     // Leaves with equal class weights share a row.
     std::int32_t leaf_row(std::size_t node) {
         const auto k = std::size_t(growth_.rules.classes);
-        const Number* cell = growth_.cell(node);
+        const Number* cell = growth_.cell(model_of(node));
         const std::string_view key(reinterpret_cast<const char*>(cell), k * sizeof(Number));
         const auto [found, fresh] = rows_.emplace(key, std::int32_t(rows_.size()));
         if (fresh) tree_.leaves.insert(tree_.leaves.end(), cell, cell + k);
@@ -107,12 +117,66 @@ class Packer {
         PackedNode packed{0, child, 0};
         if (n.shape == Shape::kTable) {
             add_levels(n, packed);
+        } else if (n.shape == Shape::kIntervals) {
+            add_intervals(n, packed);
         } else {
             packed.cut = n.shape == Shape::kKnown ? scales_.largest(column)
-                                                  : scales_.threshold(column, n.cut, n.next);
+                                                  : scales_.threshold(column, n.cut, n.next, n.at);
             packed.test = test(column, threshold_test(scales_.types[column]), n.gap);
         }
         tree_.nodes.push_back(packed);
+    }
+
+    void add_intervals(const Node& n, PackedNode& packed) {
+        const auto column = std::size_t(n.column);
+        packed.cut = tree_.words.size();
+        packed.test = test(column, Test::kIntervals, 0);
+        const std::int32_t cuts = growth_.n_cuts(n);
+        tree_.words.push_back(std::uint64_t(n.gap) << 32 | std::uint64_t(cuts));
+        for (std::int32_t i = 0; i < cuts; ++i)
+            tree_.words.push_back(
+                scales_.threshold(column, growth_.cut(n, i, false), growth_.cut(n, i, true)));
+    }
+
+    void add_surrogates() {
+        std::vector<std::vector<const Surrogate*>> of(growth_.nodes.size());
+        for (const Surrogate& surrogate : growth_.surrogates)
+            of[std::size_t(surrogate.node)].push_back(&surrogate);
+        tree_.first_surrogate.push_back(0);
+        for (std::size_t i = 0; i < numbering_.order.size(); ++i) {
+            if (numbering_.child[i] >= 0)
+                for (const Surrogate* s : of[std::size_t(numbering_.order[i])]) add_surrogate(*s);
+            tree_.first_surrogate.push_back(std::int64_t(tree_.surrogates.size()));
+        }
+    }
+
+    void add_surrogate(const Surrogate& s) {
+        const auto column = std::size_t(s.column);
+        PackedNode packed{0, s.flipped, 0};
+        if (s.table >= 0) {
+            const auto first = growth_.tables.begin() + s.table;
+            packed.cut = tree_.tables.size();
+            packed.test = test(column, Test::kTable, 0);
+            tree_.tables.push_back(-1);
+            tree_.tables.insert(tree_.tables.end(), first,
+                                first + std::ptrdiff_t(scales_.levels[column]));
+        } else {
+            packed.cut = scales_.threshold(column, s.cut, s.next);
+            packed.test = test(column, threshold_test(scales_.types[column]), 0);
+        }
+        tree_.surrogates.push_back(packed);
+        tree_.agreement.push_back(s.agreement);
+        tree_.adjusted.push_back(s.adjusted);
+    }
+
+    std::vector<std::uint64_t> with_presence(std::vector<std::uint64_t> words, std::int64_t table,
+                                             std::size_t levels) const {
+        const std::size_t width = words.size();
+        words.resize(2 * width, 0);
+        for (std::size_t level = 0; level < levels; ++level)
+            if (growth_.tables[std::size_t(table) + level] >= 0)
+                words[width + level / 64] |= std::uint64_t(1) << level % 64;
+        return words;
     }
 
     // A level that the node did not have goes where its gaps go.
@@ -122,17 +186,24 @@ class Packer {
         std::vector<std::int32_t> branch(growth_.tables.begin() + n.table,
                                          growth_.tables.begin() + n.table + std::ptrdiff_t(levels));
         std::replace(branch.begin(), branch.end(), -1, n.gap);
+        // Where gaps are shared or follow surrogates, a level that the node did not have is one:
+        // which levels it had stands behind the branches.
+        const bool presence = growth_.rules.split.ignores_gaps();
         if (n.branches > 2 || n.method == Method::kMultiway) {
             packed.cut = tree_.tables.size();
             packed.test = test(column, Test::kTable, 0);
             tree_.tables.push_back(n.gap);
             tree_.tables.insert(tree_.tables.end(), branch.begin(), branch.end());
+            for (std::size_t level = 0; presence && level < levels; ++level)
+                tree_.tables.push_back(growth_.tables[std::size_t(n.table) + level] >= 0);
             return;
         }
         std::vector<std::uint64_t> words((levels + 63) / 64, 0);
         for (std::size_t level = 0; level < levels; ++level)
             if (branch[level] == 0) words[level / 64] |= std::uint64_t(1) << level % 64;
-        if (levels <= kMaskLevels) {
+        if (presence)
+            words = with_presence(std::move(words), n.table, levels);
+        else if (levels <= kMaskLevels) {
             packed.cut = words.empty() ? 0 : words[0];
             packed.test = test(column, Test::kMask, n.gap);
             return;
@@ -163,16 +234,32 @@ std::uint64_t Scales::value(std::size_t column, std::uint32_t code) const {
     return bits[std::lower_bound(codes + begin, codes + end, code) - codes];
 }
 
-std::uint64_t Scales::threshold(std::size_t column, std::uint32_t cut, std::uint32_t next) const {
+namespace {
+
+// A threshold that separates a < b: `at` where it does, else their middle.
+template <typename T>
+std::uint64_t separating(std::uint64_t below, std::uint64_t above, double at) {
+    const T a = std::bit_cast<T>(below), b = std::bit_cast<T>(above);
+    if constexpr (std::is_same_v<T, double>) {
+        if (a <= at && at < b) return std::bit_cast<std::uint64_t>(at);
+    } else if (double(a) < at && at < double(b)) {
+        // Whole numbers that are not above `at` are not above its whole part.
+        return std::bit_cast<std::uint64_t>(std::clamp(T(std::floor(at)), a, T(b - 1)));
+    }
+    return std::bit_cast<std::uint64_t>(std::isnan(at) ? between(a, b) : a);
+}
+
+}  // namespace
+
+std::uint64_t Scales::threshold(std::size_t column, std::uint32_t cut, std::uint32_t next,
+                                double at) const {
     if (types[column] == Type::kOrdinal) return cut;
     const std::uint64_t below = value(column, cut);
     if (codes == nullptr) return below;
     const std::uint64_t above = value(column, next);
-    if (types[column] == Type::kInt)
-        return std::uint64_t(between(std::int64_t(below), std::int64_t(above)));
-    if (types[column] == Type::kUnsigned) return between(below, above);
-    return std::bit_cast<std::uint64_t>(
-        between(std::bit_cast<double>(below), std::bit_cast<double>(above)));
+    if (types[column] == Type::kInt) return separating<std::int64_t>(below, above, at);
+    if (types[column] == Type::kUnsigned) return separating<std::uint64_t>(below, above, at);
+    return separating<double>(below, above, at);
 }
 
 std::uint64_t Scales::largest(std::size_t column) const {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "tree/growth.hpp"
@@ -13,11 +14,24 @@ namespace ceiba::tree {
 // How the numbers of a column are stored, and so compared.
 enum class Type : std::uint8_t { kDouble, kFloat, kInt, kUnsigned, kOrdinal, kNominal };
 
-enum class Test : std::uint8_t { kLeaf, kReal, kInt, kUnsigned, kOrdinal, kMask, kWords, kTable };
+enum class Test : std::uint8_t {
+    kLeaf,
+    kReal,
+    kInt,
+    kUnsigned,
+    kOrdinal,
+    kMask,
+    kWords,
+    kTable,
+    kIntervals
+};
 
 // cut    threshold (bits of its type); levels of branch 0 as a mask, or where they stand among the
 //        words; where the branches of the levels stand among the tables, the gap's before them;
-//        in a leaf of numbers the value
+//        where the thresholds of intervals stand among the words, after a word with the branch of
+//        gaps (upper half) and their number (lower half); in a leaf of numbers the value. In trees
+//        whose gaps are shared or follow surrogates, words and tables of levels are followed by
+//        bits or flags of the levels that the node had
 // child  first branch, the others follow; in a leaf of classes its row among the leaves
 // test   column (24 bits), test (4), branch of gaps (4)
 struct PackedNode {
@@ -41,7 +55,9 @@ struct Scales {
     const std::uint32_t* codes = nullptr;  // null: edges, one a code
 
     bool has(std::size_t column, std::uint32_t code) const;
-    std::uint64_t threshold(std::size_t column, std::uint32_t cut, std::uint32_t next) const;
+    // Between two codes: at `at`, or halfway where that is no number.
+    std::uint64_t threshold(std::size_t column, std::uint32_t cut, std::uint32_t next,
+                            double at = std::numeric_limits<double>::quiet_NaN()) const;
     std::uint64_t largest(std::size_t column) const;
 
   private:
@@ -59,6 +75,11 @@ struct PackedTree {
     std::vector<std::uint8_t> reason, method;
     std::vector<std::int32_t> ties, depth, runner_up;
     std::vector<std::int32_t> order;  // number in the growth
+    // Surrogates of node i are [first[i], first[i + 1]): their `child` is 1 where the branches are
+    // exchanged; a branch of -1 in a table says nothing.
+    std::vector<PackedNode> surrogates;
+    std::vector<std::int64_t> first_surrogate;
+    std::vector<double> agreement, adjusted;
 };
 
 PackedTree pack(const Growth& growth, const Scales& scales);

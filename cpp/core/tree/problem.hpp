@@ -17,6 +17,7 @@ struct Targets {
     const double* value = nullptr;         // target
     const Number* weight = nullptr;        // null: 1 each
     const double* ranked = nullptr;        // absolute error: the target of each rank
+    const Number* plain = nullptr;         // surrogates: the weight without costs; null: `weight`
 };
 
 // Grow the whole tree on rows in memory, or go on with one: `node` is then the node of every row,
@@ -24,6 +25,11 @@ struct Targets {
 template <typename Code>
 void grow(Growth& growth, const Columns<Code>& columns, const Targets& targets,
           const std::int32_t* node, int threads);
+
+// Grow the whole tree where gaps are fractional or follow surrogates (gap_grow.cpp).
+template <typename Code>
+void grow_by_gaps(Growth& growth, const Columns<Code>& columns, const Targets& targets,
+                  int threads);
 
 // Cells of every (slot, column, code), the gap's behind a column's codes; `slot` of every row, -1
 // for none.

@@ -58,6 +58,50 @@ std::int32_t real_branch(const PackedNode& node, double x) {
     return !(x <= std::bit_cast<double>(node.cut));
 }
 
+// How many of a node's thresholds lie below a value.
+template <typename T>
+std::int32_t interval_of(const std::uint64_t* words, T value) {
+    const std::uint64_t *first = words + 1, *last = first + std::uint32_t(*words);
+    const auto below = [&](std::uint64_t word) { return value > std::bit_cast<T>(word); };
+    return std::int32_t(std::partition_point(first, last, below) - first);
+}
+
+std::int32_t interval_branch(const std::uint64_t* words, const AnyColumn& column, std::size_t row) {
+    const auto gap = std::int32_t(*words >> 32);
+    if (column.gaps != nullptr && column.gaps[row]) return gap;
+    switch (column.type) {
+        case Type::kInt:
+            return interval_of(words, at<std::int64_t>(column, row));
+        case Type::kUnsigned:
+            return interval_of(words, at<std::uint64_t>(column, row));
+        case Type::kOrdinal: {
+            const auto level = at<std::int32_t>(column, row);
+            return level < 0 ? gap : interval_of(words, std::int64_t(level));
+        }
+        default:
+            break;
+    }
+    const double x =
+        column.type == Type::kDouble ? at<double>(column, row) : double(at<float>(column, row));
+    return x != x ? gap : interval_of(words, x);
+}
+
+}  // namespace
+
+bool is_gap(const AnyColumn& column, std::size_t row) {
+    switch (column.type) {
+        case Type::kDouble:
+            return at<double>(column, row) != at<double>(column, row);
+        case Type::kFloat:
+            return at<float>(column, row) != at<float>(column, row);
+        case Type::kInt:
+        case Type::kUnsigned:
+            return column.gaps != nullptr && column.gaps[row];
+        default:
+            return at<std::int32_t>(column, row) < 0;
+    }
+}
+
 std::int32_t branch_of(const TreeView& tree, const PackedNode& node, const AnyColumn& column,
                        std::size_t row) {
     const auto gap = std::int32_t(node.gap());
@@ -71,6 +115,8 @@ std::int32_t branch_of(const TreeView& tree, const PackedNode& node, const AnyCo
         case Test::kUnsigned:
             if (column.gaps != nullptr && column.gaps[row]) return gap;
             return at<std::uint64_t>(column, row) > node.cut;
+        case Test::kIntervals:
+            return interval_branch(tree.words + node.cut, column, row);
         default:
             break;
     }
@@ -82,8 +128,6 @@ std::int32_t branch_of(const TreeView& tree, const PackedNode& node, const AnyCo
     if (node.kind() == Test::kMask) return !(node.cut >> level & 1);
     return !(tree.words[node.cut + std::size_t(level) / 64] >> level % 64 & 1);
 }
-
-}  // namespace
 
 template <typename T>
 void route_matrix(const TreeView& tree, const T* rows, std::size_t n, std::size_t width,
@@ -117,8 +161,6 @@ void route_columns(const TreeView& tree, const std::vector<AnyColumn>& columns, 
                  });
 }
 
-namespace {
-
 bool fits(Test kind, Type type) {
     switch (kind) {
         case Test::kReal:
@@ -133,10 +175,14 @@ bool fits(Test kind, Type type) {
         case Test::kWords:
         case Test::kTable:
             return type == Type::kNominal;
+        case Test::kIntervals:
+            return type != Type::kNominal;
         default:
             return false;
     }
 }
+
+namespace {
 
 // Branches of a node that the arrays may be asked for; 0 where its levels lie outside of them.
 std::size_t branches_of(const TreeView& tree, const PackedNode& node, std::size_t levels) {
@@ -145,6 +191,12 @@ std::size_t branches_of(const TreeView& tree, const PackedNode& node, std::size_
     if (node.kind() == Test::kWords) {
         const std::size_t need = (levels + 63) / 64;
         return need <= tree.n_words && node.cut <= tree.n_words - need ? two : 0;
+    }
+    if (node.kind() == Test::kIntervals) {
+        if (node.cut >= tree.n_words) return 0;
+        const std::uint64_t n = std::uint32_t(tree.words[node.cut]);
+        if (n == 0 || n > tree.n_words - node.cut - 1) return 0;
+        return std::max<std::size_t>(n + 1, (tree.words[node.cut] >> 32) + 1);
     }
     if (node.kind() != Test::kTable) return two;
     if (levels + 1 > tree.n_tables || node.cut > tree.n_tables - levels - 1) return 0;

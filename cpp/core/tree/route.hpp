@@ -15,6 +15,7 @@ struct AnyColumn {
     const void* data = nullptr;          // int32 codes for ordinal and nominal columns
     std::ptrdiff_t stride = 1;           // in elements
     const std::uint8_t* gaps = nullptr;  // mask of whole numbers; floats say NaN, codes -1
+    std::uint32_t levels = 0;            // of ordinal and nominal columns
 };
 
 struct TreeView {
@@ -25,6 +26,12 @@ struct TreeView {
     const std::int32_t* tables = nullptr;
     std::size_t n_tables = 0;
 };
+
+// The branch that a row takes at a node, and whether it has no value there.
+std::int32_t branch_of(const TreeView& tree, const PackedNode& node, const AnyColumn& column,
+                       std::size_t row);
+bool is_gap(const AnyColumn& column, std::size_t row);
+bool fits(Test kind, Type type);
 
 // Whether every row ends in a leaf and reads nothing beyond the arrays: a tree may come from a
 // file. `levels` of every column, 0 for numbers. Returns what is wrong, or null.

@@ -25,7 +25,7 @@ class Bins {
     }
     bool more() const { return at_ < n_codes_; }
     std::uint32_t code() const { return at_; }
-    void take(Number* cell) {
+    [[gnu::always_inline]] void take(Number* cell) {
         const Number* bin = bins_ + std::size_t(at_) * cells_.size();
         for (int s = 0; s < cells_.size(); ++s) cell[s] += bin[s];
         ++at_;
@@ -60,7 +60,7 @@ class Entries {
     }
     bool more() const { return at_ < known_; }
     std::uint32_t code() const { return code_of(*at_); }
-    void take(Number* cell) {
+    [[gnu::always_inline]] void take(Number* cell) {
         const std::uint32_t code = code_of(*at_);
         do rows_.add(cell, row_of(*at_++));
         while (at_ < known_ && code_of(*at_) == code);
@@ -92,7 +92,7 @@ class Labels {
     }
     bool more() const { return at_ < known_; }
     std::uint32_t code() const { return *at_ >> bits_; }
-    void take(Number* cell) {
+    [[gnu::always_inline]] void take(Number* cell) {
         const std::uint32_t code = *at_ >> bits_;
         do ++cell[*at_++ & mask_];
         while (at_ < known_ && *at_ >> bits_ == code);

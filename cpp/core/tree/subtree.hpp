@@ -33,6 +33,7 @@ class Subtree {
               Interrupt& interrupt, int thread) {
         rows_ = rows;
         payload_ = payload;
+        finder_.listen(&interrupt, thread);
         n_ = rows.size();
         sort_columns();
         places_.resize(n_);
@@ -40,12 +41,13 @@ class Subtree {
         branch_.resize(n_);
         spare_.resize(n_);
         spare_places_.resize(n_);
-        std::vector<Open> open{{0, 0, n_, varying()}};
+        std::vector<Open> open{{0, 0, n_, varying(part.used)}};
         while (!open.empty() && !interrupt.stopped(thread)) {
             const Open node = std::move(open.back());
             open.pop_back();
             split(part, node, open);
         }
+        finder_.listen(nullptr);
     }
 
   private:
@@ -63,6 +65,7 @@ class Subtree {
     void sort_columns() {
         entries_.resize(columns_.count() * n_);
         ranks_.resize(columns_.count());
+        values_.resize(columns_.count());
         for (std::size_t j = 0; j < columns_.count(); ++j) {
             if (wide(j))
                 rank_column(j);
@@ -114,13 +117,21 @@ class Subtree {
             const SmallEntry small = code == gap ? kWide : SmallEntry(rank.size() - 1);
             out[i] = small << kSmallBits | place;
         }
+        if (columns_.columns[j].values == nullptr) return;
+        values_[j].clear();
+        for (const std::uint32_t code : rank)
+            values_[j].push_back(columns_.columns[j].values[code]);
     }
 
-    std::vector<std::int32_t> varying() {
+    // Columns that vary, without those that were tested above and may not be again.
+    std::vector<std::int32_t> varying(const std::vector<std::int32_t>& used) {
         std::vector<std::int32_t> found;
         for (std::size_t j = 0; j < columns_.count(); ++j)
             if (entries(j)[0] >> kSmallBits != entries(j)[n_ - 1] >> kSmallBits)
                 found.push_back(std::int32_t(j));
+        std::erase_if(found, [&](std::int32_t j) {
+            return std::find(used.begin(), used.end(), j) != used.end();
+        });
         return found;
     }
 
@@ -128,6 +139,8 @@ class Subtree {
         std::vector<std::int32_t> left = look(part, node);
         part.decide(node.node, looked_at_, best_);
         if (part.nodes[node.node].reason != Reason::kSplit) return;
+        if (!part.reusable(part.nodes[node.node].nominal))
+            std::erase(left, part.nodes[node.node].column);
         mark(part, node);
         part.branch_out(node.node);
         part_places(part, node);
@@ -150,7 +163,8 @@ class Subtree {
 
     // Candidates of the columns that the node looks at; returns the columns that vary in it.
     std::vector<std::int32_t> look(Growth& part, const Open& node) {
-        const NodeCell cell{part.cell(node.node), part.nodes[node.node].term};
+        const Node& n = part.nodes[node.node];
+        const NodeCell cell{part.cell(node.node), n.term, n.path};
         looked_at_.clear();
         best_.clear();
         const std::size_t wanted = std::size_t(part.rules.columns_a_node);
@@ -161,14 +175,15 @@ class Subtree {
             return left;
         }
         const std::vector<std::int32_t> drawn = part.drawn(node.node);
-        std::vector<std::int32_t> first(drawn.begin(), drawn.begin() + std::ptrdiff_t(wanted));
+        const std::size_t first_ones = std::min(wanted, drawn.size());
+        std::vector<std::int32_t> first(drawn.begin(), drawn.begin() + std::ptrdiff_t(first_ones));
         std::sort(first.begin(), first.end());
         bool found = false;
         for (const std::int32_t j : first) {
             find(cell, node, j);
             found = found || best_.back().found();
         }
-        for (std::size_t i = wanted; i < drawn.size() && !found; ++i) {
+        for (std::size_t i = first_ones; i < drawn.size() && !found; ++i) {
             find(cell, node, drawn[i]);
             found = best_.back().found();
         }
@@ -180,13 +195,19 @@ class Subtree {
         best_.emplace_back();
         looked_at_.push_back(column);
         Candidate& best = best_.back();
-        finder_.small(cell, columns_.columns[j], gap_code(j), payload_,
+        Column own = columns_.columns[j];
+        if (own.values != nullptr && wide(j)) own.values = values_[j].data();
+        finder_.small(cell, own, gap_code(j), payload_,
                       {entries(j) + node.begin, node.end - node.begin}, best);
         if (best.found() && wide(j)) {
             best.cut = ranks_[j][best.cut];
             best.next = ranks_[j][best.next];
+            for (auto& [cut, next] : best.cuts) {
+                cut = ranks_[j][cut];
+                next = ranks_[j][next];
+            }
         }
-        return best.seen;
+        return best.seen || best.varies;
     }
 
     // The branch of every row, told by the entries of the column that was chosen.
@@ -260,6 +281,7 @@ class Subtree {
     std::vector<SmallEntry> entries_, spare_, small_;
     std::vector<LargeEntry> large_;
     std::vector<std::vector<std::uint32_t>> ranks_;
+    std::vector<std::vector<double>> values_;  // of the ranks
     std::vector<std::uint32_t> counts_, places_, spare_places_;
     std::vector<std::uint16_t> branch_;
     std::vector<std::size_t> starts_, next_;

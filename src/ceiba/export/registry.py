@@ -21,6 +21,7 @@ RECORDS = {
     "ComponentMoments": "ceiba.stats.component_moments",
     "ConjugatePrior": "ceiba.mixture.prior",
     "MixtureChoice": "ceiba.mixture.choice",
+    "Pruning": "ceiba.tree.prune",
     "Schema": "ceiba.data.schema",
     "Trace": "ceiba.base.trace",
     "Tree": "ceiba.tree.structure",

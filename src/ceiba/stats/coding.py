@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -36,9 +37,15 @@ class Scale:
         """Value of a code or upper edge of a bin, as a float."""
         part = slice(self.offsets[column], self.offsets[column + 1])
         place = code if self.codes is None else int(np.searchsorted(self.codes[part], code))
-        types = {INT: np.int64, UNSIGNED: np.uint64}
-        numbers = self.bits[part].view(types.get(columns.types[column], np.float64))
+        numbers = self.numbers(columns, column)
         return float(numbers[place]) if place < len(numbers) else np.inf
+
+    def numbers(self, columns: ColumnTypes, column: int) -> Array:
+        """All numbers of a column, as floats."""
+        part = slice(self.offsets[column], self.offsets[column + 1])
+        types = {INT: np.int64, UNSIGNED: np.uint64}
+        own: Array = self.bits[part].view(types.get(columns.types[column], np.float64))
+        return own.astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,11 +59,25 @@ class Coding:
         Codes of each column; a gap has the code behind the last.
     edges : Scale or None
         Upper edges of bins; None where codes are ranks among all values.
+    worth : ndarray of float64 or None
+        What each code counts as, column after column, for a rule that says where to cut.
+    cuts : tuple of ndarray or None
+        Where all nodes cut, column after column, and where those of each column begin.
     """
 
     columns: ColumnTypes
     n_codes: Array
     edges: Scale | None = None
+    worth: Array | None = None
+    cuts: tuple[Array, Array] | None = None
+
+    def native(self) -> Any:
+        """The native view."""
+        cuts, first = self.cuts or (None, None)
+        return _native.TreeColumns(
+            n_codes=self.n_codes, nominal=self.columns.nominal,
+            values=self.worth, cuts=cuts, first_cut=first,
+        )  # fmt: skip
 
     @classmethod
     def exact(cls, table: Table, threads: int) -> tuple[Coding, Array]:
@@ -115,6 +136,14 @@ class Coding:
             arrays, gaps, self.columns.types, self.columns.levels, codes, own, offsets, threads
         )
         return Scale(np.asarray(bits), offsets, own)
+
+    def with_worth(self, worth: list[Array], cuts: list[Array] | None) -> Coding:
+        """The same coding, told what codes count as and, if so, where every node cuts."""
+        given = None
+        if cuts is not None:
+            first = np.cumsum([0, *(len(own) for own in cuts)], dtype=np.int64)
+            given = np.concatenate(cuts).astype(np.float64), first
+        return replace(self, worth=np.concatenate(worth).astype(np.float64), cuts=given)
 
     @property
     def total_codes(self) -> int:

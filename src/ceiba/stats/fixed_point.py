@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import xlogy
 
 from ceiba import _native
 from ceiba.stats.labelled import Labelled
@@ -41,6 +42,8 @@ class FixedPoint:
         Weights are first divided by this power of two: none is then above 1, unless all are whole.
     weight_bits, target_bits, square_bits : int
         Powers of two that the numbers are multiplied by.
+    poisson : bool
+        Whether y log y takes the place of squared targets.
     """
 
     classes: Array | None
@@ -52,15 +55,28 @@ class FixedPoint:
     weight_bits: int
     target_bits: int
     square_bits: int
+    poisson: bool = False
 
     @classmethod
-    def of(cls, survey: TargetSurvey, class_weights: Array | None, *, squares: bool) -> FixedPoint:
-        """Scales that neither overflow nor waste bits, from counts and ranges alone."""
-        most, whole = survey.weight_most, survey.whole_weights
+    def of(
+        cls,
+        survey: TargetSurvey,
+        class_weights: Array | None,
+        *,
+        squares: bool,
+        shares: bool = False,
+        poisson: bool = False,
+    ) -> FixedPoint:
+        """Scales that neither overflow nor waste bits, from counts and ranges alone.
+
+        ``squares`` of targets are wanted, ``shares`` of rows will be weighted, and under
+        ``poisson`` y log y takes the place of squares, of targets that are not centred.
+        """
+        most, whole = survey.weight_most, survey.whole_weights and not shares
         if class_weights is not None:
             most *= float(class_weights.max())
             whole = whole and bool((class_weights % 1 == 0).all())
-        weighted = class_weights is not None or survey.weight_least != 1 or most != 1
+        weighted = shares or class_weights is not None or survey.weight_least != 1 or most != 1
         rows, heaviest = _exponent(survey.n_rows), _exponent(most)
         whole = whole and rows + heaviest <= _WEIGHT_BITS
         weight_shift = 0 if whole else heaviest
@@ -69,16 +85,19 @@ class FixedPoint:
         centre, target_bits, square_bits = 0.0, 0, 0
         if survey.classes is None:
             centre, reach = _middle(survey.target_least, survey.target_most)
+            if poisson:
+                centre, reach = 0.0, survey.target_most
             _check_reach(reach, squares, survey.n_rows)
             if squares and reach > 0:
                 far = _exponent(reach)
+                further = _exponent(max(1.0, abs(_ylogy(reach)))) if poisson else 2 * far
                 target_bits = _SUM_BITS - room - far
                 if whole:  # targets are rounded before they are weighted
                     target_bits = min(target_bits, _WEIGHT_BITS - far)
-                square_bits = _SUM_BITS - room - 2 * far
+                square_bits = _SUM_BITS - room - further
         return cls(
             survey.classes, class_weights, weighted, whole, centre,
-            weight_shift, weight_bits, target_bits, square_bits,
+            weight_shift, weight_bits, target_bits, square_bits, poisson,
         )  # fmt: skip
 
     def weights(self, rows: Labelled, labels: Array | None) -> Array | None:
@@ -119,7 +138,8 @@ class FixedPoint:
             return TargetArrays(number=number, value=value, weight=weight, ranked=ranked)
         shifted = value - self.centre
         number = self._scaled(shifted, self.target_bits, real)
-        square = self._scaled(shifted * shifted, self.square_bits, real)
+        squared = _ylogy(shifted) if self.poisson else shifted * shifted
+        square = self._scaled(squared, self.square_bits, real)
         return TargetArrays(number=number, square=square, value=value, weight=weight)
 
     def _fixed_weights(self, weight: Array | None) -> Array | None:
@@ -169,12 +189,13 @@ class TargetArrays:
     value: Array | None = None
     weight: Array | None = None
     ranked: Array | None = None
+    plain: Array | None = None
 
     def native(self) -> Any:
         """The native view of the arrays."""
         return _native.TreeTargets(
             label=self.label, number=self.number, square=self.square,
-            value=self.value, weight=self.weight, ranked=self.ranked,
+            value=self.value, weight=self.weight, ranked=self.ranked, plain=self.plain,
         )  # fmt: skip
 
     def take(self, rows: Array) -> TargetArrays:
@@ -197,6 +218,11 @@ class TargetArrays:
                 for n, arrays in columns.items()
             }
         )
+
+
+def _ylogy(value: Any) -> Any:
+    """y log y, which is 0 at 0."""
+    return xlogy(value, value)
 
 
 def _exponent(value: float) -> int:

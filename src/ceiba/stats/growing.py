@@ -12,14 +12,15 @@ from ceiba.stats.coding import Coding
 from ceiba.stats.fixed_point import FixedPoint, TargetArrays
 from ceiba.stats.points import Array
 
-OPEN = 9  # the reason of a node that nobody has decided about
+OPEN = 12  # the reason of a node that nobody has decided about
 
 
 class State(NamedTuple):
     """A tree that is being grown, as the kernels hand it over: it can travel.
 
     ``nodes`` are records in bytes, ``cells`` their sums, ``tables`` branches of levels, ``gains``
-    and ``cuts`` the best candidate of every node and column where these are kept.
+    and ``cuts`` the best candidate of every node and column where these are kept, ``surrogates``
+    records in bytes.
     """
 
     nodes: Array
@@ -27,6 +28,7 @@ class State(NamedTuple):
     tables: Array
     gains: Array
     cuts: Array
+    surrogates: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,8 +88,7 @@ class LevelSums:
         _native.tree_level_sums(
             rules.native(),
             codes,
-            coding.n_codes,
-            coding.columns.nominal,
+            coding.native(),
             fixed.targets(batch.rows).native(),
             slot.astype(np.int32),
             sums.cells,
@@ -133,7 +134,7 @@ class OpenRows:
         if state is None:
             return cls(((codes, targets, None),))
         places = places_of(rules, state, codes, coding)
-        reasons = _native.tree_look(state)[0]
+        reasons = _native.tree_reasons(state)
         kept = np.flatnonzero(reasons[places] == OPEN)
         return cls(((np.ascontiguousarray(codes[:, kept]), targets.take(kept), places[kept]),))
 
@@ -153,7 +154,5 @@ def places_of(rules: TreeRules, state: State | None, codes: Array, coding: Codin
     """The node that every coded row has come to."""
     places = np.zeros(codes.shape[1], np.int32)
     if state is not None:
-        _native.tree_places(
-            rules.native(), state, codes, coding.n_codes, coding.columns.nominal, places
-        )
+        _native.tree_places(rules.native(), state, codes, coding.native(), places)
     return places

@@ -20,10 +20,10 @@ _UNITS |= {"us": 10**3, "ns": 1}
 _WHOLE = 1e16
 
 
-def branch_cases(split: Split, branch: int) -> list[Any]:
-    """Levels of a branch, and `GAP` where rows without a value go there."""
+def branch_cases(split: Split, branch: int, missing: str = "branch") -> list[Any]:
+    """Levels of a branch, and `GAP` where rows without a value go there (``Tree.missing``)."""
     levels = [*split.branches[branch]] if split.branches else []
-    return levels + [GAP] * (branch == split.gaps)
+    return levels + [GAP] * (branch == split.gaps and missing == "branch")
 
 
 def condition(
@@ -45,10 +45,12 @@ def condition(
     levels = [case for case in cases if case is not GAP]
     if split.kind == "threshold":
         text = _comparison(split, branch, column, decimals)
+    elif split.kind == "intervals":
+        text = _interval(split, branch, column, decimals)
     elif len(levels) == 1:
         text = f"{split.name} = {levels[0]}"
     else:
-        text = f"{split.name} in {{{_listed(levels, max_labels)}}}" if levels else ""
+        text = f"{split.name} in {{{listed_labels(levels, max_labels)}}}" if levels else ""
     if not text:
         return f"{split.name} missing"
     return f"{text} or missing" if len(levels) < len(cases) else text
@@ -59,8 +61,19 @@ def _comparison(split: Split, branch: int, column: Column, decimals: int) -> str
         return ""
     if only_known(split):
         return f"{split.name} known"
-    shown = _threshold(split.threshold, column, decimals)
+    shown = threshold_words(split.threshold, column, decimals)
     return f"{split.name} {'<=' if branch == 0 else '>'} {shown}"
+
+
+def _interval(split: Split, branch: int, column: Column, decimals: int) -> str:
+    if branch > len(split.thresholds):
+        return ""
+    shown = [threshold_words(value, column, decimals) for value in split.thresholds]
+    if branch == 0:
+        return f"{split.name} <= {shown[0]}"
+    if branch == len(shown):
+        return f"{split.name} > {shown[-1]}"
+    return f"{shown[branch - 1]} < {split.name} <= {shown[branch]}"
 
 
 def only_known(split: Split) -> bool:
@@ -68,7 +81,8 @@ def only_known(split: Split) -> bool:
     return split.kind == "threshold" and bool(split.threshold == np.inf)
 
 
-def _threshold(value: Any, column: Column, decimals: int) -> str:
+def threshold_words(value: Any, column: Column, decimals: int) -> str:
+    """A threshold as it is shown: a number, a time or a level."""
     if column.temporal:
         return _time(value, column.dtype)
     if not isinstance(value, float) or column.levels:
@@ -94,6 +108,7 @@ def number_words(value: float, decimals: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _listed(labels: Sequence[Any], most: int) -> str:
+def listed_labels(labels: Sequence[Any], most: int) -> str:
+    """Labels side by side, at most so many."""
     shown = ", ".join(str(label) for label in labels[:most])
     return shown if len(labels) <= most else f"{shown}, ... {len(labels) - most} more"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import json
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ceiba.base import Estimator, Steps, seed_of, watched
+from ceiba.base import Estimator, Steps, seed_of, validate, watched
 from ceiba.base.estimator import schema_attributes
 from ceiba.data.source import Chunk, Source
 from ceiba.data.table import Table
@@ -18,9 +21,15 @@ from ceiba.stats import TargetSurvey, ToLabelled
 from ceiba.stats.fixed_point import FixedPoint
 from ceiba.stats.points import Array
 from ceiba.stats.total_weight import TotalWeight
+from ceiba.tree.cut_rules import CutRule
 from ceiba.tree.grow import Grower, Grown
-from ceiba.tree.leaf_numbers import LeafNumbers
-from ceiba.tree.rules import tree_rules
+from ceiba.tree.leaf_numbers import LeafNumbers, ToldValues
+from ceiba.tree.node_list import tree_nodes
+from ceiba.tree.presets import Options, options_of
+from ceiba.tree.prunable import Prunable
+from ceiba.tree.prune import check_record, held_apart, prune_in_fit
+from ceiba.tree.rule_list import RuleList, rule_list
+from ceiba.tree.rules import Ground, tree_rules
 from ceiba.tree.score import score_of
 from ceiba.tree.structure import Tree
 from ceiba.tree.tree_trace import tree_trace
@@ -28,7 +37,7 @@ from ceiba.tree.tree_trace import tree_trace
 _MOST_CLASSES = 65_535
 
 
-class DecisionTree(Estimator):
+class DecisionTree(Prunable, Estimator):
     """Fitting and routing; what is predicted is the subclass's."""
 
     _task: ClassVar[Task]
@@ -53,51 +62,77 @@ class DecisionTree(Estimator):
         -------
         self : estimator
         """
+        options = self._options()
         engine, source = self._open(X, sample_weight, y=y, reset=True)
-        self._check_engine(engine)
+        check_engine(self, options, engine)
         rows = engine.rows(source.partitions, ToLabelled(self._task))
+        rows, held = held_apart(self, options, rows)
         survey = engine.reduce(rows, TargetSurvey.of)
         check_survey(survey)
-        fixed = FixedPoint.of(
-            survey, self._class_weights(survey), squares=self.criterion == "squared_error"
-        )
-        grown = self._grow(engine, rows.numbered(survey.rows), source.schema, survey, fixed)
-        tree = self._finished(grown.tree)
-        attributes = {**schema_attributes(source.schema), "tree_": tree}
+        self._check_target(options, survey)
+        grown = self._grow(engine, rows, source.schema, survey, options)
+        attributes = {
+            **schema_attributes(source.schema),
+            "tree_": self._finished(grown.tree),
+            **self._more_attributes(survey),
+        }
         if self.trace:
             attributes["trace_"] = tree_trace(grown)
-        for name in ("feature_names_in_", "trace_"):
-            self.__dict__.pop(name, None)
-        self.__dict__.update({**attributes, **self._more_attributes(survey)})
+        # Pruned before anything is kept: a fit that fails leaves the estimator as it was.
+        fitted = copy.copy(self)
+        for name in ("feature_names_in_", "trace_", "pruning_", "class_weight_"):
+            fitted.__dict__.pop(name, None)
+        fitted.__dict__.update(attributes)
+        prune_in_fit(fitted, options, rows, held)
+        self.__dict__.clear()
+        self.__dict__.update(fitted.__dict__)
         return self
 
+    def _options(self) -> Options:
+        validate(self)
+        return options_of(self)
+
+    def _check_target(self, options: Options, survey: TargetSurvey) -> None:
+        """Refuse targets that a criterion or cost matrix does not suit."""
+
     def _grow(
-        self, engine: Engine, rows: Any, schema: Any, survey: TargetSurvey, fixed: FixedPoint
+        self, engine: Engine, rows: Any, schema: Any, survey: TargetSurvey, options: Options
     ) -> Grown:
-        seed = seed_of(self.random_state)
-        total = survey.n_rows
+        costs = self._cost_factors(engine, rows, survey, options)
+        fixed = FixedPoint.of(
+            survey,
+            product_of(self._class_weights(survey), costs),
+            squares=options.criterion in ("squared_error", "poisson"),
+            shares=options.missing == "fractional",
+            poisson=options.criterion == "poisson",
+        )
+        rows = rows.numbered(survey.rows)
+        seed, total = seed_of(self.random_state), survey.n_rows
         if self.min_weight_fraction_leaf > 0 and fixed.weighted:
             total = engine.reduce(rows, TotalWeight.of, fixed).total
-        rules = tree_rules(self, fixed, survey.n_rows, len(schema), total, seed)
-        ranks = self.criterion == "absolute_error"
-        grower = Grower(engine, rows, schema, fixed, rules, survey.n_rows, ranks)
+        ground = Ground(schema, survey.n_rows, total, fixed, seed, costs)
+        rules = tree_rules(self, options, ground)
+        cuts = CutRule(options.thresholds, self.at, self.n_thresholds, seed)
+        grower = Grower(
+            engine, rows, schema, fixed, rules, survey.n_rows,
+            options.criterion == "absolute_error", cuts, options.gap_way, costs,
+        )  # fmt: skip
         if self.max_bins is None:
-            return grower.exact()
-        return grower.binned(self.max_bins, seed, partial(Steps, self, 10**6, name="levels"))
+            grown = grower.exact()
+        else:
+            levels = partial(Steps, self, 10**6, name="levels")
+            grown = grower.binned(self.max_bins, seed, levels)
+        return replace(grown, tree=self._as_given(grown.tree, survey, costs))
 
-    def _check_engine(self, engine: Engine) -> None:
-        if engine.name == "local":
-            return
-        if self.max_bins is None:
-            raise ValueError(
-                "exact thresholds need the rows in memory: set max_bins=255, or another number, to "
-                "grow a binned tree on files or a cluster"
-            )
-        if self.criterion == "absolute_error":
-            raise ValueError(
-                "absolute error needs the rows in memory: use criterion='squared_error' on files "
-                "or a cluster"
-            )
+    def _cost_factors(
+        self, engine: Engine, rows: Any, survey: TargetSurvey, options: Options
+    ) -> Array | None:
+        """What a cost matrix multiplies the weights of classes by, while the tree grows."""
+        return None
+
+    def _as_given(self, tree: Tree, survey: TargetSurvey, costs: Array | None) -> Tree:
+        """The tree with the weights that rows were given with."""
+        return tree
 
     def _class_weights(self, survey: TargetSurvey) -> Array | None:
         return None
@@ -115,11 +150,20 @@ class DecisionTree(Estimator):
         leaves: Array = engine.reduce(rows, LeafNumbers.of, self.tree_).numbers
         return leaves
 
+    def _told(self, X: Any) -> Array:
+        """What the tree says of every row."""
+        engine, source = self._open(X, reset=False)
+        rows = engine.rows(source.partitions, as_table)
+        told: Array = engine.reduce(rows, ToldValues.of, self.tree_).values
+        return told
+
     def _score_on(self, engine: Engine, source: Source) -> float:
         return score_of(self, engine, source)
 
     def apply(self, X: Any) -> Array:
         """Number of the leaf that each row of ``X`` comes to.
+
+        Rows with gaps that go down several branches (missing="fractional") follow the heaviest.
 
         Returns
         -------
@@ -172,6 +216,16 @@ class DecisionTree(Estimator):
         self._check_fitted()
         return self.tree_.to_dict(**self._class_names())
 
+    def to_rules(self, **options: Any) -> RuleList:
+        """The tree as a list of rules; options are those of `ceiba.tree.rule_list.rule_list`."""
+        self._check_fitted()
+        return rule_list(self.tree_, **{**self._class_names(), **options})
+
+    def to_json(self, **options: Any) -> str:
+        """The tree as JSON text: a flat list of nodes; see `ceiba.tree.node_list.tree_nodes`."""
+        self._check_fitted()
+        return json.dumps(tree_nodes(self.tree_, **self._class_names()), **options)
+
     def _class_names(self) -> dict[str, Any]:
         return {}
 
@@ -193,8 +247,17 @@ class DecisionTree(Estimator):
         """What a model file must satisfy."""
         if not isinstance(getattr(self, "tree_", None), Tree) or self.tree_.schema != self.schema_:
             raise ValueError("tree_ must be a tree of the columns of schema_")
+        if "pruning_" in vars(self):
+            check_record(self.pruning_, self.tree_)
         if self.n_features_in_ != len(self.schema_):
             raise ValueError("n_features_in_ must be the number of columns of the schema")
+
+
+def product_of(one: Array | None, other: Array | None) -> Array | None:
+    """Factors of both; None stands for 1."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one * other
 
 
 def as_table(chunk: Chunk) -> Table:
@@ -210,4 +273,43 @@ def check_survey(survey: TargetSurvey) -> None:
         raise ValueError(
             f"y has {len(survey.classes):,} classes, and a tree takes at most {_MOST_CLASSES:,}: "
             "for numbers use DecisionTreeRegressor"
+        )
+
+
+def check_engine(model: DecisionTree, options: Options, engine: Engine) -> None:
+    """Refuse what only rows in memory can do."""
+    if engine.name == "local":
+        return
+    if model.max_bins is None:
+        raise ValueError(
+            "exact thresholds need the rows in memory: set max_bins=255, or another number, to "
+            "grow a binned tree on files or a cluster"
+        )
+    if options.criterion == "absolute_error":
+        raise ValueError(
+            "absolute error needs the rows in memory: use criterion='squared_error' on files or a "
+            "cluster"
+        )
+    if options.missing in ("fractional", "surrogate"):
+        raise ValueError(
+            f"missing={options.missing!r} needs the rows in memory: use missing='learned' on "
+            "files or a cluster"
+        )
+    check_pruning(model, options)
+
+
+def check_pruning(model: DecisionTree, options: Options) -> None:
+    """Refuse pruning that needs rows in memory."""
+    if options.pruning == "reduced_error":
+        raise ValueError(
+            "pruning='reduced_error' holds out rows in memory: grow with pruning='none' and call "
+            "pruned('reduced_error', ...) with validation rows"
+        )
+    if options.pruning == "cost_complexity" and model.ccp_alpha is None:
+        raise ValueError(
+            "cross-validation of ccp_alpha needs the rows in memory: give ccp_alpha a number"
+        )
+    if options.pruning == "pessimistic" and options.raising:
+        raise ValueError(
+            "subtree raising needs the rows in memory: set raising=False on files or a cluster"
         )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from ceiba.tree.condition import only_known
 from ceiba.tree.split import METHODS, Split
-from ceiba.tree.structure import REASONS, Tree
+from ceiba.tree.structure import Tree
+from ceiba.tree.tree_check import REASONS
 
 
 def tree_dict(tree: Tree, *, classes: Sequence[Any] | None = None) -> dict[str, Any]:
@@ -25,16 +27,19 @@ def tree_dict(tree: Tree, *, classes: Sequence[Any] | None = None) -> dict[str, 
     -------
     dict
         ``n_nodes``, ``n_leaves``, ``max_depth``, ``columns`` (name, kind, levels, dtype),
-        ``classes`` (None for numbers) and ``root``. A node has its number ``node``, ``depth``,
+        ``classes`` (None for numbers), ``missing`` (what gaps do), ``costs`` (None where all
+        mistakes are alike) and ``root``. A node has its number ``node``, ``depth``,
         ``n_rows``, ``weight``, ``impurity``, ``gain``, ``value`` (class weights, or a number),
         ``reason``, ``method``, ``ties``, ``runner_up`` (column, name and gain, or None), ``test``
         and ``children``; a leaf has no test but a ``prediction`` and, for classes,
         ``probabilities``. A test has its ``kind``, ``column``, ``name``, ``threshold`` (of an
-        ordinal column the last level of the first branch), ``branches`` (levels of each branch)
-        and ``gaps``, the place among the children where rows without a value go. The kinds are
-        "threshold", "known" (values in the first branch, gaps in the second), "levels" and
-        "multiway". An infinite threshold is the text "inf" or "-inf". ``json`` itself refuses
-        trees of more than a few hundred levels: its limit, not this function's.
+        ordinal column the last level of the first branch), ``thresholds`` (of intervals),
+        ``branches`` (levels of each branch) and ``gaps``, the place among the children where rows
+        without a value go. The kinds are "threshold", "known" (values in the first branch, gaps in
+        the second), "intervals", "levels" and "multiway". A node whose gaps follow
+        surrogates lists these as ``surrogates``. An infinite threshold is the text "inf" or
+        "-inf". ``json`` itself refuses trees of more than a few hundred levels: its limit, not
+        this function's; `ceiba.tree.node_list.tree_nodes` is flat.
 
     Examples
     --------
@@ -56,6 +61,8 @@ def tree_dict(tree: Tree, *, classes: Sequence[Any] | None = None) -> dict[str, 
         "max_depth": tree.max_depth,
         "columns": tree.schema.to_json()["columns"],
         "classes": labels,
+        "missing": tree.missing,
+        "costs": tree.costs.tolist() or None,
         "root": records[0],
     }
 
@@ -91,6 +98,7 @@ def _record(tree: Tree, node: int) -> dict[str, Any]:
         "ties": int(tree.ties[node]),
         "runner_up": _runner_up(tree, node),
         "test": None if split is None else _test(split),
+        **_surrogates(tree, node),
     }
 
 
@@ -101,9 +109,22 @@ def _test(split: Split) -> dict[str, Any]:
         "column": split.column,
         "name": split.name,
         "threshold": None if known else _plain(split.threshold),
+        "thresholds": [_plain(value) for value in split.thresholds] or None,
         "branches": [[_plain(level) for level in group] for group in split.branches] or None,
         "gaps": split.gaps,
     }
+
+
+def _surrogates(tree: Tree, node: int) -> dict[str, Any]:
+    if tree.missing != "surrogate":
+        return {}
+    listed = []
+    for surrogate in tree.surrogates_of(node):
+        record = asdict(surrogate)
+        record["threshold"] = _plain(record["threshold"])
+        record["branches"] = [[_plain(v) for v in group] for group in surrogate.branches] or None
+        listed.append(record)
+    return {"surrogates": listed}
 
 
 def _runner_up(tree: Tree, node: int) -> dict[str, Any] | None:
@@ -119,7 +140,7 @@ def predicted(tree: Tree, leaf: int, labels: list[Any] | None) -> dict[str, Any]
     if labels is None:
         return {"prediction": tree.nodes[leaf, :1].view(np.float64)[0].item()}
     probabilities = tree.leaves[tree.child[leaf]]
-    likeliest = labels[int(probabilities.argmax())]
+    likeliest = labels[int(tree.likeliest[tree.child[leaf]])]
     return {"prediction": likeliest, "probabilities": probabilities.tolist()}
 
 

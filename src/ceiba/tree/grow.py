@@ -17,7 +17,7 @@ Ke et al. (2017), "LightGBM: a highly efficient gradient boosting decision tree"
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,10 +26,12 @@ from ceiba import _native
 from ceiba.data.schema import Schema
 from ceiba.engine import Engine
 from ceiba.stats.coding import Coding, Scale
-from ceiba.stats.fixed_point import FixedPoint
+from ceiba.stats.fixed_point import FixedPoint, TargetArrays
 from ceiba.stats.growing import OPEN, LevelSums, OpenRows, State, TreeRules
 from ceiba.stats.points import Array
 from ceiba.stats.row_sample import RowSample
+from ceiba.stats.tree_columns import column_arrays
+from ceiba.tree.cut_rules import CutRule, at_values, binned_worth, exact_worth
 from ceiba.tree.structure import Tree
 
 # Rows that tell the edges of the bins: a bin of 255 then holds 257 of them on average, so its
@@ -67,21 +69,34 @@ class Grower:
     rules: TreeRules
     n_rows: int
     ranks: bool
+    cuts: CutRule
+    gap_way: str
+    cost_factors: Array | None = None
 
     def exact(self) -> Grown:
         """A tree whose thresholds lie between any two neighbouring values; in memory only."""
         table = self.rows.rows.table
         coding, codes = Coding.exact(table, self.engine.threads)
         targets = self.fixed.targets(self.rows.rows, ranks=self.ranks)
-        state = self._finish(coding, codes, targets, None, None)
-        columns, cuts = cuts_of(state, len(self.schema))
+        if not self.cuts.every:
+            arrays, gaps = column_arrays(table, coding.columns)
+            worth = exact_worth(coding, codes, arrays)
+            coding = self.cuts.told(coding, worth, arrays, gaps, targets.weight)
+        state = self._finish(coding, codes, self._with_plain(targets), None, None)
+        columns, cuts = self._cuts_of(coding, state)
         values = coding.values(table, codes, columns, cuts, self.engine.threads)
-        return self._pack(coding, state, values)
+        grown = self._pack(coding, state, values)
+        if self.cuts.thresholds == "value":
+            return replace(grown, tree=at_values(grown.tree, table))
+        return grown
 
     def binned(self, max_bins: int, seed: int, levels: Callable[[], Iterable[Any]]) -> Grown:
         """A tree whose thresholds are edges of bins; ``levels`` counts the passes."""
         sample = self.engine.reduce(self.rows, RowSample.of, SAMPLE_ROWS, seed)
         coding = Coding.of_bins(sample, max_bins, self.engine.threads)
+        if not self.cuts.every:
+            worth = binned_worth(coding)
+            coding = self.cuts.told(coding, worth, sample.arrays, sample.gaps, sample.weight)
         state: State | None = None
         if self.engine.name != "local":
             state = self._levels(coding, levels)
@@ -91,7 +106,7 @@ class Grower:
             self.rows, OpenRows.of, coding, self.fixed, self.rules, state, self.ranks
         )
         codes, targets, places = rest.joined()
-        state = self._finish(coding, codes, targets, state, places)
+        state = self._finish(coding, codes, self._with_plain(targets), state, places)
         return self._pack(coding, state, coding.edges)
 
     def _levels(self, coding: Coding, levels: Callable[[], Iterable[Any]]) -> State | None:
@@ -117,8 +132,7 @@ class Grower:
     def _solve(self, coding: Coding, state: State | None, nodes: Array, sums: LevelSums) -> State:
         solved = _native.tree_solve_level(
             self.rules.native(),
-            coding.n_codes,
-            coding.columns.nominal,
+            coding.native(),
             state,
             nodes,
             sums.cells,
@@ -134,14 +148,29 @@ class Grower:
         grown = _native.tree_grow(
             self.rules.native(),
             codes,
-            coding.n_codes,
-            coding.columns.nominal,
+            coding.native(),
             targets.native(),
             state,
             places,
             self.engine.threads,
         )
         return State(*grown)
+
+    def _with_plain(self, targets: TargetArrays) -> TargetArrays:
+        """Where costs weigh rows, what these weigh without: gaps and surrogates ask for that."""
+        if self.cost_factors is None or self.gap_way == "branch":
+            return targets
+        assert targets.weight is not None
+        plain = np.rint(targets.weight / self.cost_factors[targets.label]).astype(np.int64)
+        return replace(targets, plain=np.maximum(plain, 1))
+
+    def _cuts_of(self, coding: Coding, state: State) -> tuple[Array, Array]:
+        """Columns and codes on both sides of all cuts, and of all candidates that were kept."""
+        columns, codes = _native.tree_cuts(self.rules.native(), coding.native(), state)
+        kept = state.gains >= 0
+        n_columns = len(self.schema)
+        every = np.tile(np.arange(n_columns), len(kept) // n_columns)[kept]
+        return np.concatenate([columns, every]), np.concatenate([codes, state.cuts[kept]])
 
     def _pack(self, coding: Coding, state: State, scale: Scale | None) -> Grown:
         assert scale is not None
@@ -162,7 +191,7 @@ class Grower:
             arrays["weight"] = np.ldexp(arrays["weight"], fixed.weight_shift)
             if fixed.classes is not None:
                 arrays["value"] = np.ldexp(arrays["value"], fixed.weight_shift)
-        tree = Tree(schema=self.schema, **arrays)
+        tree = Tree(schema=self.schema, missing=self.gap_way, **arrays)
         if not self.rules.settings["candidates"]:
             return Grown(tree, scale, None, None)
         shape = (-1, len(self.schema))
@@ -173,18 +202,8 @@ class Grower:
 
 def open_nodes(state: State) -> Array:
     """Nodes that nobody has decided about."""
-    reasons = _native.tree_look(state)[0]
+    reasons = _native.tree_reasons(state)
     return np.flatnonzero(reasons == OPEN).astype(np.int32)
-
-
-def cuts_of(state: State, n_columns: int) -> tuple[Array, Array]:
-    """Columns and codes on both sides of all cuts, and of all candidates that were kept."""
-    _, column, cut, above = _native.tree_look(state)
-    split = column >= 0
-    kept = state.gains >= 0
-    every = np.tile(np.arange(n_columns), len(kept) // n_columns)[kept]
-    columns = np.concatenate([column[split], column[split], every])
-    return columns, np.concatenate([cut[split], above[split], state.cuts[kept]])
 
 
 def open_rows(state: State, nodes: Array, rules: TreeRules) -> int:

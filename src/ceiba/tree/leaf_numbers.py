@@ -29,3 +29,24 @@ class LeafNumbers:
     def numbers(self) -> Array:
         """Leaves of all rows, in order."""
         return joined(self.parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToldValues:
+    """What a tree says of every row: class probabilities, or a number."""
+
+    parts: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, batch: Any, tree: Tree) -> ToldValues:
+        """Ask the tree about the tables of a batch."""
+        return cls((tree.told(batch.rows, batch.threads),))
+
+    def merge(self, other: ToldValues) -> ToldValues:
+        """Both parts, in order."""
+        return ToldValues(self.parts + other.parts)
+
+    @property
+    def values(self) -> Array:
+        """What is said of all rows, in order."""
+        return joined(self.parts)

@@ -38,7 +38,9 @@ def score_of(model: Any, engine: Engine, source: Source) -> float:
 
 
 def likeliest(tree: Tree, table: Table, threads: int) -> Array:
-    """Place of the likeliest class of every row's leaf."""
+    """Place of the class that the tree predicts for every row."""
+    if tree.missing == "shared":
+        return tree.decided(tree.told(table, threads))
     places: Array = tree.likeliest[tree.child[tree.apply(table, threads)]]
     return places
 
@@ -71,7 +73,7 @@ class Determination:
         weight = np.ones(len(rows)) if rows.weight is None else rows.weight
         with np.errstate(over="ignore", invalid="ignore"):  # refused when all is summed
             total = float(weight.sum())
-            left = y - tree.values_of(tree.apply(rows.table, batch.threads))
+            left = y - tree.told(rows.table, batch.threads)
             # Taken from the first, equal targets differ by exactly nothing.
             moved = y - y[0]
             mean = float((weight * moved).sum()) / total

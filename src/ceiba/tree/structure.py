@@ -15,17 +15,10 @@ from ceiba.data.table import Table
 from ceiba.stats.points import Array
 from ceiba.stats.tree_columns import REAL, SINGLE, ColumnTypes, column_arrays
 from ceiba.tree.split import LARGEST, METHODS, Split, split_of
+from ceiba.tree.surrogate import Surrogate, surrogates_of
+from ceiba.tree.tree_check import REASONS, check_record, check_tree
 
-REASONS = (
-    "split", "pure", "impurity", "max_depth", "min_samples_split", "no_split",
-    "min_samples_leaf", "min_impurity_decrease", "max_leaf_nodes",
-)  # fmt: skip
 _LEAF, _REAL = 0, 1
-_SIDE: dict[str, Any] = {
-    "n_rows": np.int64, "weight": np.float64, "impurity": np.float64, "gain": np.float64,
-    "reason": np.uint8, "method": np.uint8, "ties": np.int32, "depth": np.int32,
-    "runner_up_column": np.int32, "runner_up_gain": np.float64,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +54,16 @@ class Tree:
     depth : ndarray of int32
     runner_up_column, runner_up_gain : ndarray
         The best split of any other column; -1 where there was none.
+    missing : "branch", "shared" or "surrogate"
+        What rows with a gap in a node's column do: take its branch for gaps, go down every branch
+        with the branch's share of the node's weight, or go where the first surrogate sends them
+        that they have a value for, and by the branch for gaps if there is none.
+    costs : ndarray of shape (n_classes, n_classes) or (0, 0)
+        What it costs to take a class (row) for another (column); empty where all mistakes are
+        alike.
+    surrogates, first_surrogate, agreement, adjusted_agreement : ndarray
+        Surrogate splits, where those of each node begin, and how well they agree with the node's
+        own: see ``surrogates_of``.
 
     Examples
     --------
@@ -87,6 +90,12 @@ class Tree:
     depth: Array
     runner_up_column: Array
     runner_up_gain: Array
+    missing: str = "branch"
+    costs: Array = field(default_factory=lambda: np.empty((0, 0)))
+    surrogates: Array = field(default_factory=lambda: np.empty((0, 2), np.uint64))
+    first_surrogate: Array = field(default_factory=lambda: np.empty(0, np.int64))
+    agreement: Array = field(default_factory=lambda: np.empty(0))
+    adjusted_agreement: Array = field(default_factory=lambda: np.empty(0))
     columns: ColumnTypes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -146,8 +155,16 @@ class Tree:
 
     @cached_property
     def likeliest(self) -> Array:
-        """The likeliest class of each row of ``leaves``; of two the first."""
-        found: Array = self.leaves.argmax(axis=1)
+        """The class to predict for each row of ``leaves``: see `decided`."""
+        return self.decided(self.leaves)
+
+    def decided(self, probabilities: Array) -> Array:
+        """The likeliest class, or that of least expected cost, of each row; of two the first."""
+        found: Array
+        if len(self.costs):
+            found = (probabilities @ self.costs).argmin(axis=1)
+        else:
+            found = probabilities.argmax(axis=1)
         return found
 
     @property
@@ -224,6 +241,19 @@ class Tree:
         parent[1:] = np.repeat(self._inner, self.n_branches[self._inner])
         return parent
 
+    @cached_property
+    def share(self) -> Array:
+        """Share of each node's weight in that of its siblings and itself: the way of gaps."""
+        above = np.zeros(self.n_nodes)
+        np.add.at(above, self.parent[1:], self.weight[1:])
+        share = np.ones(self.n_nodes)
+        share[1:] = self.weight[1:] / above[self.parent[1:]]
+        return share
+
+    def surrogates_of(self, node: int) -> list[Surrogate]:
+        """The surrogate splits of a node, those that agree best first."""
+        return surrogates_of(self, node)
+
     def walk(self) -> Iterator[int]:
         """Numbers of the nodes, each before its branches, first branches first."""
         waiting = [0]
@@ -233,29 +263,50 @@ class Tree:
             waiting += reversed(self.children(node))
 
     def apply(self, table: Table, threads: int = 1) -> Array:
-        """Number of the leaf of every row of a table under the tree's schema."""
+        """Number of the leaf of every row of a table under the tree's schema.
+
+        Where gaps go down every branch this is the leaf by the heavier branches.
+        """
         leaf = np.empty(len(table), np.int32)
         block = table.matrix
-        if block is not None and set(self.columns.types) <= {REAL, SINGLE}:
+        packed = (self.nodes, self.words, self.tables)
+        by_surrogates = len(self.surrogates) > 0
+        if block is not None and self._all_real and not by_surrogates:
             X = np.ascontiguousarray(block)
-            _native.tree_route_matrix(
-                self.nodes, self.words, self.tables, X, len(self.schema), leaf, threads
-            )
+            _native.tree_route_matrix(*packed, X, len(self.schema), leaf, threads)
             return leaf
-        arrays, gaps = column_arrays(table, self.columns)
-        types = self._types_of(arrays)
-        _native.tree_route_columns(
-            self.nodes,
-            self.words,
-            self.tables,
-            arrays,
-            gaps,
-            types,
-            self.columns.levels,
-            leaf,
-            threads,
-        )
+        columns = self._native_columns(table)
+        if by_surrogates:
+            ways = (self.surrogates, self.first_surrogate)
+            _native.tree_route_surrogates(*packed, *ways, *columns, leaf, threads)
+        else:
+            _native.tree_route_columns(*packed, *columns, leaf, threads)
         return leaf
+
+    @cached_property
+    def _all_real(self) -> bool:
+        """Whether every test is a threshold of floats: these have a fast way."""
+        return set(self.columns.types) <= {REAL, SINGLE} and int(self.test.max()) <= _REAL
+
+    def _native_columns(self, table: Table) -> tuple[Any, Any, Any, Any]:
+        """Arrays, masks of gaps, types and levels of all columns, as the kernels take them."""
+        arrays, gaps = column_arrays(table, self.columns)
+        return arrays, gaps, self._types_of(arrays), self.columns.levels
+
+    def told(self, table: Table, threads: int = 1) -> Array:
+        """What the tree says of every row: class probabilities, or a number."""
+        if self.missing != "shared":
+            return self.values_of(self.apply(table, threads))
+        said, row = self.leaves, self.child
+        if not self.leaves.shape[1]:
+            said = np.ascontiguousarray(self.nodes[:, :1]).view(np.float64)
+            row = np.arange(self.n_nodes, dtype=np.int32)
+        out = np.empty((len(table), said.shape[1]))
+        _native.tree_mean_ways(
+            self.nodes, self.words, self.tables, self.share, self.n_branches,
+            *self._native_columns(table), said, np.ascontiguousarray(row), out, threads,
+        )  # fmt: skip
+        return out if self.leaves.shape[1] else out[:, 0]
 
     def _types_of(self, arrays: list[Array]) -> list[int]:
         # A column of float32 may come as float64 later: both are compared as float64.
@@ -302,40 +353,7 @@ class Tree:
     def from_json(cls, record: dict[str, Any]) -> Tree:
         """The tree that `to_json` wrote; ValueError where it contradicts itself."""
         names = {entry.name for entry in fields(cls) if entry.init}
-        if set(record) != names or not isinstance(record["schema"], Schema):
-            raise ValueError("these are not the arrays of a tree")
-        _check_arrays(record)
+        check_record(record, names)
         tree = cls(**record)
-        wrong = _native.tree_check(
-            tree.nodes, tree.words, tree.tables, tree.columns.types, tree.columns.levels
-        )
-        if wrong:
-            raise ValueError(wrong)
-        if tree.depth[0] or not (tree.depth[1:] == tree.depth[tree.parent[1:]] + 1).all():
-            raise ValueError("a node's depth must be one more than that of the node above it")
-        rows = tree.child[tree.is_leaf]
-        if tree.leaves.shape[1] and not (rows.min() >= 0 and rows.max() < len(tree.leaves)):
-            raise ValueError("a leaf's row is not there")
+        check_tree(tree)
         return tree
-
-
-def _check_arrays(record: dict[str, Any]) -> None:
-    wanted: dict[str, tuple[Any, int]] = {
-        "nodes": (np.uint64, 2), "words": (np.uint64, 1), "tables": (np.int32, 1),
-        "leaves": (np.float64, 2), "value": (np.float64, 2),
-    }  # fmt: skip
-    wanted |= {name: (dtype, 1) for name, dtype in _SIDE.items()}
-    for name, (dtype, ndim) in wanted.items():
-        array = record[name]
-        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != ndim:
-            raise ValueError(f"{name} must be an array of {np.dtype(dtype)} in {ndim} dimensions")
-        if not array.flags.c_contiguous:
-            record[name] = np.ascontiguousarray(array)
-    n = len(record["nodes"])
-    if n == 0 or record["nodes"].shape[1] != 2:
-        raise ValueError("nodes must be two words each")
-    for name in (*_SIDE, "value"):
-        if len(record[name]) != n:
-            raise ValueError(f"{name} must have one entry a node")
-    if record["reason"].max() >= len(REASONS) or record["method"].max() >= len(METHODS):
-        raise ValueError("a reason or method is not known")

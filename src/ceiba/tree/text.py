@@ -10,9 +10,10 @@ from typing import Any
 from ceiba.tree.condition import branch_cases, condition, number_words
 from ceiba.tree.dictionary import class_labels, predicted
 from ceiba.tree.split import Split
-from ceiba.tree.structure import REASONS, Tree
+from ceiba.tree.structure import Tree
+from ceiba.tree.tree_check import REASONS
 
-_WHY = {
+WHY = {
     "pure": "pure",
     "impurity": "pure enough",
     "max_depth": "depth limit",
@@ -21,6 +22,9 @@ _WHY = {
     "min_samples_leaf": "every split would leave a branch too small",
     "min_impurity_decrease": "no split gains enough",
     "max_leaf_nodes": "leaf limit",
+    "no_gain": "no split gains anything",
+    "empty": "no rows: as the node above",
+    "pruned": "pruned",
 }
 _APPROXIMATIONS = {
     "principal": "levels in the order of their class shares: perhaps not the best groups",
@@ -114,7 +118,7 @@ class _View:
         """The condition of each branch, and what rows may have in the columns tested so far."""
         column, here = self.tree.schema[split.column], possible.get(split.column)
         for branch in range(split.n_branches):
-            cases = branch_cases(split, branch)
+            cases = branch_cases(split, branch, self.tree.missing)
             if here is not None:
                 cases = [case for case in cases if case in here]
             lead = condition(
@@ -154,10 +158,12 @@ class _View:
 
     def _leaf(self, node: int) -> str:
         found = predicted(self.tree, node, self.labels)
-        why = _WHY[REASONS[self.tree.reason[node]]]
+        why = WHY[REASONS[self.tree.reason[node]]]
         if self.labels is None:
             return f" -> {number_words(found['prediction'], self.decimals)}, {why}"
-        likely = number_words(max(found["probabilities"]), self.decimals)
+        likely = number_words(
+            found["probabilities"][int(self.tree.likeliest[self.tree.child[node]])], self.decimals
+        )
         return f" ({self._value(node)}) -> {found['prediction']} (p = {likely}), {why}"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ceiba.base import Trace
 from ceiba.stats.points import Array
 from ceiba.stats.tree_columns import NOMINAL, ORDINAL
-from ceiba.tree.condition import condition
+from ceiba.tree.condition import branch_cases, condition
 from ceiba.tree.grow import Grown
 
 
@@ -43,7 +43,9 @@ def _frame(grown: Grown, node: int) -> dict[str, Any]:
         "children": np.array(tree.children(node)),
         "column": split.column,
         "name": split.name,
-        "split": condition(split, 0, tree.schema[split.column]),
+        "split": condition(
+            split, 0, tree.schema[split.column], branch_cases(split, 0, tree.missing)
+        ),
         "n_rows": int(tree.n_rows[node]),
         "impurity": float(tree.impurity[node]),
         "gain": float(tree.gain[node]),

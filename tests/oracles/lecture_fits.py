@@ -1,0 +1,59 @@
+"""Fitting Ceiba's trees by the options of the naive ones, and following rows through them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ceiba import DecisionTreeClassifier, DecisionTreeRegressor
+from oracles.lecture_naive import LectureProblem, leaf_of, predicted
+from oracles.lecture_options import CART, OF_CLASSES, PRESETS, changes
+
+NEAR = 1e-9
+
+
+def estimator(options, algorithm="cart", *, regression=False, **more):
+    """An unfitted tree that grows by the options, told as changes of a preset."""
+    if regression:
+        given = {k: v for k, v in changes(options, CART).items() if k not in OF_CLASSES}
+        criterion = given.pop("criterion", "squared_error")
+        return DecisionTreeRegressor(criterion=criterion, **given, n_jobs=1, **more)
+    given = changes(options, PRESETS[algorithm])
+    off = {"pruning": "none", "collapse": False}
+    return DecisionTreeClassifier(algorithm=algorithm, **off, **given, n_jobs=1, **more)
+
+
+def fit(table, options, algorithm="cart", **more):
+    regression = table.target.n_classes is None
+    model = estimator(options, algorithm, regression=regression, **more)
+    return model.fit(table.frame, table.y, sample_weight=table.sample_weight)
+
+
+def problem_of(table, options):
+    return LectureProblem(table.columns, table.target, options)
+
+
+def assert_predictions(model, problem, nodes, table):
+    """Leaves, probabilities or numbers, and classes of all rows are those of the naive way."""
+    frame = table.frame
+    rows = [table.row(i) for i in range(len(frame))]
+    assert model.apply(frame).tolist() == [leaf_of(nodes, problem, row) for row in rows]
+    expected = np.array([[float(p) for p in predicted(problem, nodes, row)] for row in rows])
+    if problem.target.n_classes is None:
+        assert model.predict(frame).tolist() == pytest.approx(expected[:, 0].tolist(), rel=NEAR)
+        return
+    np.testing.assert_allclose(model.predict_proba(frame), expected, rtol=NEAR, atol=NEAR)
+    assert_classes(model, problem, expected, frame)
+
+
+def assert_classes(model, problem, shares, frame):
+    """No other class costs less; the first of those that cost the same, unless it is a near tie."""
+    k = problem.target.n_classes
+    costs = problem.options.costs or [[float(i != j) for j in range(k)] for i in range(k)]
+    expected = shares @ np.array(costs, dtype=float)
+    for own, label in zip(expected, model.predict(frame).tolist(), strict=True):
+        place = model.classes_.tolist().index(label)
+        least = own.min()
+        assert own[place] == pytest.approx(least, abs=NEAR)
+        if np.sum(own <= least + NEAR) == 1:
+            assert place == own.argmin()

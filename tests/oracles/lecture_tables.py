@@ -1,0 +1,66 @@
+"""Small tables for the trees of the lecture: tame numbers, so that means of them are exact."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+from oracles.tree_candidates import Column
+from oracles.tree_impurity import exact
+from oracles.tree_tables import COLUMNS, Table, cells, level_columns, ordinal_columns, targets
+
+
+@st.composite
+def half_columns(draw, n, gaps=False):
+    """Multiples of a half."""
+    codes = draw(cells(n, st.integers(-6, 6), gaps))
+    return Column("float", [None if k is None else k / 2 for k in codes])
+
+
+@st.composite
+def whole_columns(draw, n, gaps=False):
+    return Column("int", draw(cells(n, st.integers(-4, 9), gaps)))
+
+
+TAME = {
+    "float": half_columns,
+    "int": whole_columns,
+    "ordinal": ordinal_columns,
+    "nominal": level_columns,
+}
+NUMERIC = ("float", "int", "ordinal")
+
+
+@st.composite
+def lecture_tables(
+    draw, classes=3, kinds=tuple(TAME), gaps=False, rows=24, columns=3, weighted=True, wild=False
+):
+    """A table with at most so many classes, or numbers where ``classes`` is None.
+
+    ``wild`` numbers are of any scale; others are small multiples of a half.
+    """
+    n = draw(st.integers(1, rows))
+    chosen = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=columns))
+    made = COLUMNS if wild else TAME
+    found = [draw(made[kind](n, gaps)) for kind in chosen]
+    most = None if classes is None else draw(st.integers(1, classes))
+    target, given = draw(targets(n, most, weighted))
+    return Table(found, target, given)
+
+
+def counts(table):
+    """The table with targets that are not negative and not all zero among rows that count."""
+    target = table.target
+    values = [exact(abs(Fraction(y))) for y in target.values]
+    if not any(y * w for y, w in zip(values, target.weights, strict=True)):
+        values = [1] * len(values)
+    return replace(table, target=replace(target, values=values))
+
+
+@st.composite
+def cost_matrices(draw, k):
+    """Costs of k classes: nothing for what is right, and some for each class got wrong."""
+    cost = st.sampled_from([Fraction(1, 2), 1, 2, 5])
+    return tuple(tuple(0 if i == j else exact(draw(cost)) for j in range(k)) for i in range(k))
