@@ -92,6 +92,8 @@ def play(
     they came along, rows that changed cluster lit up, and the inertia beside them. For a Gaussian
     mixture: the rows in the mixed colours of the components that are responsible for them, the
     ellipses of one and two standard deviations, the paths of the means, and the log-likelihood.
+    For a tree: split after split as it grew, with what the columns had to offer, and then cut after
+    cut of its pruning; these can be played of a pruned tree that was fitted without a trace.
 
     Parameters
     ----------
@@ -135,7 +137,10 @@ def play(
 def _trace_of(model: Any) -> tuple[Sequence[Any], Any]:
     """The frames, and the estimator that they came from, if any."""
     estimator = None if isinstance(model, Sequence) else model
-    trace = model if estimator is None else getattr(model, "trace_", None)
+    trace = model
+    if estimator is not None:
+        pruning = getattr(model, "pruning_", None)
+        trace = [*getattr(model, "trace_", ()), *getattr(pruning, "trace", ())]
     if not trace:
         raise ValueError("there is no trace to play: fit the model with trace=True")
     return trace, estimator
