@@ -11,6 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 run: $(VENV)/.installed
 	$(BIN)/python examples/compare_kmeans.py
 	$(BIN)/python examples/tree_votes.py
+	$(BIN)/python examples/tree_pruning.py
 	$(BIN)/python examples/mixture_iris.py
 
 test: $(VENV)/.installed build/core-tests/.passed

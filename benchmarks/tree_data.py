@@ -1,7 +1,7 @@
 """Tables to grow trees on.
 
 Normal columns of which some decide behind noise, so that a greedy tree finds something to do at
-every depth; a mixed table with gaps; and iris.
+every depth; tables with gaps, of mixed and of related columns; and iris.
 """
 
 from __future__ import annotations
@@ -31,6 +31,19 @@ class Sample:
 
     X: Any
     y: Array
+
+
+@dataclass(frozen=True)
+class Parted(Sample):
+    """Rows to grow from, and new rows to ask about."""
+
+    new: Sample
+
+
+def parted(sample: Sample, rows: int) -> Parted:
+    """The first rows to grow from, the others new."""
+    new = Sample(sample.X[rows:], sample.y[rows:])
+    return Parted(sample.X[:rows], sample.y[:rows], new)
 
 
 def normal(task: Task, seed: int, rows: int, columns: int = COLUMNS) -> Sample:
@@ -66,6 +79,19 @@ def mixed(seed: int, rows: int) -> Sample:
     y += signal(X)
     columns |= {f"number_{j}": with_gaps(X[:, j], np.nan, random) for j in range(X.shape[1])}
     return Sample(import_module("pandas").DataFrame(columns), target("classes", y))
+
+
+def related(seed: int, rows: int) -> Sample:
+    """Ten numeric columns with 5 % gaps each, the last four akin to the first; two classes.
+
+    A gap in one of the first four can be made up for by its relative: surrogates find something.
+    """
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((rows, 10))
+    y = signal(X) + 1.5 * random.standard_normal(rows)
+    X[:, 6:] = X[:, :4] + 0.5 * random.standard_normal((rows, 4))
+    gappy = np.column_stack([with_gaps(column, np.nan, random) for column in X.T])
+    return Sample(gappy, target("classes", y))
 
 
 def with_gaps(values: Array, gap: float, random: np.random.Generator) -> Array:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import doctest
 import re
+from pathlib import Path
 from typing import Any
+
+from sphinx.errors import ExtensionError
 
 import ceiba
 
@@ -37,7 +42,17 @@ sphinx_gallery_conf = {
 
 def setup(app: Any) -> None:
     """Called by Sphinx when it starts."""
+    app.connect("builder-inited", draw_lecture)
     app.connect("autodoc-process-docstring", unlink)
+
+
+def draw_lecture(app: Any) -> None:
+    """Run the code of the lecture, which saves its pictures where the page looks for them."""
+    page = Path(app.srcdir, "lecture.rst")
+    with contextlib.chdir(app.srcdir):
+        failed, _ = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    if failed:
+        raise ExtensionError(f"{failed} examples of {page.name} print something else")
 
 
 def unlink(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:

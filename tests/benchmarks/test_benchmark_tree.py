@@ -23,11 +23,13 @@ from benchmarks import (
     workloads,
 )
 
-tree, predict, iris, nominal = (
-    import_module(f"benchmarks.workloads.{name}")
-    for name in ("tree", "tree_predict", "tree_iris", "tree_nominal")
-)
-FAMILY = [*tree.WORKLOADS, *iris.WORKLOADS, *nominal.WORKLOADS, *predict.WORKLOADS]
+tree, predict, iris, nominal, pruning, laboratory, lecture, drawing = MODULES = [
+    import_module(f"benchmarks.workloads.tree{name}")
+    for name in (
+        "", "_predict", "_iris", "_nominal", "_pruning", "_laboratory", "_lecture", "_drawing"
+    )
+]  # fmt: skip
+FAMILY = [each for module in MODULES for each in module.WORKLOADS]
 TASKS = ("classes", "numbers")
 
 
@@ -197,7 +199,7 @@ def coded(column):
 # Workloads
 
 
-LARGE = [*tree.WORKLOADS, *predict.WORKLOADS, *nominal.WORKLOADS]
+LARGE = [each for each in FAMILY if each not in iris.WORKLOADS]
 
 
 @pytest.mark.parametrize("workload", LARGE, ids=lambda each: each.name)
@@ -232,7 +234,7 @@ def test_registered_names_are_unique_and_of_the_family():
     names = [each.name for each in FAMILY]
     assert len(set(names)) == len(names)
     assert sorted(each.name for each in workloads.chosen(["tree"])) == sorted(names)
-    assert len(workloads.chosen(["tree-regression"])) == 5
+    assert len(workloads.chosen(["tree-regression"])) == 8
 
 
 def test_every_group_has_ours_and_a_reference():
