@@ -15,7 +15,7 @@ from ceiba.plots.tree import Subject, check_view, draw_title
 from ceiba.plots.tree_nodes import Card, NodeWriter, counted
 from ceiba.plots.tree_page import INCH, Legend, Page, check_size
 from ceiba.plots.tree_scene import Scene, Stage
-from ceiba.tree.ancestry import any_above
+from ceiba.tree.ancestry import kept_nodes
 from ceiba.tree.collapse import collapse
 from ceiba.tree.complexity import ComplexityPath, complexity_path
 from ceiba.tree.risk import Risk
@@ -132,9 +132,7 @@ class _Panel:
     @classmethod
     def of(cls, grown: NodeWriter, model: Any, path: ComplexityPath, level: int) -> _Panel:
         tree, cuts = grown.tree, path.cuts(level)
-        marked = np.zeros(tree.n_nodes, bool)
-        marked[cuts] = True
-        kept = np.flatnonzero(~any_above(tree.parent, marked))
+        kept = kept_nodes(tree, cuts)
         number = np.full(tree.n_nodes, -1)
         number[kept] = np.arange(len(kept))
         return cls(level, grown, _writer(_pruned(tree, model, cuts), grown.labels), number)

@@ -46,6 +46,13 @@ def topmost(tree: Tree, nodes: Any) -> Array:
     return np.flatnonzero(marked & ~any_above(tree.parent, marked)).astype(np.int32)
 
 
+def kept_nodes(tree: Tree, cuts: Array) -> Array:
+    """Numbers of the nodes that are left where some become leaves: those with no cut above."""
+    marked = np.zeros(tree.n_nodes, bool)
+    marked[cuts] = True
+    return np.flatnonzero(~any_above(tree.parent, marked))
+
+
 def subtree_sums(tree: Tree, at_leaves: Array) -> Array:
     """The sum of numbers of the leaves below each node; of a leaf its own number."""
     sums = np.where(tree.is_leaf, at_leaves, 0).tolist()

@@ -54,13 +54,14 @@ from ceiba.tree.structure import Tree
 class DecisionTreeClassifier(ScoresScans, ClassifierMixin, DecisionTree):
     """Decision tree that predicts classes, from tables with gaps and nominal columns as they are.
 
-    Numbers and ordinal columns are split at a threshold, nominal columns by groups of levels (or a
-    branch for each); a level that training did not see is a gap. Gaps follow ``missing``. Infinity
-    is a value like any other, larger than all. Columns are compared in their own types: whole
-    numbers above 2^53 and floats of any scale are told apart as long as they differ. Of splits with
-    equal gain the one of the first column, and there of the lowest threshold, is taken;
-    ``tree_.ties`` counts the others. Weights enter in 64-bit fixed point, so that the tree does not
-    depend on threads or partitions.
+    ``algorithm`` names a preset: CART, C4.5, ID3 or Hunt's; every parameter that is None is as the
+    preset says. Numbers and ordinal columns are split at a threshold, nominal columns by groups of
+    levels (or a branch for each); a level that training did not see is a gap. Gaps follow
+    ``missing``. Infinity is a value like any other, larger than all. Columns are compared in their
+    own types: whole numbers above 2^53 and floats of any scale are told apart as long as they
+    differ. Of splits with equal gain the one of the first column, and there of the lowest
+    threshold, is taken; ``tree_.ties`` counts the others. Weights enter in 64-bit fixed point, so
+    that the tree does not depend on threads or partitions.
 
     {parameters}
 
@@ -188,7 +189,8 @@ class DecisionTreeClassifier(ScoresScans, ClassifierMixin, DecisionTree):
         confidence: Annotated[
             float,
             Between(0.0, 0.5, closed="right"),
-            "Pessimistic: chance that a leaf's errors exceed their estimate; less prunes more.",
+            "Pessimistic: chance that a leaf's errors exceed their estimate; less prunes more. "
+            "Weights count as numbers of rows.",
         ] = 0.25,
         ccp_alpha: CcpAlpha = None,
         prune_risk: Annotated[

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ceiba.stats.points import Array
-from ceiba.tree.ancestry import any_above, topmost
+from ceiba.tree.ancestry import kept_nodes, topmost
 from ceiba.tree.risk import filled_values, is_of_classes
 from ceiba.tree.structure import Tree
 from ceiba.tree.tree_check import REASONS, SIDE
@@ -49,9 +49,9 @@ def collapse(tree: Tree, nodes: Any) -> Tree:
     if tree.is_leaf[cut].any():
         number = int(cut[tree.is_leaf[cut]][0])
         raise ValueError(f"node {number} is a leaf already: give numbers of inner nodes")
+    kept = kept_nodes(tree, cut)
     marked = np.zeros(tree.n_nodes, bool)
     marked[cut] = True
-    kept = np.flatnonzero(~any_above(tree.parent, marked))
     leaf = (tree.is_leaf | marked)[kept]
     side = {name: getattr(tree, name)[kept] for name in (*SIDE, "value")}
     for name, number in OF_A_LEAF.items():

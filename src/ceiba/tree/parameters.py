@@ -30,7 +30,8 @@ Thresholds = Annotated[
     Literal["midpoint", "value", "quantile", "equal_width", "mean", "median", "random"] | None,
     "Where numeric columns may be cut: between any two neighbouring values, with the threshold "
     "halfway (midpoint) or at the largest value of the table that is not above that (value); at a "
-    "grid of n_thresholds quantiles, equal steps or random numbers; or at the mean or median.",
+    "grid of n_thresholds quantiles, equal steps or random numbers; or at the mean or median. A "
+    "grid, mean or median takes values as floats: whole numbers above 2^53 may look equal to it.",
 ]
 ThresholdsAt = Annotated[
     Literal["node", "root"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -128,19 +129,14 @@ class Prunable:
     ) -> Wish:
         if method not in METHODS:
             raise ValueError(f"method={method!r}: it is one of {', '.join(map(repr, METHODS))}")
-        options = options_of(self)
-        own: dict[str, Any] = {
-            "risk": getattr(self, "prune_risk", "impurity"), "rule": self.prune_rule,  # type: ignore[attr-defined]
-            "folds": self.prune_folds, "confidence": getattr(self, "confidence", 0.25),  # type: ignore[attr-defined]
-            "raising": options.raising,
-        }  # fmt: skip
         told = {
             "risk": risk, "rule": rule, "folds": folds, "confidence": confidence,
             "raising": raising,
         }  # fmt: skip
-        given = {name: value for name, value in told.items() if value is not None}
+        given: dict[str, Any] = {k: value for k, value in told.items() if value is not None}
         _check_wish(self, method, alpha, level, given)
-        return Wish(method, alpha, level, **{**own, **given}, collapse=options.collapse)
+        own = Wish.of(self, options_of(self), method)
+        return replace(own, alpha=alpha, level=level, **given)
 
     def cost_complexity_pruning_path(
         self, X: Any, y: Any = None, sample_weight: Any = None

@@ -6,7 +6,7 @@ tree = collapse(grown, cuts)                         # a new tree; the grown one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +15,7 @@ from ceiba.base import Trace, seed_of
 from ceiba.engine.local import LocalRows
 from ceiba.stats import Labelled
 from ceiba.stats.points import Array
-from ceiba.tree.ancestry import any_above
+from ceiba.tree.ancestry import kept_nodes
 from ceiba.tree.choose_alpha import Rule, choice_of
 from ceiba.tree.collapse import collapse
 from ceiba.tree.complexity import complexity_cuts, complexity_path
@@ -45,6 +45,19 @@ class Wish:
     confidence: float = 0.25
     raising: bool = False
     collapse: bool = False
+
+    @classmethod
+    def of(cls, model: Any, options: Options, method: str) -> Wish:
+        """A method, as the estimator's own parameters say."""
+        return cls(
+            method,
+            risk=getattr(model, "prune_risk", "impurity"),
+            rule=model.prune_rule,
+            folds=model.prune_folds,
+            confidence=getattr(model, "confidence", 0.25),
+            raising=options.raising,
+            collapse=options.collapse,
+        )
 
     def needs_rows(self) -> bool:
         """Whether the tree alone does not tell where to cut."""
@@ -135,16 +148,7 @@ def prune_in_fit(model: Any, options: Options, rows: Any, held: Labelled | None)
     """Prune a tree that was just grown, as its estimator's parameters say."""
     if options.pruning == "none" and not options.collapse:
         return
-    wish = Wish(
-        options.pruning,
-        alpha=model.ccp_alpha,
-        risk=getattr(model, "prune_risk", "impurity"),
-        rule=model.prune_rule,
-        folds=model.prune_folds,
-        confidence=getattr(model, "confidence", 0.25),
-        raising=options.raising,
-        collapse=options.collapse,
-    )
+    wish = replace(Wish.of(model, options, options.pruning), alpha=model.ccp_alpha)
     apply_wish(model, wish, rows if held is None else LocalRows(held, 0, rows.threads))
 
 
@@ -183,15 +187,14 @@ class _Pruner:
 
     def run(self, grown: Tree) -> tuple[Tree, list[dict[str, Any]], dict[str, Any]]:
         """The pruned tree, with class weights for leaves; frames; and options."""
-        frames: list[dict[str, Any]] = []
-        tree, numbers = grown, np.arange(grown.n_nodes)
-        if self.wish.collapse:
-            cuts = collapse_cuts(grown)
-            frames += cuts.frames
-            if len(cuts):
-                tree, numbers = collapse(grown, cuts.nodes), _kept(grown, cuts.nodes)
-        tree, more, told = getattr(self, f"_{self.wish.method}")(tree)
-        return tree, frames + [_renumbered(frame, numbers) for frame in more], told
+        way = getattr(self, f"_{self.wish.method}")
+        cuts = collapse_cuts(grown) if self.wish.collapse else None
+        if not cuts:
+            pruned: tuple[Tree, list[dict[str, Any]], dict[str, Any]] = way(grown)
+            return pruned
+        tree, frames, told = way(collapse(grown, cuts.nodes))
+        numbers = kept_nodes(grown, cuts.nodes)
+        return tree, [*cuts.frames, *(_renumbered(frame, numbers) for frame in frames)], told
 
     def _none(self, tree: Tree) -> tuple[Tree, list[dict[str, Any]], dict[str, Any]]:
         return tree, [], {"collapse": self.wish.collapse}
@@ -255,13 +258,6 @@ class _Pruner:
 
     def _level(self, tree: Tree) -> tuple[Tree, list[dict[str, Any]], dict[str, Any]]:
         return self._cost_complexity(tree)
-
-
-def _kept(tree: Tree, nodes: Array) -> Array:
-    """Numbers, in the tree before, of the nodes that `collapse` keeps."""
-    marked = np.zeros(tree.n_nodes, bool)
-    marked[nodes] = True
-    return np.flatnonzero(~any_above(tree.parent, marked))
 
 
 def _renumbered(frame: dict[str, Any], numbers: Array) -> dict[str, Any]:

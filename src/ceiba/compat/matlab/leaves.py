@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ceiba.stats.points import Array
-from ceiba.tree.ancestry import any_above
+from ceiba.tree.ancestry import kept_nodes
 from ceiba.tree.collapse import collapse
 from ceiba.tree.risk import is_of_classes
 from ceiba.tree.structure import Tree
@@ -16,10 +16,7 @@ _ALIKE = 1e-12
 
 def pruned(tree: Tree, nodes: Array) -> tuple[Tree, Array]:
     """The tree with some nodes as leaves, and the numbers that its nodes had before."""
-    marked = np.zeros(tree.n_nodes, bool)
-    marked[nodes] = True
-    kept = np.flatnonzero(~any_above(tree.parent, marked))
-    smaller = collapse(tree, nodes)
+    kept, smaller = kept_nodes(tree, nodes), collapse(tree, nodes)
     if is_of_classes(smaller):
         smaller = smaller.with_leaves(smaller.leaves / smaller.leaves.sum(axis=1, keepdims=True))
     return smaller, kept
