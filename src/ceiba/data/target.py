@@ -74,7 +74,11 @@ class Target:
         seen = np.bincount(values, minlength=len(self.classes)) > 0
         if seen.all():
             return Target(values, self.classes)
-        return Target((np.cumsum(seen, dtype=np.int32) - 1)[values], self.classes[seen])
+        classes = self.classes[seen]
+        if classes.dtype.kind == "U":
+            # As wide as those that are left ask for: so they are where others never were.
+            classes = np.array(classes.tolist(), dtype="U")
+        return Target((np.cumsum(seen, dtype=np.int32) - 1)[values], classes)
 
 
 def unite_classes(mine: Array, theirs: Array) -> Array:
