@@ -22,6 +22,7 @@ from ceiba.tree.presets import options_of
 from ceiba.tree.rules import Ground, tree_rules
 
 SEED = 5
+CUTS = CutRule("midpoint", "node", 9, SEED)
 
 
 def _kept(chunk: Chunk) -> Chunk:
@@ -52,7 +53,7 @@ def first_pass(rows: Labelled) -> tuple[Any, ...]:
     fixed = FixedPoint.of(survey, None, squares=numbers)
     coding = Coding.of_bins(RowSample.of(Batch(rows, 0), 1000, SEED), 4, 1)
     model = kind(max_bins=4)
-    ground = Ground(rows.table.schema, survey.n_rows, 0, fixed, SEED)
+    ground = Ground(rows.table.schema, survey.n_rows, 0, fixed, CUTS)
     return coding, fixed, tree_rules(model, options_of(model), ground), None
 
 
@@ -61,9 +62,8 @@ def second_pass(rows: Labelled) -> tuple[Any, ...]:
     coding, fixed, rules, _ = first_pass(rows)
     root = np.zeros(1, np.int32)
     sums = LevelSums.of(Batch(rows, 0), coding, fixed, rules, None, root)
-    cuts = CutRule("midpoint", "node", 9, SEED)
     schema = rows.table.schema
-    grower = Grower(None, rows, schema, fixed, rules, len(rows), False, cuts, "branch")
+    grower = Grower(None, rows, schema, fixed, rules, len(rows), False, CUTS, "branch")
     state = grower._solve(coding, None, root, sums)
     return coding, fixed, rules, state if len(open_nodes(state)) else None
 

@@ -85,11 +85,20 @@ def test_every_option_changes_the_tree_of_numbers(change: dict[str, Any]) -> Non
 
 
 def test_options_that_change_something_else_than_the_tree() -> None:
-    # The options of the presets and of pruning have tests of their own.
+    # The options of the presets and of pruning: test_tree_lecture_options and _pruning_estimator.
+    numbers_too = {
+        "n_intervals", "thresholds", "at", "n_thresholds", "max_surrogates", "reuse",
+        "empty_branches", "pruning", "ccp_alpha", "prune_folds", "prune_rule", "validation_share",
+    }  # fmt: skip
+    of_classes = {
+        "algorithm", "gain_guard", "mdl_correction", "cut_share", "leaf_rule", "cost_matrix",
+        "collapse", "raising", "confidence", "prune_risk",
+    }  # fmt: skip
     other = {"growth", "leaf_probability", "m", "random_state", "n_jobs", "trace", "criterion"}
     named = {name for change in CHANGES + OF_CLASSES for name in change}
-    assert set(DecisionTreeClassifier().get_params()) >= named | other
-    assert set(DecisionTreeRegressor().get_params()) >= (named | other) - {
+    every = named | other | numbers_too
+    assert set(DecisionTreeClassifier().get_params()) == every | of_classes
+    assert set(DecisionTreeRegressor().get_params()) == every - {
         "class_weight", "leaf_probability", "m",
     }  # fmt: skip
     assert shape(classes(max_features=1, random_state=1)) != shape(classes(max_features=1))

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ceiba.base import Estimator, Steps, seed_of, validate, watched
+from ceiba.base import Estimator, Steps, seed_of, watched
 from ceiba.base.estimator import schema_attributes
 from ceiba.data.source import Chunk, Source
 from ceiba.data.table import Table
@@ -62,8 +62,8 @@ class DecisionTree(Prunable, Estimator):
         -------
         self : estimator
         """
-        options = self._options()
         engine, source = self._open(X, sample_weight, y=y, reset=True)
+        options = options_of(self)
         check_engine(self, options, engine)
         rows = engine.rows(source.partitions, ToLabelled(self._task))
         rows, held = held_apart(self, options, rows)
@@ -88,10 +88,6 @@ class DecisionTree(Prunable, Estimator):
         self.__dict__.update(fitted.__dict__)
         return self
 
-    def _options(self) -> Options:
-        validate(self)
-        return options_of(self)
-
     def _check_target(self, options: Options, survey: TargetSurvey) -> None:
         """Refuse targets that a criterion or cost matrix does not suit."""
 
@@ -110,9 +106,9 @@ class DecisionTree(Prunable, Estimator):
         seed, total = seed_of(self.random_state), survey.n_rows
         if self.min_weight_fraction_leaf > 0 and fixed.weighted:
             total = engine.reduce(rows, TotalWeight.of, fixed).total
-        ground = Ground(schema, survey.n_rows, total, fixed, seed, costs)
-        rules = tree_rules(self, options, ground)
         cuts = CutRule(options.thresholds, self.at, self.n_thresholds, seed)
+        ground = Ground(schema, survey.n_rows, total, fixed, cuts, costs)
+        rules = tree_rules(self, options, ground)
         grower = Grower(
             engine, rows, schema, fixed, rules, survey.n_rows,
             options.criterion == "absolute_error", cuts, options.gap_way, costs,

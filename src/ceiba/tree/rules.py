@@ -38,7 +38,8 @@ class Ground:
     n_rows, total : int
         Rows, and their weight in units of the fixed point.
     fixed : FixedPoint
-    seed : int
+    cuts : CutRule
+        With the seed of the fit.
     cost_factors : ndarray or None
         What costs multiply the weights of classes by.
     """
@@ -47,7 +48,7 @@ class Ground:
     n_rows: int
     total: int
     fixed: FixedPoint
-    seed: int
+    cuts: CutRule
     cost_factors: Array | None = None
 
 
@@ -72,7 +73,7 @@ def tree_rules(estimator: Any, options: Options, ground: Ground) -> TreeRules:
             "surrogates": int(e.max_surrogates),
             "least_decrease": float(e.min_impurity_decrease),
             "enough": float(e.min_impurity_split),
-            "seed": ground.seed,
+            "seed": ground.cuts.seed,
             "weight_unit": fixed.relative_unit,
             "target_unit": fixed.target_unit,
             "square_unit": fixed.square_unit,
@@ -92,7 +93,6 @@ def split_rules(estimator: Any, options: Options, ground: Ground) -> dict[str, A
         # Shares of rows add up to weights, which may be a rounding short.
         weight = max(weight, math.ceil(in_units(rows * (1 - 1e-9), fixed)))
         rows = 1
-    cuts = CutRule(options.thresholds, e.at, e.n_thresholds, ground.seed)
     return {
         "gaps": MISSING[options.missing],
         "multiway": options.splits != "binary",
@@ -106,8 +106,8 @@ def split_rules(estimator: Any, options: Options, ground: Ground) -> dict[str, A
         "most_least": math.floor(in_units(MOST_LEAST, fixed)),
         "cut_share": float(options.cut_share),
         "real_unit": fixed.weight_unit,
-        "cuts": cuts.code,
-        "n_cuts": int(e.n_thresholds),
+        "cuts": ground.cuts.code,
+        "n_cuts": int(ground.cuts.n_thresholds),
         "exact_values": e.max_bins is None,
         "factors": [] if ground.cost_factors is None else ground.cost_factors.tolist(),
     }
