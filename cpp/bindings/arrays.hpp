@@ -74,5 +74,7 @@ void bind_tree_growing(nb::module_& module);
 void bind_tree_routing(nb::module_& module);
 void bind_tree_pruning(nb::module_& module);
 void bind_tree_ways(nb::module_& module);
+void bind_forest_growing(nb::module_& module);
+void bind_forest_routing(nb::module_& module);
 
 }  // namespace ceiba::bindings

@@ -11,4 +11,6 @@ NB_MODULE(_native, module) {
     ceiba::bindings::bind_tree_routing(module);
     ceiba::bindings::bind_tree_pruning(module);
     ceiba::bindings::bind_tree_ways(module);
+    ceiba::bindings::bind_forest_growing(module);
+    ceiba::bindings::bind_forest_routing(module);
 }

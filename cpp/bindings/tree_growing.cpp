@@ -4,14 +4,35 @@
 namespace ceiba::bindings {
 namespace {
 
+// Codes whose columns were put in order, and the entries: made here, so they need no check.
+struct Presorted {
+    nb::object codes;
+    const void* data;
+    std::vector<std::uint64_t> entries;
+};
+
 template <typename Code>
 void bind_codes(nb::module_& module) {
+    module.def(
+        "tree_presort",
+        [](Array2<const Code> codes, const ColumnArrays& arrays, int threads) {
+            const Columns<Code> columns = coded(codes, arrays.view());
+            checked_threads(threads);
+            Presorted made{nb::cast(codes), codes.data(), {}};
+            without_gil([&] { made.entries = presorted(columns, threads); });
+            return made;
+        },
+        "codes"_a.noconvert(), "columns"_a, "threads"_a,
+        "Put the rows of every column in order once, for many trees on the same codes.");
     module.def(
         "tree_grow",
         [](const GrowthRules& rules, Array2<const Code> codes, const ColumnArrays& arrays,
            const TargetArrays& targets, std::optional<StateIn> state,
-           Maybe1<const std::int32_t> node, int threads) {
-            const Columns<Code> columns = coded(codes, arrays.view());
+           Maybe1<const std::int32_t> node, int threads, const Presorted* sorted) {
+            Columns<Code> columns = coded(codes, arrays.view());
+            require(sorted == nullptr || sorted->data == codes.data(),
+                    "the rows in order must be those of the codes");
+            if (sorted != nullptr) columns.sorted = sorted->entries.data();
             const Targets view = targets.view(columns.rows, rules);
             Growth growth = growth_of(rules, columns.count(), state);
             require(columns.rows > 0, "a tree needs rows to grow from");
@@ -40,7 +61,7 @@ void bind_codes(nb::module_& module) {
             return state_of(std::move(growth));
         },
         "rules"_a, "codes"_a.noconvert(), "columns"_a, "targets"_a, "state"_a.none(),
-        "node"_a.noconvert().none(), "threads"_a,
+        "node"_a.noconvert().none(), "threads"_a, "sorted"_a.none() = nb::none(),
         "Grow a tree on coded rows in memory, from its root or from the state of one begun.");
     module.def(
         "tree_level_sums",
@@ -87,24 +108,6 @@ State solve_one_level(const GrowthRules& rules, const ColumnArrays& arrays,
     const LevelSums sums{cells.data(), squares.data(), least.data(), most.data()};
     without_gil([&] { solve_level(growth, columns, places, sums); });
     return state_of(std::move(growth));
-}
-
-Scales scales_of(const std::vector<std::uint8_t>& types, const std::vector<std::uint32_t>& levels,
-                 const Array1<const std::uint64_t>& bits, const Array1<const std::int64_t>& offsets,
-                 const Maybe1<const std::uint32_t>& codes) {
-    require(types.size() == levels.size() && offsets.shape(0) == types.size() + 1,
-            "types, levels and offsets must be told of every column");
-    for (std::size_t j = 0; j < types.size(); ++j)
-        require(offsets.data()[j] >= 0 && offsets.data()[j] <= offsets.data()[j + 1] &&
-                    std::size_t(offsets.data()[j + 1]) <= bits.shape(0),
-                "offsets must lie within the scale");
-    Scales scales;
-    scales.types = checked_types(types);
-    scales.levels = levels;
-    scales.bits = bits.data();
-    scales.offsets = offsets.data();
-    scales.codes = sized(codes, bits.shape(0), "codes must be those of the scale");
-    return scales;
 }
 
 // Every cut must have its value.
@@ -261,6 +264,7 @@ void bind_tree_growing(nb::module_& module) {
             "square"_a.noconvert() = nb::none(), "value"_a.noconvert() = nb::none(),
             "weight"_a.noconvert() = nb::none(), "ranked"_a.noconvert() = nb::none(),
             "plain"_a.noconvert() = nb::none());
+    nb::class_<Presorted>(module, "TreeOrder", "The rows of every column, in order.");
     bind_codes<std::uint8_t>(module);
     bind_codes<std::uint16_t>(module);
     bind_codes<std::uint32_t>(module);

@@ -25,7 +25,8 @@ struct TargetArrays {
     Maybe1<const double> value, ranked;
     Maybe1<const std::int64_t> plain;
 
-    Targets view(std::size_t rows, const GrowthRules& rules) const {
+    // Rows in a bag are drawn, and so weighted, later: `bag` asks for neither weights nor squares.
+    Targets view(std::size_t rows, const GrowthRules& rules, bool bag = false) const {
         constexpr const char* kLong = "targets and weights must be as many as rows";
         Targets targets;
         targets.label = sized(label, rows, kLong);
@@ -36,7 +37,7 @@ struct TargetArrays {
         targets.ranked = pointer(ranked);
         targets.plain = sized(plain, rows, kLong);
         checked(rules);
-        require(bool(weight) == rules.weighted, "rules and targets disagree about weights");
+        require(bag || bool(weight) == rules.weighted, "rules and targets disagree about weights");
         for (std::size_t i = 0; targets.weight != nullptr && i < rows; ++i)
             require(targets.weight[i] > 0, "weights are positive");
         if (rules.classes) {
@@ -47,7 +48,7 @@ struct TargetArrays {
         }
         require(bool(number) && bool(value), "numbers need targets");
         const bool absolute = rules.criterion == Criterion::kAbsolute;
-        require(absolute == bool(ranked) && absolute != bool(square),
+        require(absolute == bool(ranked) && (bag || absolute != bool(square)),
                 "ranked targets belong to absolute error, squares to the other criteria");
         for (std::size_t i = 0; absolute && i < rows; ++i)
             require(targets.number[i] >= 0 && std::size_t(targets.number[i]) < ranked->shape(0),
@@ -243,6 +244,26 @@ Columns<Code> coded(const Array2<const Code>& codes, std::vector<Column> columns
         require(most <= columns[j].n_codes, "a code lies outside of its column");
     }
     return {codes.data(), codes.shape(1), std::move(columns)};
+}
+
+inline Scales scales_of(const std::vector<std::uint8_t>& types,
+                        const std::vector<std::uint32_t>& levels,
+                        const Array1<const std::uint64_t>& bits,
+                        const Array1<const std::int64_t>& offsets,
+                        const Maybe1<const std::uint32_t>& codes) {
+    require(types.size() == levels.size() && offsets.shape(0) == types.size() + 1,
+            "types, levels and offsets must be told of every column");
+    for (std::size_t j = 0; j < types.size(); ++j)
+        require(offsets.data()[j] >= 0 && offsets.data()[j] <= offsets.data()[j + 1] &&
+                    std::size_t(offsets.data()[j + 1]) <= bits.shape(0),
+                "offsets must lie within the scale");
+    Scales scales;
+    scales.types = checked_types(types);
+    scales.levels = levels;
+    scales.bits = bits.data();
+    scales.offsets = offsets.data();
+    scales.codes = sized(codes, bits.shape(0), "codes must be those of the scale");
+    return scales;
 }
 
 }  // namespace ceiba::bindings

@@ -32,12 +32,25 @@ static inline Philox philox(std::uint64_t seed, std::uint64_t stream, std::uint6
     return {{c0, c1, c2, c3}};
 }
 
+static inline std::uint64_t even_half(const Philox& draw) {
+    return std::uint64_t(draw.word[0]) << 32 | draw.word[1];
+}
+static inline std::uint64_t odd_half(const Philox& draw) {
+    return std::uint64_t(draw.word[2]) << 32 | draw.word[3];
+}
+
+// A whole number below `below`: the product's upper half, so that there is no division. No number
+// is likelier than another by more than one part in 2^64 / below.
+__extension__ typedef unsigned __int128 Wide;
+static inline std::uint64_t scaled(std::uint64_t bits, std::uint64_t below) {
+    return std::uint64_t(Wide(bits) * below >> 64);
+}
+
 // In (0, 1): 52 bits, the middle of its cell, so that neither the logarithm of u nor that of 1 - u
 // is ever infinite.
 static inline double uniform(std::uint64_t seed, std::uint64_t stream, std::uint64_t row) {
     const Philox draw = philox(seed, stream, row);
-    const std::uint64_t bits = (std::uint64_t(draw.word[0]) << 32 | draw.word[1]) >> 12;
-    return (double(bits) + 0.5) * 0x1p-52;
+    return (double(even_half(draw) >> 12) + 0.5) * 0x1p-52;
 }
 
 }  // namespace ceiba

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from ceiba import datasets, plots
     from ceiba.cluster import KMeans
     from ceiba.data import read, scan
+    from ceiba.ensemble import (
+        AdaBoostClassifier,
+        AdaBoostRegressor,
+        BaggingClassifier,
+        BaggingRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
     from ceiba.export import load, save
     from ceiba.mixture import GaussianMixture, GaussianMixtureClassifier
     from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -21,11 +29,17 @@ __version__ = "0.1.0"
 
 # Public name -> the module that holds it; None where the name is the module itself.
 _PUBLIC = {
+    "AdaBoostClassifier": "ceiba.ensemble",
+    "AdaBoostRegressor": "ceiba.ensemble",
+    "BaggingClassifier": "ceiba.ensemble",
+    "BaggingRegressor": "ceiba.ensemble",
     "DecisionTreeClassifier": "ceiba.tree",
     "DecisionTreeRegressor": "ceiba.tree",
     "GaussianMixture": "ceiba.mixture",
     "GaussianMixtureClassifier": "ceiba.mixture",
     "KMeans": "ceiba.cluster",
+    "RandomForestClassifier": "ceiba.ensemble",
+    "RandomForestRegressor": "ceiba.ensemble",
     "datasets": None,
     "plots": None,
     "read": "ceiba.data",
@@ -35,11 +49,17 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
+    "BaggingClassifier",
+    "BaggingRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "GaussianMixture",
     "GaussianMixtureClassifier",
     "KMeans",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "__version__",
     "datasets",
     "load",

@@ -37,13 +37,6 @@ def test_page_and_its_pictures(tmp_path, monkeypatch):
     assert frames(tmp_path / "out") == dict.fromkeys(shown, 1)
 
 
-def test_every_picture_of_trees_is_shown():
-    drawn = set(re.findall(r"plots\.(\w+)\(", PAGE))
-    others = {"cluster_choice", "clusters", "covariance_forms", "mixture", "mixture_choice"}
-    functions = {name for name in plots.__all__ if name.islower()} - {"register_painter"}
-    assert drawn == functions - others
-
-
 def presets() -> list[list[str]]:
     """Lines of the table of presets, cell by cell."""
     table = PAGE[PAGE.index("parameter             hunt") :].split("\n=====")[1]

@@ -119,6 +119,17 @@ struct Candidate {
 
     bool found() const { return shape != Shape::kLeaf; }
 
+    // As new; memory that was had is kept.
+    void clear() {
+        auto tables = std::move(table);
+        auto both = std::move(cuts);
+        *this = Candidate{};
+        tables.clear();
+        both.clear();
+        table = std::move(tables);
+        cuts = std::move(both);
+    }
+
     // Take note of a candidate; true where it is the best so far.
     bool offer(double its_score) {
         if (its_score > score) {

@@ -27,6 +27,9 @@ struct Columns {
     const Code* codes = nullptr;
     std::size_t rows = 0;
     std::vector<Column> columns;
+    // Entries of all rows, code above and row below, column after column and there in order: where
+    // the same table is grown from again and again. Null otherwise.
+    const std::uint64_t* sorted = nullptr;
 
     const Code* column(std::size_t j) const { return codes + j * rows; }
     std::size_t count() const { return columns.size(); }

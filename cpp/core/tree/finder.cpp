@@ -1,6 +1,7 @@
 #include "tree/finder.hpp"
 
 #include <stdexcept>
+#include <type_traits>
 
 #include "tree/interval_search.hpp"
 #include "tree/judge.hpp"
@@ -31,6 +32,16 @@ class CellFinder final : public Finder<Rows> {
                 int bits, Candidate& best) override {
         const auto* first = sorted.data();
         find(node, column, Labels(first, first + sorted.size(), bits, column.gap()), best);
+    }
+    void tagged(const NodeCell& node, const Column& column, std::span<const LargeEntry> sorted,
+                Candidate& best) override {
+        if constexpr (std::is_same_v<Rows, ClassRows<true>>) {
+            const auto* first = sorted.data();
+            const int classes = judge_.cells.classes();
+            find(node, column, Tagged(first, first + sorted.size(), column.gap(), classes), best);
+        } else {
+            Finder<Rows>::tagged(node, column, sorted, best);
+        }
     }
     void small(const NodeCell& node, const Column& column, std::uint32_t gap_code, const Rows& rows,
                std::span<const SmallEntry> sorted, Candidate& best) override {

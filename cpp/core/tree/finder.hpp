@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 
 #include "parallel.hpp"
 #include "tree/candidate.hpp"
@@ -48,6 +49,9 @@ class Finder {
     virtual void bins(const NodeCell&, const Column&, const Number* bins, Candidate&) = 0;
     virtual void labels(const NodeCell&, const Column&, std::span<const std::uint32_t> sorted,
                         int bits, Candidate&) = 0;
+    // Entries of a bag, see Tagged; of classes only.
+    virtual void tagged(const NodeCell&, const Column&, std::span<const LargeEntry> sorted,
+                        Candidate&);
     virtual void small(const NodeCell&, const Column&, std::uint32_t gap_code, const Rows&,
                        std::span<const SmallEntry> sorted, Candidate&) = 0;
     virtual void large(const NodeCell&, const Column&, const Rows&,
@@ -57,6 +61,11 @@ class Finder {
     Interrupt* interrupt_ = nullptr;
     int thread_ = 0;
 };
+
+template <typename Rows>
+void Finder<Rows>::tagged(const NodeCell&, const Column&, std::span<const LargeEntry>, Candidate&) {
+    throw std::logic_error("only weighted classes have tags");
+}
 
 // What a finder is made from.
 struct FinderSpec {

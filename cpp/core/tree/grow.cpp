@@ -56,6 +56,7 @@ class Grower {
     }
 
     void whole() {
+        whole_ = true;
         rows_.resize(columns_.rows);
         for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i] = std::uint32_t(i);
         payload_.emplace_back(targets_, growth_.rules, rows_);
@@ -238,6 +239,9 @@ class Grower {
         Finder<Rows>& finder = *finders_[std::size_t(thread)];
         if (large(node) && counted(column))
             return finder.bins(cell, column, histograms_.at(node).data() + offsets_[j], best);
+        if (columns_.sorted != nullptr && whole_ && node == 0)
+            return finder.large(cell, column, payload().rows(0),
+                                {columns_.sorted + j * columns_.rows, columns_.rows}, best);
         const int bits = payload().label_bits();
         if (bits > 0 && bits + bits_of(column.gap()) <= 32)
             sort_labels(node, cell, j, bits, thread, best);
@@ -346,6 +350,7 @@ class Grower {
     int threads_;
     std::size_t small_;
     bool narrow_;
+    bool whole_ = false;  // the rows of the root are all rows, in order
     std::vector<double> table_;
     std::vector<std::unique_ptr<Finder<Rows>>> finders_;
     std::vector<Buffers> buffers_;
@@ -382,6 +387,27 @@ void grow(Growth& growth, const Columns<Code>& columns, const Targets& targets,
     else
         grow_with<Code, MomentPayload<false>>(growth, columns, targets, node, threads);
 }
+
+template <typename Code>
+std::vector<std::uint64_t> presorted(const Columns<Code>& columns, int threads) {
+    const std::size_t n = columns.rows, p = columns.count();
+    std::vector<LargeEntry> all(p * n);
+    for_segments(
+        {p, p}, threads_for(10.0 * double(p * n), threads), [&](std::size_t j, int, Interrupt&) {
+            LargeEntry* own = all.data() + j * n;
+            std::vector<LargeEntry> spare(n);
+            for (std::size_t i = 0; i < n; ++i)
+                own[i] = LargeEntry(columns.column(j)[i]) << kLargeBits | LargeEntry(i);
+            const LargeEntry* sorted = radix_sort(own, spare.data(), n, kLargeBits,
+                                                  kLargeBits + bits_of(columns.columns[j].gap()));
+            if (sorted != own) std::copy_n(sorted, n, own);
+        });
+    return all;
+}
+
+template std::vector<std::uint64_t> presorted(const Columns<std::uint8_t>&, int);
+template std::vector<std::uint64_t> presorted(const Columns<std::uint16_t>&, int);
+template std::vector<std::uint64_t> presorted(const Columns<std::uint32_t>&, int);
 
 template void grow(Growth&, const Columns<std::uint8_t>&, const Targets&, const std::int32_t*, int);
 template void grow(Growth&, const Columns<std::uint16_t>&, const Targets&, const std::int32_t*,

@@ -6,15 +6,13 @@
 #include <stdexcept>
 
 #include "random.hpp"
+#include "tree/column_draw.hpp"
 
 namespace ceiba::tree {
 namespace {
 
-constexpr std::uint64_t kColumnStream = 0x636F6C756D6E73;
-
 std::uint64_t path_of(std::uint64_t parent, std::size_t branch) {
-    const Philox draw = philox(parent, 0x70617468, branch);
-    return std::uint64_t(draw.word[0]) << 32 | draw.word[1];
+    return even_half(philox(parent, 0x70617468, branch));
 }
 
 }  // namespace
@@ -231,9 +229,8 @@ void Growth::settle_gaps(std::size_t node) {
 }
 
 std::vector<std::int32_t> Growth::barred(std::size_t node) const {
-    std::vector<std::int32_t> found;
+    std::vector<std::int32_t> found = used;
     if (rules.reuse == Reuse::kAll) return found;
-    found = used;
     for (std::int32_t at = nodes[node].parent; at >= 0; at = nodes[std::size_t(at)].parent) {
         const Node& above = nodes[std::size_t(at)];
         if (!reusable(above.nominal)) found.push_back(above.column);
@@ -245,18 +242,13 @@ std::vector<std::int32_t> Growth::barred(std::size_t node) const {
 std::vector<std::int32_t> Growth::drawn(std::size_t node) const {
     std::vector<std::int32_t> order(columns);
     std::iota(order.begin(), order.end(), 0);
-    if (rules.reuse != Reuse::kAll) {
-        const std::vector<std::int32_t> out = barred(node);
-        std::erase_if(
-            order, [&](std::int32_t j) { return std::binary_search(out.begin(), out.end(), j); });
-    }
-    const std::size_t wanted = std::size_t(rules.columns_a_node);
-    if (wanted == 0 || wanted >= columns) return order;
-    std::vector<double> key(columns);
-    for (std::size_t j = 0; j < columns; ++j)
-        key[j] = uniform(rules.seed ^ nodes[node].path, kColumnStream, j);
-    std::sort(order.begin(), order.end(),
-              [&](std::int32_t a, std::int32_t b) { return key[size_t(a)] < key[size_t(b)]; });
+    const std::vector<std::int32_t> out = barred(node);
+    std::erase_if(order,
+                  [&](std::int32_t j) { return std::binary_search(out.begin(), out.end(), j); });
+    if (rules.columns_a_node == 0) return order;
+    ColumnDraw draw;
+    draw.begin(order, rules.seed ^ nodes[node].path, kNodeColumns);
+    for (std::int32_t& column : order) column = draw.next();
     return order;
 }
 

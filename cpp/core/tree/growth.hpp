@@ -44,7 +44,7 @@ struct GrowthRules {
     std::int64_t max_depth = std::numeric_limits<std::int64_t>::max();
     std::int64_t least_to_split = 2;
     std::int64_t max_leaves = 0;      // 0: no limit
-    std::int64_t columns_a_node = 0;  // 0: all
+    std::int64_t columns_a_node = 0;  // 0: all, in their order; else so many, in drawn order
     Reuse reuse = Reuse::kAll;
     double many_levels = std::numeric_limits<double>::infinity();  // left out of the average gain
     std::int64_t surrogates = 0;                                   // most of a node
@@ -116,7 +116,7 @@ class Growth {
     std::vector<Number> cells;
     std::vector<std::int32_t> tables;  // branches of levels, -1 for those that a node does not have
     std::vector<Surrogate> surrogates;  // node after node, the best first
-    std::vector<std::int32_t> used;     // columns that may not be tested, seen from the first node
+    std::vector<std::int32_t> used;     // columns that no node may test, ascending
     std::vector<double> candidate_gains;
     std::vector<std::uint32_t> candidate_cuts;
 
@@ -155,7 +155,9 @@ class Growth {
     bool reusable(bool nominal) const {
         return rules.reuse == Reuse::kAll || (rules.reuse == Reuse::kNumeric && !nominal);
     }
-    // Columns to look at, drawn by the node's path: the first `columns_a_node` and then the rest.
+    // Columns to look at: all in their order, or drawn by the node's path, the first
+    // `columns_a_node` and then the rest. Of equal splits that of the first column looked at wins,
+    // so where columns are drawn no column is favoured.
     std::vector<std::int32_t> drawn(std::size_t node) const;
     // Append what was grown elsewhere below `node`: the part's first node stands for it.
     void graft(std::size_t node, const Growth& part);

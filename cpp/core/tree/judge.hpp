@@ -44,9 +44,11 @@ class Judge {
         std::fill(gap_.begin(), gap_.end(), Number(0));
         source.add_gap(gap_.data());
         gaps_ = cells.occupied(gap_.data());
-        difference(known_.data(), node.cell, gap_.data());
         less_ = 0;
-        if (!gaps_ || !rules.ignores_gaps()) return;
+        view_ = node.cell;
+        if (!gaps_) return;
+        view_ = difference(known_.data(), node.cell, gap_.data());
+        if (!rules.ignores_gaps()) return;
         gaps_ = false;
         const Number weight = cells.weight(known());
         less_ = (weight > 0 ? rule_.term(cells, known(), weight) : 0) - node.term;
@@ -55,7 +57,7 @@ class Judge {
     // Whether there are gaps that take part in a split.
     bool gaps() const { return gaps_; }
     const Number* gap() const { return gap_.data(); }
-    const Number* known() const { return known_.data(); }
+    const Number* known() const { return view_; }
     const Number* node() const { return node_.cell; }
     std::uint64_t path() const { return node_.path; }
     const Rule& rule() const { return rule_; }
@@ -182,6 +184,7 @@ class Judge {
     NodeCell node_;
     double less_ = 0;
     std::vector<Number> gap_, known_, with_gap_;
+    const Number* view_ = nullptr;  // of the known rows: the node's own cell where none is a gap
     bool gaps_ = false;
 };
 

@@ -15,7 +15,7 @@ struct Looked {
     std::vector<Candidate> best;
 };
 
-// The drawn columns in their own order, and then others one by one as long as none can be split.
+// The columns drawn first, and then others one by one as long as none can be split.
 // `each(n, body)` calls body(i, thread) for i < n in any order, `find(column, thread, best)` fills
 // a candidate; `pause` is called between those, to hear an interrupt.
 template <typename Each, typename Find, typename Pause>
@@ -26,7 +26,6 @@ Looked look(const Growth& growth, std::size_t node, const Each& each, const Find
     const std::size_t wanted = asked ? std::min(asked, drawn.size()) : drawn.size();
     Looked found;
     found.columns.assign(drawn.begin(), drawn.begin() + std::ptrdiff_t(wanted));
-    std::sort(found.columns.begin(), found.columns.end());
     found.best.resize(wanted);
     each(wanted, [&](std::size_t i, int thread) {
         find(std::size_t(found.columns[i]), thread, found.best[i]);

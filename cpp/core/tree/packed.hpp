@@ -45,14 +45,19 @@ struct PackedNode {
 };
 static_assert(sizeof(PackedNode) == 16);
 
-// Upper edges of the bins of all columns, or the values of those codes that a tree cuts at, as bits
-// of double, int64 or uint64.
+inline std::uint32_t packed_test(std::size_t column, Test kind, std::int32_t gap) {
+    return std::uint32_t(column) | std::uint32_t(kind) << 24 | std::uint32_t(gap) << 28;
+}
+
+// Upper edges of the bins of all columns, the values of all codes, or the values of those codes
+// that a tree cuts at, as bits of double, int64 or uint64.
 struct Scales {
     std::vector<Type> types;
     std::vector<std::uint32_t> levels;
     const std::uint64_t* bits = nullptr;
     const std::int64_t* offsets = nullptr;
-    const std::uint32_t* codes = nullptr;  // null: edges, one a code
+    const std::uint32_t* codes = nullptr;  // null: edges or values, one a code
+    bool values = false;                   // of values the middle of two is the threshold
 
     bool has(std::size_t column, std::uint32_t code) const;
     // Between two codes: at `at`, or halfway where that is no number.
@@ -63,6 +68,33 @@ struct Scales {
   private:
     std::uint64_t value(std::size_t column, std::uint32_t code) const;
 };
+
+// Splits as packed nodes; levels and cuts that do not fit into one are added to words and tables.
+class SplitPacker {
+  public:
+    SplitPacker(const Growth& growth, const Scales& scales, std::vector<std::uint64_t>& words,
+                std::vector<std::int32_t>& tables)
+        : growth_(growth), scales_(scales), words_(words), tables_(tables) {}
+
+    PackedNode split(const Node& node, std::int32_t child);
+    PackedNode surrogate(const Surrogate& surrogate);
+
+  private:
+    void add_levels(const Node& node, PackedNode& packed);
+    void add_intervals(const Node& node, PackedNode& packed);
+    std::vector<std::uint64_t> with_presence(std::vector<std::uint64_t> words, std::int64_t table,
+                                             std::size_t levels) const;
+
+    const Growth& growth_;
+    const Scales& scales_;
+    std::vector<std::uint64_t>& words_;
+    std::vector<std::int32_t>& tables_;
+};
+
+// What a leaf of numbers predicts; an empty one what the node above it would.
+double leaf_value(const Growth& growth, std::size_t node);
+// The node whose rows tell what a node predicts: itself, or of an empty one the node above.
+std::size_t model_of(const Growth& growth, std::size_t node);
 
 struct PackedTree {
     std::vector<PackedNode> nodes;

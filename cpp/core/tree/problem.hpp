@@ -26,6 +26,10 @@ template <typename Code>
 void grow(Growth& growth, const Columns<Code>& columns, const Targets& targets,
           const std::int32_t* node, int threads);
 
+// Entries of every column in order, for Columns::sorted.
+template <typename Code>
+std::vector<std::uint64_t> presorted(const Columns<Code>& columns, int threads);
+
 // Grow the whole tree where gaps are fractional or follow surrogates (gap_grow.cpp).
 template <typename Code>
 void grow_by_gaps(Growth& growth, const Columns<Code>& columns, const Targets& targets,

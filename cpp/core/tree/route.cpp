@@ -4,49 +4,10 @@
 #include <bit>
 
 #include "parallel.hpp"
+#include "tree/abreast.hpp"
 
 namespace ceiba::tree {
 namespace {
-
-// Rows that walk down side by side: while one waits for its next node, the others go on. One that
-// has arrived makes room for the next row.
-constexpr std::size_t kAbreast = 16;
-
-// The branch of a row of reals.
-template <typename T>
-std::int32_t next_node(const PackedNode& node, const T* row) {
-    const double x = double(row[node.column()]);
-    const std::int32_t known = !(x <= std::bit_cast<double>(node.cut));
-    return node.child + (x != x ? std::int32_t(node.gap()) : known);
-}
-
-template <typename T>
-void route_rows(const PackedNode* nodes, const T* rows, std::size_t n, std::size_t width,
-                std::int32_t* leaf) {
-    std::size_t row[kAbreast];
-    std::int32_t at[kAbreast] = {};
-    std::size_t active = std::min(kAbreast, n), next = active;
-    for (std::size_t s = 0; s < active; ++s) row[s] = s;
-    while (active > 0) {
-        for (std::size_t s = 0; s < active; ++s) {
-            const PackedNode& node = nodes[at[s]];
-            if (node.kind() != Test::kLeaf) {
-                at[s] = next_node(node, rows + row[s] * width);
-                __builtin_prefetch(nodes + at[s]);
-                continue;
-            }
-            leaf[row[s]] = at[s];
-            if (next < n) {
-                row[s] = next++;
-                at[s] = 0;
-            } else {
-                --active;
-                row[s] = row[active];
-                at[s] = at[active];
-            }
-        }
-    }
-}
 
 template <typename T>
 T at(const AnyColumn& column, std::size_t row) {
@@ -139,7 +100,10 @@ void route_matrix(const TreeView& tree, const T* rows, std::size_t n, std::size_
                      for (std::size_t i = parts.begin(s); i < parts.end(s); i += kTogether) {
                          if (interrupt.stopped(thread)) return;
                          const std::size_t m = std::min(kTogether, parts.end(s) - i);
-                         route_rows(tree.nodes, rows + i * width, m, width, leaf + i);
+                         const T* first = rows + i * width;
+                         walk_abreast(
+                             tree.nodes, m, [&](std::size_t r) { return first + r * width; },
+                             next_of_reals<T>, leaf + i);
                      }
                  });
 }
@@ -208,14 +172,14 @@ std::size_t branches_of(const TreeView& tree, const PackedNode& node, std::size_
 }  // namespace
 
 const char* complaint(const TreeView& tree, const std::vector<Type>& types,
-                      const std::vector<std::uint32_t>& levels) {
+                      const std::vector<std::uint32_t>& levels, bool flags) {
     if (tree.count == 0) return "a tree has at least one node";
     std::vector<bool> has_parent(tree.count, false);
     std::size_t children = 0;
     for (std::size_t i = 0; i < tree.count; ++i) {
         const PackedNode& node = tree.nodes[i];
         if (node.kind() == Test::kLeaf) {
-            if (node.column() != 0 || node.gap() != 0) return "a leaf tests nothing";
+            if (node.column() != 0 || (node.gap() != 0 && !flags)) return "a leaf tests nothing";
             continue;
         }
         if (node.column() >= types.size()) return "a node tests a column that is not there";

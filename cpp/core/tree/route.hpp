@@ -34,9 +34,10 @@ bool is_gap(const AnyColumn& column, std::size_t row);
 bool fits(Test kind, Type type);
 
 // Whether every row ends in a leaf and reads nothing beyond the arrays: a tree may come from a
-// file. `levels` of every column, 0 for numbers. Returns what is wrong, or null.
+// file. `levels` of every column, 0 for numbers; leaves of forests have `flags` in the place of a
+// branch for gaps. Returns what is wrong, or null.
 const char* complaint(const TreeView& tree, const std::vector<Type>& types,
-                      const std::vector<std::uint32_t>& levels);
+                      const std::vector<std::uint32_t>& levels, bool flags = false);
 
 // The leaf of every row. A matrix of floats, row after row, has its own way.
 template <typename T>

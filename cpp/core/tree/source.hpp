@@ -68,9 +68,11 @@ class Entries {
 
     // Sorted rows that are known, and codes of neighbours, for a scan by blocks.
     std::size_t known_rows() const { return std::size_t(known_ - at_); }
+    void pass(std::size_t n) { at_ += n; }
     std::uint32_t code_at(std::size_t i) const { return code_of(at_[i]); }
-    std::size_t row_at(std::size_t i) const { return row_of(at_[i]); }
-    const Rows& rows() const { return rows_; }
+    std::size_t label_at(std::size_t i) const { return rows_.label[row_of(at_[i])]; }
+    Number target_at(std::size_t i) const { return rows_.target[row_of(at_[i])]; }
+    Number weight_at(std::size_t i) const { return rows_.weight[row_of(at_[i])]; }
 
   private:
     Rows rows_;
@@ -99,8 +101,9 @@ class Labels {
     }
 
     std::size_t known_rows() const { return std::size_t(known_ - at_); }
+    void pass(std::size_t n) { at_ += n; }
     std::uint32_t code_at(std::size_t i) const { return at_[i] >> bits_; }
-    std::uint32_t label_at(std::size_t i) const { return at_[i] & mask_; }
+    std::size_t label_at(std::size_t i) const { return at_[i] & mask_; }
 
   private:
     const std::uint32_t* at_;
@@ -108,6 +111,52 @@ class Labels {
     const std::uint32_t* known_;
     int bits_;
     std::uint32_t mask_;
+};
+
+// Sorted entries that carry all there is to know of a row in a bag: its code, how often it was
+// drawn, its class.
+class Tagged {
+  public:
+    static constexpr int kCodeShift = 32, kCountShift = 16;
+    static constexpr std::uint64_t kMost = 0xFFFF;  // of draws, and of classes
+
+    Tagged(const std::uint64_t* first, const std::uint64_t* last, std::uint32_t gap_code,
+           int classes)
+        : at_(first), last_(last), known_(last), classes_(classes) {
+        while (known_ > first && code_of(known_[-1]) == gap_code) --known_;
+    }
+
+    static std::uint32_t code_of(std::uint64_t entry) { return std::uint32_t(entry >> kCodeShift); }
+    static Number count_of(std::uint64_t entry) { return Number(entry >> kCountShift & kMost); }
+    static std::size_t label_of(std::uint64_t entry) { return entry & kMost; }
+
+    void add_gap(Number* cell) const {
+        for (const std::uint64_t* e = known_; e < last_; ++e) add(cell, *e);
+    }
+    bool more() const { return at_ < known_; }
+    std::uint32_t code() const { return code_of(*at_); }
+    [[gnu::always_inline]] void take(Number* cell) {
+        const std::uint32_t code = code_of(*at_);
+        do add(cell, *at_++);
+        while (at_ < known_ && code_of(*at_) == code);
+    }
+
+    std::size_t known_rows() const { return std::size_t(known_ - at_); }
+    void pass(std::size_t n) { at_ += n; }
+    std::uint32_t code_at(std::size_t i) const { return code_of(at_[i]); }
+    std::size_t label_at(std::size_t i) const { return label_of(at_[i]); }
+    Number weight_at(std::size_t i) const { return count_of(at_[i]); }
+
+  private:
+    void add(Number* cell, std::uint64_t entry) const {
+        cell[label_of(entry)] += count_of(entry);
+        ++cell[classes_];
+    }
+
+    const std::uint64_t* at_;
+    const std::uint64_t* last_;
+    const std::uint64_t* known_;
+    int classes_;
 };
 
 }  // namespace ceiba::tree

@@ -168,26 +168,29 @@ class Subtree {
         looked_at_.clear();
         best_.clear();
         const std::size_t wanted = std::size_t(part.rules.columns_a_node);
-        if (wanted == 0 || wanted >= columns_.count()) {
-            std::vector<std::int32_t> left;
-            for (const std::int32_t j : node.columns)
-                if (find(cell, node, j)) left.push_back(j);
-            return left;
-        }
+        if (wanted == 0 || wanted >= columns_.count()) return look_at_all(part, node, cell);
         const std::vector<std::int32_t> drawn = part.drawn(node.node);
-        const std::size_t first_ones = std::min(wanted, drawn.size());
-        std::vector<std::int32_t> first(drawn.begin(), drawn.begin() + std::ptrdiff_t(first_ones));
-        std::sort(first.begin(), first.end());
         bool found = false;
-        for (const std::int32_t j : first) {
-            find(cell, node, j);
+        for (std::size_t i = 0; i < drawn.size() && (i < wanted || !found); ++i) {
+            find(cell, node, drawn[i]);
             found = found || best_.back().found();
         }
-        for (std::size_t i = first_ones; i < drawn.size() && !found; ++i) {
-            find(cell, node, drawn[i]);
-            found = best_.back().found();
-        }
         return node.columns;
+    }
+
+    // In their order or in drawn order; those that do not vary are passed over.
+    std::vector<std::int32_t> look_at_all(Growth& part, const Open& node, const NodeCell& cell) {
+        std::vector<std::int32_t> left, order = node.columns;
+        if (part.rules.columns_a_node > 0) {
+            order = part.drawn(node.node);
+            std::erase_if(order, [&](std::int32_t j) {
+                return !std::binary_search(node.columns.begin(), node.columns.end(), j);
+            });
+        }
+        for (const std::int32_t j : order)
+            if (find(cell, node, j)) left.push_back(j);
+        std::sort(left.begin(), left.end());
+        return left;
     }
 
     bool find(const NodeCell& cell, const Open& node, std::int32_t column) {

@@ -18,12 +18,12 @@
 
 namespace ceiba::tree {
 
-// Cuts of a block: rows on the left, and what the criterion adds up on both sides (Gini: squared
-// class counts; squared error: targets).
+// Cuts of a block: weight on the left, and what the criterion adds up on both sides (Gini: squared
+// class weights; squared error: targets).
 template <std::size_t Size>
 struct Cuts {
-    std::uint32_t place[Size];
-    double rows[Size];
+    std::uint32_t code[Size], next[Size];
+    double weight[Size];
     double left[Size];
     double right[Size];
 };
@@ -48,7 +48,9 @@ class ThresholdSearch {
     template <typename Source>
     bool in_blocks_if_fit(const Source& source, Candidate& best) {
         if constexpr (by_blocks<Source>()) {
-            if (judge_.gaps() || judge_.cells.weight(judge_.node()) > kMostSquared) return false;
+            if (judge_.gaps() || judge_.cells.weight(judge_.node()) > kMostExact) return false;
+            if constexpr (!kClasses)
+                if (judge_.rule().fractional) return false;
             in_blocks(source, best);
             return true;
         }
@@ -145,99 +147,190 @@ class ThresholdSearch {
         return named ? target : std::numeric_limits<double>::quiet_NaN();
     }
 
-    // Rows of weight 1, sorted, under a criterion whose scores are computed many at a time: Gini
-    // and squared error.
+    // A criterion whose scores are computed many at a time: Gini and squared error.
     template <typename Source>
     static constexpr bool by_blocks() {
-        constexpr bool sorted = requires(const Source& source) { source.known_rows(); } &&
-                                (std::is_same_v<Rule, Gini> || !std::is_same_v<Source, Labels>);
-        return sorted && !Cells::kWeighted &&
-               (std::is_same_v<Rule, Gini> || std::is_same_v<Rule, SquaredError>);
+        constexpr bool bins = std::is_same_v<Source, Bins<Cells>>;
+        constexpr bool weighted = requires(const Source& source) { source.weight_at(0); };
+        constexpr bool targets = requires(const Source& source) { source.target_at(0); };
+        const bool known = bins || weighted || !Cells::kWeighted;
+        if constexpr (std::is_same_v<Rule, SquaredError>) return known && (bins || targets);
+        return known && std::is_same_v<Rule, Gini>;
     }
 
-    // Sums of squared counts are exact in a double up to here, and so the same however added.
+    // Weights are exact in a double up to here, and so is the difference of two.
+    static constexpr Number kMostExact = Number(1) << 52;
+    // ... and sums of their squares, which are then the same however added.
     static constexpr Number kMostSquared = 90'000'000;
 
     // The scan of `one_by_one` without gaps, in two steps a block: collect the cuts, then score
     // them with vectors. A tree of depth 8 on 500,000 x 28 values took 1.9 s of processor time
     // instead of 3.2.
     template <typename Source>
-    void in_blocks(const Source& source, Candidate& best) {
-        const auto n = std::uint32_t(source.known_rows());
-        best.seen = source.code_at(0) != source.code_at(n - 1);
-        if (!best.seen) return;
-        const Number asked = std::max({judge_.rules.least_rows, judge_.rules.least_weight, least_});
-        const auto least = std::uint32_t(std::clamp<Number>(asked, 1, n));
+    void in_blocks(Source source, Candidate& best) {
         begin_sums();
-        std::uint32_t chosen = 0;
-        for (std::uint32_t begin = 0; begin + 1 < n;) {
-            const std::uint32_t end = std::min<std::uint32_t>(n - 1, begin + kBlock);
-            const std::size_t cuts = collect_cuts(source, begin, end, least);
+        bool found = false;
+        while (true) {
+            const std::size_t cuts = collect_cuts(source, best);
             best.allowed += std::uint32_t(cuts);
-            begin = end;
-            if (cuts > 0 && score_cuts(cuts, double(n), best)) chosen = cuts_.place[best_cut_];
+            if (cuts > 0 && score_cuts(cuts, double(total_), best)) {
+                found = true;
+                best.cut = cuts_.code[best_cut_];
+                best.next = cuts_.next[best_cut_];
+            }
+            if (!source.more()) break;
         }
-        if (chosen == 0) return;
+        if (!found) return;
         best.shape = Shape::kThreshold;
         best.method = Method::kThreshold;
-        best.cut = source.code_at(chosen - 1);
-        best.next = source.code_at(chosen);
         best.gap = kHeavier;
         best.terms = best.score;
         best.branches = 2;
     }
 
+    // What has come to the left of a cut: rows, weight, the sum of the criterion, and of classes
+    // the sum of their weights there times those in the whole node.
+    struct Left {
+        Number rows = 0, weight = 0, sum = 0, products = 0;
+    };
+
     // Nothing is on the left as yet.
     void begin_sums() {
-        sums_[0] = 0;
+        so_far_ = Left{};
+        total_ = judge_.cells.weight(judge_.known());
+        rows_ = judge_.cells.count(judge_.known());
+        least_weight_ = std::max(judge_.rules.least_weight, least_);
+        std::fill(left_.begin(), left_.end(), Number(0));
+        whole_sum_ = 0;
         if constexpr (kClasses) {
-            sums_[1] = 0;
-            std::fill(left_.begin(), left_.end(), Number(0));
-            std::copy_n(judge_.known(), judge_.size, right_.begin());
-            for (const Number count : right_) sums_[1] += count * count;
+            if (total_ > kMostSquared) return;
+            for (int k = 0; k < judge_.cells.classes(); ++k)
+                whole_sum_ += judge_.known()[k] * judge_.known()[k];
         } else {
-            sums_[1] = judge_.known()[1] - judge_.known()[0] * judge_.rule().whole;
+            whole_sum_ = judge_.known()[1] - judge_.known()[0] * judge_.rule().whole;
         }
     }
 
-    // One more row on the left: a class that counts c there then adds 2 c + 1 to the squares.
-    template <typename Source>
-    void move_left(const Source& source, std::uint32_t i) {
-        if constexpr (kClasses) {
-            std::size_t label;
-            if constexpr (requires { source.label_at(i); })
-                label = source.label_at(i);
-            else
-                label = source.rows().label[source.row_at(i)];
-            Number& left = left_[label];
-            Number& right = right_[label];
-            sums_[0] += 2 * left++ + 1;
-            sums_[1] -= 2 * right-- - 1;
-        } else {
-            const Number target = source.rows().target[source.row_at(i)] - judge_.rule().whole;
-            sums_[0] += target;
-            sums_[1] -= target;
-        }
+    bool enough(Number rows, Number weight) const {
+        bool kept = (rows >= judge_.rules.least_rows) & (rows_ - rows >= judge_.rules.least_rows);
+        return kept & (weight >= least_weight_) & (total_ - weight >= least_weight_);
     }
 
-    // Cuts behind rows [begin, end) that leave enough rows on both sides. Each is written, and kept
-    // by moving on: no branch to mispredict.
-    template <typename Source>
-    std::size_t collect_cuts(const Source& source, std::uint32_t begin, std::uint32_t end,
-                             std::uint32_t least) {
-        const auto n = std::uint32_t(source.known_rows());
+    // Squares of the class weights on both sides, added as the criterion adds them.
+    void write_squares(const Number* left, const Number* known, std::size_t m) {
+        double here = 0, there = 0;
+        for (int k = 0; k < judge_.cells.classes(); ++k) {
+            const double a = double(left[k]), b = double(known[k] - left[k]);
+            here += a * a;
+            there += b * b;
+        }
+        cuts_.left[m] = here;
+        cuts_.right[m] = there;
+    }
+
+    // Cuts behind the codes of a histogram, up to a block of them.
+    std::size_t collect_cuts(Bins<Cells>& bins, Candidate& best) {
+        Number* left = left_.data();
+        const Number* known = judge_.known();
         std::size_t m = 0;
-        std::uint32_t code = source.code_at(begin);
-        for (std::uint32_t i = begin; i < end; ++i) {
-            move_left(source, i);
-            const std::uint32_t next = source.code_at(i + 1), rows = i + 1;
-            cuts_.place[m] = rows;
-            cuts_.rows[m] = double(std::int32_t(rows));
-            cuts_.left[m] = double(sums_[0]);
-            cuts_.right[m] = double(sums_[1]);
-            m += std::size_t((next != code) & (rows >= least) & (n - rows >= least));
+        while (m < kBlock && bins.more()) {
+            cuts_.code[m] = bins.code();
+            bins.take(left);
+            if (!bins.more()) break;
+            best.seen = true;
+            cuts_.next[m] = bins.code();
+            const Number weight = judge_.cells.weight(left);
+            cuts_.weight[m] = double(weight);
+            if constexpr (kClasses) {
+                write_squares(left, known, m);
+            } else {
+                const Number sum = left[1] - weight * judge_.rule().whole;
+                cuts_.left[m] = double(sum);
+                cuts_.right[m] = double(whole_sum_ - sum);
+            }
+            m += std::size_t(enough(judge_.cells.count(left), weight));
+        }
+        return m;
+    }
+
+    // Cuts behind the next rows, up to a block of them, that leave enough on both sides.
+    template <typename Source>
+    std::size_t collect_cuts(Source& source, Candidate& best) {
+        const std::size_t rest = source.known_rows();
+        if (so_far_.rows == 0) best.seen = source.code_at(0) != source.code_at(rest - 1);
+        if (!best.seen) {
+            source.pass(rest);
+            return 0;
+        }
+        const std::size_t n = std::min(rest - 1, kBlock);
+        std::size_t m;
+        if constexpr (kClasses)
+            m = total_ > kMostSquared ? collect_rows<false>(source, n)
+                                      : collect_rows<true>(source, n);
+        else
+            m = collect_rows<true>(source, n);
+        // The last row has no cut behind it.
+        source.pass(n + 1 < rest ? n : rest);
+        return m;
+    }
+
+    // One more row on the left: a class that weighs c there then adds 2 c w + w^2 to the squares.
+    template <bool Exact, typename Source>
+    [[gnu::always_inline]] void move_left(const Source& source, std::size_t i, Number* left,
+                                          const Number* known, Left& at) const {
+        Number w = 1;
+        if constexpr (Cells::kWeighted) w = source.weight_at(i);
+        ++at.rows;
+        at.weight += w;
+        if constexpr (kClasses) {
+            const std::size_t label = source.label_at(i);
+            if constexpr (Exact) {
+                at.sum += w * (2 * left[label] + w);
+                at.products += w * known[label];
+            }
+            left[label] += w;
+        } else {
+            at.sum += source.target_at(i) - w * judge_.rule().whole;
+        }
+    }
+
+    // Of classes: sum (T - l)^2 = sum T^2 - 2 sum T l + sum l^2, so that the weights on the right
+    // need not be kept.
+    Number right_sum(const Left& at) const {
+        if constexpr (kClasses) return whole_sum_ - 2 * at.products + at.sum;
+        return whole_sum_ - at.sum;
+    }
+
+    // Each cut is written, and kept by moving on: no branch to mispredict. The running sums are a
+    // local copy: as members they would go through memory in every step, because the cuts might
+    // overlap them. Weights whose squares are not exact are squared anew at every cut.
+    template <bool Exact, typename Source>
+    std::size_t collect_rows(const Source& source, std::size_t n) {
+        std::size_t m = 0;
+        Left at = so_far_;
+        Number* left = left_.data();
+        const Number* known = judge_.known();
+        const Number least_rows = judge_.rules.least_rows, least_weight = least_weight_;
+        const Number rows = rows_, total = total_;
+        std::uint32_t code = source.code_at(0);
+        for (std::size_t i = 0; i < n; ++i) {
+            move_left<Exact>(source, i, left, known, at);
+            const std::uint32_t next = source.code_at(i + 1);
+            cuts_.code[m] = code;
+            cuts_.next[m] = next;
+            cuts_.weight[m] = double(at.weight);
+            if constexpr (Exact) {
+                cuts_.left[m] = double(at.sum);
+                cuts_.right[m] = double(right_sum(at));
+            } else {
+                write_squares(left, known, m);
+            }
+            bool kept = (next != code) & (at.rows >= least_rows) & (rows - at.rows >= least_rows);
+            kept = kept & (at.weight >= least_weight) & (total - at.weight >= least_weight);
+            m += std::size_t(kept);
             code = next;
         }
+        so_far_ = at;
         return m;
     }
 
@@ -245,7 +338,7 @@ class ThresholdSearch {
     bool score_cuts(std::size_t m, double n, Candidate& best) {
         const TreeKernels& kernels = tree_kernels();
         const auto score = std::is_same_v<Rule, Gini> ? kernels.gini : kernels.squared;
-        score(cuts_.rows, cuts_.left, cuts_.right, n, m, scores_);
+        score(cuts_.weight, cuts_.left, cuts_.right, n, m, scores_);
         const double largest = kernels.largest(scores_, m);
         if (largest < best.score) return false;
         bool better = false;
@@ -266,7 +359,8 @@ class ThresholdSearch {
     std::vector<Number> left_, right_;
     Cuts<kBlock> cuts_;
     double scores_[kBlock];
-    Number sums_[2] = {0, 0};  // left and right
+    Left so_far_;
+    Number whole_sum_ = 0, total_ = 0, rows_ = 0, least_weight_ = 0;
     std::size_t best_cut_ = 0;
 };
 

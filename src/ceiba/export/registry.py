@@ -7,11 +7,17 @@ from typing import Any
 
 # Public estimator -> the module that holds it.
 ESTIMATORS = {
+    "AdaBoostClassifier": "ceiba.ensemble",
+    "AdaBoostRegressor": "ceiba.ensemble",
+    "BaggingClassifier": "ceiba.ensemble",
+    "BaggingRegressor": "ceiba.ensemble",
     "DecisionTreeClassifier": "ceiba.tree",
     "DecisionTreeRegressor": "ceiba.tree",
     "GaussianMixture": "ceiba.mixture",
     "GaussianMixtureClassifier": "ceiba.mixture",
     "KMeans": "ceiba.cluster",
+    "RandomForestClassifier": "ceiba.ensemble",
+    "RandomForestRegressor": "ceiba.ensemble",
 }
 
 # Parts of a fitted state that write themselves with to_json and read themselves with from_json.
@@ -20,7 +26,12 @@ RECORDS = {
     "Anchor": "ceiba.mixture.prior",
     "ComponentMoments": "ceiba.stats.component_moments",
     "ConjugatePrior": "ceiba.mixture.prior",
+    "Forest": "ceiba.ensemble.forest",
+    "LeafTargets": "ceiba.ensemble.quantiles",
+    "Lot": "ceiba.ensemble.bagging_lot",
     "MixtureChoice": "ceiba.mixture.choice",
+    "OobCurve": "ceiba.ensemble.oob_curve",
+    "PermutationImportance": "ceiba.ensemble.importance",
     "Pruning": "ceiba.tree.prune",
     "Schema": "ceiba.data.schema",
     "Trace": "ceiba.base.trace",

@@ -279,14 +279,7 @@ class DecisionTreeClassifier(ScoresScans, ClassifierMixin, DecisionTree):
         return logs
 
     def _class_weights(self, survey: TargetSurvey) -> Array | None:
-        if self.class_weight is None:
-            return None
-        classes, counts = survey.classes, survey.class_counts
-        assert classes is not None
-        assert counts is not None
-        if self.class_weight == "balanced":
-            return survey.n_rows / (len(classes) * counts)
-        return _listed_weights(self.class_weight, classes)
+        return class_factors(self.class_weight, survey)
 
     def _check_target(self, options: Options, survey: TargetSurvey) -> None:
         if self.cost_matrix is not None:
@@ -340,6 +333,18 @@ class DecisionTreeClassifier(ScoresScans, ClassifierMixin, DecisionTree):
             self.classes_
         ):
             raise ValueError("the leaves of tree_ must have a column for each class")
+
+
+def class_factors(class_weight: Any, survey: TargetSurvey) -> Array | None:
+    """Factors of the classes' weights, in their order; None where all are 1."""
+    if class_weight is None:
+        return None
+    classes, counts = survey.classes, survey.class_counts
+    assert classes is not None
+    assert counts is not None
+    if isinstance(class_weight, str):
+        return np.asarray(survey.n_rows / (len(classes) * np.maximum(counts, 1)))
+    return _listed_weights(class_weight, classes)
 
 
 def _listed_weights(given: Any, classes: Array) -> Array:

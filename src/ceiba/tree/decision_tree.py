@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 
 from ceiba.base import Estimator, Steps, seed_of, watched
 from ceiba.base.estimator import schema_attributes
+from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk, Source
 from ceiba.data.table import Table
 from ceiba.data.target import Task
@@ -71,11 +72,7 @@ class DecisionTree(Prunable, Estimator):
         check_survey(survey)
         self._check_target(options, survey)
         grown = self._grow(engine, rows, source.schema, survey, options)
-        attributes = {
-            **schema_attributes(source.schema),
-            "tree_": self._finished(grown.tree),
-            **self._more_attributes(survey),
-        }
+        attributes = self._learnt(source.schema, survey, grown.tree)
         if self.trace:
             attributes["trace_"] = tree_trace(grown)
         # Pruned before anything is kept: a fit that fails leaves the estimator as it was.
@@ -91,9 +88,29 @@ class DecisionTree(Prunable, Estimator):
     def _check_target(self, options: Options, survey: TargetSurvey) -> None:
         """Refuse targets that a criterion or cost matrix does not suit."""
 
+    def _learnt(self, schema: Schema, survey: TargetSurvey, tree: Tree) -> dict[str, Any]:
+        """What a grown tree makes of the estimator."""
+        return {
+            **schema_attributes(schema),
+            "tree_": self._finished(tree),
+            **self._more_attributes(survey),
+        }
+
     def _grow(
-        self, engine: Engine, rows: Any, schema: Any, survey: TargetSurvey, options: Options
+        self, engine: Engine, rows: Any, schema: Schema, survey: TargetSurvey, options: Options
     ) -> Grown:
+        grower = self._grower(engine, rows, schema, survey, options)
+        if self.max_bins is None:
+            grown = grower.exact()
+        else:
+            levels = partial(Steps, self, 10**6, name="levels")
+            grown = grower.binned(self.max_bins, grower.cuts.seed, levels)
+        return replace(grown, tree=self._as_given(grown.tree, survey, grower.cost_factors))
+
+    def _grower(
+        self, engine: Engine, rows: Any, schema: Schema, survey: TargetSurvey, options: Options
+    ) -> Grower:
+        """All that is known before the first split."""
         costs = self._cost_factors(engine, rows, survey, options)
         fixed = FixedPoint.of(
             survey,
@@ -109,16 +126,10 @@ class DecisionTree(Prunable, Estimator):
         cuts = CutRule(options.thresholds, self.at, self.n_thresholds, seed)
         ground = Ground(schema, survey.n_rows, total, fixed, cuts, costs)
         rules = tree_rules(self, options, ground)
-        grower = Grower(
+        return Grower(
             engine, rows, schema, fixed, rules, survey.n_rows,
             options.criterion == "absolute_error", cuts, options.gap_way, costs,
         )  # fmt: skip
-        if self.max_bins is None:
-            grown = grower.exact()
-        else:
-            levels = partial(Steps, self, 10**6, name="levels")
-            grown = grower.binned(self.max_bins, seed, levels)
-        return replace(grown, tree=self._as_given(grown.tree, survey, costs))
 
     def _cost_factors(
         self, engine: Engine, rows: Any, survey: TargetSurvey, options: Options

@@ -24,6 +24,7 @@ import numpy as np
 
 from ceiba import _native
 from ceiba.data.schema import Schema
+from ceiba.data.table import Table
 from ceiba.engine import Engine
 from ceiba.stats.coding import Coding, Scale
 from ceiba.stats.fixed_point import FixedPoint, TargetArrays
@@ -48,12 +49,14 @@ _TARGET_BYTES = 36
 class Grown:
     """A finished tree, and the candidates of its nodes where they were to be kept.
 
-    ``gains`` and ``cuts`` have a row for each node and an entry for each column: the gain of the
-    column's best split (-1 for none), and the value of its cut's code.
+    ``order`` says which node of the state that it grew from each node was. ``gains`` and ``cuts``
+    have a row for each node and an entry for each column: the gain of the column's best split (-1
+    for none), and the value of its cut's code.
     """
 
     tree: Tree
     scale: Scale
+    order: Array
     gains: Array | None
     cuts: Array | None
 
@@ -82,10 +85,8 @@ class Grower:
             arrays, gaps = column_arrays(table, coding.columns)
             worth = exact_worth(coding, codes, arrays)
             coding = self.cuts.told(coding, worth, arrays, gaps, targets.weight)
-        state = self._finish(coding, codes, self._with_plain(targets), None, None)
-        columns, cuts = self._cuts_of(coding, state)
-        values = coding.values(table, codes, columns, cuts, self.engine.threads)
-        grown = self._pack(coding, state, values)
+        state = self.finish(coding, codes, targets)
+        grown = self.packed(coding, state, table, codes)
         if self.cuts.thresholds == "value":
             return replace(grown, tree=at_values(grown.tree, table))
         return grown
@@ -106,7 +107,7 @@ class Grower:
             self.rows, OpenRows.of, coding, self.fixed, self.rules, state, self.ranks
         )
         codes, targets, places = rest.joined()
-        state = self._finish(coding, codes, self._with_plain(targets), state, places)
+        state = self.finish(coding, codes, targets, state, places)
         return self._pack(coding, state, coding.edges)
 
     def _levels(self, coding: Coding, levels: Callable[[], Iterable[Any]]) -> State | None:
@@ -142,17 +143,28 @@ class Grower:
         )
         return State(*solved)
 
-    def _finish(
-        self, coding: Coding, codes: Array, targets: Any, state: State | None, places: Array | None
+    def finish(
+        self,
+        coding: Coding,
+        codes: Array,
+        targets: TargetArrays,
+        state: State | None = None,
+        places: Array | None = None,
+        order: Any = None,
     ) -> State:
+        """Grow coded rows to the end, from the root or from a tree begun, with each row's node.
+
+        ``order`` of the rows in every column, where it is known already: `_native.tree_presort`.
+        """
         grown = _native.tree_grow(
             self.rules.native(),
             codes,
             coding.native(),
-            targets.native(),
+            self._with_plain(targets).native(),
             state,
             places,
             self.engine.threads,
+            order,
         )
         return State(*grown)
 
@@ -163,6 +175,14 @@ class Grower:
         assert targets.weight is not None
         plain = np.rint(targets.weight / self.cost_factors[targets.label]).astype(np.int64)
         return replace(targets, plain=np.maximum(plain, 1))
+
+    def packed(self, coding: Coding, state: State, table: Table, codes: Array) -> Grown:
+        """The finished tree; where codes are ranks, the table tells the values of its cuts."""
+        if coding.edges is not None:
+            return self._pack(coding, state, coding.edges)
+        columns, cuts = self._cuts_of(coding, state)
+        values = coding.values(table, codes, columns, cuts, self.engine.threads)
+        return self._pack(coding, state, values)
 
     def _cuts_of(self, coding: Coding, state: State) -> tuple[Array, Array]:
         """Columns and codes on both sides of all cuts, and of all candidates that were kept."""
@@ -193,11 +213,10 @@ class Grower:
                 arrays["value"] = np.ldexp(arrays["value"], fixed.weight_shift)
         tree = Tree(schema=self.schema, missing=self.gap_way, **arrays)
         if not self.rules.settings["candidates"]:
-            return Grown(tree, scale, None, None)
+            return Grown(tree, scale, order, None, None)
         shape = (-1, len(self.schema))
-        return Grown(
-            tree, scale, state.gains.reshape(shape)[order], state.cuts.reshape(shape)[order]
-        )
+        gains, cuts = state.gains.reshape(shape)[order], state.cuts.reshape(shape)[order]
+        return Grown(tree, scale, order, gains, cuts)
 
 
 def open_nodes(state: State) -> Array:

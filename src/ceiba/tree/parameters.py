@@ -101,7 +101,8 @@ MaxFeatures = Annotated[
     | Literal["sqrt", "log2"]
     | None,
     "Columns that each node looks at, drawn by the seed and the node's path; a share of all "
-    "columns, or all with None. If none of them can be split, more are looked at.",
+    "columns, or all with None. If none of them can be split, more are looked at. Of equal splits "
+    "that of the column drawn first is taken, so that no column is favoured.",
 ]
 Seed = Annotated[
     int | RandomState | Generator | None,

@@ -162,7 +162,12 @@ class DecisionTreeRegressor(ScoresScans, RegressorMixin, DecisionTree):
         return self._told(X)
 
     def _check_target(self, options: Options, survey: TargetSurvey) -> None:
-        if options.criterion == "poisson" and not survey.target_least >= 0:
-            raise ValueError("Poisson deviance is that of counts: y must not be negative")
-        if options.criterion == "poisson" and not survey.target_most > 0:
-            raise ValueError("Poisson deviance needs a positive mean: every y is 0")
+        check_numbers(options.criterion, survey)
+
+
+def check_numbers(criterion: str, survey: TargetSurvey) -> None:
+    """Refuse targets that a criterion does not suit."""
+    if criterion == "poisson" and not survey.target_least >= 0:
+        raise ValueError("Poisson deviance is that of counts: y must not be negative")
+    if criterion == "poisson" and not survey.target_most > 0:
+        raise ValueError("Poisson deviance needs a positive mean: every y is 0")

@@ -25,6 +25,7 @@ WHY = {
     "no_gain": "no split gains anything",
     "empty": "no rows: as the node above",
     "pruned": "pruned",
+    "not_kept": "why is not kept",
 }
 _APPROXIMATIONS = {
     "principal": "levels in the order of their class shares: perhaps not the best groups",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 REASONS = (
     "split", "pure", "impurity", "max_depth", "min_samples_split", "no_split",
     "min_samples_leaf", "min_impurity_decrease", "max_leaf_nodes", "no_gain", "empty", "pruned",
+    "not_kept",
 )  # fmt: skip
 # What rows with a gap do: take the node's branch for them, go down all branches, or follow the
 # first surrogate that they have a value for.

@@ -1,0 +1,219 @@
+#include "forest/grow_forest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "forest/drawn_tree.hpp"
+#include "parallel.hpp"
+#include "tree/logarithms.hpp"
+
+namespace ceiba::forest {
+namespace {
+
+using tree::Columns;
+using tree::FinderSpec;
+
+// Codes row after row, for trees that look at few of their columns.
+template <typename Code>
+std::vector<Code> by_rows(const Columns<Code>& columns, int threads) {
+    const std::size_t p = columns.count();
+    std::vector<Code> codes(columns.rows * p);
+    const Segments parts = segments(columns.rows, 1024);
+    for_segments(parts, threads_for(double(codes.size()), threads),
+                 [&](std::size_t s, int, Interrupt&) {
+                     for (std::size_t i = parts.begin(s); i < parts.end(s); ++i)
+                         for (std::size_t j = 0; j < p; ++j)
+                             codes[i * p + j] = columns.column(j)[i];
+                 });
+    return codes;
+}
+
+// The targets of one tree, where its own weights change them.
+struct OwnTargets {
+    tree::Targets view;
+    std::vector<Number> weight, number;
+};
+
+template <typename Code>
+class ForestGrower {
+  public:
+    ForestGrower(const ForestRules& rules, const Columns<Code>& columns,
+                 const tree::Targets& targets, const Sampling& sampling, const tree::Scales& scales,
+                 int threads)
+        : rules_(rules),
+          columns_(columns),
+          targets_(targets),
+          sampling_(sampling),
+          scales_(scales) {
+        drawn_ = draws_columns();
+        if (drawn_) codes_ = by_rows(columns, threads);
+        table_ = tree::xlog2x_table(rules.tree, columns.rows);
+        spec_ = tree::finder_spec(rules.tree);
+        spec_.xlog2x = {table_.data(), table_.size()};
+    }
+
+    Trees run(int threads) {
+        const std::size_t trees = rules_.seeds.size();
+        std::vector<Trees> grown(trees);
+        const double work =
+            100.0 * double(trees) * double(columns_.rows) * double(columns_.count());
+        for_segments({trees, trees}, threads_for(work, threads),
+                     [&](std::size_t t, int thread, Interrupt& interrupt) {
+                         grown[t] = grow_tree(rules_.seeds[t], interrupt, thread);
+                     });
+        Trees all;
+        std::size_t nodes = 0;
+        for (const Trees& one : grown) nodes += one.nodes.size();
+        all.nodes.reserve(nodes);
+        for (Trees& one : grown) {
+            all.join(one, std::size_t(rules_.tree.classes));
+            one = Trees{};
+        }
+        return all;
+    }
+
+  private:
+    // Sorting a few columns in every node costs less than parting all of them: measured, about half
+    // as much for each.
+    bool draws_columns() const {
+        const tree::GrowthRules& rules = rules_.tree;
+        if (rules.limited() || rules.criterion == tree::Criterion::kAbsolute) return false;
+        std::size_t looked_at = columns_.count();
+        if (rules_.columns_a_tree > 0) looked_at = std::min(looked_at, rules_.columns_a_tree);
+        if (rules.columns_a_node > 0)
+            looked_at = std::min(looked_at, std::size_t(rules.columns_a_node));
+        return 2 * looked_at <= columns_.count();
+    }
+
+    Trees grow_tree(std::uint64_t seed, Interrupt& interrupt, int thread) {
+        std::vector<Number> count(sampling_.rows);
+        sampling_.counts(seed, count.data());
+        Growth growth(rules_.tree, columns_.count());
+        growth.rules.seed = seed;
+        growth.used = left_out(seed);
+        OwnTargets own;
+        own.view = targets_;
+        if (rules_.balanced > 0) balance(count.data(), own);
+        if (rules_.least_share > 0)
+            growth.rules.split.least_weight =
+                Number(std::ceil(rules_.least_share * weight_of(count.data(), own.view)));
+        if (!drawn_)
+            grow_whole(growth, own, count.data(), interrupt);
+        else if (rules_.tree.classes == 0)
+            grow_drawn<NumberBag>(growth, own.view, count.data(), interrupt, thread);
+        else if (TaggedBag::fits(own.view, count.data(), count.size()))
+            grow_drawn<TaggedBag>(growth, own.view, count.data(), interrupt, thread);
+        else
+            grow_drawn<WeightedBag>(growth, own.view, count.data(), interrupt, thread);
+        if (interrupt.raised()) return {};
+        return pack_tree(growth, scales_, drawn_);
+    }
+
+    double weight_of(const Number* count, const tree::Targets& targets) const {
+        double total = 0;
+        for (std::size_t i = 0; i < sampling_.rows; ++i)
+            total += double(count[i]) * double(targets.weight ? targets.weight[i] : 1);
+        return total;
+    }
+
+    // Columns that a tree may not test, because it drew others.
+    std::vector<std::int32_t> left_out(std::uint64_t seed) const {
+        std::vector<std::int32_t> out;
+        if (rules_.columns_a_tree == 0 || rules_.columns_a_tree >= columns_.count()) return out;
+        tree::ColumnDraw draw;
+        draw.begin(columns_.count(), seed, tree::kTreeColumns);
+        for (std::size_t i = 0; i < rules_.columns_a_tree; ++i) draw.next();
+        while (draw.more()) out.push_back(draw.next());
+        std::sort(out.begin(), out.end());
+        return out;
+    }
+
+    // Give the classes of a bag equal weight: rows / (classes in it * rows of the class).
+    void balance(const Number* count, OwnTargets& own) const {
+        std::vector<double> rows(std::size_t(rules_.tree.classes), 0);
+        for (std::size_t i = 0; i < sampling_.rows; ++i)
+            rows[targets_.label[i]] += double(count[i]);
+        double total = 0, classes = 0;
+        for (const double each : rows) {
+            total += each;
+            classes += each > 0;
+        }
+        own.weight.resize(sampling_.rows);
+        for (std::size_t i = 0; i < sampling_.rows; ++i) {
+            const double factor = total / (classes * std::max(1.0, rows[targets_.label[i]]));
+            const auto fixed = Number(std::nearbyint(factor / rules_.balanced));
+            own.weight[i] = std::max<Number>(1, fixed);
+        }
+        own.view.weight = own.weight.data();
+    }
+
+    template <typename Bag>
+    void grow_drawn(Growth& growth, const tree::Targets& targets, const Number* count,
+                    Interrupt& interrupt, int thread) {
+        const auto finder = tree::make_finder<typename Bag::Rows>(spec_of(growth.rules));
+        Bag bag(targets, growth.rules, count, sampling_.rows);
+        DrawnTree<Code, Bag> grower({codes_.data(), columns_.count()}, columns_.columns, *finder);
+        grower.grow(growth, bag, interrupt, thread);
+    }
+
+    // What a tree has of its own: the seed of random cuts, and the weight that branches need.
+    FinderSpec spec_of(const GrowthRules& rules) const {
+        FinderSpec spec = spec_;
+        spec.rules.seed = rules.seed;
+        spec.rules.least_weight = rules.split.least_weight;
+        return spec;
+    }
+
+    // All columns are looked at: they are sorted once, and parted with the rows.
+    void grow_whole(Growth& growth, OwnTargets& own, const Number* count, Interrupt& interrupt) {
+        std::vector<Number> weight(sampling_.rows, 1), number;
+        std::vector<std::int32_t> node(sampling_.rows, -1);
+        Number total = 0;
+        for (std::size_t i = 0; i < sampling_.rows; ++i) {
+            if (count[i] == 0) continue;
+            node[i] = 0;
+            weight[i] = count[i] * (own.view.weight ? own.view.weight[i] : 1);
+            total += weight[i];
+        }
+        const bool sums = own.view.number && rules_.tree.criterion != tree::Criterion::kAbsolute;
+        for (std::size_t i = 0; sums && i < sampling_.rows; ++i)
+            number.push_back(count[i] * own.view.number[i]);
+        if (sums) own.view.number = number.data();
+        own.view.weight = weight.data();
+        own.view.square = nullptr;
+        growth.add(0, 1);
+        growth.rules.root_weight = double(total);
+        tree::grow(growth, columns_, own.view, node.data(), 1);
+        if (interrupt.raised()) return;
+    }
+
+    const ForestRules& rules_;
+    const Columns<Code>& columns_;
+    const tree::Targets& targets_;
+    const Sampling& sampling_;
+    const tree::Scales& scales_;
+    bool drawn_ = false;
+    std::vector<Code> codes_;
+    std::vector<double> table_;
+    FinderSpec spec_;
+};
+
+}  // namespace
+
+template <typename Code>
+Trees grow_forest(const ForestRules& rules, const Columns<Code>& columns,
+                  const tree::Targets& targets, const Sampling& sampling,
+                  const tree::Scales& scales, int threads) {
+    ForestGrower<Code> grower(rules, columns, targets, sampling, scales, threads);
+    return grower.run(threads);
+}
+
+template Trees grow_forest(const ForestRules&, const Columns<std::uint8_t>&, const tree::Targets&,
+                           const Sampling&, const tree::Scales&, int);
+template Trees grow_forest(const ForestRules&, const Columns<std::uint16_t>&, const tree::Targets&,
+                           const Sampling&, const tree::Scales&, int);
+template Trees grow_forest(const ForestRules&, const Columns<std::uint32_t>&, const tree::Targets&,
+                           const Sampling&, const tree::Scales&, int);
+
+}  // namespace ceiba::forest

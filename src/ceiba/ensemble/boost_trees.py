@@ -1,0 +1,145 @@
+"""Trees of a boosted committee: the table is coded once, and every round grows on the codes."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ceiba import _native
+from ceiba.base import validate
+from ceiba.engine import Engine
+from ceiba.engine.local import LocalRows
+from ceiba.ensemble.boost_learner import drawing
+from ceiba.ensemble.boost_voices import Voice
+from ceiba.ensemble.bootstrap import STATE, keyed
+from ceiba.ensemble.members import member_seed
+from ceiba.stats import TargetSurvey
+from ceiba.stats.coding import Coding
+from ceiba.stats.growing import places_of
+from ceiba.stats.labelled import Labelled
+from ceiba.stats.points import Array
+from ceiba.stats.row_sample import RowSample
+from ceiba.tree.classifier import DecisionTreeClassifier
+from ceiba.tree.decision_tree import DecisionTree, check_survey
+from ceiba.tree.grow import SAMPLE_ROWS
+from ceiba.tree.presets import options_of
+from ceiba.tree.regressor import DecisionTreeRegressor
+
+_FEW = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeLearner:
+    """Copies of a tree, each equal to what its own ``fit`` would give for the weights of a round.
+
+    With ``max_bins`` the bins are those of the weights before the first round.
+
+    Parameters
+    ----------
+    model : DecisionTree
+        Such as `grows_on_codes` says.
+    rows : Labelled
+        Rows of positive weight.
+    engine : Engine
+    voice : Voice
+    seed : int
+        Seed of the committee.
+    draws : bool
+        Whether rows are drawn by weight.
+    coding : Coding
+    codes : ndarray of shape (n_columns, n_rows)
+    order : TreeOrder or None
+        The rows of every column in order: every round's root looks at all of them again. None where
+        rows are drawn, or so few that trees sort them on the way.
+    """
+
+    model: DecisionTree
+    rows: Labelled
+    engine: Engine
+    voice: Voice
+    seed: int
+    draws: bool
+    coding: Coding
+    codes: Array
+    order: Any = None
+
+    @classmethod
+    def of(
+        cls, model: DecisionTree, rows: Labelled, engine: Engine, voice: Voice, seed: int,
+        draws: bool,
+    ) -> TreeLearner:  # fmt: skip
+        """Code the table."""
+        if model.max_bins is None:
+            coding, codes = Coding.exact(rows.table, engine.threads)
+        else:
+            batch = LocalRows(rows, 0, engine.threads)
+            sample = engine.reduce(batch, RowSample.of, SAMPLE_ROWS, seed)
+            coding = Coding.of_bins(sample, model.max_bins, engine.threads)
+            codes = coding.codes(rows.table, engine.threads)
+        order = None
+        if not draws and len(rows) > _FEW:
+            order = _native.tree_presort(codes, coding.native(), engine.threads)
+        return cls(model, rows, engine, voice, seed, draws, coding, codes, order)
+
+    def learn(self, weights: Array, number: int) -> tuple[DecisionTree, Array]:
+        """Grow a tree, and send the rows through it by their codes."""
+        seed = member_seed(self.seed, number)
+        member = self._copy(seed)
+        rows, codes = self._weighed(weights, seed)
+        batch = LocalRows(rows, 0, self.engine.threads)
+        survey = TargetSurvey.of(batch)
+        check_survey(survey)
+        schema, options = self.rows.table.schema, options_of(member)
+        member._check_target(options, survey)
+        grower = member._grower(self.engine, batch, schema, survey, options)
+        targets = grower.fixed.targets(rows, ranks=grower.ranks)
+        state = grower.finish(self.coding, codes, targets, order=self.order)
+        grown = grower.packed(self.coding, state, self.rows.table, self.codes)
+        member.__dict__.update(member._learnt(schema, survey, grown.tree))
+        if self.draws:  # a row that was not drawn may lie between the two sides of a cut
+            return member, self.voice.of(member, self.rows.table, self.engine.threads)
+        places = places_of(grower.rules, state, codes, self.coding)
+        number_of = np.empty(len(state.nodes), np.int32)
+        number_of[grown.order] = np.arange(len(grown.order))
+        return member, self.voice.of_leaves(member, number_of[places])
+
+    def _copy(self, seed: int) -> DecisionTree:
+        """What `seeded` gives; looking for random states takes longer than growing a small tree."""
+        member = copy.copy(self.model)
+        member.random_state = keyed(seed, STATE, 0) % 2**31
+        return member
+
+    def _weighed(self, weights: Array, seed: int) -> tuple[Labelled, Array]:
+        """The rows of a round under its weights, or as often as drawn by them, and their codes."""
+        rows = self.rows
+        if not self.draws:
+            return Labelled(rows.table, rows.target, weights), self.codes
+        counts = drawing(weights).counts(seed)
+        kept = np.flatnonzero(counts)
+        drawn = counts[kept].astype(np.float64)
+        taken = Labelled(rows.table.take(kept), rows.target.take(kept), drawn)
+        return taken, np.ascontiguousarray(self.codes[:, kept])
+
+
+def grows_on_codes(model: Any) -> bool:
+    """Whether fitting an estimator is no more than growing a tree on ranks of all values.
+
+    Examples
+    --------
+    >>> from ceiba.tree import DecisionTreeClassifier
+    >>> grows_on_codes(DecisionTreeClassifier(max_depth=2))
+    True
+    >>> grows_on_codes(DecisionTreeClassifier(algorithm="c45"))
+    False
+    """
+    if type(model) not in (DecisionTreeClassifier, DecisionTreeRegressor):
+        return False
+    validate(model)  # as its own fit would
+    if model.trace or model.max_bins is not None or getattr(model, "cost_matrix", None) is not None:
+        return False
+    options = options_of(model)
+    plain = options.thresholds == "midpoint" and options.gap_way == "branch"
+    return plain and options.pruning == "none" and not options.collapse

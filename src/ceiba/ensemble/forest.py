@@ -1,0 +1,258 @@
+"""The one structure of random forests: the nodes of all trees one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ceiba import _native
+from ceiba.data.schema import Schema
+from ceiba.data.table import Table
+from ceiba.ensemble.forest_check import check_record
+from ceiba.stats.points import Array
+from ceiba.stats.tree_columns import REAL, SINGLE, ColumnTypes, column_arrays
+from ceiba.tree.structure import Tree
+
+LEAF, WORDS, TABLE = 0, 6, 7
+# A leaf of classes whose weights are a row of `leaves`.
+LISTED = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """The trees of a forest as plain arrays, sixteen bytes a node.
+
+    Parameters
+    ----------
+    nodes : ndarray of uint64 of shape (n_nodes, 2)
+        Nodes of all trees, as in `ceiba.tree.structure.Tree`; branches are numbered within their
+        tree. A leaf of classes holds its class weights itself where they fit into 64 bits.
+    first : ndarray of int64 of shape (n_trees + 1,)
+        Where the nodes of each tree begin, and the end.
+    words, tables : ndarray
+        Levels of nominal splits that do not fit into a node.
+    leaves : ndarray of int64 of shape (n_listed, n_classes)
+        Class weights that do not fit into a leaf, in units of the tree's ``weight_unit``.
+    keys : ndarray of uint64 of shape (n_trees, 3)
+        Of each tree its seed, the rows of its table, and a mark of table, target and draws.
+    importances : ndarray of shape (n_trees, n_columns)
+        Decrease of impurity by the splits of each column.
+    schema : Schema
+        The columns.
+    n_classes : int
+        0 for numbers.
+    grown : int
+        Trees that were grown so far, dropped ones included: the number of the next.
+    weight_unit : ndarray of shape (n_trees,)
+        The weight that one stands for in the leaves of classes of each tree.
+
+    Examples
+    --------
+    >>> from ceiba import RandomForestClassifier, datasets
+    >>> iris = datasets.load("iris")
+    >>> forest = RandomForestClassifier(10).fit(iris.table, iris.y).forest_
+    >>> forest.n_trees, forest.bytes_a_node < 20
+    (10, True)
+    """
+
+    nodes: Array
+    first: Array
+    words: Array
+    tables: Array
+    leaves: Array
+    keys: Array
+    importances: Array
+    schema: Schema
+    n_classes: int
+    grown: int
+    weight_unit: Array
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            array = getattr(self, entry.name)
+            if isinstance(array, np.ndarray):
+                # The kernels walk these without looking twice: nobody may change them.
+                array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy or what comes out of a pickle is checked as a file is, and as unchangeable.
+        return Forest.from_json, (self.to_json(),)
+
+    def __repr__(self) -> str:
+        return f"Forest({self.n_trees} trees, {self.n_nodes} nodes)"
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.first) - 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes of all trees."""
+        return len(self.nodes)
+
+    @property
+    def bytes_a_node(self) -> float:
+        """Bytes of what prediction needs, for each node."""
+        arrays = (self.nodes, self.first, self.words, self.tables, self.leaves)
+        return sum(array.nbytes for array in arrays) / self.n_nodes
+
+    @cached_property
+    def columns(self) -> ColumnTypes:
+        """Types and levels of the columns."""
+        return ColumnTypes.of(self.schema)
+
+    @cached_property
+    def native(self) -> Any:
+        """The native view; ValueError where the arrays contradict themselves."""
+        return _native.ForestArrays(
+            self.nodes, self.first, self.words, self.tables, self.leaves,
+            self.n_classes, self.columns.types, self.columns.levels,
+        )  # fmt: skip
+
+    @property
+    def _all_real(self) -> bool:
+        return set(self.columns.types) <= {REAL, SINGLE}
+
+    def rows(self, table: Table) -> Any:
+        """A table under the forest's schema, as the kernels take it."""
+        block = table.matrix
+        if block is not None and self._all_real and block.dtype in (np.float64, np.float32):
+            return _native.ForestRows(np.ascontiguousarray(block))
+        arrays, gaps = column_arrays(table, self.columns)
+        types = [
+            (SINGLE if array.dtype == np.float32 else REAL) if kind in (REAL, SINGLE) else kind
+            for kind, array in zip(self.columns.types, arrays, strict=True)
+        ]
+        return _native.ForestRows(arrays, gaps, types, self.columns.levels)
+
+    def apply(self, table: Table, threads: int = 1) -> Array:
+        """The leaf of every (row, tree), numbered within the tree."""
+        leaf = np.empty((len(table), self.n_trees), np.int32)
+        _native.forest_apply(self.native, self.rows(table), leaf, threads)
+        return leaf
+
+    def told(self, table: Table, threads: int = 1, added: float = 0.0) -> Array:
+        """The mean of what the trees say of every row: class shares, or a number.
+
+        ``added`` is added to every class's weight in every leaf.
+        """
+        out = np.empty((len(table), max(1, self.n_classes)))
+        units = added / self.weight_unit
+        _native.forest_tell(self.native, self.rows(table), units, out, threads)
+        return out if self.n_classes else out[:, 0]
+
+    def tree(self, number: int) -> Tree:
+        """One tree, as the viewers of trees take it; see `ceiba.ensemble.forest_tree`."""
+        from ceiba.ensemble.forest_tree import tree_of
+
+        return tree_of(self, number)
+
+    def without(self, trees: Sequence[int]) -> Forest:
+        """The forest without some of its trees."""
+        out = {range(self.n_trees)[t] for t in trees}
+        kept = [t for t in range(self.n_trees) if t not in out]
+        if not kept:
+            raise ValueError("a forest needs a tree: leave at least one")
+        parts = [_alone(self, t) for t in kept]
+        return replace(parts[0].joined(*parts[1:]), grown=self.grown)
+
+    def joined(self, *others: Forest) -> Forest:
+        """The trees of all forests, one forest after the other."""
+        every = (self, *others)
+        words = np.cumsum([0, *(len(f.words) for f in every)])
+        tables = np.cumsum([0, *(len(f.tables) for f in every)])
+        leaves = np.cumsum([0, *(len(f.leaves) for f in every)])
+        ends = np.cumsum([0, *(f.n_nodes for f in every)])
+        shifted = [
+            _shifted(f, int(words[i]), int(tables[i]), int(leaves[i])) for i, f in enumerate(every)
+        ]
+        first = [f.first[:-1] + ends[i] for i, f in enumerate(every)]
+        return Forest(
+            nodes=np.concatenate(shifted),
+            first=np.concatenate([*first, ends[-1:]]).astype(np.int64),
+            words=np.concatenate([f.words for f in every]),
+            tables=np.concatenate([f.tables for f in every]),
+            leaves=np.concatenate([f.leaves for f in every]),
+            keys=np.concatenate([f.keys for f in every]),
+            importances=np.concatenate([f.importances for f in every]),
+            schema=self.schema,
+            n_classes=self.n_classes,
+            grown=max(f.grown for f in every),
+            weight_unit=np.concatenate([f.weight_unit for f in every]),
+        )
+
+    def mean_importances(self) -> Array:
+        """Mean over the trees of each column's share in the decrease of impurity.
+
+        Trees without a split do not count.
+        """
+        totals = self.importances.sum(axis=1)
+        shares = self.importances[totals > 0] / totals[totals > 0, None]
+        if not len(shares):
+            return np.zeros(len(self.schema))
+        mean = shares.mean(axis=0)
+        return np.asarray(mean / mean.sum())
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dictionary for a model file; its arrays stay arrays."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Forest:
+        """The forest that `to_json` wrote; ValueError where it contradicts itself."""
+        check_record(record, {entry.name for entry in fields(cls)})
+        forest = cls(**record)
+        _ = forest.native  # checks the nodes
+        return forest
+
+
+def _alone(forest: Forest, number: int) -> Forest:
+    """One tree of a forest, with those words, tables and leaves that are its own.
+
+    Trees stand one after the other in these arrays, as their nodes do.
+    """
+    nodes = forest.nodes[forest.first[number] : forest.first[number + 1]]
+    halves = nodes.view(np.uint32)
+    test, flag = halves[:, 3] >> 24 & 0xF, halves[:, 3] >> 28
+    levels = np.array(forest.columns.levels, np.int64)[halves[:, 3] & 0xFFFFFF]
+    words = _span(nodes[:, 0], test == WORDS, (levels + 63) // 64)
+    tables = _span(nodes[:, 0], test == TABLE, levels + 1)
+    listed = (test == LEAF) & (flag == LISTED) & (forest.n_classes > 0)
+    leaves = _span(halves[:, 2], listed, np.ones(len(nodes), np.int64))
+    alone = replace(
+        forest, nodes=nodes, first=np.array([0, len(nodes)]),
+        words=forest.words[words], tables=forest.tables[tables], leaves=forest.leaves[leaves],
+        keys=forest.keys[number : number + 1], importances=forest.importances[number : number + 1],
+        weight_unit=forest.weight_unit[number : number + 1],
+    )  # fmt: skip
+    moved = _shifted(alone, -words.start, -tables.start, -leaves.start)
+    return replace(alone, nodes=moved)
+
+
+def _span(places: Array, wanted: Array, lengths: Array) -> slice:
+    """From the first to the end of the last of some entries."""
+    if not wanted.any():
+        return slice(0, 0)
+    own = places[wanted].astype(np.int64)
+    return slice(int(own.min()), int((own + lengths[wanted]).max()))
+
+
+def _shifted(forest: Forest, words: int, tables: int, leaves: int) -> Array:
+    """Nodes whose places in words, tables and leaves are moved on."""
+    if not (words or tables or leaves):
+        return forest.nodes
+    nodes = forest.nodes.copy()
+    halves = nodes.view(np.uint32)
+    test, flag = halves[:, 3] >> 24 & 0xF, halves[:, 3] >> 28
+    # Unsigned numbers wrap around, so that a shift may go back.
+    nodes[test == WORDS, 0] += np.uint64(words % 2**64)
+    nodes[test == TABLE, 0] += np.uint64(tables % 2**64)
+    if forest.n_classes:
+        listed = (test == LEAF) & (flag == LISTED)
+        halves[listed, 2] += np.uint32(leaves % 2**32)
+    return nodes

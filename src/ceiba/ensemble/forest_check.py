@@ -1,0 +1,40 @@
+"""What the arrays of a forest must satisfy: one may come out of a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ceiba.data.schema import Schema
+
+_ARRAYS: dict[str, tuple[Any, int]] = {
+    "nodes": (np.uint64, 2), "first": (np.int64, 1), "words": (np.uint64, 1),
+    "tables": (np.int32, 1), "leaves": (np.int64, 2), "keys": (np.uint64, 2),
+    "importances": (np.float64, 2), "weight_unit": (np.float64, 1),
+}  # fmt: skip
+
+
+def check_record(record: dict[str, Any], names: set[str]) -> None:
+    """Names, types and lengths; what the nodes say is checked natively."""
+    if set(record) != names or not isinstance(record["schema"], Schema):
+        raise ValueError("these are not the arrays of a forest")
+    for name, (dtype, ndim) in _ARRAYS.items():
+        array = record[name]
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != ndim:
+            raise ValueError(f"{name} must be an array of {np.dtype(dtype)} in {ndim} dimensions")
+        if not array.flags.c_contiguous:
+            record[name] = np.ascontiguousarray(array)
+    trees = len(record["first"]) - 1
+    if trees < 1:
+        raise ValueError("a forest has at least one tree")
+    if record["keys"].shape != (trees, 3):
+        raise ValueError("keys must be three of each tree")
+    if record["importances"].shape != (trees, len(record["schema"])):
+        raise ValueError("importances must be told of every tree and column")
+    for name in ("n_classes", "grown"):
+        if type(record[name]) is not int or record[name] < 0:
+            raise ValueError(f"{name} must be a count")
+    unit = record["weight_unit"]
+    if len(unit) != trees or not (np.isfinite(unit) & (unit > 0)).all():
+        raise ValueError("weight_unit must be a positive number of each tree")

@@ -1,0 +1,406 @@
+"""What the forest classifier and the forest regressor share."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ceiba.base import Estimator, seed_of, validate, watched
+from ceiba.base.estimator import schema_attributes
+from ceiba.data.source import Source
+from ceiba.data.target import Task
+from ceiba.data.warn import warn_user
+from ceiba.engine import Engine, choose_engine
+from ceiba.ensemble.bagging_oob import OutOfBagWarning
+from ceiba.ensemble.bagging_rows import check_in_memory
+from ceiba.ensemble.forest import Forest
+from ceiba.ensemble.forest_growth import Bags, ForestGrower
+from ceiba.ensemble.forest_score import score_of
+from ceiba.ensemble.importance import PermutationImportance
+from ceiba.ensemble.out_of_bag import OutOfBag
+from ceiba.ensemble.told_values import ForestLeaves, ForestTold
+from ceiba.stats import Labelled, TargetSurvey, ToLabelled
+from ceiba.stats.points import Array
+from ceiba.tree.decision_tree import as_table, check_survey
+from ceiba.tree.structure import Tree
+
+# Fitted attributes that are not always there.
+_OPTIONAL = (
+    "feature_names_in_", "oob_score_", "oob_curve_", "oob_decision_function_", "oob_prediction_",
+    "oob_errors_", "oob_importance_", "leaf_targets_", "class_weight_",
+)  # fmt: skip
+
+
+class RandomForest(Estimator):
+    """Fitting and asking; what is predicted is the subclass's."""
+
+    _task: ClassVar[Task]
+    _oob_name: ClassVar[str]
+    forest_: Forest
+
+    @watched
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Grow the forest; with ``warm_start`` add trees to it.
+
+        Parameters
+        ----------
+        X : array, frame, Table or list
+            Rows in memory.
+        y : array of shape (n_rows,)
+            Classes or numbers.
+        sample_weight : array of shape (n_rows,), optional
+            Rows of weight zero count as absent. Whole weights count as repeated rows; others are
+            chances of being drawn, or weights of rows where there is no replacement.
+
+        Returns
+        -------
+        self : estimator
+        """
+        validate(self)
+        check_options(self)
+        check_in_memory(type(self).__name__, X)
+        before = getattr(self, "forest_", None) if self.warm_start else None
+        engine, source = self._open_rows(X, y, sample_weight, before)
+        batch = engine.rows(source.partitions, ToLabelled(self._task))
+        survey = engine.reduce(batch, TargetSurvey.of)
+        check_survey(survey)
+        survey = self._known_classes(survey, before)
+        self._check_target(survey)
+        bags = self._bags(batch.rows, survey)
+        self._check_before(before, bags)
+        forest = self._grown(engine, batch, bags, source, before)
+        attributes = {
+            **schema_attributes(source.schema),
+            "forest_": forest,
+            **self._more_attributes(survey),
+            **self._measured(forest, bags, engine.threads),
+        }
+        if self._oob_name in attributes:
+            # A row of the result for each that was given, rows of weight zero included.
+            n_given = len(source.partitions[0].load().table)
+            attributes[self._oob_name] = spread(attributes[self._oob_name], bags, n_given)
+        for name in _OPTIONAL:
+            self.__dict__.pop(name, None)
+        self.__dict__.update(attributes)
+        return self
+
+    def _open_rows(
+        self, X: Any, y: Any, sample_weight: Any, before: Forest | None
+    ) -> tuple[Engine, Source]:
+        """Rows under their own schema, or under that of the trees there are."""
+        if before is not None:
+            self._check_columns(X)
+        engine, source = choose_engine(
+            X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
+            schema=None if before is None else before.schema,
+        )  # fmt: skip
+        return engine, source
+
+    def _known_classes(self, survey: TargetSurvey, before: Forest | None) -> TargetSurvey:
+        return survey
+
+    def _check_target(self, survey: TargetSurvey) -> None:
+        """Refuse targets that a criterion does not suit."""
+
+    def _check_before(self, before: Forest | None, bags: Bags) -> None:
+        """Refuse to add trees where results need all trees to know the same rows."""
+
+    def _member(self) -> Any:
+        """The decision tree that every tree of the forest is one of."""
+        raise NotImplementedError
+
+    def _member_options(self) -> dict[str, Any]:
+        return {
+            "criterion": self.criterion, "thresholds": self.thresholds,
+            "n_thresholds": self.n_thresholds, "max_bins": self.max_bins, "missing": self.missing,
+            "max_depth": self.max_depth, "min_samples_split": self.min_samples_split,
+            "min_samples_leaf": self.min_samples_leaf,
+            "min_weight_fraction_leaf": self.min_weight_fraction_leaf,
+            "min_impurity_decrease": self.min_impurity_decrease,
+            "max_leaf_nodes": self.max_leaf_nodes,
+            "max_features": None if self.features_per == "tree" else self.max_features,
+        }  # fmt: skip
+
+    def _bags(self, rows: Labelled, survey: TargetSurvey) -> Bags:
+        return Bags.of(
+            rows, survey, self._member(), self.max_samples, self.bootstrap,
+            self._class_weights(survey), self._balanced,
+        )  # fmt: skip
+
+    @property
+    def _balanced(self) -> bool:
+        return False
+
+    def _class_weights(self, survey: TargetSurvey) -> Array | None:
+        return None
+
+    def _grown(
+        self, engine: Engine, batch: Any, bags: Bags, source: Source, before: Forest | None
+    ) -> Forest:
+        there = 0 if before is None else before.n_trees
+        if self.n_estimators < there:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must not be less than the {there} trees there "
+                "are with warm_start=True: drop trees by without()"
+            )
+        if before is not None and self.n_estimators == there:
+            warn_user(
+                f"n_estimators={self.n_estimators} trees are there already, so that warm_start "
+                "adds none.",
+                UserWarning,
+            )
+            return before
+        first = 0 if before is None else before.grown
+        grower = ForestGrower(
+            engine, batch, bags, self._member(), source.schema, seed_of(self.random_state),
+            self.max_features, self.features_per, self.tree_features,
+        )  # fmt: skip
+        new = grower.grow(first, first + self.n_estimators - there)
+        if before is None:
+            return new
+        check_alike(before, new)
+        return before.joined(new)
+
+    def _measured(self, forest: Forest, bags: Bags, threads: int) -> dict[str, Any]:
+        """What is measured on rows out of the bag, as far as it is asked for."""
+        measured: dict[str, Any] = {}
+        if not (self.oob_score or self.importance):
+            return measured
+        outside = OutOfBag.of(forest, bags, self._added, threads)
+        if self.oob_score:
+            mean, count, curve = outside.told()
+            warn_inside(int((count == 0).sum()), len(count))
+            measured[self._oob_name] = mean
+            measured["oob_curve_"] = curve
+            measured["oob_score_"] = self._oob_score(mean, count, bags)
+        if self.importance:
+            measured["oob_importance_"] = outside.permutation_importance(1, 0.95)
+        return measured
+
+    def _oob_score(self, mean: Array, count: Array, bags: Bags) -> float:
+        raise NotImplementedError
+
+    @property
+    def _added(self) -> float:
+        """What is added to the weight of every class in every leaf."""
+        return 0.0
+
+    def _more_attributes(self, survey: TargetSurvey) -> dict[str, Any]:
+        return {}
+
+    def _told(self, X: Any) -> Array:
+        """What the forest says of every row."""
+        engine, source = self._open(X, reset=False)
+        rows = engine.rows(source.partitions, as_table)
+        told: Array = engine.reduce(rows, ForestTold.of, self.forest_, self._added).values
+        return told
+
+    def apply(self, X: Any) -> Array:
+        """Number of the leaf that each row of ``X`` comes to in each tree.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_trees) and dtype int32
+        """
+        engine, source = self._open(X, reset=False)
+        rows = engine.rows(source.partitions, as_table)
+        leaves: Array = engine.reduce(rows, ForestLeaves.of, self.forest_).numbers
+        return leaves
+
+    def _score_on(self, engine: Engine, source: Source) -> float:
+        return score_of(self, engine, source)
+
+    def tree(self, number: int) -> Tree:
+        """One tree of the forest, to look at: ``tree(0).to_text()``."""
+        self._check_fitted()
+        return self.forest_.tree(number)
+
+    def without(self, trees: Sequence[int]) -> Self:
+        """The forest without some of its trees; out-of-bag results are dropped.
+
+        Parameters
+        ----------
+        trees : sequence of int
+            Their numbers.
+
+        Returns
+        -------
+        estimator
+        """
+        self._check_fitted()
+        return self._with_forest(self.forest_.without(trees))
+
+    def merged(self, *others: Self) -> Self:
+        """The trees of this forest and of others, grown elsewhere on the same columns.
+
+        Returns
+        -------
+        estimator
+            With the parameters of this one; out-of-bag results are dropped.
+        """
+        self._check_fitted()
+        for other in others:
+            if type(other) is not type(self):
+                raise TypeError(f"a {type(self).__name__} is merged with others of its kind")
+            other._check_fitted()
+            check_alike(self.forest_, other.forest_)
+            self._check_same_target(other)
+        forest = self.forest_.joined(*(other.forest_ for other in others))
+        if len(np.unique(forest.keys[:, [0, 2]], axis=0)) < forest.n_trees:
+            raise ValueError(
+                "a tree would be there twice: grow the forests with different random_state"
+            )
+        return self._with_forest(forest)
+
+    def _check_same_target(self, other: Self) -> None:
+        """Refuse forests that predict other classes."""
+
+    def _with_forest(self, forest: Forest) -> Self:
+        model = copy.copy(self)
+        for name in _OPTIONAL:
+            if name not in ("feature_names_in_", "class_weight_"):
+                model.__dict__.pop(name, None)
+        model.n_estimators = forest.n_trees
+        model.forest_ = forest
+        return model
+
+    def oob_importance(
+        self, X: Any, y: Any, sample_weight: Any = None, *, repeats: int = 1, level: float = 0.95
+    ) -> PermutationImportance:
+        """Permutation importance of the columns on rows out of the bag.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As they were given to ``fit``.
+        repeats : int
+            Permutations of each tree and column, 1 to 255.
+        level : float
+            Confidence of the null band.
+
+        Returns
+        -------
+        PermutationImportance
+        """
+        if not isinstance(repeats, Integral) or not 1 <= repeats <= 255:
+            raise ValueError(f"repeats={repeats}: give a whole number from 1 to 255")
+        if not 0 < level < 1:
+            raise ValueError(f"level={level}: give a confidence between 0 and 1")
+        outside = self._outside(X, y, sample_weight)
+        return outside.permutation_importance(int(repeats), float(level))
+
+    def corrected_importances(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        """Decrease of impurity by each column, without the bias of ``feature_importances_``.
+
+        The decrease is told by rows out of the bag: by how much the steps that a tree's means make
+        at splits of a column agree with what these rows have above others in the node. So a column
+        that says nothing has none on average, however many values it has. Not normalised; chance
+        makes some negative.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As they were given to ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+
+        References
+        ----------
+        Li, Wang, Basu, Kumbier & Yu (2019), "A debiased MDI feature importance measure for random
+        forests", NeurIPS.
+        """
+        return self._outside(X, y, sample_weight).corrected_importances()
+
+    def _outside(self, X: Any, y: Any, sample_weight: Any) -> OutOfBag:
+        check_in_memory(type(self).__name__, X)
+        engine, source = self._open(X, sample_weight, reset=False, y=y, task=self._task)
+        batch = engine.rows(source.partitions, ToLabelled(self._task))
+        survey = engine.reduce(batch, TargetSurvey.of)
+        survey = self._known_classes(survey, self.forest_)
+        bags = self._bags(batch.rows, survey)
+        return OutOfBag.of(self.forest_, bags, self._added, engine.threads)
+
+    def enough_trees(self) -> int | None:
+        """The fewest trees whose out-of-bag error is as good as that of all; None: not settled.
+
+        See ``oob_curve_.answer()`` for a sentence.
+        """
+        self._check_fitted()
+        if not hasattr(self, "oob_curve_"):
+            raise ValueError("there is no out-of-bag curve: fit with oob_score=True")
+        enough: int | None = self.oob_curve_.enough
+        return enough
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Mean share of each column in the decrease of impurity.
+
+        Columns with many values are favoured: see ``oob_importance`` and
+        ``corrected_importances``.
+        """
+        self._check_fitted()
+        return self.forest_.mean_importances()
+
+    def _check_fitted(self) -> None:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+
+    def _check_state(self) -> None:
+        """What a model file must satisfy."""
+        if not isinstance(getattr(self, "forest_", None), Forest):
+            raise ValueError("forest_ must be a forest")
+        if self.forest_.schema != self.schema_ or self.n_features_in_ != len(self.schema_):
+            raise ValueError("forest_ must be of the columns of schema_")
+
+
+def check_options(model: RandomForest) -> None:
+    """Refuse parameters that contradict each other."""
+    if (model.tree_features is not None) != (model.features_per == "both"):
+        raise ValueError(
+            "tree_features is how many columns each tree draws with features_per='both': give both "
+            "or neither"
+        )
+    bagged = model.bootstrap or model.max_samples is not None
+    if (model.oob_score or model.importance) and not bagged:
+        raise ValueError(
+            "out-of-bag numbers need rows that a tree did not draw: set bootstrap=True or "
+            "max_samples"
+        )
+    if model.n_thresholds != 1 and model.thresholds != "random":
+        raise ValueError("n_thresholds is for thresholds='random'")
+
+
+def check_alike(one: Forest, other: Forest) -> None:
+    """Refuse forests of other columns or classes."""
+    if one.schema != other.schema:
+        raise ValueError("the forests were grown on other columns: their schemas differ")
+    if one.n_classes != other.n_classes:
+        raise ValueError("the forests predict other classes")
+
+
+def spread(told: Array, bags: Bags, n_given: int) -> Array:
+    """What is said of rows of positive weight, with NaN for the others that were given."""
+    kept = bags.given.kept
+    if kept is None:
+        return told
+    every = np.full((n_given, *told.shape[1:]), np.nan)
+    every[kept] = told
+    return every
+
+
+def warn_inside(rows: int, n: int) -> None:
+    """Say that some rows, or all, were in every bag."""
+    if rows:
+        warn_user(
+            f"{rows} of {n} rows are in the bag of every tree, so that they have no out-of-bag "
+            "prediction (NaN) and do not count in oob_score_: grow more trees, or lower "
+            "max_samples.",
+            OutOfBagWarning,
+        )

@@ -1,0 +1,176 @@
+"""The trees of a fitted forest beside the naive ones, node by node.
+
+As in `tree_walk` the walk follows the fitted trees: at each node the naive rules say, for just
+these rows and just the columns that this node draws, which splits may be made. One broken tie then
+spoils no other node. A split must be the first of the best candidates, unless these tie only in
+exact arithmetic: rounding may then tell them apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from oracles import lecture_walk
+from oracles.forest_draws import branch_path
+from oracles.forest_naive import DrawnNode, best_splits, seedling
+from oracles.tree_impurity import fingerprint, weight
+from oracles.tree_walk import EXACT, Walk, check_order, matching, split_of
+
+ROUNDED = 1e-9
+
+
+@dataclass(frozen=True)
+class MemberWalk:
+    """A naive tree before it grows, the fitted one, its nodes as far as they are known.
+
+    ``near`` is how near numbers must be, and ``cuts`` how near thresholds: None if they are to
+    part the rows as the naive ones do, and no more.
+    """
+
+    member: object
+    tree: object
+    nodes: list
+    near: float
+    cuts: float | None
+
+    @property
+    def options(self):
+        return self.member.options
+
+    @property
+    def target(self):
+        return self.member.problem.target
+
+
+# Leaves
+
+
+def check_leaf(walk, i):
+    """No split was to be made, or there was no room for its leaves."""
+    node = walk.nodes[i]
+    node.best = best_splits(walk.member, node.rows, node.depth, node.path)
+    if node.best:
+        assert walk.options.max_leaf_nodes, f"node {i} is a leaf, not {node.best[0]}"
+    node.reason = "max_leaf_nodes" if node.best else "leaf"
+    check_value(walk, i)
+
+
+def check_value(walk, i):
+    """Class weights (or shares, where only these have a meaning), or the number of a leaf."""
+    found = np.atleast_1d(walk.tree.value[i]).astype(float)
+    expected = np.array([float(v) for v in value_of(walk, i)])
+    if walk.options.class_weight in ("balanced", "balanced_subsample"):
+        found, expected = found / found.sum(), expected / expected.sum()
+    assert found.tolist() == pytest.approx(expected.tolist(), rel=walk.near, abs=walk.near)
+
+
+def value_of(walk, i):
+    return replace(walk.member, nodes=walk.nodes).value(i)
+
+
+# Splits
+
+
+def check_split(walk, i):
+    member, node = walk.member, walk.nodes[i]
+    node.best = best_splits(member, node.rows, node.depth, node.path)
+    assert node.best, f"node {i} is split, and should be a leaf"
+    node.reason = "split"
+    node.split = fitted_split(walk, i)
+    chosen = matching(node.split, node.best)
+    check_first(walk, node.best, chosen)
+    check_test(walk, i, chosen)
+    node.children = [int(child) for child in walk.tree.children(i)]
+    for b, (child, rows) in enumerate(zip(node.children, chosen.branches, strict=True)):
+        below = branch_path(node.path, b)
+        walk.nodes[child] = DrawnNode(rows, node.depth + 1, "", [], path=below)
+
+
+def fitted_split(walk, i):
+    """The test of a fitted node, with the node's rows in its branches."""
+    split = split_of(walk.tree, i, walk.member.problem.columns)
+    values = walk.member.problem.columns[split.column].values
+    sent = {row: split.branch_of(values[row]) for row in walk.nodes[i].rows}
+    for b in range(walk.tree.split(i).n_branches):
+        split.branches.append([row for row, branch in sent.items() if branch == b])
+    return split
+
+
+def marks(walk, found):
+    """What arithmetic can know of candidates; deviance needs each target by itself."""
+    criterion = walk.options.criterion
+    criterion = "absolute_error" if criterion == "poisson" else criterion
+    return [fingerprint(criterion, walk.target, c.branches) for c in found]
+
+
+def check_first(walk, best, chosen):
+    """No earlier candidate has the very sums of the chosen one."""
+    own = marks(walk, best)
+    first = own.index(own[best.index(chosen)])
+    assert best[first] is chosen, f"{best[first]} comes before {chosen}"
+
+
+def check_test(walk, i, chosen):
+    """Column, threshold or levels, and the branch of gaps are those of the candidate."""
+    tree, split = walk.tree, walk.nodes[i].split
+    column = walk.member.problem.columns[chosen.column]
+    assert tree.column[i] == chosen.column
+    assert split.gap == chosen.gap or is_even(walk, chosen)
+    assert tree.gap_child(i) == tree.children(i)[split.gap]
+    if chosen.groups is not None:
+        # Levels that no row of the node has may be listed beside the gaps, or nowhere.
+        wanted = chosen if split.gap == chosen.gap else replace(chosen, gap=split.gap)
+        codes = range(len(column.labels))
+        assert [split.branch_of(c) for c in codes] == [wanted.branch_of(c) for c in codes]
+    elif walk.cuts is not None:
+        assert split.threshold == pytest.approx(chosen.threshold, rel=walk.cuts, abs=0)
+
+
+def is_even(walk, chosen):
+    """Whether rounded weights leave open which of two branches is heavier."""
+    if walk.near <= EXACT or len(chosen.branches) != 2:
+        return False
+    one, other = (float(weight(walk.target, branch)) for branch in chosen.branches)
+    return one == pytest.approx(other, rel=walk.near)
+
+
+# Trees
+
+
+def nearness(options):
+    """Weights that make classes even are no short binary numbers, and deviances are rounded."""
+    is_rounded = isinstance(options.class_weight, str) or options.criterion == "poisson"
+    return ROUNDED if is_rounded else EXACT
+
+
+def assert_member(tree, member, *, binned=False):
+    """Check every node of a fitted tree; return the naive tree with its nodes."""
+    options = member.options
+    # Of drawn thresholds the last bit may differ; those of bins are others.
+    cuts = None if binned else EXACT if options.thresholds == "random" else 0
+    nodes = [DrawnNode(member.problem.rows, 0, "", [])] + [None] * (tree.n_nodes - 1)
+    walk = MemberWalk(member, tree, nodes, nearness(options), cuts)
+    for i in range(tree.n_nodes):
+        assert nodes[i] is not None, f"node {i} hangs nowhere, or before its parent"
+        (check_leaf if tree.is_leaf[i] else check_split)(walk, i)
+    check_numbers(walk)
+    return replace(member, nodes=nodes)
+
+
+def check_numbers(walk):
+    """The nodes are numbered in the order of growth."""
+    if walk.options.criterion == "poisson":
+        lecture_walk.check_order(walk.nodes)
+    else:
+        check_order(Walk(walk.member.problem, walk.tree, walk.near), walk.nodes)
+
+
+def assert_forest(model, problem, *, binned=False):
+    """Check every tree of a fitted forest; return the naive trees with the nodes of the fitted."""
+    members = [seedling(problem, t) for t in range(problem.options.n_estimators)]
+    found = [int(seed) for seed in model.forest_.keys[:, 0]]
+    assert found == [member.seed for member in members]
+    return [assert_member(model.tree(t), member, binned=binned) for t, member in enumerate(members)]

@@ -1,0 +1,290 @@
+"""The naive forest itself: its trees beside naive trees, its rows, and the walk along a forest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles.forest_bag import bag
+from oracles.forest_naive import (
+    ForestOptions,
+    ForestProblem,
+    column_candidates,
+    columns_in_turn,
+    grow_forest,
+    importances,
+    seedling,
+)
+from oracles.forest_stand_in import StandInForest
+from oracles.forest_tables import (
+    even_numbers,
+    forest_options,
+    forest_problem,
+    forest_tables,
+    tables_for,
+)
+from oracles.forest_walk import assert_forest
+from oracles.tree_candidates import Column
+from oracles.tree_impurity import Target
+from oracles.tree_naive import Options, Problem, grow
+from oracles.tree_naive import importances as tree_importances
+
+CRITERIA = ["gini", "entropy", "squared_error", "absolute_error"]
+WEIGHTS = ["one", "whole", "other"]
+
+
+# Trees
+
+
+def same_nodes(found, expected):
+    assert [n.rows for n in found] == [n.rows for n in expected]
+    assert [n.children for n in found] == [n.children for n in expected]
+    assert [n.split for n in found] == [n.split for n in expected]
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_with_all_columns_trees_are_naive_trees_of_the_drawn_weights(criterion, data):
+    weights = data.draw(st.sampled_from(WEIGHTS))
+    table = data.draw(tables_for(criterion, weights=weights, wild=True))
+    most, share = data.draw(st.sampled_from([None, 3])), data.draw(st.sampled_from([None, 0.6]))
+    options = data.draw(
+        forest_options(
+            table,
+            criterion=criterion,
+            max_features=None,
+            max_leaf_nodes=most,
+            max_samples=share,
+            bootstrap=data.draw(st.booleans()),
+        )
+    )
+    problem = forest_problem(table, options)
+    for member in grow_forest(problem):
+        target = replace(table.target, weights=bag(problem, member.seed))
+        plain = Options(criterion, missing=options.missing, max_leaf_nodes=most)
+        naive = Problem(table.columns, target, plain)
+        same_nodes(member.nodes, grow(naive))
+        one = replace(problem, target=target, options=options)
+        assert importances(one, [member]) == pytest.approx(
+            [float(share) for share in tree_importances(naive, member.nodes)]
+        )
+
+
+def test_all_rows_without_draws():
+    table = even_numbers(2, 20, ["float", "nominal"], 3)
+    options = ForestOptions(bootstrap=False)
+    one, other, third = grow_forest(forest_problem(table, options))
+    same_nodes(one.nodes, grow(table.problem(Options())))
+    same_nodes(one.nodes, other.nodes)
+    same_nodes(one.nodes, third.nodes)
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_nodes_look_at_their_own_columns_first(data):
+    table = data.draw(forest_tables(columns=6))
+    per = data.draw(st.sampled_from(["node", "both"]))
+    problem = forest_problem(table, data.draw(forest_options(table, per)))
+    for member in grow_forest(problem):
+        for node in member.nodes:
+            together, later = columns_in_turn(member, node.path)
+            assert sorted([*together, *later]) == member.usable
+            assert len(together) == min(problem.options.max_features, len(member.usable))
+            if node.split is None or node.split.column in together:
+                continue
+            before = [*together, *later[: later.index(node.split.column)]]
+            assert not any(column_candidates(member, j, node.rows, node.path) for j in before)
+
+
+def test_both_ways_to_draw_columns_matter():
+    table = even_numbers(4, 30, ["float"] * 5, 2)
+    per_tree = ForestOptions(seed=1, max_features=2, features_per="tree", n_estimators=8)
+    members = grow_forest(forest_problem(table, per_tree))
+    used = [{node.split.column for node in m.nodes if node.split} for m in members]
+    assert all(columns <= set(m.usable) for columns, m in zip(used, members, strict=True))
+    assert len({tuple(m.usable) for m in members}) > 2
+    per_node = replace(per_tree, features_per="node")
+    used = [
+        {node.split.column for node in m.nodes if node.split}
+        for m in grow_forest(forest_problem(table, per_node))
+    ]
+    assert max(len(columns) for columns in used) > 2
+
+
+def test_paths_are_keys_of_their_own():
+    table = even_numbers(4, 40, ["float", "nominal"], 3, gaps=0.2)
+    options = ForestOptions(missing="branch", max_features=1)
+    for member in grow_forest(forest_problem(table, options)):
+        paths = [node.path for node in member.nodes]
+        assert paths[0] == 1
+        assert len(set(paths)) == len(paths) > 5
+
+
+# Rows
+
+
+@pytest.mark.parametrize("how", ["whole", "other"])
+@pytest.mark.parametrize("replaced", [True, False])
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_rows_without_weight_are_not_there(how, replaced, data):
+    table = data.draw(forest_tables(weights=how))
+    share = data.draw(st.sampled_from([None, 0.5, 1]))
+    options = data.draw(forest_options(table, bootstrap=replaced, max_samples=share))
+    problem = forest_problem(table, options)
+    kept = problem.rows
+    columns = [replace(c, values=[c.values[i] for i in kept]) for c in table.columns]
+    values = [table.target.values[i] for i in kept]
+    weights = [table.target.weights[i] for i in kept]
+    small = ForestProblem(columns, replace(table.target, values=values, weights=weights), options)
+    for t in range(3):
+        whole, part = seedling(problem, t), seedling(small, t)
+        assert part.problem.target.weights == [whole.problem.target.weights[i] for i in kept]
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 99),
+    weights=st.lists(st.integers(0, 3), min_size=1, max_size=8).filter(any),
+)
+def test_a_whole_weight_is_so_many_rows(seed, weights):
+    def drawn(given):
+        column = Column("float", [0.0] * len(given))
+        problem = ForestProblem([column], Target([0] * len(given), given, 1), ForestOptions())
+        return bag(problem, seed)
+
+    owner = [row for row, weight in enumerate(weights) for _ in range(weight)]
+    found = Counter()
+    for row, times in zip(owner, drawn([1] * len(owner)), strict=True):
+        found[row] += times
+    assert drawn(weights) == [found[row] for row in range(len(weights))]
+
+
+@pytest.mark.parametrize(
+    ("weights", "replaced", "share", "total"),
+    [
+        ([1] * 8, True, None, 8),
+        ([2, 3, 0, 1], True, None, 6),
+        ([2, 3, 0, 1], True, 0.5, 3),
+        ([0.5, 0.25, 0, 1], True, None, 3),
+        ([1] * 8, True, 0.01, 1),
+        ([1] * 8, True, 20, 20),
+        ([1] * 8, False, 0.25, 2),
+        ([1] * 8, False, 3, 3),
+        ([1] * 8, False, None, 8),
+        ([2, 3, 0, 1], False, None, 6),
+    ],
+)
+def test_the_number_of_draws(weights, replaced, share, total):
+    options = ForestOptions(bootstrap=replaced, max_samples=share)
+    column = Column("float", [0.0] * len(weights))
+    problem = ForestProblem([column], Target([0] * len(weights), weights, 1), options)
+    assert sum(bag(problem, 17)) == total
+
+
+@pytest.mark.parametrize("how", ["balanced", "balanced_subsample"])
+def test_balanced_classes_weigh_the_same(how):
+    values = [0] * 9 + [1] * 3
+    column = Column("float", list(range(12)))
+    options = ForestOptions(class_weight=how, bootstrap=how != "balanced")
+    member = seedling(ForestProblem([column], Target(values, [1] * 12, 2), options), 0)
+    weights = member.problem.target.weights
+    assert sum(weights[:9]) == sum(weights[9:]) == sum(weights) / 2 > 0
+
+
+# The walk
+
+
+@pytest.mark.parametrize("per", ["node", "tree", "both"])
+@pytest.mark.parametrize("criterion", CRITERIA)
+@settings(max_examples=6, deadline=None)
+@given(data=st.data())
+def test_the_walk_passes_on_naive_forests(criterion, per, data):
+    table = data.draw(tables_for(criterion, weights=data.draw(st.sampled_from(WEIGHTS))))
+    options = data.draw(
+        forest_options(
+            table,
+            per,
+            criterion=criterion,
+            thresholds=data.draw(st.sampled_from(["midpoint", "random"])),
+            n_thresholds=2,
+            max_leaf_nodes=data.draw(st.sampled_from([None, 3])),
+        )
+    )
+    problem = forest_problem(table, options)
+    assert_forest(StandInForest(problem), problem)
+
+
+def mixed_problem(**options):
+    table = even_numbers(8, 24, ["float", "nominal", "float", "int"], 3, gaps=0.1)
+    given = {"seed": 5, "max_features": 2, "n_estimators": 2, "max_depth": 3}
+    return forest_problem(table, ForestOptions(**{**given, **options}))
+
+
+def swapped_gap(model):
+    node = next(n for n in model.trees[0].nodes if n.split)
+    node.split = replace(node.split, gap=1 - node.split.gap)
+
+
+def moved_cut(model):
+    node = next(n for n in model.trees[0].nodes if n.split and n.split.groups is None)
+    node.split = replace(node.split, threshold=node.split.threshold + 1e-9)
+
+
+def swapped_groups(model):
+    node = next(n for n in model.trees[1].nodes if n.split and n.split.groups)
+    node.split = replace(node.split, groups=node.split.groups[::-1])
+
+
+def other_value(model):
+    tree = model.trees[0]
+    tree.value[tree.is_leaf.index(True)] += 1
+
+
+def early_leaf(model):
+    tree = model.trees[0]
+    tree.is_leaf[tree.nodes.index(next(n for n in tree.nodes if n.depth and n.split))] = True
+
+
+def other_seed(model):
+    model.forest_.keys[1, 0] += 1
+
+
+@pytest.mark.parametrize(
+    "spoil", [swapped_gap, moved_cut, swapped_groups, other_value, early_leaf, other_seed]
+)
+def test_the_walk_fails_on_spoiled_forests(spoil):
+    problem = mixed_problem()
+    model = StandInForest(problem)
+    assert_forest(model, problem)
+    spoil(model)
+    with pytest.raises(AssertionError):
+        assert_forest(model, problem)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"max_features": 3},
+        {"features_per": "tree"},
+        {"features_per": "both", "tree_features": 3},
+        {"bootstrap": False},
+        {"max_samples": 0.5},
+        {"class_weight": (1, 5, 2)},
+        {"class_weight": "balanced_subsample"},
+        {"criterion": "entropy"},
+        {"missing": "branch"},
+        {"thresholds": "random"},
+        {"max_depth": 2},
+        {"min_samples_leaf": 5},
+    ],
+    ids=str,
+)
+def test_the_walk_notices_other_options(other):
+    with pytest.raises((AssertionError, StopIteration, IndexError)):
+        assert_forest(StandInForest(mixed_problem()), mixed_problem(**other))
