@@ -1,4 +1,4 @@
-"""Pictures: clusters, mixtures, trees and their pruning, and the replay of a training trace.
+"""Pictures: clusters, mixtures, trees and their pruning, committees, the replay of a trace.
 
 Every function makes its own figure, free of global state, or draws where it is told to. They
 need matplotlib: ``pip install "ceiba[app]"``.
@@ -6,14 +6,19 @@ need matplotlib: ``pip install "ceiba[app]"``.
 
 from __future__ import annotations
 
+from ceiba.plots.boosting import rounds
+from ceiba.plots.boosting_painter import BoostingPainter
 from ceiba.plots.boundaries import boundaries
 from ceiba.plots.centres_painter import CentresPainter
 from ceiba.plots.choice import cluster_choice
 from ceiba.plots.covariance_forms import covariance_forms
+from ceiba.plots.importance import importance
 from ceiba.plots.impurity import impurity_curves
+from ceiba.plots.margins import margins
 from ceiba.plots.mixture import mixture
 from ceiba.plots.mixture_choice import mixture_choice
 from ceiba.plots.mixture_painter import MixturePainter
+from ceiba.plots.oob_curve import oob_curve
 from ceiba.plots.painter import Painter, register_painter
 from ceiba.plots.player import Player, play
 from ceiba.plots.presets import presets
@@ -34,9 +39,12 @@ __all__ = [
     "cluster_choice",
     "clusters",
     "covariance_forms",
+    "importance",
     "impurity_curves",
+    "margins",
     "mixture",
     "mixture_choice",
+    "oob_curve",
     "partition",
     "play",
     "presets",
@@ -44,6 +52,7 @@ __all__ = [
     "pruning_table",
     "regions",
     "register_painter",
+    "rounds",
     "steps",
     "surface",
     "tree",
@@ -53,5 +62,6 @@ __all__ = [
 
 register_painter({"centres", "inertia", "moved"}, CentresPainter)
 register_painter({"weights", "means", "covariances", "log_likelihood"}, MixturePainter)
+register_painter({"weights", "error", "alpha", "wrong"}, BoostingPainter)
 register_painter({"node", "children", "gain"}, TreePainter)
 register_painter({"node", "n_leaves"}, TreePainter)

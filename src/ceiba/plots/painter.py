@@ -9,6 +9,7 @@ The player knows nothing about learners. A learner whose frames hold, say, ``mea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
 from typing import Any, Protocol
 
 from ceiba.base.trace import Frame
@@ -26,7 +27,7 @@ class Painter(Protocol):
         ...
 
 
-PainterMaker = Callable[[Sequence[Any], Any, Any], Painter]
+PainterMaker = Callable[..., Painter]
 
 _makers: dict[frozenset[str], PainterMaker] = {}
 
@@ -40,13 +41,16 @@ def register_painter(names: Iterable[str], maker: PainterMaker) -> None:
         What a frame must hold. Where several painters fit, the one that asks for most draws.
     maker : callable
         ``maker(frames, X, model)`` gives a `Painter`; ``model`` is None where only a trace is
-        played.
+        played. It may take the keywords ``y`` and ``columns`` of `play` as well.
     """
     _makers[frozenset(names)] = maker
 
 
-def painter_for(frames: Sequence[Any], X: Any, model: Any) -> Painter:
-    """The painter that fits these frames; ValueError where there is none."""
+def painter_for(frames: Sequence[Any], X: Any, model: Any, **options: Any) -> Painter:
+    """The painter that fits these frames; ValueError where there is none.
+
+    Options that are None are not passed on; others must be the maker's own.
+    """
     held = frame_names(frames[0])
     fitting = [names for names in _makers if names <= held]
     if not fitting:
@@ -55,7 +59,12 @@ def painter_for(frames: Sequence[Any], X: Any, model: Any) -> Painter:
             f"no painter draws frames of {', '.join(sorted(held)) or 'nothing'}; the painters "
             f"know frames of: {known}. Add one with register_painter."
         )
-    return _makers[max(fitting, key=len)](frames, X, model)
+    maker = _makers[max(fitting, key=len)]
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in signature(maker).parameters:
+            raise ValueError(f"this film has no use for {name}: play it without")
+    return maker(frames, X, model, **given)
 
 
 def frame_names(frame: Any) -> frozenset[str]:

@@ -83,6 +83,8 @@ def play(
     X: Any,
     path: str | Path | None = None,
     *,
+    y: Any = None,
+    columns: Sequence[str | int] | None = None,
     fps: float = 2.0,
     max_frames: int = 100,
 ) -> Player:
@@ -93,7 +95,9 @@ def play(
     mixture: the rows in the mixed colours of the components that are responsible for them, the
     ellipses of one and two standard deviations, the paths of the means, and the log-likelihood.
     For a tree: split after split as it grew, with what the columns had to offer, and then cut after
-    cut of its pruning; these can be played of a pruned tree that was fitted without a trace.
+    cut of its pruning; these can be played of a pruned tree that was fitted without a trace. For
+    AdaBoost: the rows as large as they weigh, those that the round's learner misses ringed, its
+    border and what the committee predicts so far, with the learners' errors and alphas.
 
     Parameters
     ----------
@@ -104,6 +108,10 @@ def play(
     path : str or Path, optional
         ``film.gif`` for an animated GIF, or a folder for numbered PNG frames. Nothing is
         written without it.
+    y : array of shape (n_rows,), optional
+        Classes of the rows, for AdaBoost; without them its rows are grey.
+    columns : pair of names or numbers, optional
+        The two numeric columns to show of AdaBoost, where there are more.
     fps : float
         Frames a second.
     max_frames : int
@@ -128,7 +136,8 @@ def play(
     if max_frames < 2:
         raise ValueError(f"max_frames={max_frames}: a film needs at least 2")
     places = np.unique(np.linspace(0, len(trace) - 1, min(len(trace), max_frames)).round())
-    player = Player(painter_for(trace, X, estimator), places.astype(int).tolist(), fps)
+    painter = painter_for(trace, X, estimator, y=y, columns=columns)
+    player = Player(painter, places.astype(int).tolist(), fps)
     if path is not None:
         player.save(path)
     return player

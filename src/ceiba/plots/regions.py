@@ -169,6 +169,14 @@ class Section:
         """Names of the shown columns."""
         return [self.table.schema[j].name for j in self.shown]
 
+    @property
+    def held_words(self) -> str:
+        """Where the columns stand that are not shown; empty where there are none."""
+        others = [j for j, value in enumerate(self.held) if value is not None]
+        if len(others) > _HELD_NAMED:
+            return f"{len(others)} other columns held at median or most frequent level"
+        return "held: " + ", ".join(self._held_at(j) for j in others) if others else ""
+
     def rows(self, places: Array) -> Any:
         """Rows with these values (n, n_shown) in the shown columns, as the model takes them."""
         columns = [
@@ -205,18 +213,14 @@ class Section:
 
     def dress(self, ax: Any, title: str) -> None:
         """Write the title, with where the held columns stand, and what the axes are."""
-        others = [j for j, value in enumerate(self.held) if value is not None]
-        if len(others) > _HELD_NAMED:
-            title += f"\n{len(others)} other columns held at median or most frequent level"
-        elif others:
-            title += "\nheld: " + ", ".join(self._held_words(j) for j in others)
+        title += f"\n{self.held_words}" if self.held_words else ""
         x, y = (*self.names, "")[:2]
         tidy(ax, title=title, x=x, y=y)
         ax.set_xlim(self.low[0], self.high[0])
         if len(self.shown) == 2:
             ax.set_ylim(self.low[1], self.high[1])
 
-    def _held_words(self, j: int) -> str:
+    def _held_at(self, j: int) -> str:
         column, value = self.table.schema[j], self.held[j]
         if column.kind is not Kind.NUMERIC:
             return f"{column.name} = {column.levels[value]}"
@@ -296,7 +300,20 @@ def _colours(model: Any, section: Section, places: Array, probabilities: bool) -
         shares = np.asarray(model.predict_proba(rows))
     else:
         shares = np.eye(len(classes))[class_places(np.asarray(model.predict(rows)), classes)]
-    return 1 - _PALE * (1 - mixed_colours(shares, range(len(classes))))
+    return pale_colours(shares)
+
+
+def pale_colours(shares: Array) -> Array:
+    """Red, green and blue (n, 3) of places by how the classes share them, (n, K)."""
+    return 1 - _PALE * (1 - mixed_colours(shares, range(shares.shape[1])))
+
+
+def class_codes(model: Any, y: Any, n_rows: int) -> Array:
+    """Place of each row's class among the model's; ValueError where there is another one."""
+    target = Target.of(y, n_rows)
+    assert target.classes is not None
+    codes: Array = class_places(target.classes, np.asarray(model.classes_))[target.values]
+    return codes
 
 
 def _draw_boxes(ax: Any, boxes: LeafBoxes, colours: Array, edges: bool) -> None:
@@ -332,9 +349,7 @@ def _draw_rows(ax: Any, model: Any, X: Any, y: Any, section: Section, rows: Arra
         ax.scatter(*points.T, c=MUTED, **look)
         return
     classes = np.asarray(model.classes_)
-    target = Target.of(y, len(section.points))
-    assert target.classes is not None
-    codes = class_places(target.classes, classes)[target.values]
+    codes = class_codes(model, y, len(section.points))
     for code, label in enumerate(classes):
         mine = codes[rows] == code
         shown = f"{label}  ({_rows((codes == code).sum())})"

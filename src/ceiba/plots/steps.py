@@ -85,6 +85,12 @@ def _cuts(split: Split) -> tuple[Any, ...]:
     return split.thresholds if split.kind == "intervals" else (split.threshold,)
 
 
+def thresholds_of(tree: Tree, column: int) -> Array:
+    """Every threshold of a tree in one numeric column, in the order of the nodes."""
+    nodes = np.flatnonzero(~tree.is_leaf & (tree.column == column))
+    return np.array([cut for node in nodes for cut in _cuts(tree.split(int(node)))], dtype=float)
+
+
 def _parts(split: Split, low: Array, high: Array, axis: int) -> list[tuple[int, Array, Array]]:
     """The branches that reach into a box, each with its part of it."""
     found = []
