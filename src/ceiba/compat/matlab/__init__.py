@@ -1,7 +1,7 @@
 """MATLAB's tree functions under their own names: an old lab script moves by its imports.
 
-Options, their meaning and their defaults are those of MATLAB's ``fitctree`` and ``fitrtree``; the
-work is done by Ceiba's own trees. What Python makes different:
+Options, their meaning and their defaults are those of MATLAB's ``fitctree``, ``fitrtree`` and
+``TreeBagger``; the work is done by Ceiba's own trees and forests. What Python makes different:
 
 - ``[label, score] = predict(tree, X)`` is ``label, score = predict(tree, X, nargout=2)``.
 - Options may be given as in MATLAB, ``fitctree(X, Y, "MinLeafSize", 5)``, or as
@@ -9,9 +9,10 @@ work is done by Ceiba's own trees. What Python makes different:
 - Nodes, classes and columns are numbered from 1, as in MATLAB; an array of them is looked up in
   Python by its number minus 1: ``tree.NodeClass[node - 1]``.
 - Cell arrays are lists, and vectors have one axis.
+- Functions of a bag are its methods: ``oobError(bag)`` is ``bag.oobError()``.
 
-Where the trees themselves may differ (ties, gaps in training) `fitctree` says so.
-`ceiba.DecisionTreeClassifier` and `ceiba.DecisionTreeRegressor` do more.
+Where the trees themselves may differ (ties, gaps in training) `fitctree` and `TreeBagger` say so.
+`ceiba.DecisionTreeClassifier`, `ceiba.RandomForestClassifier` and their regressors do more.
 
 Examples
 --------
@@ -29,6 +30,7 @@ Examples
 References
 ----------
 Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees".
+Breiman (2001), "Random forests", Machine Learning 45.
 """
 
 from ceiba.compat.matlab.classification_tree import ClassificationTree
@@ -37,11 +39,13 @@ from ceiba.compat.matlab.fitrtree import fitrtree
 from ceiba.compat.matlab.predict import predict
 from ceiba.compat.matlab.prune import prune
 from ceiba.compat.matlab.regression_tree import RegressionTree
+from ceiba.compat.matlab.tree_bagger import TreeBagger
 from ceiba.compat.matlab.view import view
 
 __all__ = [
     "ClassificationTree",
     "RegressionTree",
+    "TreeBagger",
     "fitctree",
     "fitrtree",
     "predict",

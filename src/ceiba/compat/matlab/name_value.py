@@ -9,8 +9,13 @@ from typing import Any
 
 # Names of older releases.
 _ALIASES = {
+    "fboot": "InBagFraction",
     "minleaf": "MinLeafSize",
     "minparent": "MinParentSize",
+    "nprint": "NumPrint",
+    "nvartosample": "NumPredictorsToSample",
+    "oobpred": "OOBPrediction",
+    "oobvarimp": "OOBPredictorImportance",
     "qetoler": "QuadraticErrorTolerance",
 }
 _FOLDS = (
@@ -42,9 +47,17 @@ class NameValue:
 
     @classmethod
     def read(
-        cls, who: str, known: Iterable[str], pairs: Sequence[Any], named: Mapping[str, Any]
+        cls,
+        who: str,
+        known: Iterable[str],
+        pairs: Sequence[Any],
+        named: Mapping[str, Any],
+        elsewhere: Mapping[str, str] = _ELSEWHERE,
     ) -> NameValue:
-        """Options given as 'Name', value, ... and as Name=value; case does not matter."""
+        """Options given as 'Name', value, ... and as Name=value; case does not matter.
+
+        ``elsewhere`` says of options that are not taken what to do instead.
+        """
         if len(pairs) % 2:
             raise ValueError(
                 f"{who}: {pairs[-1]!r} is left without a value: give Name, value pairs"
@@ -52,7 +65,7 @@ class NameValue:
         given: dict[str, Any] = {}
         listed = list(zip(pairs[::2], pairs[1::2], strict=True)) + list(named.items())
         for name, value in listed:
-            full = _full_name(who, name, list(known))
+            full = _full_name(who, name, list(known), elsewhere)
             if full in given:
                 raise ValueError(f"{who}: {full} is given twice")
             given[full] = value
@@ -95,14 +108,14 @@ class NameValue:
         return float(value)
 
 
-def _full_name(who: str, name: Any, known: Sequence[str]) -> str:
+def _full_name(who: str, name: Any, known: Sequence[str], elsewhere: Mapping[str, str]) -> str:
     if not isinstance(name, str):
         raise TypeError(f"{who}: {name!r} stands where the name of an option is expected")
     wanted = _ALIASES.get(name.lower(), name).lower()
     for full in known:
         if full.lower() == wanted:
             return full
-    for full, instead in _ELSEWHERE.items():
+    for full, instead in elsewhere.items():
         if full.lower() == wanted:
             raise ValueError(f"{who} does not take {full} here: {instead}")
     raise ValueError(f"{who} has no option {name!r}: it takes {', '.join(known)}")

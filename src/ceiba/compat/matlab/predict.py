@@ -1,4 +1,4 @@
-"""What a tree says of new rows."""
+"""What a tree, or a bag of trees, says of new rows."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ from typing import Any
 from ceiba.compat.matlab.classification_tree import ClassificationTree
 from ceiba.compat.matlab.fitted_tree import FittedTree
 from ceiba.compat.matlab.regression_tree import RegressionTree
+from ceiba.compat.matlab.tree_bagger import TreeBagger
 from ceiba.stats.points import Array
 
 
-def predict(tree: FittedTree, X: Any, *, nargout: int = 1) -> Any:
+def predict(
+    tree: FittedTree | TreeBagger, X: Any, *pairs: Any, nargout: int = 1, **named: Any
+) -> Any:
     """Predict rows, and say where they end.
 
     Parameters
     ----------
-    tree : ClassificationTree or RegressionTree
+    tree : ClassificationTree, RegressionTree or TreeBagger
+        For a bag see `TreeBagger.predict`: its outputs are others.
     X : array, frame or Table
         With the columns of training; of a frame they are found by name.
+    *pairs, **named
+        Options of a bag; a tree takes none.
     nargout : int
         How many outputs are wanted: ``label = predict(tree, X)`` has one, and
         ``[label, score] = predict(tree, X)`` is ``label, score = predict(tree, X, nargout=2)``.
@@ -42,6 +48,10 @@ def predict(tree: FittedTree, X: Any, *, nargout: int = 1) -> Any:
     >>> label.tolist(), node.tolist(), cnum.tolist()
     (['no', 'yes', 'no'], [2, 3, 1], [1, 2, 1])
     """
+    if isinstance(tree, TreeBagger):
+        return tree.predict(X, *pairs, nargout=nargout, **named)
+    if pairs or named:
+        raise ValueError("predict takes options of a TreeBagger alone, not of a tree")
     outputs = _outputs(tree, X)
     if isinstance(nargout, bool) or nargout not in range(1, len(outputs) + 1):
         raise ValueError(f"nargout={nargout!r}: this tree has 1 to {len(outputs)} outputs")
@@ -56,4 +66,6 @@ def _outputs(tree: FittedTree, X: Any) -> tuple[Array, ...]:
     if isinstance(tree, RegressionTree):
         at = tree.nodes_of(X)
         return tree.NodeMean[at], at + 1
-    raise TypeError(f"tree must come from fitctree or fitrtree, not {type(tree).__name__}")
+    raise TypeError(
+        f"tree must come from fitctree or fitrtree, or be a TreeBagger, not a {type(tree).__name__}"
+    )
