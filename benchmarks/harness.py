@@ -10,7 +10,7 @@ from statistics import median
 from time import perf_counter, sleep
 from typing import Any, TypeVar
 
-from benchmarks.workload import Contestant, Numbers, Workload
+from benchmarks.workload import Check, Contestant, Numbers, Workload
 
 T = TypeVar("T")
 
@@ -106,7 +106,7 @@ def run(workload: Workload, *, rounds: int = 5, seed: int = 0, quick: bool = Fal
                 row.seconds.append(seconds / workload.calls)
     outcome = Outcome(workload, rows, size, rounds)
     for group in outcome.groups().values():
-        judge(group, workload)
+        judge(group, workload.checked(quick))
     return outcome
 
 
@@ -149,7 +149,7 @@ def settle() -> None:
     sleep(SETTLE)
 
 
-def judge(group: Sequence[Row], workload: Workload) -> None:
+def judge(group: Sequence[Row], checks: Sequence[Check]) -> None:
     """Compare every row of a group with its reference: the first peer that ran."""
     reference = next((row for row in group if row.ran and not row.contestant.ours), None)
     if reference is None:
@@ -158,11 +158,11 @@ def judge(group: Sequence[Row], workload: Workload) -> None:
         if row is reference:
             row.verdict = "reference"
         elif row.ran:
-            complaints = complaints_of(row, reference, workload)
+            complaints = complaints_of(row, reference, checks)
             row.verdict = f"differs: {'; '.join(complaints)}" if complaints else "equal"
 
 
-def complaints_of(row: Row, reference: Row, workload: Workload) -> list[str]:
+def complaints_of(row: Row, reference: Row, checks: Sequence[Check]) -> list[str]:
     """What each check says against a row."""
     told = (
         check.complaint(
@@ -170,6 +170,6 @@ def complaints_of(row: Row, reference: Row, workload: Workload) -> list[str]:
             row.quality.get(check.number),
             reference.quality.get(check.number),
         )
-        for check in workload.checks
+        for check in checks
     )
     return [text for text in told if text]

@@ -23,7 +23,7 @@ class Contestant:
     group : str
         Contestants are compared only within a group (the same dtype, the same settings).
     ours : bool
-        The one the ratios are told from. The first peer of a group is the group's reference.
+        Ratios are told from the first of ours in a group; its first peer is the reference.
     needs : str
         Top-level module without which it is reported as not installed.
     """
@@ -41,21 +41,24 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Check:
-    """A quality number that must agree with the reference's, within a relative tolerance.
+    """A quality number that must agree with the reference's, within a tolerance.
 
     Parameters
     ----------
     number : str
         Name of the number in what ``Workload.quality`` returns.
     tolerance : float or mapping
-        Relative tolerance, or one a group.
+        The tolerance, or one a group.
     kind : {"same", "no more", "no less"}
         Equal on both sides, or only not worse: "no more" for costs, "no less" for scores.
+    relative : bool
+        The tolerance is a share of the reference's number, or else in the number's own unit.
     """
 
     number: str
     tolerance: float | Mapping[str, float]
     kind: Literal["same", "no more", "no less"] = "same"
+    relative: bool = True
 
     def complaint(self, group: str, value: float | None, reference: float | None) -> str:
         """Why ``value`` fails, or an empty string. NaN and a number left out fail."""
@@ -67,9 +70,10 @@ class Check:
         excess = value - reference
         off = {"same": abs(excess), "no more": excess, "no less": -excess}[self.kind]
         # Written so that NaN fails: every comparison with it is false.
-        if off <= allowed * abs(reference):
+        if off <= allowed * (abs(reference) if self.relative else 1.0):
             return ""
-        return f"{self.number} {value:.9g} against {reference:.9g} (allowed: {allowed:g} relative)"
+        unit = "relative" if self.relative else "absolute"
+        return f"{self.number} {value:.9g} against {reference:.9g} (allowed: {allowed:g} {unit})"
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,8 @@ class Workload:
         Size of the data, and its size under ``--quick``.
     calls : int
         How many calls one run makes; times are told a call.
+    quick_checks : tuple of Check, optional
+        What must agree under ``--quick`` instead, where fewer rows leave more to chance.
     """
 
     name: str
@@ -105,10 +111,15 @@ class Workload:
     rows: int
     quick_rows: int
     calls: int = 1
+    quick_checks: tuple[Check, ...] | None = None
 
     def size(self, quick: bool) -> int:
         """Rows of the data."""
         return self.quick_rows if quick else self.rows
+
+    def checked(self, quick: bool) -> tuple[Check, ...]:
+        """What must agree."""
+        return self.quick_checks if quick and self.quick_checks is not None else self.checks
 
     def contestant(self, label: str, group: str) -> Contestant:
         """The contestant of that label and group."""
