@@ -12,6 +12,8 @@ run: $(VENV)/.installed
 	$(BIN)/python examples/compare_kmeans.py
 	$(BIN)/python examples/tree_votes.py
 	$(BIN)/python examples/tree_pruning.py
+	$(BIN)/python examples/forest_votes.py
+	$(BIN)/python examples/boosting_rounds.py
 	$(BIN)/python examples/mixture_iris.py
 
 test: $(VENV)/.installed build/core-tests/.passed

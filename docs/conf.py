@@ -42,17 +42,19 @@ sphinx_gallery_conf = {
 
 def setup(app: Any) -> None:
     """Called by Sphinx when it starts."""
-    app.connect("builder-inited", draw_lecture)
+    app.connect("builder-inited", draw_pages)
     app.connect("autodoc-process-docstring", unlink)
 
 
-def draw_lecture(app: Any) -> None:
-    """Run the code of the lecture, which saves its pictures where the page looks for them."""
-    page = Path(app.srcdir, "lecture.rst")
-    with contextlib.chdir(app.srcdir):
-        failed, _ = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
-    if failed:
-        raise ExtensionError(f"{failed} examples of {page.name} print something else")
+def draw_pages(app: Any) -> None:
+    """Run the code of the pages that save their own pictures, where they look for them."""
+    for name in ("lecture.rst", "ensembles.rst"):
+        with contextlib.chdir(app.srcdir):
+            failed, _ = doctest.testfile(
+                str(Path(app.srcdir, name)), module_relative=False, encoding="utf-8"
+            )
+        if failed:
+            raise ExtensionError(f"{failed} examples of {name} print something else")
 
 
 def unlink(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
