@@ -52,7 +52,7 @@ def test_a_first_member_no_better_than_a_guess_stays_alone():
     assert model.estimator_errors_.tolist() == [1.0]
     assert model.estimator_weights_.tolist() == [1.0]
     assert model.predict([[0.0]]).tolist() == [0.5]
-    assert model.trace_[0]["alpha"] == 0.0
+    assert model.trace_[0]["alpha"] == 1.0
 
 
 def test_a_later_member_no_better_than_a_guess_is_not_kept(wave):

@@ -41,7 +41,7 @@ def boosted(model, X, labels, weights):
     try:
         return model.fit(np.array(X, float), np.array(labels), sample_weight=weights)
     except ValueError as error:
-        if "no better than a guess" not in str(error):
+        if "nothing to boost" not in str(error):
             raise
         return None
 

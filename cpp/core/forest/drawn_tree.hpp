@@ -168,7 +168,7 @@ class DrawnTree {
 
     // Clearing and scanning counters pays where there are many more rows than codes.
     static bool few_codes(const Column& column, std::size_t rows) {
-        return rows >= 4 * (std::size_t(column.n_codes) + 1);
+        return rows >= 3 * (std::size_t(column.n_codes) + 1);
     }
 
     // body(row pointers, first place, how many) for some rows at a time: their codes come into the

@@ -87,7 +87,7 @@ class AdaBoostClassifier(ClassifierMixin, Boosting):
     """
 
     _task: ClassVar[Task] = "classification"
-    _wrong_kind: ClassVar[str] = "regressor"
+    _kind: ClassVar[str] = "classifier"
     _usual_depth: ClassVar[int] = 1
     classes_: Array
     n_classes_: int
@@ -274,10 +274,13 @@ class AdaBoostClassifier(ClassifierMixin, Boosting):
         return samme(wrong, weights, rate, len(training.classes)), {"wrong": wrong}
 
     def _take_first(self, committee: Committee, member: Any, found: Round) -> None:
+        rule, advice = "is no better than a guess", "let it look deeper (max_depth)"
+        if self.algorithm == "m1":
+            rule, advice = "M1 wants to be less than half", f"use algorithm='samme', {advice}"
         raise ValueError(
             f"the first member, a {type(member).__name__}, is wrong for {found.error:.1%} of the "
-            "weight, which is no better than a guess, and so there is nothing to boost: let it "
-            "look deeper (max_depth), or give another estimator"
+            f"weight, which {rule}, and so there is nothing to boost: {advice}, or give another "
+            "estimator"
         )
 
     def _own_tree(self) -> DecisionTree:

@@ -78,7 +78,7 @@ class AdaBoostRegressor(RegressorMixin, Boosting):
     """
 
     _task: ClassVar[Task] = "regression"
-    _wrong_kind: ClassVar[str] = "classifier"
+    _kind: ClassVar[str] = "regressor"
     _usual_depth: ClassVar[int] = 3
 
     def __init__(

@@ -74,8 +74,8 @@ class Boosting(Estimator):
     """Rounds of boosting; how a member is judged and how members decide is the subclass's."""
 
     _task: ClassVar[Task]
-    # The kind of estimator that members must not be, in scikit-learn's word.
-    _wrong_kind: ClassVar[str]
+    # The kind of estimator that members are, in scikit-learn's word.
+    _kind: ClassVar[str]
     _usual_depth: ClassVar[int]
     estimators_: list[Any]
     estimator_weights_: Array
@@ -140,12 +140,15 @@ class Boosting(Estimator):
             found, seen = self._judged(told, training, own)
             shown = {"weights": own, **seen}
             late = {name: partial(recorded, rows) for name, rows in shown.items()}
-            step.record(error=found.error, alpha=found.alpha, **late)
             committee.stopped = found.stop or committee.stopped
             if found.stop == "chance":
                 if not committee.members:
                     self._take_first(committee, member, found)
+                # The first of a regressor is kept, and has its say; others have none.
+                say = committee.alphas[0] if step.number == 1 else 0.0
+                step.record(error=found.error, alpha=say, **late)
                 break
+            step.record(error=found.error, alpha=found.alpha, **late)
             committee.add(member, found.alpha, found.error)
             step.offer(lambda: {**learnt, **committee.attributes()})
             if found.factors is None:
@@ -181,7 +184,7 @@ class Boosting(Estimator):
         if self.estimator is None:
             return
         name, kind = type(estimator).__name__, get_tags(estimator).estimator_type
-        if kind == self._wrong_kind:
+        if kind not in (None, self._kind):
             raise ValueError(
                 f"{type(self).__name__} is for {self._task}, and its estimator {name} is a {kind}"
             )

@@ -154,7 +154,10 @@ class Forest:
 
     def without(self, trees: Sequence[int]) -> Forest:
         """The forest without some of its trees."""
-        out = {range(self.n_trees)[t] for t in trees}
+        for t in trees:
+            if not -self.n_trees <= t < self.n_trees:
+                raise ValueError(f"there is no tree {t}: they are 0 to {self.n_trees - 1}")
+        out = {t % self.n_trees for t in trees}
         kept = [t for t in range(self.n_trees) if t not in out]
         if not kept:
             raise ValueError("a forest needs a tree: leave at least one")

@@ -97,13 +97,17 @@ class Bags:
     def mark(self) -> int:
         """A number that tells tables, targets and draws apart."""
         sampling = self.sampling
+        classes = self.given.target.classes
         told = [sampling.draws, sampling.replace, sampling.every]
-        mark = zlib.crc32(np.array(told, np.int64).tobytes())
+        told += [] if classes is None else classes.tolist()
+        mark = zlib.crc32(repr(told).encode())
         arrays = [self.given.weight, self.given.target.values]
         table = self.given.table
-        arrays += [table.block] if table.block is not None else [
-            table.column(j) for j in range(len(table.schema))
-        ]  # fmt: skip
+        if table.block is not None:
+            arrays.append(table.block)
+        else:
+            for j in range(len(table.schema)):
+                arrays += [table.column(j), table.gaps(j)]
         for array in arrays:
             if array is not None:
                 mark = zlib.crc32(np.ascontiguousarray(array).data.cast("B"), mark)
