@@ -10,10 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "forest/bag.hpp"
 #include "forest/entry_sort.hpp"
+#include "forest/few_rows.hpp"
 #include "parallel.hpp"
 #include "tree/column_draw.hpp"
 
@@ -33,8 +35,9 @@ class DrawnTree {
   public:
     using Rows = typename Bag::Rows;
 
-    DrawnTree(const RowCodes<Code>& codes, const std::vector<Column>& columns, Finder<Rows>& finder)
-        : codes_(codes), columns_(columns), finder_(finder) {}
+    DrawnTree(const RowCodes<Code>& codes, const std::vector<Column>& columns,
+              const GrowthRules& rules, Finder<Rows>& finder)
+        : codes_(codes), columns_(columns), few_(rules), finder_(finder) {}
 
     // Grow the tree from its root: `growth` is empty, and tells by `used` what it may not test.
     void grow(Growth& growth, Bag& bag, Interrupt& interrupt, int thread) {
@@ -162,8 +165,16 @@ class DrawnTree {
             const Gathered& own = gathered_[s];
             if (own.least == own.most) continue;  // nothing to split, known or gap
             const LargeEntry* sorted = sort_(own.entries, node.size(), own.least, own.most);
-            bag.find(finder_, cell, column, node.begin, {sorted, node.size()}, best_[a]);
+            search(bag, node, cell, column, own.most, sorted, best_[a]);
         }
+    }
+
+    void search(const Bag& bag, const Open& node, const NodeCell& cell, const Column& column,
+                std::uint32_t most, const LargeEntry* sorted, Candidate& best) {
+        const std::span<const LargeEntry> entries(sorted, node.size());
+        if constexpr (std::is_same_v<Bag, TaggedBag>)
+            if (few_.suits(column, node.size(), most)) return few_.find(cell.cell, entries, best);
+        bag.find(finder_, cell, column, node.begin, entries, best);
     }
 
     // Clearing and scanning counters pays where there are many more rows than codes.
@@ -292,6 +303,7 @@ class DrawnTree {
 
     const RowCodes<Code> codes_;
     const std::vector<Column>& columns_;
+    FewRows few_;
     Finder<Rows>& finder_;
     EntrySort sort_;
     tree::ColumnDraw draw_;

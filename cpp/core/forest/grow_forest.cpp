@@ -153,7 +153,8 @@ class ForestGrower {
                     Interrupt& interrupt, int thread) {
         const auto finder = tree::make_finder<typename Bag::Rows>(spec_of(growth.rules));
         Bag bag(targets, growth.rules, count, sampling_.rows);
-        DrawnTree<Code, Bag> grower({codes_.data(), columns_.count()}, columns_.columns, *finder);
+        DrawnTree<Code, Bag> grower({codes_.data(), columns_.count()}, columns_.columns,
+                                    growth.rules, *finder);
         grower.grow(growth, bag, interrupt, thread);
     }
 
