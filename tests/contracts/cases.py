@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
+import forest_models as forests
 import mixture_models as mixtures
 import numpy as np
 from row_kinds import CLASSIFIED, MEASURED, POINTS, RowKind
@@ -135,6 +136,10 @@ def _values(statistic: Any) -> Any:
     return statistic.values
 
 
+def _numbers(statistic: Any) -> Any:
+    return statistic.numbers
+
+
 def _filled(statistic: Imputed) -> Any:
     return statistic.values, statistic.covariances
 
@@ -161,6 +166,9 @@ STATISTICS = [
     StatisticCase("ClassTotals", ClassTotals.of, plain_scale, kind=CLASS_ROWS, close=0),
     StatisticCase("NodeErrors", NodeErrors.of, judged, kind=CLASS_ROWS),
     StatisticCase("NodeErrors of numbers", NodeErrors.of, judged, kind=NUMBER_ROWS),
+    StatisticCase("ForestTold", forests.told, forests.grown, _values, CLASS_ROWS, 0),
+    StatisticCase("ForestTold of numbers", forests.told, forests.grown, _values, NUMBER_ROWS, 0),
+    StatisticCase("ForestLeaves", forests.leaves, forests.grown, _numbers, CLASS_ROWS, 0),
     StatisticCase("MixtureSums", MixtureSums.of, mixtures.full),
     StatisticCase("MixtureSums of gaps", MixtureSums.of, mixtures.full, kind=mixtures.HOLED),
     StatisticCase("MixtureSums of variances", MixtureSums.of, mixtures.diagonal),
