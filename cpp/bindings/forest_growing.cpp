@@ -107,7 +107,11 @@ void bind_forest_growing(nb::module_& module) {
             "counts",
             [](const SamplingArrays& self, std::uint64_t seed) {
                 std::vector<std::int64_t> out(self.sampling.rows);
-                without_gil([&] { self.sampling.counts(seed, out.data()); });
+                without_gil([&] {
+                    Interrupt interrupt;
+                    self.sampling.counts(seed, out.data(), &interrupt);
+                    if (interrupt.by_user()) throw Interrupted();
+                });
                 return owned(std::move(out));
             },
             "seed"_a, "How often each row is in the bag of a seed.")
@@ -115,7 +119,11 @@ void bind_forest_growing(nb::module_& module) {
             "drawn",
             [](const SamplingArrays& self, std::uint64_t seed) {
                 std::vector<std::uint32_t> rows;
-                without_gil([&] { rows = self.sampling.drawn(seed); });
+                without_gil([&] {
+                    Interrupt interrupt;
+                    rows = self.sampling.drawn(seed, &interrupt);
+                    if (interrupt.by_user()) throw Interrupted();
+                });
                 return owned(std::move(rows));
             },
             "seed"_a, "The rows in the order in which they are drawn.");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -48,10 +49,25 @@ tree::Numbering as_grown(const Growth& growth) {
     return found;
 }
 
+// Weights add up to less in any bag.
+constexpr std::uint64_t kHeaviest = std::uint64_t(1) << 53;
+
+// Weights of the classes in a leaf are those of some class, and no bit lies outside of them.
+bool holds_weights(const ForestView& forest, const PackedNode& node) {
+    const LeafBits packed(forest.classes);
+    if (packed.bits == 0) return false;
+    const std::size_t used = packed.bits * forest.classes;
+    if (used < 64 && node.cut >> used != 0) return false;
+    return packed.of(node.cut, std::size_t(node.child)) > 0;
+}
+
 // What is wrong with a leaf, or null.
 const char* complaint_of_leaf(const ForestView& forest, const PackedNode& node) {
-    if (forest.classes == 0)
-        return node.gap() == 0 && node.child >= 0 ? nullptr : "a leaf of numbers is not one";
+    if (forest.classes == 0) {
+        const bool sound =
+            node.gap() == 0 && node.child >= 1 && std::isfinite(std::bit_cast<double>(node.cut));
+        return sound ? nullptr : "a leaf of numbers is not one";
+    }
     const auto child = std::size_t(node.child);
     if (node.child < 0 || node.gap() > std::uint32_t(Leaf::kListed)) return "a leaf is not one";
     if (leaf_kind(node) == Leaf::kListed) {
@@ -60,10 +76,9 @@ const char* complaint_of_leaf(const ForestView& forest, const PackedNode& node) 
         return nullptr;
     }
     if (child >= forest.classes) return "a leaf's class is not there";
-    const LeafBits packed(forest.classes);
-    if (leaf_kind(node) == Leaf::kMixed && (packed.bits == 0 || node.cut == 0))
-        return "a leaf has no weights";
-    return nullptr;
+    const bool weighs = leaf_kind(node) == Leaf::kPure ? node.cut >= 1 && node.cut <= kHeaviest
+                                                       : holds_weights(forest, node);
+    return weighs ? nullptr : "a leaf has no weights";
 }
 
 }  // namespace
@@ -135,10 +150,13 @@ const char* complaint(const ForestView& forest, const std::vector<tree::Type>& t
         if (forest.nodes[i].kind() == Test::kLeaf)
             if (const char* wrong = complaint_of_leaf(forest, forest.nodes[i])) return wrong;
     }
+    if (forest.classes == 0 && forest.n_leaves > 0)
+        return "leaves of numbers have no class weights";
     for (std::size_t row = 0; row < forest.n_leaves; ++row) {
         const Number* own = forest.leaves + row * forest.classes;
-        if (*std::min_element(own, own + forest.classes) < 0 ||
-            *std::max_element(own, own + forest.classes) <= 0)
+        const Number most = *std::max_element(own, own + forest.classes);
+        if (*std::min_element(own, own + forest.classes) < 0 || most <= 0 ||
+            std::uint64_t(most) > kHeaviest)
             return "a leaf has no weights";
     }
     return nullptr;

@@ -88,7 +88,8 @@ class ForestGrower {
 
     Trees grow_tree(std::uint64_t seed, Interrupt& interrupt, int thread) {
         std::vector<Number> count(sampling_.rows);
-        sampling_.counts(seed, count.data());
+        sampling_.counts(seed, count.data(), &interrupt, thread);
+        if (interrupt.raised()) return {};
         Growth growth(rules_.tree, columns_.count());
         growth.rules.seed = seed;
         growth.used = left_out(seed);

@@ -18,9 +18,11 @@ class Outsiders {
   public:
     void gather(const Grown& grown, std::size_t first, std::size_t last, int threads) {
         rows_.resize(last - first);
-        const double work = 10.0 * double(rows_.size()) * double(grown.sampling.rows);
+        const double work = 10.0 * double(rows_.size()) * double(grown.sampling.draws);
         for_segments({rows_.size(), rows_.size()}, threads_for(work, threads),
-                     [&](std::size_t t, int, Interrupt&) { rows_[t] = grown.outside(first + t); });
+                     [&](std::size_t t, int thread, Interrupt& interrupt) {
+                         rows_[t] = grown.outside(first + t, interrupt, thread);
+                     });
     }
     std::span<const std::uint32_t> of(std::size_t t) const { return rows_[t]; }
     std::span<const std::uint32_t> of(std::size_t t, std::size_t begin, std::size_t end) const {
@@ -98,9 +100,10 @@ class BlockSums {
 
 }  // namespace
 
-std::vector<std::uint32_t> Grown::outside(std::size_t tree) const {
+std::vector<std::uint32_t> Grown::outside(std::size_t tree, Interrupt& interrupt,
+                                          int thread) const {
     std::vector<Number> count(sampling.rows);
-    sampling.counts(seeds[tree], count.data());
+    sampling.counts(seeds[tree], count.data(), &interrupt, thread);
     std::vector<std::uint32_t> rows;
     for (std::size_t i = 0; i < count.size(); ++i)
         if (count[i] == 0) rows.push_back(std::uint32_t(i));
@@ -205,6 +208,7 @@ void permuted(const Grown& grown, std::size_t repeats, double* sum, std::int32_t
                              const PackedNode* nodes = forest.nodes + forest.first[t];
                              leaf.resize(rows.size());
                              for (std::size_t r = 0; r < repeats; ++r) {
+                                 if (interrupt.stopped(thread)) return;
                                  shuffle(grown.seeds[t], j, r, rows, from);
                                  route_changed(forest, grown.table, t, rows, j, from, leaf.data());
                                  for (std::size_t i = 0; i < rows.size(); ++i)
@@ -291,9 +295,9 @@ struct Parted {
     std::vector<std::uint32_t> inside, outside;
     std::vector<double> weight;
 
-    Parted(const Grown& grown, std::size_t tree) {
+    Parted(const Grown& grown, std::size_t tree, Interrupt& interrupt, int thread) {
         std::vector<Number> count(grown.sampling.rows);
-        grown.sampling.counts(grown.seeds[tree], count.data());
+        grown.sampling.counts(grown.seeds[tree], count.data(), &interrupt, thread);
         for (std::size_t i = 0; i < count.size(); ++i) {
             if (count[i] == 0) {
                 outside.push_back(std::uint32_t(i));
@@ -326,9 +330,10 @@ std::vector<double> steps_of(const NodeSums& sums, std::size_t nodes) {
     return step;
 }
 
-void correct_tree(const Grown& grown, std::size_t tree, double* own) {
-    const Parted rows(grown, tree);
-    if (rows.outside.empty()) return;
+void correct_tree(const Grown& grown, std::size_t tree, double* own, Interrupt& interrupt,
+                  int thread) {
+    const Parted rows(grown, tree, interrupt, thread);
+    if (rows.outside.empty() || interrupt.raised()) return;
     const tree::TreeView view = grown.forest.tree(tree);
     NodeSums sums(grown, tree);
     sums.add(rows.inside, rows.weight);
@@ -359,7 +364,9 @@ void corrected(const Grown& grown, double* out, int threads) {
     const std::size_t trees = grown.forest.trees, p = grown.table.width;
     const double work = 40.0 * double(trees) * double(grown.table.rows);
     for_segments({trees, trees}, threads_for(work, threads),
-                 [&](std::size_t t, int, Interrupt&) { correct_tree(grown, t, out + t * p); });
+                 [&](std::size_t t, int thread, Interrupt& interrupt) {
+                     correct_tree(grown, t, out + t * p, interrupt, thread);
+                 });
 }
 
 }  // namespace ceiba::forest

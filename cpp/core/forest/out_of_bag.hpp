@@ -22,7 +22,7 @@ struct Grown {
     double scale = 1;                      // errors of numbers are told in units of it
 
     // Rows that are not in the bag of a tree, ascending.
-    std::vector<std::uint32_t> outside(std::size_t tree) const;
+    std::vector<std::uint32_t> outside(std::size_t tree, Interrupt& interrupt, int thread) const;
 };
 
 struct OutOfBag {

@@ -22,9 +22,12 @@ std::uint32_t Sampling::row_of(std::uint64_t point) const {
 }
 
 template <typename Body>
-void Sampling::each_draw(std::uint64_t seed, const Body& body) const {
+void Sampling::each_draw(std::uint64_t seed, const Body& body, Interrupt* interrupt,
+                         int thread) const {
+    constexpr std::uint64_t kTogether = 1 << 16;  // between two looks for an interrupt
     const auto all = std::uint64_t(total());
     for (std::uint64_t d = 0; d < draws; d += 2) {
+        if (interrupt != nullptr && d % kTogether == 0 && interrupt->stopped(thread)) return;
         const Philox block = philox(seed, kDraws, d / 2);
         body(row_of(scaled(even_half(block), all)));
         if (d + 1 < draws) body(row_of(scaled(odd_half(block), all)));
@@ -43,25 +46,25 @@ std::vector<std::uint32_t> Sampling::chosen(std::uint64_t seed) const {
     return found;
 }
 
-void Sampling::counts(std::uint64_t seed, Number* out) const {
+void Sampling::counts(std::uint64_t seed, Number* out, Interrupt* interrupt, int thread) const {
     std::fill_n(out, rows, Number(0));
     const auto own = [&](std::size_t i) { return weight ? weight[i] : Number(1); };
     if (every) {
         for (std::size_t i = 0; i < rows; ++i) out[i] = own(i);
     } else if (replace) {
-        each_draw(seed, [&](std::uint32_t row) { ++out[row]; });
+        each_draw(seed, [&](std::uint32_t row) { ++out[row]; }, interrupt, thread);
     } else {
         for (const std::uint32_t row : chosen(seed)) out[row] = own(row);
     }
 }
 
-std::vector<std::uint32_t> Sampling::drawn(std::uint64_t seed) const {
+std::vector<std::uint32_t> Sampling::drawn(std::uint64_t seed, Interrupt* interrupt) const {
     if (!every && !replace) return chosen(seed);
     std::vector<std::uint32_t> found;
     if (every)
         for (std::size_t i = 0; i < rows; ++i) found.push_back(std::uint32_t(i));
     else
-        each_draw(seed, [&](std::uint32_t row) { found.push_back(row); });
+        each_draw(seed, [&](std::uint32_t row) { found.push_back(row); }, interrupt, 0);
     return found;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "parallel.hpp"
 #include "tree/cells.hpp"
 
 namespace ceiba::forest {
@@ -24,14 +25,16 @@ struct Sampling {
 
     Number total() const { return running ? running[rows - 1] : Number(rows); }
     // How often each row is in the bag of the tree with this seed.
-    void counts(std::uint64_t seed, Number* out) const;
+    // Whoever listens may stop it: what was counted then is worth nothing.
+    void counts(std::uint64_t seed, Number* out, Interrupt* interrupt = nullptr,
+                int thread = 0) const;
     // The rows in the order in which they were drawn; without replacement, ascending.
-    std::vector<std::uint32_t> drawn(std::uint64_t seed) const;
+    std::vector<std::uint32_t> drawn(std::uint64_t seed, Interrupt* interrupt = nullptr) const;
 
   private:
     std::uint32_t row_of(std::uint64_t point) const;
     template <typename Body>
-    void each_draw(std::uint64_t seed, const Body& body) const;
+    void each_draw(std::uint64_t seed, const Body& body, Interrupt* interrupt, int thread) const;
     std::vector<std::uint32_t> chosen(std::uint64_t seed) const;
 };
 

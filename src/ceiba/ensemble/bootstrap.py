@@ -89,10 +89,11 @@ class Sampling:
         >>> Sampling.of(10, None, 0.5, True).draws
         5
         """
+        bootstrap = bool(bootstrap)
         whole = None if weights is None else _as_whole(weights)
         usual = n_rows
-        if bootstrap and whole is not None and _is_whole(weights):
-            usual = int(whole.sum())
+        if bootstrap and weights is not None and counts_rows(weights):
+            usual = int(weights.sum())
         if max_samples is None and usual > max(_MOST_DRAWS, 100 * n_rows):
             raise ValueError(
                 f"the whole weights sum to {usual:,}, and so many rows would be drawn for each "
@@ -136,13 +137,15 @@ class Sampling:
         return np.asarray(self.native().drawn(seed)).astype(np.int64)
 
 
-def _is_whole(weights: Array | None) -> bool:
-    return weights is None or bool((np.floor(weights) == weights).all())
+def counts_rows(weights: Array) -> bool:
+    """Whether weights are whole numbers, and so few that their sum is exact."""
+    whole = bool((np.floor(weights) == weights).all())
+    return whole and float(weights.sum()) < 2.0**_WEIGHT_BITS
 
 
 def _as_whole(weights: Array) -> Array:
     """Weights as whole numbers, whose sum is exact."""
-    if _is_whole(weights) and weights.sum() < 2.0**_WEIGHT_BITS:
+    if counts_rows(weights):
         return weights.astype(np.int64)
     bits = _WEIGHT_BITS - int(np.frexp(weights.max())[1]) - int(np.frexp(float(len(weights)))[1])
     return np.maximum(np.rint(np.ldexp(weights, bits)), 1).astype(np.int64)

@@ -13,6 +13,7 @@ _ARRAYS: dict[str, tuple[Any, int]] = {
     "tables": (np.int32, 1), "leaves": (np.int64, 2), "keys": (np.uint64, 2),
     "importances": (np.float64, 2), "weight_unit": (np.float64, 1),
 }  # fmt: skip
+_MOST_CLASSES = 65_535
 
 
 def check_record(record: dict[str, Any], names: set[str]) -> None:
@@ -36,5 +37,9 @@ def check_record(record: dict[str, Any], names: set[str]) -> None:
         if type(record[name]) is not int or record[name] < 0:
             raise ValueError(f"{name} must be a count")
     unit = record["weight_unit"]
-    if len(unit) != trees or not (np.isfinite(unit) & (unit > 0)).all():
+    if len(unit) != trees or not ((unit >= 1e-300) & (unit <= 1e300)).all():
         raise ValueError("weight_unit must be a positive number of each tree")
+    if not (np.isfinite(record["importances"]) & (record["importances"] >= 0)).all():
+        raise ValueError("importances must be numbers of 0 or more")
+    if record["n_classes"] > _MOST_CLASSES:
+        raise ValueError("there are too many classes")

@@ -19,7 +19,7 @@ import numpy as np
 
 from ceiba import _native
 from ceiba.engine import Engine
-from ceiba.ensemble.bootstrap import TREE, Sampling
+from ceiba.ensemble.bootstrap import TREE, Sampling, counts_rows
 from ceiba.ensemble.forest import Forest
 from ceiba.stats import Labelled, TargetSurvey
 from ceiba.stats.coding import Coding, Scale
@@ -60,7 +60,7 @@ class Bags:
         given = rows
         sampling = Sampling.of(len(rows), rows.weight, max_samples, bootstrap)
         criterion = options_of(member).criterion
-        if bootstrap or survey.whole_weights:
+        if bootstrap or rows.weight is None or counts_rows(rows.weight):
             # Rows are counted: one that is drawn once weighs 1.
             counted = max(sampling.draws if bootstrap else _total(sampling), len(rows))
             survey = replace(

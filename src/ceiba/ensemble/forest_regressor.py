@@ -43,6 +43,9 @@ from ceiba.tree.parameters import (
 )
 from ceiba.tree.regressor import DecisionTreeRegressor, check_numbers
 
+# What all trees say together stays below the largest float.
+_SUMMABLE = 1e308
+
 
 class RandomForestRegressor(ScoresScans, RegressorMixin, RandomForest):
     """Random forest that predicts numbers, from tables with gaps and nominal columns as they are.
@@ -241,6 +244,12 @@ class RandomForestRegressor(ScoresScans, RegressorMixin, RandomForest):
 
     def _check_target(self, survey: TargetSurvey) -> None:
         check_numbers(self.criterion, survey)
+        reach = max(abs(survey.target_least), abs(survey.target_most))
+        if reach > _SUMMABLE / self.n_estimators:
+            raise ValueError(
+                f"targets reach {reach:.3g}, and the sum of what {self.n_estimators} trees say "
+                "cannot be held: rescale y"
+            )
 
     def _check_before(self, before: Forest | None, bags: Bags) -> None:
         if self.quantiles and before is not None and (before.keys[:, 2] != bags.mark).any():
@@ -257,6 +266,19 @@ class RandomForestRegressor(ScoresScans, RegressorMixin, RandomForest):
         if self.quantiles:
             measured["leaf_targets_"] = LeafTargets.of(forest, bags.given, threads)
         return measured
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self.forest_.n_classes:
+            raise ValueError("forest_ must predict numbers")
+        if "leaf_targets_" in vars(self):
+            if not isinstance(self.leaf_targets_, LeafTargets):
+                raise ValueError("leaf_targets_ must be the targets of leaves")
+            self.leaf_targets_.check_forest(self.forest_)
+        errors = vars(self).get("oob_errors_", np.empty(0))
+        sound = isinstance(errors, np.ndarray) and errors.dtype == np.float64
+        if not sound or errors.ndim != 1 or not np.isfinite(errors).all():
+            raise ValueError("oob_errors_ must be numbers")
 
     def _oob_score(self, mean: Array, count: Array, bags: Bags) -> float:
         known = count > 0

@@ -16,6 +16,8 @@ _LEAF, _THRESHOLDS, _LISTED, _PURE = 0, 5, 2, 1
 # Why a leaf is one, or how the levels of a split were found, is not kept.
 _NOT_KEPT, _PURE_REASON, _SPLIT = 12, 1, 0
 _NONE, _BY_THRESHOLD, _ORDERED = 0, 1, 2
+# More than this no sum of impurities could hold.
+_MOST_IMPURE = 1e290
 
 
 def tree_of(forest: Forest, number: int) -> Tree:
@@ -125,10 +127,16 @@ def number_sums(
     weight = np.where(is_leaf, nodes.view(np.int32)[:, 2], 0).astype(np.float64)
     centre = told[is_leaf].mean()
     moved = np.where(is_leaf, told - centre, 0.0)
+    # Squares of numbers relative to the largest can be held; their variance perhaps not.
+    scale = np.float64(np.abs(moved).max() or 1.0)
+    moved = moved / scale
     sums = np.column_stack([weight, weight * moved, weight * moved**2])
     weight, first, second = summed(sums, parent, depth).T
     mean = first / weight
-    impurity = np.maximum(second / weight - mean**2, 0.0)
+    with np.errstate(over="ignore"):
+        impurity = np.maximum(second / weight - mean**2, 0.0) * scale * scale
+    impurity = np.minimum(impurity, _MOST_IMPURE)
+    mean *= scale
     impurity[is_leaf] = 0.0
     value = np.where(is_leaf, told, mean + centre)
     return weight, value[:, None], impurity

@@ -111,7 +111,8 @@ class PermutationImportance:
             raise ValueError("names must be a list of text")
         for part in ("value", "error", "band"):
             array = record[part]
-            if not isinstance(array, np.ndarray) or array.shape != (len(names),):
+            sound = isinstance(array, np.ndarray) and array.dtype == np.float64
+            if not sound or array.shape != (len(names),):
                 raise ValueError(f"{part} must have an entry for each column")
         if type(record["level"]) is not float or not 0 < record["level"] < 1:
             raise ValueError("level must be between 0 and 1")

@@ -130,11 +130,20 @@ class OobCurve:
         lengths = {len(a) if isinstance(a, np.ndarray) and a.ndim == 1 else -1 for a in arrays}
         if len(lengths) != 1 or lengths <= {-1, 0}:
             raise ValueError("a curve has a value for each number of trees")
+        _check_curve(record)
         if type(record["level"]) is not float or not 0 < record["level"] < 1:
             raise ValueError("level must be between 0 and 1")
         if record["measure"] not in ("error rate", "mean squared error"):
             raise ValueError("the measure is not known")
         return cls(**record)
+
+
+def _check_curve(record: dict[str, Any]) -> None:
+    kinds = "".join(record[name].dtype.kind for name in ("trees", "error", "low", "high", "rows"))
+    if kinds != "ifffi":
+        raise ValueError("a curve has counts and numbers")
+    if (np.diff(record["trees"], prepend=0) != 1).any() or (np.diff(record["rows"]) < 0).any():
+        raise ValueError("trees are counted from 1, and rows do not become fewer")
 
 
 def _standard_error(rows: Array, loss: Array, squares: Array) -> Array:

@@ -83,4 +83,27 @@ class LeafTargets:
         n = len(record["target"])
         if len(record["weight"]) != n or record["order"].shape[1] != n:
             raise ValueError("targets, weights and places must be as many as rows")
+        _check_rows(record)
         return cls(**{name: np.ascontiguousarray(record[name]) for name in wanted})
+
+    def check_forest(self, forest: Forest) -> None:
+        """Refuse the training rows of another forest."""
+        nodes = np.diff(forest.first)
+        if len(self.order) != forest.n_trees or len(self.start) != int((nodes + 1).sum()):
+            raise ValueError("leaf_targets_ must be those of the forest's leaves")
+        begin = np.cumsum(nodes + 1) - (nodes + 1)
+        steps = np.diff(self.start)
+        steps[begin[1:] - 1] = 0  # from the end of one tree to the next
+        ends = self.start[begin + nodes]
+        if self.start[begin].any() or (ends != len(self.target)).any() or (steps < 0).any():
+            raise ValueError("the leaves of a tree must take up all training rows")
+
+
+def _check_rows(record: dict[str, Any]) -> None:
+    target, weight, order = record["target"], record["weight"], record["order"]
+    if not np.isfinite(target).all() or (np.diff(target) < 0).any():
+        raise ValueError("targets must be numbers that ascend")
+    if not (np.isfinite(weight) & (weight > 0)).all():
+        raise ValueError("weights must be positive numbers")
+    if not len(target) or (order.size and order.max() >= len(target)):
+        raise ValueError("a training row is not there")

@@ -1,0 +1,436 @@
+"""Damaged forests are refused with a sentence, and whatever is not refused says something sound."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from forest_parts import FEW, NEW, classes, many, numbers, record_bits
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ceiba import RandomForestRegressor, load, save
+from ceiba.data.table import Table
+from ceiba.ensemble.forest import Forest
+from ceiba.ensemble.quantiles import LeafTargets
+from ceiba.export import ModelFileError
+
+Array = np.ndarray[Any, Any]
+ARRAYS = (
+    "nodes", "first", "words", "tables", "leaves", "keys", "importances", "weight_unit",
+)  # fmt: skip
+MAPPED = pytest.mark.parametrize("mmap", [False, True])
+
+
+def there_and_back(model: Any, folder: Any, **how: Any) -> Any:
+    """A model saved and loaded."""
+    save(model, folder / "forest")
+    return load(folder / "forest", **how)
+
+
+# Nodes as (cut, child and test), and how tests and leaves of classes are told
+
+LEAF, TABLE, INTERVALS = 0, 7, 8
+MIXED, PURE, LISTED = range(3)
+
+
+def forest_of(name: str) -> Forest:
+    return damageable()[name]
+
+
+@cache
+def damageable() -> dict[str, Forest]:
+    """Forests with leaves of every kind."""
+    return {
+        "classes": classes(3).forest_,
+        "mixed": classes(3, max_depth=2).forest_,
+        "weighted": classes(3, max_depth=3, class_weight={0: 0.3}).forest_,
+        "many": many().forest_,
+        "numbers": numbers(3).forest_,
+    }
+
+
+def parts(forest: Forest) -> tuple[Array, Array, Array, Array]:
+    """A copy of the nodes, and views of child, test and flag in it (flag is a copy)."""
+    nodes = forest.nodes.copy()
+    halves = nodes.view(np.uint32)
+    return nodes, halves[:, 2].view(np.int32), halves[:, 3] >> 24 & 0xF, halves[:, 3] >> 28
+
+
+def some(mask: Array) -> int:
+    """The first place of some."""
+    assert mask.any()
+    return int(np.argmax(mask))
+
+
+def changed_child(kind: Any, value: int) -> Any:
+    """Nodes of which the first of a kind has another child."""
+
+    def change(forest: Forest) -> Array:
+        nodes, child, test, flag = parts(forest)
+        child[some(kind(test, flag))] = value
+        return nodes
+
+    return change
+
+
+def changed_cut(kind: Any, value: int) -> Any:
+    def change(forest: Forest) -> Array:
+        nodes, _, test, flag = parts(forest)
+        nodes[some(kind(test, flag)), 0] = value
+        return nodes
+
+    return change
+
+
+def changed_test(kind: Any, column: int, test: int, flag: int) -> Any:
+    def change(forest: Forest) -> Array:
+        nodes, _, tests, flags = parts(forest)
+        nodes.view(np.uint32)[some(kind(tests, flags)), 3] = column | test << 24 | flag << 28
+        return nodes
+
+    return change
+
+
+def inner(test: Array, flag: Array) -> Array:
+    return test != LEAF
+
+
+def leaf_of(wanted: int) -> Any:
+    return lambda test, flag: (test == LEAF) & (flag == wanted)
+
+
+NAN = int(np.float64(np.nan).view(np.uint64))
+INF = int(np.float64(np.inf).view(np.uint64))
+PLACE = "the branches of a node are not where they should be"
+BAD_NODES: list[tuple[str, Any, str]] = [
+    ("classes", changed_child(inner, 10**6), PLACE),
+    ("classes", changed_child(inner, -1), PLACE),
+    ("classes", changed_child(inner, 0), PLACE),
+    ("classes", changed_child(inner, 3), "every node but the root must be the branch of one"),
+    ("classes", changed_child(leaf_of(PURE), 3), "a leaf's class is not there"),
+    ("classes", changed_child(leaf_of(PURE), -1), "a leaf is not one"),
+    ("classes", changed_cut(leaf_of(PURE), 0), "weight"),
+    ("classes", changed_cut(leaf_of(PURE), 2**63 + 5), "weight"),
+    ("mixed", changed_child(leaf_of(MIXED), 3), "a leaf's class is not there"),
+    ("mixed", changed_cut(leaf_of(MIXED), 0), "a leaf has no weights"),
+    # Three classes take 63 bits: the last one belongs to none.
+    ("mixed", changed_cut(leaf_of(MIXED), 2**63), "a leaf has no weights"),
+    ("many", changed_child(leaf_of(LISTED), 10**6), "lie outside of the forest's arrays"),
+    ("many", changed_child(leaf_of(LISTED), -5), "a leaf is not one"),
+    ("many", changed_cut(leaf_of(LISTED), 70), "lie outside of the forest's arrays"),
+    ("many", changed_test(leaf_of(LISTED), 0, LEAF, MIXED), "a leaf"),
+    ("classes", changed_test(leaf_of(PURE), 0, LEAF, 3), "a leaf is not one"),
+    ("classes", changed_test(leaf_of(PURE), 5, LEAF, PURE), "a leaf tests nothing"),
+    ("classes", changed_test(inner, 8, 1, 0), "a column that is not there"),
+    ("classes", changed_test(inner, 0, 5, 0), "does not suit the type of its column"),
+    ("classes", changed_test(inner, 0, 15, 0), "does not suit the type of its column"),
+    ("classes", changed_test(inner, 0, 1, 2), "branch"),
+    ("classes", changed_test(inner, 6, TABLE, 0), "outside of the tree's arrays"),
+    ("numbers", changed_test(inner, 0, INTERVALS, 0), "intervals|outside"),
+    ("numbers", changed_child(leaf_of(0), -1), "a leaf of numbers is not one"),
+    ("numbers", changed_child(leaf_of(0), 0), "a leaf of numbers is not one|weight"),
+    ("numbers", changed_test(leaf_of(0), 0, LEAF, 1), "a leaf of numbers is not one"),
+    ("numbers", changed_cut(leaf_of(0), NAN), "a leaf of numbers is not one|number"),
+    ("numbers", changed_cut(leaf_of(0), INF), "a leaf of numbers is not one|number"),
+]
+
+
+def with_first(place: int, value: int) -> Any:
+    def change(forest: Forest) -> Array:
+        first = forest.first.copy()
+        first[place] = value
+        return first
+
+    return change
+
+
+BAD_ARRAYS: list[tuple[str, str, Any, str]] = [
+    ("classes", "first", with_first(0, 1), "must take up all its nodes"),
+    ("classes", "first", with_first(-1, 1), "must take up all its nodes"),
+    ("classes", "first", with_first(1, -7), "must follow each other"),
+    ("classes", "first", with_first(1, 0), "must follow each other"),
+    ("classes", "first", with_first(1, 10**9), "must follow each other"),
+    ("classes", "first", with_first(1, 2), "node"),
+    ("classes", "first", lambda f: f.first[:1], "a forest has at least one tree"),
+    ("classes", "first", lambda f: f.first[:0], "a forest has at least one tree"),
+    ("classes", "first", lambda f: f.first.astype(np.int32), "first must be an array of int64"),
+    ("classes", "first", lambda f: f.first.tolist(), "first must be an array of int64"),
+    ("classes", "nodes", lambda f: f.nodes[:-1], "must take up all its nodes"),
+    ("classes", "nodes", lambda f: f.nodes[:0], "must take up all its nodes"),
+    ("classes", "nodes", lambda f: f.nodes[:, :1], "nodes must be two words each"),
+    ("classes", "nodes", lambda f: f.nodes.view(np.float64), "nodes must be an array of uint64"),
+    ("classes", "nodes", lambda f: f.nodes.reshape(-1), "nodes must be an array of uint64 in 2"),
+    ("many", "tables", lambda f: f.tables[:-1], "outside of the tree's arrays"),
+    ("many", "tables", lambda f: f.tables - 1, "outside of the tree's arrays"),
+    ("many", "tables", lambda f: f.tables + 10**6, "branches of a node"),
+    ("many", "leaves", lambda f: f.leaves[:-1], "outside of the forest's arrays"),
+    ("many", "leaves", lambda f: f.leaves[:, :-1], "leaves must have a column for each class"),
+    ("many", "leaves", lambda f: f.leaves - 1, "a leaf has no weights"),
+    ("many", "leaves", lambda f: f.leaves * 0, "a leaf has no weights"),
+    ("numbers", "leaves", lambda f: np.ones((3, 1), np.int64), "a column for each class"),
+    ("numbers", "leaves", lambda f: np.ones((3, 0), np.int64), "leaves|leaf"),
+    ("classes", "keys", lambda f: f.keys[:-1], "keys must be three of each tree"),
+    ("classes", "keys", lambda f: f.keys[:, :2], "keys must be three of each tree"),
+    ("classes", "keys", lambda f: f.keys.astype(np.int64), "keys must be an array of uint64"),
+    ("classes", "importances", lambda f: f.importances[:, 1:], "every tree and column"),
+    ("classes", "importances", lambda f: f.importances[1:], "every tree and column"),
+    ("classes", "importances", lambda f: f.importances * np.nan, "importances"),
+    ("classes", "importances", lambda f: f.importances + np.inf, "importances"),
+    ("classes", "importances", lambda f: -f.importances, "importances"),
+    ("classes", "n_classes", lambda f: 2, "class"),
+    ("classes", "n_classes", lambda f: 0, "leaves must have a column|leaf"),
+    ("classes", "n_classes", lambda f: -1, "n_classes must be a count"),
+    ("classes", "n_classes", lambda f: 3.0, "n_classes must be a count"),
+    ("classes", "n_classes", lambda f: True, "n_classes must be a count"),
+    ("classes", "n_classes", lambda f: 2**70, "."),
+    ("numbers", "n_classes", lambda f: 3, "leaves must have a column for each class"),
+    ("classes", "grown", lambda f: -1, "grown must be a count"),
+    ("classes", "grown", lambda f: 2.5, "grown must be a count"),
+    ("classes", "weight_unit", lambda f: f.weight_unit * 0, "weight_unit must be a positive"),
+    ("classes", "weight_unit", lambda f: f.weight_unit * np.nan, "weight_unit must be a positive"),
+    ("classes", "weight_unit", lambda f: f.weight_unit * np.inf, "weight_unit must be a positive"),
+    ("classes", "weight_unit", lambda f: -f.weight_unit, "weight_unit must be a positive"),
+    ("classes", "weight_unit", lambda f: f.weight_unit[1:], "weight_unit must be a positive"),
+    ("classes", "weight_unit", lambda f: 1.0, "weight_unit must be an array of float64"),
+    ("classes", "schema", lambda f: None, "these are not the arrays of a forest"),
+    ("classes", "schema", lambda f: many().forest_.schema, "importances|column"),
+]
+DAMAGES = [
+    *((kind, "nodes", change, text) for kind, change, text in BAD_NODES),
+    *BAD_ARRAYS,
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "change", "text"),
+    DAMAGES,
+    ids=[f"{number}: {kind}, {name}" for number, (kind, name, *_) in enumerate(DAMAGES)],
+)
+def test_a_damaged_forest_is_refused(kind: str, name: str, change: Any, text: str) -> None:
+    forest = forest_of(kind)
+    Forest.from_json(forest.to_json())
+    record = {**forest.to_json(), name: change(forest)}
+    with pytest.raises(ValueError, match=text):
+        Forest.from_json(record)
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in fields(Forest)])
+def test_a_forest_with_a_part_missing_or_to_spare_is_refused(name: str) -> None:
+    record = forest_of("classes").to_json()
+    record.pop(name)
+    for wrong in (record, {**record, "other": 1}, {}):
+        with pytest.raises(ValueError, match="these are not the arrays of a forest"):
+            Forest.from_json(wrong)
+
+
+# The first damage of each array or number.
+ONE_OF_EACH = {name: (kind, change) for kind, name, change, _ in reversed(DAMAGES)}
+
+
+@MAPPED
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_a_file_of_a_damaged_forest_is_refused(name: str, mmap: bool, tmp_path: Any) -> None:
+    kind, change = ONE_OF_EACH[name]
+    model = many() if kind == "many" else classes(3)
+    model.forest_ = replace(forest_of(kind), **{name: change(forest_of(kind))})
+    with pytest.raises(ModelFileError):
+        there_and_back(model, tmp_path, mmap=mmap)
+
+
+UNSUITED: list[tuple[Any, str, Any]] = [
+    (classes, "forest_", lambda: many().forest_),
+    (classes, "forest_", lambda: numbers(2).forest_),
+    (classes, "forest_", lambda: None),
+    (classes, "forest_", lambda: classes(2).tree(0)),
+    (classes, "classes_", lambda: np.array([0, 1])),
+    (classes, "n_classes_", lambda: 4),
+    (classes, "n_features_in_", lambda: 7),
+    (classes, "schema_", lambda: many().schema_),
+    (numbers, "forest_", lambda: classes(2).forest_),
+    (numbers, "oob_errors_", lambda: np.array([np.nan])),
+    (numbers, "oob_errors_", lambda: np.zeros((2, 2))),
+]
+
+
+@pytest.mark.parametrize(("fit", "name", "make"), UNSUITED)
+def test_a_forest_that_does_not_suit_its_model_is_refused(
+    fit: Any, name: str, make: Any, tmp_path: Any
+) -> None:
+    model = fit(2)
+    setattr(model, name, make())
+    with pytest.raises(ModelFileError):
+        there_and_back(model, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "other", [lambda: numbers(3, quantiles=True).leaf_targets_, lambda: numbers(4).forest_]
+)
+def test_targets_of_leaves_that_do_not_suit_the_forest_are_refused(
+    other: Any, tmp_path: Any
+) -> None:
+    model = numbers(4, quantiles=True)
+    model.leaf_targets_ = other()
+    with pytest.raises(ModelFileError):
+        there_and_back(model, tmp_path)
+
+
+# Anything at all: a forest is refused, or says something sound
+
+
+def sound(forest: Forest, rows: Any) -> None:
+    """Everything that is asked of a forest has an answer."""
+    table = Table.of(rows)
+    for threads in (1, 2):
+        for added in (0.0, 1.0):
+            told = forest.told(table, threads, added)
+            assert np.isfinite(told).all()
+            if forest.n_classes:
+                np.testing.assert_allclose(told.sum(axis=1), 1)
+                assert (told >= 0).all()
+        leaves = forest.apply(table, threads)
+        sizes = np.diff(forest.first)
+        assert ((leaves >= 0) & (leaves < sizes)).all()
+    with np.errstate(over="ignore"):  # squares of numbers that were never there
+        for t in range(forest.n_trees):
+            np.testing.assert_array_equal(forest.tree(t).apply(table), leaves[:, t])
+    assert np.isfinite(forest.mean_importances()).all()
+    forest.without([0]).told(table)
+
+
+INTERESTING = st.one_of(
+    st.integers(0, 2**64 - 1),
+    st.integers(0, 300),
+    st.sampled_from([1 << k for k in range(64)]),
+    st.sampled_from([NAN, INF, 2**32 - 1, 2**31, 2**63 - 1, 2**64 - 1]),
+)
+
+
+def twisted(array: Array, draw: Any) -> Array:
+    """An array with a few of its bytes, numbers, rows or its shape changed."""
+    array = array.copy()
+    how = draw(st.sampled_from(["bits", "number", "number", "cut", "swap", "repeat"]))
+    if array.size == 0:
+        return np.ones((1,) * array.ndim, array.dtype)
+    flat = array.reshape(-1)
+    place = draw(st.integers(0, flat.size - 1))
+    if how == "bits":
+        flat.view(np.uint8)[place * array.itemsize + draw(st.integers(0, array.itemsize - 1))] ^= (
+            1 << draw(st.integers(0, 7))
+        )
+    elif how == "number":
+        flat.view(f"u{array.itemsize}")[place] = draw(INTERESTING) % 2 ** (8 * array.itemsize)
+    elif how == "swap":
+        other = draw(st.integers(0, flat.size - 1))
+        flat[place], flat[other] = flat[other], flat[place]
+    elif how == "cut":
+        return array[: draw(st.integers(0, len(array)))]
+    else:
+        return np.concatenate([array, array[draw(st.integers(0, len(array) - 1)) :]])
+    return array
+
+
+@pytest.mark.parametrize("kind", ["classes", "mixed", "weighted", "many", "numbers"])
+@settings(max_examples=120, deadline=None)
+@given(data=st.data())
+def test_a_twisted_forest_is_refused_or_sound(kind: str, data: Any) -> None:
+    forest = forest_of(kind)
+    record = forest.to_json()
+    for _ in range(data.draw(st.integers(1, 2))):
+        name = data.draw(st.sampled_from(["nodes"] * 6 + list(ARRAYS)))
+        record[name] = twisted(record[name], data.draw)
+    try:
+        found = Forest.from_json(record)
+    except ValueError:
+        return
+    sound(found, FEW if kind == "many" else NEW)
+
+
+# The targets of leaves
+
+
+@cache
+def with_quantiles() -> RandomForestRegressor:
+    return numbers(3, quantiles=True)
+
+
+def targets_record() -> dict[str, Any]:
+    return dict(with_quantiles().leaf_targets_.to_json())
+
+
+def changed(name: str, change: Any) -> dict[str, Any]:
+    record = targets_record()
+    return {**record, name: change(record[name].copy())}
+
+
+def set_to(place: int, value: float) -> Any:
+    def change(array: Array) -> Array:
+        array[place] = value
+        return array
+
+    return change
+
+
+BAD_TARGETS: list[tuple[str, Any]] = [
+    ("target", set_to(0, np.nan)),
+    ("target", set_to(0, np.inf)),
+    ("target", lambda a: a[::-1]),
+    ("target", lambda a: a[1:]),
+    ("target", lambda a: a.astype(np.float32)),
+    ("weight", set_to(0, -1.0)),
+    ("weight", set_to(0, np.nan)),
+    ("weight", set_to(0, 0.0)),
+    ("weight", lambda a: a[1:]),
+    ("order", lambda a: a + np.uint32(1)),
+    ("order", lambda a: a[:, 1:]),
+    ("order", lambda a: a.reshape(-1)),
+    ("start", lambda a: a + 1),
+    ("start", lambda a: -a),
+    ("start", lambda a: a[::-1]),
+    ("start", lambda a: a[1:]),
+    ("start", lambda a: a.astype(float)),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "change"), BAD_TARGETS, ids=[f"{k}: {n}" for k, (n, _) in enumerate(BAD_TARGETS)]
+)
+def test_damaged_targets_of_leaves_are_refused(name: str, change: Any, tmp_path: Any) -> None:
+    """By the record itself, or by the model that it is in: when it is read, not when asked."""
+    record = changed(name, change)
+
+    def read() -> Any:
+        model = copy.copy(with_quantiles())
+        model.leaf_targets_ = LeafTargets.from_json(record)
+        return there_and_back(model, tmp_path)
+
+    with pytest.raises(ValueError, match=r"[a-z] "):
+        read()
+
+
+def test_targets_of_leaves_come_back() -> None:
+    record = targets_record()
+    assert record_bits(LeafTargets.from_json(record)) == record_bits(with_quantiles().leaf_targets_)
+    for name in record:
+        with pytest.raises(ValueError, match="these are not the targets of leaves"):
+            LeafTargets.from_json({k: v for k, v in record.items() if k != name})
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_twisted_targets_of_leaves_are_refused_or_sound(data: Any) -> None:
+    model = copy.copy(with_quantiles())
+    record = targets_record()
+    name = data.draw(st.sampled_from(sorted(record)))
+    record[name] = twisted(record[name], data.draw)
+    try:
+        model.leaf_targets_ = LeafTargets.from_json(record)
+        found = model.predict_quantiles(NEW, [0.0, 0.3, 1.0])
+    except ValueError:
+        return
+    assert np.isfinite(found).all()
+    assert (np.diff(found, axis=1) >= 0).all()
