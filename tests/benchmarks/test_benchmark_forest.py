@@ -31,7 +31,10 @@ def one_thread(monkeypatch):
 
 def equal_work(outcome):
     told = {(row.contestant.group, row.contestant.label): row.verdict for row in outcome.rows}
-    assert set(told.values()) <= {"reference", "equal", "not installed"}, told
+    allowed = {"reference", "equal", "not installed"}
+    if "reference" not in told.values():  # a peer that may not be installed is the measure
+        allowed.add("unchecked")
+    assert set(told.values()) <= allowed, told
     return outcome.good
 
 
