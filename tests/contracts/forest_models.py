@@ -7,8 +7,8 @@ from typing import Any
 
 import ceiba
 from ceiba.engine import Batch
-from ceiba.ensemble.told_values import ForestLeaves, ForestTold
 from ceiba.stats import Labelled
+from ceiba.tree.leaf_numbers import LeafNumbers, ToldValues
 
 
 def grown(rows: Labelled) -> tuple[Any, ...]:
@@ -20,11 +20,11 @@ def grown(rows: Labelled) -> tuple[Any, ...]:
     return (ceiba.RandomForestClassifier(**options).fit(rows.table, y).forest_,)
 
 
-def told(batch: Batch[Labelled], forest: Any) -> ForestTold:
+def told(batch: Batch[Labelled], forest: Any) -> ToldValues:
     """What the trees say of the rows, with one of each class added to their leaves."""
-    return ForestTold.of(replace(batch, rows=batch.rows.table), forest, 1.0)
+    return ToldValues.of(replace(batch, rows=batch.rows.table), forest, 1.0)
 
 
-def leaves(batch: Batch[Labelled], forest: Any) -> ForestLeaves:
+def leaves(batch: Batch[Labelled], forest: Any) -> LeafNumbers:
     """Where the rows end."""
-    return ForestLeaves.of(replace(batch, rows=batch.rows.table), forest)
+    return LeafNumbers.of(replace(batch, rows=batch.rows.table), forest)

@@ -74,8 +74,8 @@ class ForestGrower {
     }
 
   private:
-    // Sorting a few columns in every node costs less than parting all of them: measured, about half
-    // as much for each.
+    // Sorting the drawn columns of every node against parting all columns with the rows: half of
+    // the columns is a guess at where the two cost the same.
     bool draws_columns() const {
         const tree::GrowthRules& rules = rules_.tree;
         if (rules.limited() || rules.criterion == tree::Criterion::kAbsolute) return false;
@@ -100,7 +100,7 @@ class ForestGrower {
             growth.rules.split.least_weight =
                 Number(std::ceil(rules_.least_share * weight_of(count.data(), own.view)));
         if (!drawn_)
-            grow_whole(growth, own, count.data(), interrupt);
+            grow_whole(growth, own, count.data());
         else if (rules_.tree.classes == 0)
             grow_drawn<NumberBag>(growth, own.view, count.data(), interrupt, thread);
         else if (TaggedBag::fits(own.view, count.data(), count.size()))
@@ -168,7 +168,7 @@ class ForestGrower {
     }
 
     // All columns are looked at: they are sorted once, and parted with the rows.
-    void grow_whole(Growth& growth, OwnTargets& own, const Number* count, Interrupt& interrupt) {
+    void grow_whole(Growth& growth, OwnTargets& own, const Number* count) {
         std::vector<Number> weight(sampling_.rows, 1), number;
         std::vector<std::int32_t> node(sampling_.rows, -1);
         Number total = 0;
@@ -187,7 +187,6 @@ class ForestGrower {
         growth.add(0, 1);
         growth.rules.root_weight = double(total);
         tree::grow(growth, columns_, own.view, node.data(), 1);
-        if (interrupt.raised()) return;
     }
 
     const ForestRules& rules_;

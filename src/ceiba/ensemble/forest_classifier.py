@@ -21,7 +21,6 @@ from ceiba.ensemble.parameters import (
     ForestThresholds,
     KeepImportance,
     MaxSamples,
-    NodeFeatures,
     OutOfBagScore,
     RandomCuts,
     TreeCount,
@@ -36,6 +35,7 @@ from ceiba.tree.parameters import (
     Jobs,
     MaxBins,
     MaxDepth,
+    MaxFeatures,
     MaxLeafNodes,
     MinImpurityDecrease,
     MinSamplesLeaf,
@@ -52,7 +52,8 @@ class RandomForestClassifier(ScoresScans, ClassifierMixin, RandomForest):
     first class. Numbers and ordinal columns are split at a threshold, nominal columns by two groups
     of levels; a level that training did not see is a gap. All draws are keyed by the seed, the
     tree and the draw or the node's path: the same forest, bit for bit, for any number of threads.
-    Trees take sixteen bytes a node, in memory and on disk.
+    Nodes take sixteen bytes each, in memory and on disk; class weights that do not fit into a
+    leaf take a row beside them.
 
     The shares of a fully grown tree are 0 or 1, so the forest's probability is the share of trees
     that vote for a class. It is drawn towards the middle, because trees err in different ways;
@@ -123,7 +124,7 @@ class RandomForestClassifier(ScoresScans, ClassifierMixin, RandomForest):
         min_weight_fraction_leaf: MinWeightFractionLeaf = 0.0,
         min_impurity_decrease: MinImpurityDecrease = 0.0,
         max_leaf_nodes: MaxLeafNodes = None,
-        max_features: NodeFeatures = "sqrt",
+        max_features: MaxFeatures = "sqrt",
         features_per: FeaturesPer = "node",
         tree_features: TreeFeatures = None,
         bootstrap: Bootstrap = True,

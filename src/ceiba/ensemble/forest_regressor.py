@@ -20,7 +20,6 @@ from ceiba.ensemble.parameters import (
     ForestThresholds,
     KeepImportance,
     MaxSamples,
-    NodeFeatures,
     OutOfBagScore,
     RandomCuts,
     TreeCount,
@@ -35,6 +34,7 @@ from ceiba.tree.parameters import (
     Jobs,
     MaxBins,
     MaxDepth,
+    MaxFeatures,
     MaxLeafNodes,
     MinImpurityDecrease,
     MinSamplesLeaf,
@@ -54,7 +54,7 @@ class RandomForestRegressor(ScoresScans, RegressorMixin, RandomForest):
     its trees. Numbers and ordinal columns are split at a threshold, nominal columns by two groups
     of levels; a level that training did not see is a gap. All draws are keyed by the seed, the
     tree and the draw or the node's path: the same forest, bit for bit, for any number of threads.
-    Trees take sixteen bytes a node, in memory and on disk.
+    Nodes take sixteen bytes each, in memory and on disk.
 
     {parameters}
 
@@ -123,7 +123,7 @@ class RandomForestRegressor(ScoresScans, RegressorMixin, RandomForest):
         min_weight_fraction_leaf: MinWeightFractionLeaf = 0.0,
         min_impurity_decrease: MinImpurityDecrease = 0.0,
         max_leaf_nodes: MaxLeafNodes = None,
-        max_features: NodeFeatures = 1.0,
+        max_features: MaxFeatures = 1.0,
         features_per: FeaturesPer = "node",
         tree_features: TreeFeatures = None,
         bootstrap: Bootstrap = True,

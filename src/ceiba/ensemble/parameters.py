@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from numpy.random import Generator, RandomState
 
 from ceiba.base import AtLeast, Between
-from ceiba.tree.parameters import MaxFeatures
 
 TreeCount = Annotated[int, AtLeast(1), "Number of trees."]
 ForestThresholds = Annotated[
@@ -35,7 +34,6 @@ TreeFeatures = Annotated[
     | None,
     "Columns that each tree draws with features_per='both'.",
 ]
-NodeFeatures = MaxFeatures
 Bootstrap = Annotated[
     bool,
     "Whether the rows of a tree are drawn with replacement. Otherwise a tree has all rows, or "

@@ -22,10 +22,10 @@ from ceiba.ensemble.forest_growth import Bags, ForestGrower
 from ceiba.ensemble.forest_score import score_of
 from ceiba.ensemble.importance import PermutationImportance
 from ceiba.ensemble.out_of_bag import OutOfBag
-from ceiba.ensemble.told_values import ForestLeaves, ForestTold
 from ceiba.stats import Labelled, TargetSurvey, ToLabelled
 from ceiba.stats.points import Array
 from ceiba.tree.decision_tree import as_table, check_survey
+from ceiba.tree.leaf_numbers import LeafNumbers, ToldValues
 from ceiba.tree.structure import Tree
 
 # Fitted attributes that are not always there.
@@ -94,11 +94,10 @@ class RandomForest(Estimator):
         """Rows under their own schema, or under that of the trees there are."""
         if before is not None:
             self._check_columns(X)
-        engine, source = choose_engine(
+        return choose_engine(
             X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
             schema=None if before is None else before.schema,
         )  # fmt: skip
-        return engine, source
 
     def _known_classes(self, survey: TargetSurvey, before: Forest | None) -> TargetSurvey:
         return survey
@@ -196,7 +195,7 @@ class RandomForest(Estimator):
         """What the forest says of every row."""
         engine, source = self._open(X, reset=False)
         rows = engine.rows(source.partitions, as_table)
-        told: Array = engine.reduce(rows, ForestTold.of, self.forest_, self._added).values
+        told: Array = engine.reduce(rows, ToldValues.of, self.forest_, self._added).values
         return told
 
     def apply(self, X: Any) -> Array:
@@ -208,7 +207,7 @@ class RandomForest(Estimator):
         """
         engine, source = self._open(X, reset=False)
         rows = engine.rows(source.partitions, as_table)
-        leaves: Array = engine.reduce(rows, ForestLeaves.of, self.forest_).numbers
+        leaves: Array = engine.reduce(rows, LeafNumbers.of, self.forest_).numbers
         return leaves
 
     def _score_on(self, engine: Engine, source: Source) -> float:

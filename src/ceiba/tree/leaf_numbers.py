@@ -7,18 +7,17 @@ from typing import Any
 
 from ceiba.stats.points import Array
 from ceiba.stats.row_values import joined
-from ceiba.tree.structure import Tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeafNumbers:
-    """The leaf of every row."""
+    """The leaf of every row; of a forest, that in each of its trees."""
 
     parts: tuple[Array, ...]
 
     @classmethod
-    def of(cls, batch: Any, tree: Tree) -> LeafNumbers:
-        """Route the tables of a batch."""
+    def of(cls, batch: Any, tree: Any) -> LeafNumbers:
+        """Route the tables of a batch through a tree or forest."""
         return cls((tree.apply(batch.rows, batch.threads),))
 
     def merge(self, other: LeafNumbers) -> LeafNumbers:
@@ -33,14 +32,14 @@ class LeafNumbers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ToldValues:
-    """What a tree says of every row: class probabilities, or a number."""
+    """What a tree or forest says of every row: class probabilities, or a number."""
 
     parts: tuple[Array, ...]
 
     @classmethod
-    def of(cls, batch: Any, tree: Tree) -> ToldValues:
-        """Ask the tree about the tables of a batch."""
-        return cls((tree.told(batch.rows, batch.threads),))
+    def of(cls, batch: Any, tree: Any, *more: Any) -> ToldValues:
+        """Ask a tree or forest about the tables of a batch; ``more`` is what it wants to know."""
+        return cls((tree.told(batch.rows, batch.threads, *more),))
 
     def merge(self, other: ToldValues) -> ToldValues:
         """Both parts, in order."""
