@@ -1,4 +1,5 @@
 // The rows in the bag of one tree, in the order of its nodes: those of a node lie side by side.
+// A bag is filled again for the next tree.
 #pragma once
 
 #include <algorithm>
@@ -25,51 +26,78 @@ using tree::Number;
 using tree::Tagged;
 using tree::Targets;
 
-// Parts the rows of a node in two, in order: `right[i]` is 1 for those that go behind the others.
-struct PartInTwo {
-    std::size_t n;
-    const std::uint8_t* right;
-
-    template <typename T>
-    void operator()(T* values, std::vector<T>& spare) const {
-        T* left = values;
-        T* other = spare.data();
-        // Both are written, one is moved on: no branch to mispredict.
-        for (std::size_t i = 0; i < n; ++i) {
-            const T value = values[i];
-            *left = value;
-            *other = value;
-            left += 1 - right[i];
-            other += right[i];
-        }
-        std::copy(spare.data(), other, left);
-    }
+// What belongs to the rows of a node, one after the other, and room for as much.
+template <typename T>
+struct Values {
+    T* own;
+    T* spare;
 };
 
-// ... into any number of branches: `to[i]` is the new place of the i-th.
-struct PartInMany {
-    std::span<const std::uint32_t> to;
-
-    template <typename T>
-    void operator()(T* values, std::vector<T>& spare) const {
-        for (std::size_t i = 0; i < to.size(); ++i) spare[to[i]] = values[i];
-        std::copy_n(spare.data(), to.size(), values);
+// Part the rows of a node in two, in order, with all that belongs to them: `right(i)` is whether
+// the i-th goes behind the others. Tells how many do not.
+template <typename Right, typename... T>
+std::size_t part_in_two(std::size_t n, const Right& right, Values<T>... values) {
+    std::size_t left = 0, other = 0;
+    // Both are written, one is moved on: no branch to mispredict.
+    const auto write = [&](auto& each, std::size_t i) {
+        const auto value = each.own[i];
+        each.own[left] = value;
+        each.spare[other] = value;
+    };
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto behind = std::size_t(right(i));
+        (write(values, i), ...);
+        left += 1 - behind;
+        other += behind;
     }
+    (std::copy_n(values.spare, other, values.own + left), ...);
+    return left;
+}
+
+// ... into any number of branches: `to[i]` is the new place of the i-th.
+template <typename T>
+void part_in_many(std::span<const std::uint32_t> to, Values<T> values) {
+    for (std::size_t i = 0; i < to.size(); ++i) values.spare[to[i]] = values.own[i];
+    std::copy_n(values.spare, to.size(), values.own);
+}
+
+// Cells of the codes of some columns, added up row by row.
+template <typename Bag>
+class CellCounters {
+  public:
+    explicit CellCounters(const GrowthRules& rules) : size_(std::size_t(rules.cell_size())) {}
+
+    void begin(std::size_t codes, Number) { cells_.assign(codes * size_, 0); }
+    template <typename CodeOf>
+    void add(const Bag& bag, std::size_t begin, std::size_t k, std::size_t first,
+             const CodeOf& code) {
+        Number* cells = cells_.data() + first * size_;
+        for (std::size_t i = 0; i < k; ++i)
+            bag.add(cells + std::size_t(code(i)) * size_, begin + i);
+    }
+    const Number* cells() const { return cells_.data(); }
+
+  private:
+    std::size_t size_;
+    std::vector<Number> cells_;
 };
 
 // Classes of rows that were drawn a few times each: a row is one number (row, draws, class).
 class TaggedBag {
   public:
     using Rows = tree::ClassRows<true>;
+    class Counters;
+    static constexpr bool kClasses = true;
 
     static bool fits(const Targets& targets, const Number* count, std::size_t rows) {
         if (targets.label == nullptr || targets.weight != nullptr) return false;
         return *std::max_element(count, count + rows) <= Number(Tagged::kMost);
     }
 
-    TaggedBag(const Targets& targets, const GrowthRules& rules, const Number* count,
-              std::size_t rows)
-        : classes_(std::size_t(rules.classes)) {
+    void fill(const Targets& targets, const GrowthRules& rules, const Number* count,
+              std::size_t rows) {
+        classes_ = std::size_t(rules.classes);
+        items_.clear();
         for (std::size_t i = 0; i < rows; ++i)
             if (count[i] > 0)
                 items_.push_back(std::uint64_t(i) << Tagged::kCodeShift |
@@ -82,33 +110,102 @@ class TaggedBag {
     // What stands below the code of the i-th row, in an entry of a node that begins at `begin`.
     std::uint32_t tag(std::size_t, std::size_t i) const { return std::uint32_t(items_[i]); }
 
-    void add(Number* cell, std::size_t i) const {
-        cell[Tagged::label_of(items_[i])] += Tagged::count_of(items_[i]);
-        ++cell[classes_];
+    void measure(Number* cell, tree::Node&, std::size_t begin, std::size_t end) const {
+        for (std::size_t i = begin; i < end; ++i)
+            cell[Tagged::label_of(items_[i])] += Tagged::count_of(items_[i]);
+        cell[classes_] = Number(end - begin);
     }
-    void widen(tree::Node&, std::size_t) const {}
     void find(Finder<Rows>& finder, const NodeCell& cell, const Column& column, std::size_t,
               std::span<const LargeEntry> sorted, Candidate& best) const {
         finder.tagged(cell, column, sorted, best);
     }
-    template <typename Parting>
-    void part(std::size_t begin, const Parting& parting) {
-        parting(items_.data() + begin, spare_);
+    template <typename Right>
+    std::size_t part(std::size_t begin, std::size_t end, const Right& right) {
+        const Values<std::uint64_t> items = of(begin);
+        return part_in_two(
+            end - begin, [&](std::size_t i) { return right(Tagged::code_of(items.own[i])); },
+            items);
+    }
+    void part(std::size_t begin, std::span<const std::uint32_t> to) { part_in_many(to, of(begin)); }
+
+  private:
+    Values<std::uint64_t> of(std::size_t begin) { return {items_.data() + begin, spare_.data()}; }
+
+    std::size_t classes_ = 0;
+    std::vector<std::uint64_t> items_, spare_;
+};
+
+// Draws and rows of every class in one counter: one addition a row, and counters of a column that
+// stay in the first cache. They take half of the bits each, so that nodes of more draws than 16
+// bits count need wide ones.
+class TaggedBag::Counters {
+  public:
+    explicit Counters(const GrowthRules& rules) : classes_(std::size_t(rules.classes)) {}
+
+    void begin(std::size_t codes, Number draws) {
+        codes_ = codes;
+        wide_ = draws > 0xFFFF;
+        (wide_ ? wide_counters_.assign(codes * classes_, 0)
+               : counters_.assign(codes * classes_, 0));
+    }
+    template <typename CodeOf>
+    void add(const TaggedBag& bag, std::size_t begin, std::size_t k, std::size_t first,
+             const CodeOf& code) {
+        if (wide_)
+            add_to(wide_counters_.data() + first * classes_, bag.items_.data() + begin, k, code);
+        else
+            add_to(counters_.data() + first * classes_, bag.items_.data() + begin, k, code);
+    }
+    const Number* cells() {
+        cells_.resize(codes_ * (classes_ + 1));
+        wide_ ? unpack(wide_counters_.data()) : unpack(counters_.data());
+        return cells_.data();
     }
 
   private:
-    std::size_t classes_;
-    std::vector<std::uint64_t> items_, spare_;
+    template <typename T>
+    static constexpr int kHalf = 4 * sizeof(T);
+
+    template <typename T, typename CodeOf>
+    void add_to(T* counters, const std::uint64_t* items, std::size_t k, const CodeOf& code) const {
+        const std::size_t classes = classes_;
+        for (std::size_t i = 0; i < k; ++i)
+            counters[std::size_t(code(i)) * classes + Tagged::label_of(items[i])] +=
+                T(Tagged::count_of(items[i])) << kHalf<T> | 1;
+    }
+    template <typename T>
+    void unpack(const T* counter) {
+        Number* cell = cells_.data();
+        for (std::size_t code = 0; code < codes_; ++code) {
+            Number rows = 0;
+            for (std::size_t k = 0; k < classes_; ++k, ++counter) {
+                *cell++ = Number(*counter >> kHalf<T>);
+                rows += Number(*counter & ((T(1) << kHalf<T>)-1));
+            }
+            *cell++ = rows;
+        }
+    }
+
+    std::size_t classes_, codes_ = 0;
+    bool wide_ = false;
+    std::vector<std::uint32_t> counters_;
+    std::vector<std::uint64_t> wide_counters_;
+    std::vector<Number> cells_;
 };
 
 // Classes of rows with weights of their own.
 class WeightedBag {
   public:
     using Rows = tree::ClassRows<true>;
+    using Counters = CellCounters<WeightedBag>;
+    static constexpr bool kClasses = true;
 
-    WeightedBag(const Targets& targets, const GrowthRules& rules, const Number* count,
-                std::size_t rows)
-        : classes_(int(rules.classes)) {
+    void fill(const Targets& targets, const GrowthRules& rules, const Number* count,
+              std::size_t rows) {
+        classes_ = int(rules.classes);
+        rows_.clear();
+        label_.clear();
+        weight_.clear();
         for (std::size_t i = 0; i < rows; ++i) {
             if (count[i] == 0) continue;
             rows_.push_back(std::uint32_t(i));
@@ -124,35 +221,56 @@ class WeightedBag {
     std::uint32_t row(std::size_t i) const { return rows_[i]; }
     std::uint32_t tag(std::size_t begin, std::size_t i) const { return std::uint32_t(i - begin); }
     void add(Number* cell, std::size_t i) const { view(0).add(cell, i); }
-    void widen(tree::Node&, std::size_t) const {}
+    void measure(Number* cell, tree::Node&, std::size_t begin, std::size_t end) const {
+        for (std::size_t i = begin; i < end; ++i) add(cell, i);
+    }
     void find(Finder<Rows>& finder, const NodeCell& cell, const Column& column, std::size_t begin,
               std::span<const LargeEntry> sorted, Candidate& best) const {
         finder.large(cell, column, view(begin), sorted, best);
     }
-    template <typename Parting>
-    void part(std::size_t begin, const Parting& parting) {
-        parting(rows_.data() + begin, spare_rows_);
-        parting(label_.data() + begin, spare_label_);
-        parting(weight_.data() + begin, spare_);
+    template <typename Right>
+    std::size_t part(std::size_t begin, std::size_t end, const Right& right) {
+        const std::uint32_t* row = rows_.data() + begin;
+        return part_in_two(
+            end - begin, [&](std::size_t i) { return right(row[i]); }, rows_of(begin),
+            labels_of(begin), weights_of(begin));
+    }
+    void part(std::size_t begin, std::span<const std::uint32_t> to) {
+        part_in_many(to, rows_of(begin));
+        part_in_many(to, labels_of(begin));
+        part_in_many(to, weights_of(begin));
     }
 
   private:
     Rows view(std::size_t begin) const {
         return {label_.data() + begin, weight_.data() + begin, classes_};
     }
+    Values<std::uint32_t> rows_of(std::size_t begin) {
+        return {rows_.data() + begin, spare_rows_.data()};
+    }
+    Values<std::uint16_t> labels_of(std::size_t begin) {
+        return {label_.data() + begin, spare_label_.data()};
+    }
+    Values<Number> weights_of(std::size_t begin) { return {weight_.data() + begin, spare_.data()}; }
 
     std::vector<std::uint32_t> rows_, spare_rows_;
     std::vector<std::uint16_t> label_, spare_label_;
     std::vector<Number> weight_, spare_;
-    int classes_;
+    int classes_ = 0;
 };
 
 // Numbers.
 class NumberBag {
   public:
     using Rows = tree::MomentRows<true>;
+    using Counters = CellCounters<NumberBag>;
+    static constexpr bool kClasses = false;
 
-    NumberBag(const Targets& targets, const GrowthRules&, const Number* count, std::size_t rows) {
+    void fill(const Targets& targets, const GrowthRules&, const Number* count, std::size_t rows) {
+        rows_.clear();
+        number_.clear();
+        value_.clear();
+        weight_.clear();
         for (std::size_t i = 0; i < rows; ++i) {
             if (count[i] == 0) continue;
             rows_.push_back(std::uint32_t(i));
@@ -162,35 +280,55 @@ class NumberBag {
         }
         spare_rows_.resize(size());
         spare_value_.resize(size());
-        spare_.resize(size());
+        spare_number_.resize(size());
+        spare_weight_.resize(size());
     }
 
     std::size_t size() const { return rows_.size(); }
     std::uint32_t row(std::size_t i) const { return rows_[i]; }
     std::uint32_t tag(std::size_t begin, std::size_t i) const { return std::uint32_t(i - begin); }
     void add(Number* cell, std::size_t i) const { view(0).add(cell, i); }
-    // The range of a node's targets, with one more row.
-    void widen(tree::Node& node, std::size_t i) const {
-        node.least = std::min(node.least, value_[i]);
-        node.most = std::max(node.most, value_[i]);
+    // Targets and weights of a node that begins at `begin`.
+    const Number* number(std::size_t begin) const { return number_.data() + begin; }
+    const Number* weight(std::size_t begin) const { return weight_.data() + begin; }
+    // ... and the range of its targets.
+    void measure(Number* cell, tree::Node& node, std::size_t begin, std::size_t end) const {
+        for (std::size_t i = begin; i < end; ++i) {
+            add(cell, i);
+            node.least = std::min(node.least, value_[i]);
+            node.most = std::max(node.most, value_[i]);
+        }
     }
     void find(Finder<Rows>& finder, const NodeCell& cell, const Column& column, std::size_t begin,
               std::span<const LargeEntry> sorted, Candidate& best) const {
         finder.large(cell, column, view(begin), sorted, best);
     }
-    template <typename Parting>
-    void part(std::size_t begin, const Parting& parting) {
-        parting(rows_.data() + begin, spare_rows_);
-        parting(number_.data() + begin, spare_);
-        parting(weight_.data() + begin, spare_);
-        parting(value_.data() + begin, spare_value_);
+    template <typename Right>
+    std::size_t part(std::size_t begin, std::size_t end, const Right& right) {
+        const std::uint32_t* row = rows_.data() + begin;
+        return part_in_two(
+            end - begin, [&](std::size_t i) { return right(row[i]); }, rows_of(begin),
+            Values<Number>{number_.data() + begin, spare_number_.data()},
+            Values<Number>{weight_.data() + begin, spare_weight_.data()}, values_of(begin));
+    }
+    void part(std::size_t begin, std::span<const std::uint32_t> to) {
+        part_in_many(to, rows_of(begin));
+        part_in_many(to, Values<Number>{number_.data() + begin, spare_number_.data()});
+        part_in_many(to, Values<Number>{weight_.data() + begin, spare_weight_.data()});
+        part_in_many(to, values_of(begin));
     }
 
   private:
-    Rows view(std::size_t begin) const { return {number_.data() + begin, weight_.data() + begin}; }
+    Rows view(std::size_t begin) const { return {number(begin), weight(begin)}; }
+    Values<std::uint32_t> rows_of(std::size_t begin) {
+        return {rows_.data() + begin, spare_rows_.data()};
+    }
+    Values<double> values_of(std::size_t begin) {
+        return {value_.data() + begin, spare_value_.data()};
+    }
 
     std::vector<std::uint32_t> rows_, spare_rows_;
-    std::vector<Number> number_, weight_, spare_;
+    std::vector<Number> number_, spare_number_, weight_, spare_weight_;
     std::vector<double> value_, spare_value_;
 };
 

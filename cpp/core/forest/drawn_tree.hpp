@@ -14,20 +14,25 @@
 #include <vector>
 
 #include "forest/bag.hpp"
+#include "forest/columns_abreast.hpp"
 #include "forest/entry_sort.hpp"
 #include "forest/few_rows.hpp"
 #include "parallel.hpp"
 #include "tree/column_draw.hpp"
+#include "tree/columns.hpp"
 
 namespace ceiba::forest {
 
-// Codes of all rows, row after row.
+// Codes of all rows, row after row, and column after column as well.
 template <typename Code>
 struct RowCodes {
     const Code* codes = nullptr;
-    std::size_t width = 0;
+    const tree::Columns<Code>* by_column = nullptr;
 
-    const Code* row(std::size_t i) const { return codes + i * width; }
+    const Code* row(std::size_t i) const { return codes + i * by_column->count(); }
+    const Code* column(std::size_t j) const { return by_column->column(j); }
+    // Rows of a large node are not far from each other, and read best from their column.
+    bool dense(std::size_t rows) const { return rows >= by_column->rows / 16; }
 };
 
 template <typename Code, typename Bag>
@@ -35,15 +40,20 @@ class DrawnTree {
   public:
     using Rows = typename Bag::Rows;
 
-    DrawnTree(const RowCodes<Code>& codes, const std::vector<Column>& columns,
-              const GrowthRules& rules, Finder<Rows>& finder)
-        : codes_(codes), columns_(columns), few_(rules), finder_(finder) {}
+    DrawnTree(const RowCodes<Code>& codes, const GrowthRules& rules)
+        : codes_(codes),
+          columns_(codes.by_column->columns),
+          few_(rules),
+          abreast_(rules),
+          counters_(rules) {
+        every_ = rules.split.cuts == tree::CutRule::kEvery;
+        for (const Column& column : columns_) ranks_ = ranks_ && column.gap() < kMostRanked;
+    }
 
-    // Grow the tree from its root: `growth` is empty, and tells by `used` what it may not test.
-    void grow(Growth& growth, Bag& bag, Interrupt& interrupt, int thread) {
-        allowed_ = allowed(growth);
-        right_.resize(bag.size());
-        finder_.listen(&interrupt, thread);
+    // Grow a tree from its root: `growth` is empty, and tells by `used` what it may not test.
+    void grow(Growth& growth, Bag& bag, Finder<Rows>& finder, Interrupt& interrupt, int thread) {
+        begin(growth, bag, finder);
+        finder.listen(&interrupt, thread);
         growth.add(0, 1);
         measure(growth, bag, 0, 0, bag.size());
         growth.rules.root_weight = double(growth.weight(0));
@@ -53,12 +63,13 @@ class DrawnTree {
             open_.pop_back();
             if (growth.nodes[node.node].reason == tree::Reason::kOpen) split(growth, bag, node);
         }
-        finder_.listen(nullptr);
+        finder.listen(nullptr);
     }
 
   private:
-    static constexpr std::size_t kFew =
-        64;  // rows of a node whose columns are looked at one by one
+    // Rows of a node whose columns are looked at one by one, or side by side.
+    static constexpr std::size_t kFew = 64, kSmall = 512;
+    static constexpr std::uint32_t kMostRanked = 1u << (31 - kRankBits);
 
     struct Open {
         std::size_t node, begin, end;
@@ -71,6 +82,15 @@ class DrawnTree {
         std::uint32_t least, most;
     };
 
+    // What a tree has of its own.
+    void begin(const Growth& growth, const Bag& bag, Finder<Rows>& finder) {
+        finder_ = &finder;
+        allowed_ = allowed(growth);
+        const tree::SplitRules& rules = growth.rules.split;
+        few_.least_weight = rules.least_weight;
+        least_ = {std::size_t(rules.least_rows), rules.least_weight};
+    }
+
     static std::vector<std::int32_t> allowed(const Growth& growth) {
         std::vector<std::int32_t> found;
         for (std::size_t j = 0; j < growth.columns; ++j)
@@ -81,13 +101,12 @@ class DrawnTree {
 
     void measure(Growth& growth, const Bag& bag, std::size_t node, std::size_t begin,
                  std::size_t end) {
-        Number* cell = growth.cell(node);
-        tree::Node& n = growth.nodes[node];
-        for (std::size_t i = begin; i < end; ++i) {
-            bag.add(cell, i);
-            bag.widen(n, i);
-        }
-        if (begin < end) n.term = finder_.term(cell);
+        bag.measure(growth.cell(node), growth.nodes[node], begin, end);
+        close_if_done(growth, node);
+    }
+
+    void close_if_done(Growth& growth, std::size_t node) {
+        if (growth.count(node) > 0) growth.nodes[node].term = finder_->term(growth.cell(node));
         growth.close_if_done(node);
     }
 
@@ -107,9 +126,16 @@ class DrawnTree {
         const NodeCell cell{growth.cell(node.node), n.term, n.path};
         const auto asked = std::size_t(growth.rules.columns_a_node);
         const bool all = asked == 0;
+        const auto begin_draw = [&] {
+            draw_.begin(allowed_, growth.rules.seed ^ n.path, tree::kNodeColumns);
+        };
+        if (!all && node.size() == 2 && every_) {
+            begin_draw();
+            if (draw_for_two(bag, node)) return find(growth, bag, node, cell, 0);
+        }
         looked_at_ = allowed_;
         if (!all) {
-            draw_.begin(allowed_, growth.rules.seed ^ n.path, tree::kNodeColumns);
+            begin_draw();
             looked_at_.resize(std::min(asked, allowed_.size()));
             for (std::int32_t& column : looked_at_) column = draw_.next();
         }
@@ -126,11 +152,33 @@ class DrawnTree {
         }
     }
 
+    // Two rows can be parted in one way: the first drawn column that does has the best score, and
+    // needs no other beside it. A third of the nodes of a tree of numbers have two rows. False
+    // where a column must be asked how it parts them.
+    bool draw_for_two(const Bag& bag, const Open& node) {
+        const Code* first = codes_.row(bag.row(node.begin));
+        const Code* second = codes_.row(bag.row(node.begin + 1));
+        looked_at_.clear();
+        while (looked_at_.empty() && draw_.more()) {
+            const std::int32_t j = draw_.next();
+            const std::uint32_t a = first[j], b = second[j];
+            const Column& column = columns_[std::size_t(j)];
+            if (a == b) continue;
+            if (column.nominal || std::max(a, b) == column.gap()) return false;
+            looked_at_.push_back(j);
+        }
+        best_.resize(looked_at_.size());
+        return true;
+    }
+
     // Candidates of the columns from the `first` one looked at on. In small nodes they are looked
     // at one by one until a split is perfect, which no other column can beat.
     void find(const Growth& growth, const Bag& bag, const Open& node, const NodeCell& cell,
               std::size_t first) {
-        if (node.size() > kFew) return find_among(growth, bag, node, cell, first, best_.size());
+        side_by_side_ = every_ && node.size() <= kSmall &&
+                        abreast_.begin(bag, growth, node.node, node.begin, node.size());
+        if (side_by_side_ || node.size() > kFew)
+            return find_among(growth, bag, node, cell, first, best_.size());
         for (std::size_t a = first; a < best_.size(); ++a) {
             find_among(growth, bag, node, cell, a, a + 1);
             if (!perfect(growth, node, best_[a])) continue;
@@ -157,8 +205,10 @@ class DrawnTree {
             const bool few = few_codes(columns_[std::size_t(looked_at_[a])], node.size());
             (few ? counted_ : sorted_).push_back(a);
         }
-        if (!counted_.empty()) count(growth.size, bag, node, cell);
-        gather(bag, node);
+        if (!counted_.empty()) count(growth, bag, node, cell);
+        if (side_by_side_) find_abreast(bag, node);
+        if (sorted_.empty()) return;
+        gather(bag, node, sorted_);
         for (std::size_t s = 0; s < sorted_.size(); ++s) {
             const std::size_t a = sorted_[s];
             const Column& column = columns_[std::size_t(looked_at_[a])];
@@ -169,12 +219,79 @@ class DrawnTree {
         }
     }
 
+    // ... of the numeric columns to sort, some at a time. Those with gaps are left to be looked at.
+    void find_abreast(const Bag& bag, const Open& node) {
+        left_.clear();
+        lanes_.clear();
+        for (const std::size_t a : sorted_) {
+            const bool nominal = columns_[std::size_t(looked_at_[a])].nominal;
+            (nominal ? left_ : lanes_).push_back(a);
+        }
+        std::swap(sorted_, left_);
+        abreast_entries_.resize(std::max(abreast_entries_.size(), node.size() * kAbreast));
+        for (std::size_t first = 0; first < lanes_.size(); first += kAbreast)
+            find_lanes(bag, node,
+                       {lanes_.data() + first, std::min(kAbreast, lanes_.size() - first)});
+    }
+
+    void find_lanes(const Bag& bag, const Open& node, std::span<const std::size_t> lanes) {
+        if (ranks_ && node.size() <= kRanked)
+            sort_by_rank(bag, node, lanes);
+        else
+            sort_in_buckets(bag, node, lanes);
+        AbreastCuts cuts;
+        const std::uint64_t* entries = abreast_entries_.data();
+        abreast_.find(entries, node.size(), lanes.size(), least_, cuts);
+        const std::uint64_t* last = entries + (node.size() - 1) * kAbreast;
+        for (std::size_t c = 0; c < lanes.size(); ++c) {
+            const std::size_t a = lanes[c];
+            if (Tagged::code_of(last[c]) == columns_[std::size_t(looked_at_[a])].gap()) {
+                sorted_.push_back(a);
+                continue;
+            }
+            best_[a].seen = Tagged::code_of(entries[c]) != Tagged::code_of(last[c]);
+            if (cuts.score[c] == Candidate{}.score) continue;
+            best_[a].score = best_[a].terms = cuts.score[c];
+            best_[a].cut = std::uint32_t(cuts.cut[c]);
+            best_[a].next = std::uint32_t(cuts.next[c]);
+            best_[a].shape = tree::Shape::kThreshold;
+            best_[a].method = tree::Method::kThreshold;
+        }
+    }
+
+    void sort_by_rank(const Bag& bag, const Open& node, std::span<const std::size_t> lanes) {
+        alignas(64) std::int32_t keys[kAbreast * kRanked];
+        std::uint32_t tag[kRanked];
+        const Code* row[kRanked];
+        const std::size_t n = node.size();
+        for (std::size_t i = 0; i < n; ++i) {
+            row[i] = codes_.row(bag.row(node.begin + i));
+            tag[i] = bag.tag(node.begin, node.begin + i);
+        }
+        for (std::size_t c = 0; c < lanes.size(); ++c) {
+            const auto j = std::size_t(looked_at_[lanes[c]]);
+            for (std::size_t i = 0; i < n; ++i)
+                keys[c * kRanked + i] = std::int32_t(row[i][j]) << kRankBits | std::int32_t(i);
+        }
+        forest_kernels().sort(keys, tag, n, lanes.size(), abreast_entries_.data());
+    }
+
+    void sort_in_buckets(const Bag& bag, const Open& node, std::span<const std::size_t> lanes) {
+        gather(bag, node, lanes);
+        for (std::size_t c = 0; c < lanes.size(); ++c) {
+            const Gathered& own = gathered_[c];
+            const LargeEntry* sorted = sort_(own.entries, node.size(), own.least, own.most);
+            for (std::size_t i = 0; i < node.size(); ++i)
+                abreast_entries_[i * kAbreast + c] = sorted[i];
+        }
+    }
+
     void search(const Bag& bag, const Open& node, const NodeCell& cell, const Column& column,
                 std::uint32_t most, const LargeEntry* sorted, Candidate& best) {
         const std::span<const LargeEntry> entries(sorted, node.size());
         if constexpr (std::is_same_v<Bag, TaggedBag>)
             if (few_.suits(column, node.size(), most)) return few_.find(cell.cell, entries, best);
-        bag.find(finder_, cell, column, node.begin, entries, best);
+        bag.find(*finder_, cell, column, node.begin, entries, best);
     }
 
     // Clearing and scanning counters pays where there are many more rows than codes.
@@ -182,63 +299,76 @@ class DrawnTree {
         return rows >= 3 * (std::size_t(column.n_codes) + 1);
     }
 
-    // body(row pointers, first place, how many) for some rows at a time: their codes come into the
-    // first cache together, and stay there while one column after the other is read.
+    // body(codes, first place, how many) for some rows at a time, where codes(j)(i) is the code of
+    // the i-th of them in column j: what is read of them comes into the first cache together, and
+    // stays there while one column after the other is read.
     template <typename Body>
     void for_rows(const Bag& bag, const Open& node, const Body& body) const {
         constexpr std::size_t kTogether = 128;
+        const bool dense = codes_.dense(node.size());
+        std::uint32_t number[kTogether];
         const Code* row[kTogether];
         for (std::size_t begin = node.begin; begin < node.end; begin += kTogether) {
             const std::size_t k = std::min(kTogether, node.end - begin);
+            if (dense) {
+                for (std::size_t i = 0; i < k; ++i) number[i] = bag.row(begin + i);
+                const auto codes = [&](std::size_t j) {
+                    return
+                        [own = codes_.column(j), &number](std::size_t i) { return own[number[i]]; };
+                };
+                body(codes, begin, k);
+                continue;
+            }
             for (std::size_t i = 0; i < k; ++i) {
                 row[i] = codes_.row(bag.row(begin + i));
                 __builtin_prefetch(row[i]);
             }
-            body(row, begin, k);
+            body([&](std::size_t j) { return [j, &row](std::size_t i) { return row[i][j]; }; },
+                 begin, k);
         }
     }
 
-    void count(std::size_t size, const Bag& bag, const Open& node, const NodeCell& cell) {
+    void count(const Growth& growth, const Bag& bag, const Open& node, const NodeCell& cell) {
         std::size_t codes = 0;
         for (const std::size_t a : counted_)
             codes += columns_[std::size_t(looked_at_[a])].gap() + 1;
-        bins_.assign(codes * size, 0);
-        for_rows(bag, node, [&](const Code* const* row, std::size_t begin, std::size_t k) {
-            Number* own = bins_.data();
+        counters_.begin(codes, growth.weight(node.node));
+        for_rows(bag, node, [&](const auto& codes, std::size_t begin, std::size_t k) {
+            std::size_t first = 0;
             for (const std::size_t a : counted_) {
                 const auto j = std::size_t(looked_at_[a]);
-                for (std::size_t i = 0; i < k; ++i)
-                    bag.add(own + std::size_t(row[i][j]) * size, begin + i);
-                own += (std::size_t(columns_[j].gap()) + 1) * size;
+                counters_.add(bag, begin, k, first, codes(j));
+                first += std::size_t(columns_[j].gap()) + 1;
             }
         });
-        const Number* own = bins_.data();
+        const Number* own = counters_.cells();
         for (const std::size_t a : counted_) {
             const Column& column = columns_[std::size_t(looked_at_[a])];
-            finder_.bins(cell, column, own, best_[a]);
-            own += (std::size_t(column.gap()) + 1) * size;
+            finder_->bins(cell, column, own, best_[a]);
+            own += (std::size_t(column.gap()) + 1) * growth.size;
         }
     }
 
     // Entries of the columns to sort.
-    void gather(const Bag& bag, const Open& node) {
-        const std::size_t n = node.size(), m = sorted_.size();
+    void gather(const Bag& bag, const Open& node, std::span<const std::size_t> columns) {
+        const std::size_t n = node.size(), m = columns.size();
         if (entries_.size() < n * m) entries_.resize(n * m);
         gathered_.resize(m);
         for (std::size_t s = 0; s < m; ++s) gathered_[s] = {entries_.data() + s * n, ~0u, 0};
-        for_rows(bag, node, [&](const Code* const* row, std::size_t begin, std::size_t k) {
+        for_rows(bag, node, [&](const auto& codes, std::size_t begin, std::size_t k) {
             for (std::size_t s = 0; s < m; ++s)
-                gather_column(bag, node, row, begin, k, std::size_t(looked_at_[sorted_[s]]),
+                gather_column(bag, node, begin, k, codes(std::size_t(looked_at_[columns[s]])),
                               gathered_[s]);
         });
     }
 
-    static void gather_column(const Bag& bag, const Open& node, const Code* const* row,
-                              std::size_t begin, std::size_t k, std::size_t column, Gathered& own) {
+    template <typename CodeOf>
+    static void gather_column(const Bag& bag, const Open& node, std::size_t begin, std::size_t k,
+                              const CodeOf& code_of, Gathered& own) {
         std::uint32_t least = own.least, most = own.most;
         LargeEntry* out = own.entries + (begin - node.begin);
         for (std::size_t i = 0; i < k; ++i) {
-            const std::uint32_t code = row[i][column];
+            const std::uint32_t code = code_of(i);
             out[i] = LargeEntry(code) << tree::kLargeBits | bag.tag(node.begin, begin + i);
             least = std::min(least, code);
             most = std::max(most, code);
@@ -250,42 +380,62 @@ class DrawnTree {
     // Part the rows of a node that is split, and measure its branches.
     void part(Growth& growth, Bag& bag, const Open& node) {
         const tree::Node n = growth.nodes[node.node];
-        const auto branches = std::size_t(n.branches);
-        if (branches == 2)
+        if (n.branches == 2)
             part_in_two(growth, bag, node, n);
         else
             part_in_many(growth, bag, node, n);
-        for (std::size_t b = branches; b-- > 0;) {
-            const std::size_t begin = node.begin + starts_[b], end = node.begin + starts_[b + 1];
+        for (auto b = std::size_t(n.branches); b-- > 0;) {
             const auto child = std::size_t(n.child) + b;
-            measure(growth, bag, child, begin, end);
             if (growth.nodes[child].reason == tree::Reason::kOpen)
-                open_.push_back({child, begin, end});
+                open_.push_back({child, node.begin + starts_[b], node.begin + starts_[b + 1]});
         }
     }
 
-    void part_in_two(const Growth& growth, Bag& bag, const Open& node, const tree::Node& n) {
+    void part_in_two(Growth& growth, Bag& bag, const Open& node, const tree::Node& n) {
         const auto j = std::size_t(n.column);
-        const std::uint32_t gap = columns_[j].gap();
-        std::size_t right = 0;
-        const auto tell = [&](const auto& branch) {
-            for (std::size_t i = 0; i < node.size(); ++i) {
-                const std::uint32_t code = codes_.row(bag.row(node.begin + i))[j];
-                right_[i] = branch(code);
-                right += right_[i];
-            }
-        };
-        if (n.shape == tree::Shape::kThreshold && n.gap == 1)
-            tell([&](std::uint32_t code) { return std::uint8_t(code > n.cut); });
-        else if (n.shape == tree::Shape::kThreshold)
-            tell([&](std::uint32_t code) { return std::uint8_t(code > n.cut && code != gap); });
+        std::size_t left;
+        if (codes_.dense(node.size()))
+            left = left_rows(growth, bag, node, n,
+                             [own = codes_.column(j)](std::size_t row) { return own[row]; });
         else
-            tell([&](std::uint32_t code) { return std::uint8_t(growth.branch(n, code, gap)); });
-        starts_.assign({0, std::uint32_t(node.size() - right), std::uint32_t(node.size())});
-        bag.part(node.begin, PartInTwo{node.size(), right_.data()});
+            left = left_rows(growth, bag, node, n,
+                             [this, j](std::size_t row) { return codes_.row(row)[j]; });
+        starts_.assign({0, left, node.size()});
+        measure_two(growth, bag, node, std::size_t(n.child));
     }
 
-    void part_in_many(const Growth& growth, Bag& bag, const Open& node, const tree::Node& n) {
+    // Part the rows of a node in two by their codes; tells how many go to the left.
+    template <typename CodeOf>
+    std::size_t left_rows(const Growth& growth, Bag& bag, const Open& node, const tree::Node& n,
+                          const CodeOf& code_of) const {
+        const std::uint32_t gap = columns_[std::size_t(n.column)].gap(), cut = n.cut;
+        const auto part = [&](const auto& right) {
+            return bag.part(node.begin, node.end,
+                            [&](std::size_t row) { return right(std::uint32_t(code_of(row))); });
+        };
+        if (n.shape != tree::Shape::kThreshold)
+            return part([&](std::uint32_t code) { return growth.branch(n, code, gap) != 0; });
+        if (n.gap == 1) return part([cut](std::uint32_t code) { return code > cut; });
+        return part([=](std::uint32_t code) { return (code > cut) & (code != gap); });
+    }
+
+    // Classes of the larger branch are what the smaller one leaves.
+    void measure_two(Growth& growth, const Bag& bag, const Open& node, std::size_t child) {
+        const std::size_t middle = node.begin + starts_[1];
+        if constexpr (Bag::kClasses) {
+            const bool left = middle - node.begin < node.end - middle;
+            const std::size_t small = child + !left, large = child + left;
+            measure(growth, bag, small, left ? node.begin : middle, left ? middle : node.end);
+            for (std::size_t s = 0; s < growth.size; ++s)
+                growth.cell(large)[s] = growth.cell(node.node)[s] - growth.cell(small)[s];
+            close_if_done(growth, large);
+        } else {
+            measure(growth, bag, child, node.begin, middle);
+            measure(growth, bag, child + 1, middle, node.end);
+        }
+    }
+
+    void part_in_many(Growth& growth, Bag& bag, const Open& node, const tree::Node& n) {
         const auto branches = std::size_t(n.branches), j = std::size_t(n.column);
         const std::uint32_t gap = columns_[j].gap();
         starts_.assign(branches + 1, 0);
@@ -297,14 +447,22 @@ class DrawnTree {
         }
         for (std::size_t b = 1; b <= branches; ++b) starts_[b] += starts_[b - 1];
         next_ = starts_;
-        for (std::uint32_t& to : to_) to = next_[to]++;
-        bag.part(node.begin, PartInMany{to_});
+        for (std::uint32_t& to : to_) to = std::uint32_t(next_[to]++);
+        bag.part(node.begin, to_);
+        for (std::size_t b = 0; b < branches; ++b)
+            measure(growth, bag, std::size_t(n.child) + b, node.begin + starts_[b],
+                    node.begin + starts_[b + 1]);
     }
 
     const RowCodes<Code> codes_;
     const std::vector<Column>& columns_;
     FewRows few_;
-    Finder<Rows>& finder_;
+    Abreast<Bag> abreast_;
+    bool every_ = true, side_by_side_ = false, ranks_ = true;
+    AbreastLeast least_{};
+    std::vector<std::size_t> lanes_, left_;
+    std::vector<std::uint64_t> abreast_entries_;
+    Finder<Rows>* finder_ = nullptr;
     EntrySort sort_;
     tree::ColumnDraw draw_;
     std::vector<std::int32_t> allowed_, looked_at_;
@@ -313,9 +471,9 @@ class DrawnTree {
     std::vector<std::size_t> sorted_, counted_;
     std::vector<Gathered> gathered_;
     std::vector<LargeEntry> entries_;
-    std::vector<Number> bins_;
-    std::vector<std::uint32_t> starts_, next_, to_;
-    std::vector<std::uint8_t> right_;
+    typename Bag::Counters counters_;
+    std::vector<std::size_t> starts_, next_;
+    std::vector<std::uint32_t> to_;
 };
 
 }  // namespace ceiba::forest

@@ -24,11 +24,13 @@ class FewRows {
     static constexpr std::size_t kMost = 256;
 
     explicit FewRows(const tree::GrowthRules& rules)
-        : suits_(rules.criterion == tree::Criterion::kGini &&
+        : least_weight(rules.split.least_weight),
+          suits_(rules.criterion == tree::Criterion::kGini &&
                  rules.split.cuts == tree::CutRule::kEvery),
           least_rows_(std::size_t(rules.split.least_rows)),
-          least_weight_(rules.split.least_weight),
           left_(std::size_t(rules.classes)) {}
+
+    tree::Number least_weight;  // of the branches of a cut
 
     // Whether rows of this column, with codes up to `most`, are searched as the general way would.
     bool suits(const tree::Column& column, std::size_t rows, std::uint32_t most) const {
@@ -61,7 +63,7 @@ class FewRows {
             if (code == next) continue;
             best.seen = true;
             if (i + 1 < least_rows_ || n - i - 1 < least_rows_ ||
-                std::min(weight, total - weight) < least_weight_)
+                std::min(weight, total - weight) < least_weight)
                 continue;
             ++best.allowed;
             const double right = double(squares - 2 * products + sum);
@@ -78,7 +80,6 @@ class FewRows {
   private:
     bool suits_;
     std::size_t least_rows_;
-    tree::Number least_weight_;
     std::vector<tree::Number> left_;
 };
 

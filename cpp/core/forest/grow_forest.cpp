@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <tuple>
 
 #include "forest/drawn_tree.hpp"
 #include "parallel.hpp"
@@ -35,6 +36,27 @@ struct OwnTargets {
     std::vector<Number> weight, number;
 };
 
+// What a thread grows one tree after the other with; its memory is had once.
+template <typename Code, typename Bag>
+struct Drawn {
+    Drawn(const RowCodes<Code>& codes, const GrowthRules& rules) : tree(codes, rules) {}
+
+    Bag bag;
+    DrawnTree<Code, Bag> tree;
+};
+
+template <typename Code>
+struct Workspace {
+    Workspace(const RowCodes<Code>& codes, const GrowthRules& rules)
+        : growth(rules, codes.by_column->count()),
+          drawn(Drawn<Code, TaggedBag>(codes, rules), Drawn<Code, WeightedBag>(codes, rules),
+                Drawn<Code, NumberBag>(codes, rules)) {}
+
+    std::vector<Number> count;  // draws of every row
+    Growth growth;
+    std::tuple<Drawn<Code, TaggedBag>, Drawn<Code, WeightedBag>, Drawn<Code, NumberBag>> drawn;
+};
+
 template <typename Code>
 class ForestGrower {
   public:
@@ -58,10 +80,15 @@ class ForestGrower {
         std::vector<Trees> grown(trees);
         const double work =
             100.0 * double(trees) * double(columns_.rows) * double(columns_.count());
-        for_segments({trees, trees}, threads_for(work, threads),
-                     [&](std::size_t t, int thread, Interrupt& interrupt) {
-                         grown[t] = grow_tree(rules_.seeds[t], interrupt, thread);
-                     });
+        const int used = threads_for(work, threads);
+        using Space = Workspace<Code>;
+        std::vector<std::unique_ptr<Space>> spaces{std::size_t(used)};
+        for_segments({trees, trees}, used, [&](std::size_t t, int thread, Interrupt& interrupt) {
+            std::unique_ptr<Space>& own = spaces[std::size_t(thread)];
+            const RowCodes<Code> codes{codes_.data(), &columns_};
+            if (!own) own = std::make_unique<Space>(codes, rules_.tree);
+            grown[t] = grow_tree(rules_.seeds[t], *own, interrupt, thread);
+        });
         Trees all;
         std::size_t nodes = 0;
         for (const Trees& one : grown) nodes += one.nodes.size();
@@ -86,11 +113,14 @@ class ForestGrower {
         return 2 * looked_at <= columns_.count();
     }
 
-    Trees grow_tree(std::uint64_t seed, Interrupt& interrupt, int thread) {
-        std::vector<Number> count(sampling_.rows);
+    Trees grow_tree(std::uint64_t seed, Workspace<Code>& space, Interrupt& interrupt, int thread) {
+        std::vector<Number>& count = space.count;
+        count.resize(sampling_.rows);
         sampling_.counts(seed, count.data(), &interrupt, thread);
         if (interrupt.raised()) return {};
-        Growth growth(rules_.tree, columns_.count());
+        Growth& growth = space.growth;
+        growth.clear();
+        growth.rules = rules_.tree;
         growth.rules.seed = seed;
         growth.used = left_out(seed);
         OwnTargets own;
@@ -102,11 +132,11 @@ class ForestGrower {
         if (!drawn_)
             grow_whole(growth, own, count.data());
         else if (rules_.tree.classes == 0)
-            grow_drawn<NumberBag>(growth, own.view, count.data(), interrupt, thread);
+            grow_drawn<NumberBag>(space, own.view, interrupt, thread);
         else if (TaggedBag::fits(own.view, count.data(), count.size()))
-            grow_drawn<TaggedBag>(growth, own.view, count.data(), interrupt, thread);
+            grow_drawn<TaggedBag>(space, own.view, interrupt, thread);
         else
-            grow_drawn<WeightedBag>(growth, own.view, count.data(), interrupt, thread);
+            grow_drawn<WeightedBag>(space, own.view, interrupt, thread);
         if (interrupt.raised()) return {};
         return pack_tree(growth, scales_, drawn_);
     }
@@ -150,13 +180,13 @@ class ForestGrower {
     }
 
     template <typename Bag>
-    void grow_drawn(Growth& growth, const tree::Targets& targets, const Number* count,
-                    Interrupt& interrupt, int thread) {
-        const auto finder = tree::make_finder<typename Bag::Rows>(spec_of(growth.rules));
-        Bag bag(targets, growth.rules, count, sampling_.rows);
-        DrawnTree<Code, Bag> grower({codes_.data(), columns_.count()}, columns_.columns,
-                                    growth.rules, *finder);
-        grower.grow(growth, bag, interrupt, thread);
+    void grow_drawn(Workspace<Code>& space, const tree::Targets& targets, Interrupt& interrupt,
+                    int thread) {
+        const GrowthRules& rules = space.growth.rules;
+        const auto finder = tree::make_finder<typename Bag::Rows>(spec_of(rules));
+        auto& own = std::get<Drawn<Code, Bag>>(space.drawn);
+        own.bag.fill(targets, rules, space.count.data(), sampling_.rows);
+        own.tree.grow(space.growth, own.bag, *finder, interrupt, thread);
     }
 
     // What a tree has of its own: the seed of random cuts, and the weight that branches need.

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "simd/forest_kernels.hpp"
 #include "simd/kernels.hpp"
 #include "simd/mixture_kernels.hpp"
 #include "simd/tree_kernels.hpp"
@@ -12,11 +13,13 @@ extern const Kernels<double> kernels_portable_double;
 extern const Kernels<float> kernels_portable_float;
 extern const MixtureKernels mixture_kernels_portable;
 extern const TreeKernels tree_kernels_portable;
+extern const ForestKernels forest_kernels_portable;
 #if defined(__x86_64__)
 extern const Kernels<double> kernels_avx2_double, kernels_avx512_double;
 extern const Kernels<float> kernels_avx2_float, kernels_avx512_float;
 extern const MixtureKernels mixture_kernels_avx2, mixture_kernels_avx512;
 extern const TreeKernels tree_kernels_avx2, tree_kernels_avx512;
+extern const ForestKernels forest_kernels_avx2, forest_kernels_avx512;
 #endif
 
 namespace {
@@ -84,6 +87,14 @@ const TreeKernels& tree_kernels() {
     if (chosen_isa() == Isa::avx2) return tree_kernels_avx2;
 #endif
     return tree_kernels_portable;
+}
+
+const ForestKernels& forest_kernels() {
+#if defined(__x86_64__)
+    if (chosen_isa() == Isa::avx512) return forest_kernels_avx512;
+    if (chosen_isa() == Isa::avx2) return forest_kernels_avx2;
+#endif
+    return forest_kernels_portable;
 }
 
 const char* instruction_set() {

@@ -26,6 +26,16 @@ Number Growth::count(std::size_t node) const {
     return rules.weighted ? cell(node)[size - 1] : weight(node);
 }
 
+void Growth::clear() {
+    nodes.clear();
+    cells.clear();
+    tables.clear();
+    surrogates.clear();
+    used.clear();
+    candidate_gains.clear();
+    candidate_cuts.clear();
+}
+
 std::int32_t Growth::add(std::int32_t depth, std::uint64_t path) {
     if (nodes.size() >= std::size_t(std::numeric_limits<std::int32_t>::max()))
         throw std::length_error("a tree has at most 2^31 - 1 nodes: limit its depth or leaves");

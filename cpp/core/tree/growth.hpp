@@ -125,6 +125,8 @@ class Growth {
     Number weight(std::size_t node) const;
     Number count(std::size_t node) const;
 
+    // No nodes as yet; memory that was had is kept.
+    void clear();
     // A new node without rows; the next number.
     std::int32_t add(std::int32_t depth, std::uint64_t path);
     // Decide, before any split is looked for, whether the node is a leaf.
