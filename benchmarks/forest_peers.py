@@ -9,15 +9,15 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks import peers
 from benchmarks.machine import threads
+from benchmarks.peers import BINS, ENDING
 from benchmarks.tree_data import Array, Sample, Task
-from benchmarks.tree_peers import BINS, ENDING
 from benchmarks.workload import Contestant
 
 TREES = 100
@@ -40,17 +40,7 @@ class Forest(NamedTuple):
 
 Fit = Callable[[Sample], Forest]
 Nodes = Callable[[Any], int]
-
-
-class Peer(NamedTuple):
-    """How to grow a forest, and the top-level module without which it cannot be done."""
-
-    fit: Fit
-    needs: str
-
-    def installed(self) -> bool:
-        """Whether its module can be found; nothing is imported."""
-        return find_spec(self.needs) is not None
+Peer = peers.Peer[Forest]
 
 
 # By scikit-learn's interface ---------------------------------------------------------------------
@@ -94,14 +84,9 @@ def ordinal_codes(trees: int = TREES) -> Peer:
     """scikit-learn's classifier after the usual ritual: levels as if their codes had an order."""
 
     def fit(sample: Sample) -> Forest:
-        compose = import_module("sklearn.compose")
-        categories = compose.make_column_selector(dtype_include="category")
-        encoder = import_module("sklearn.preprocessing").OrdinalEncoder(
-            handle_unknown="use_encoded_value", unknown_value=np.nan
-        )
-        table = compose.make_column_transformer((encoder, categories), remainder="passthrough")
         forest = import_module("sklearn.ensemble").RandomForestClassifier(trees, **told())
-        model = import_module("sklearn.pipeline").make_pipeline(table, forest)
+        unknown = {"handle_unknown": "use_encoded_value", "unknown_value": np.nan}
+        model = peers.after_codes(forest, **unknown)
         model.fit(sample.X, sample.y)
         return grown(model, "classes", trees, lambda m: nodes_of_trees(m[-1]))
 
@@ -162,16 +147,7 @@ def forest_mode(sample: Sample) -> dict[str, Any]:
         "feature_fraction_bynode": share_drawn(sample),
         "num_leaves": min(len(sample.y), MOST_LEAVES),
         "histogram_pool_size": POOL_MEGABYTES,
-        "max_bin": BINS,
-        "min_data_in_bin": 1,
-        "min_data_in_leaf": 1,
-        "min_sum_hessian_in_leaf": 1e-9,
-        # Read for nominal columns only. Levels are sorted by a ratio that needs one row each.
-        "cat_smooth": 1.0,
-        "cat_l2": 0.0,
-        "min_data_per_group": 1,
-        "num_threads": threads(),
-        "verbose": -1,
+        **peers.lightgbm_unregularised(),
     }
 
 
@@ -248,11 +224,10 @@ def estimator(
 ) -> Fit:
     """Fit the forest of ``module`` by scikit-learn's interface."""
 
-    def fit(sample: Sample) -> Forest:
-        made = getattr(import_module(module), f"RandomForest{ENDING[task]}")(trees, **settings())
-        return grown(made.fit(sample.X, sample.y), task, trees, nodes)
-
-    return fit
+    fit = peers.by_scikit_learn(
+        module, "RandomForest", task, lambda: {"n_estimators": trees, **settings()}
+    )
+    return lambda sample: grown(fit(sample), task, trees, nodes)
 
 
 def grown(model: Any, task: Task, trees: int, nodes: Nodes) -> Forest:
@@ -283,9 +258,6 @@ def share_drawn(sample: Sample) -> float:
     return drawn(sample) / int(sample.X.shape[1])
 
 
-def contestants(group: str, peers: Mapping[str, Peer]) -> tuple[Contestant, ...]:
-    """A group in which everyone grows a forest; those whose label begins with ceiba are ours."""
-    return tuple(
-        Contestant(label, peer.fit, group, ours=label.startswith("ceiba"), needs=peer.needs)
-        for label, peer in peers.items()
-    )
+def contestants(group: str, peers_of: Mapping[str, Peer]) -> tuple[Contestant, ...]:
+    """A group in which everyone grows a forest; both of `both` are ours."""
+    return peers.contestants(group, peers_of, ours=("ceiba", "ceiba binned"))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+from benchmarks import peers
 from benchmarks.machine import threads
 from benchmarks.tree_data import Array, Sample, Task
-from benchmarks.workload import Contestant
 
-ENDING = {"classes": "Classifier", "numbers": "Regressor"}
-BINS = 255
+ENDING, BINS = peers.ENDING, peers.BINS
 
 
 class Grown(NamedTuple):
@@ -26,17 +24,8 @@ class Grown(NamedTuple):
 
 Fit = Callable[[Sample], Grown]
 Leaves = Callable[[Any], int]
-
-
-class Peer(NamedTuple):
-    """How to grow a tree, and the top-level module without which it cannot be done."""
-
-    fit: Fit
-    needs: str
-
-    def installed(self) -> bool:
-        """Whether its module can be found; nothing is imported."""
-        return find_spec(self.needs) is not None
+Peer = peers.Peer[Grown]
+contestants = peers.contestants
 
 
 # Exact -------------------------------------------------------------------------------------------
@@ -58,12 +47,8 @@ def ordinal_codes(**limits: Any) -> Peer:
     """scikit-learn's classifier after the usual ritual: levels as if their codes had an order."""
 
     def fit(sample: Sample) -> Grown:
-        compose = import_module("sklearn.compose")
-        nominal = compose.make_column_selector(dtype_include="category")
-        encoder = import_module("sklearn.preprocessing").OrdinalEncoder()
-        table = compose.make_column_transformer((encoder, nominal), remainder="passthrough")
         tree = import_module("sklearn.tree").DecisionTreeClassifier(random_state=0, **limits)
-        model = import_module("sklearn.pipeline").make_pipeline(table, tree)
+        model = peers.after_codes(tree)
         return grown(model.fit(sample.X, sample.y), "classes", lambda m: leaves_of_tree(m[-1]))
 
     return Peer(fit, "sklearn")
@@ -143,16 +128,7 @@ def lightgbm(task: Task, depth: int, **more: Any) -> Peer:
         "learning_rate": 1.0,
         "num_leaves": 2**depth,
         "max_depth": depth,
-        "max_bin": BINS,
-        "min_data_in_bin": 1,
-        "min_data_in_leaf": 1,
-        "min_sum_hessian_in_leaf": 1e-9,
-        # Read for nominal columns only. Levels are sorted by a ratio that needs one row each.
-        "cat_smooth": 1.0,
-        "cat_l2": 0.0,
-        "min_data_per_group": 1,
-        "num_threads": threads(),
-        "verbose": -1,
+        **peers.lightgbm_unregularised(),
         **more,
     }
 
@@ -183,11 +159,8 @@ def lightgbms(task: Task, depth: int) -> dict[str, Peer]:
 def estimator(module: str, name: str, task: Task, leaves: Leaves, **settings: Any) -> Fit:
     """Fit ``module.name``, with the task's ending, by scikit-learn's interface."""
 
-    def fit(sample: Sample) -> Grown:
-        made = getattr(import_module(module), name + ENDING[task])(**settings)
-        return grown(made.fit(sample.X, sample.y), task, leaves)
-
-    return fit
+    fit = peers.by_scikit_learn(module, name, task, lambda: settings)
+    return lambda sample: grown(fit(sample), task, leaves)
 
 
 def grown(model: Any, task: Task, leaves: Leaves) -> Grown:
@@ -203,11 +176,3 @@ def grown(model: Any, task: Task, leaves: Leaves) -> Grown:
 def leaves_of_tree(tree: Any) -> int:
     """Leaves of a tree with scikit-learn's interface."""
     return int(tree.get_n_leaves())
-
-
-def contestants(group: str, peers: Mapping[str, Peer]) -> tuple[Contestant, ...]:
-    """A group in which everyone grows a tree; the one called ceiba is ours."""
-    return tuple(
-        Contestant(label, peer.fit, group, ours=label == "ceiba", needs=peer.needs)
-        for label, peer in peers.items()
-    )

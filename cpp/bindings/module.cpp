@@ -1,6 +1,8 @@
 #include "arrays.hpp"
 
 NB_MODULE(_native, module) {
+    // A model that somebody's cache still holds when Python ends is no leak to tell users of.
+    nanobind::set_leak_warnings(false);
     module.doc() = "Native kernels of Ceiba: typed arrays in, typed arrays out.";
     ceiba::bindings::bind_process(module);
     ceiba::bindings::bind_cluster(module);

@@ -1,4 +1,4 @@
-"""The boosted classifier: stopping, tracing, margins, other learners, and what it refuses."""
+"""The boosted classifier: stopping, tracing, margins, and what it refuses."""
 
 from __future__ import annotations
 
@@ -7,21 +7,15 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import ceiba
 from ceiba import AdaBoostClassifier, DecisionTreeClassifier, datasets
-from ceiba.ensemble.boost_learner import drawing
-from ceiba.ensemble.members import member_seed
 from ceiba.export import registry
 
 
@@ -176,55 +170,7 @@ def test_a_fit_that_fails_leaves_the_model(moons):
     assert not hasattr(model, "feature_names_in_")
 
 
-# Other learners
-
-
-def test_other_learners_get_the_rows_as_they_came(moons):
-    X, y = moons
-    frame = pd.DataFrame(X, columns=["a", "b"])
-    model = AdaBoostClassifier(GaussianNB(), n_estimators=4).fit(frame, y)
-    assert list(model.estimators_[0].feature_names_in_) == ["a", "b"]
-    assert not hasattr(model, "schema_")
-    assert model.score(frame, y) > 0.8
-    with pytest.raises(AttributeError, match="GaussianNB has no feature_importances_"):
-        model.feature_importances_  # noqa: B018
-
-
-def test_a_learner_without_weights_is_told_about_draws(moons):
-    X, y = moons
-    with pytest.raises(
-        ValueError, match=r"KNeighborsClassifier takes no sample_weight.*by='draws'"
-    ):
-        AdaBoostClassifier(KNeighborsClassifier()).fit(X, y)
-    model = AdaBoostClassifier(KNeighborsClassifier(1), n_estimators=3, by="draws", trace=True)
-    model.fit(X, y)
-    rows = drawing(model.trace_[0]["weights"]).drawn(member_seed(0, 0))
-    own = KNeighborsClassifier(1).fit(X[rows], y[rows])
-    np.testing.assert_array_equal(model.estimators_[0].predict(X), own.predict(X))
-
-
-def test_drawn_members_may_lack_a_class():
-    X = np.arange(40.0).reshape(-1, 1)
-    y = np.array(["a"] * 20 + ["b"] * 18 + ["c"] * 2)
-    for algorithm in ("samme", "real"):
-        model = AdaBoostClassifier(
-            n_estimators=12, by="draws", algorithm=algorithm, learning_rate=0.1, max_depth=2
-        ).fit(X, y)
-        assert any(len(member.classes_) < 3 for member in model.estimators_)
-        assert model.predict_proba(X).shape == (40, 3)
-        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
-
-
-def test_members_have_seeds_of_their_own(moons):
-    X, y = moons
-    tree = DecisionTreeClassifier(max_depth=2, max_features=1)
-    model = AdaBoostClassifier(tree, n_estimators=4).fit(X, y)
-    assert len({member.random_state for member in model.estimators_}) == 4
-    again = AdaBoostClassifier(tree, n_estimators=4, random_state=1).fit(X, y)
-    assert {m.random_state for m in model.estimators_}.isdisjoint(
-        m.random_state for m in again.estimators_
-    )
-    assert tree.random_state == 0
+# What it refuses
 
 
 @pytest.mark.parametrize(
@@ -381,50 +327,6 @@ def test_the_trace_is_bounded():
 
 
 # Contract
-
-
-def test_routing_hands_metadata_to_members(moons):
-    class Curious(ClassifierMixin, BaseEstimator):
-        def fit(self, X, y, sample_weight=None, mark=None):
-            self.inner_ = DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight)
-            self.classes_, self.mark_ = self.inner_.classes_, mark
-            return self
-
-        def predict(self, X):
-            return self.inner_.predict(X)
-
-    X, y = moons
-    mark, weight = np.arange(len(y)), np.arange(len(y)) % 2
-    with pytest.raises(ValueError, match="enable_metadata_routing"):
-        AdaBoostClassifier(Curious()).fit(X, y, mark=mark)
-    with sklearn.config_context(enable_metadata_routing=True):
-        learner = Curious().set_fit_request(mark=True, sample_weight=True)
-        model = AdaBoostClassifier(learner, n_estimators=2)
-        model.fit(X, y, sample_weight=weight, mark=mark)
-        np.testing.assert_array_equal(model.estimators_[0].mark_, mark[weight > 0])
-        asking = AdaBoostClassifier(n_estimators=2).set_fit_request(sample_weight=True)
-        asking.set_score_request(sample_weight=True)
-        search = GridSearchCV(asking, {"learning_rate": [0.5, 1.0]}, cv=2)
-        search.fit(X, y, sample_weight=weight)
-        own = AdaBoostClassifier(n_estimators=2, **search.best_params_)
-        own.fit(X, y, sample_weight=weight)
-        np.testing.assert_array_equal(
-            own.decision_function(X), search.best_estimator_.decision_function(X)
-        )
-
-
-def test_a_pipeline_is_drawn_for_or_asks_for_its_weights(moons):
-    X, y = moons
-    with pytest.raises(ValueError, match="Pipeline takes no sample_weight"):
-        AdaBoostClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
-    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
-    drawn = AdaBoostClassifier(pipeline, n_estimators=3, by="draws").fit(X, y)
-    assert drawn.score(X, y) > 0.8
-    with sklearn.config_context(enable_metadata_routing=True):
-        scaler = StandardScaler().set_fit_request(sample_weight=True)
-        asking = LogisticRegression().set_fit_request(sample_weight=True)
-        model = AdaBoostClassifier(make_pipeline(scaler, asking), n_estimators=3).fit(X, y)
-        assert model.score(X, y) > 0.8
 
 
 def test_copies_and_searches(moons):

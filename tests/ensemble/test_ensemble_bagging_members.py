@@ -151,9 +151,8 @@ def test_others_inside_ours_are_given_what_came():
         (pl.from_pandas, pl.DataFrame),
         (pa.Table.from_pandas, pa.Table),
         (pd.DataFrame.to_numpy, np.ndarray),
-        (Table.of, Table),
     ],
-    ids=["pandas", "polars", "arrow", "array", "table"],
+    ids=["pandas", "polars", "arrow", "array"],
 )
 @pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
 def test_others_are_given_the_rows_as_they_came(container, kind, twice):
@@ -354,16 +353,6 @@ def test_members_side_by_side_have_one_thread_each():
     assert [member.threads_ for member in alone.estimators_] == [{2}] * 2
     assert [member.threads_ for member in beside.estimators_] == [{1}] * 2
     assert after.threads_ == {2}
-
-
-# Whole tables
-
-
-def test_a_table_of_the_wrong_width_is_refused_for_others():
-    model = BaggingClassifier(Witness(), 2).fit(Table.of(X), Y)
-    assert model.n_features_in_ == 4
-    with pytest.raises(ValueError, match="X has 3 features, but BaggingClassifier is expecting 4"):
-        model.predict(Table.of(X[:, :3]))
 
 
 def test_bundled_tables():

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.tree import DecisionTreeClassifier as SklearnTree
 
-from ceiba import AdaBoostClassifier, AdaBoostRegressor
+from ceiba import AdaBoostClassifier, AdaBoostRegressor, DecisionTreeClassifier
 from ceiba.ensemble.weighted_median import weighted_median
 from oracles.boost_naive import (
     all_stumps,
@@ -128,6 +130,58 @@ def test_rounds_by_probabilities(table, rate):
     word /= len(model.estimators_)
     own = model.decision_function(rows)
     np.testing.assert_allclose(own, word[:, 1] - word[:, 0] if k == 2 else word, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n_classes", "rate"), [(2, 1.0), (3, 0.5)])
+def test_probabilities_of_impure_leaves_are_the_plain_rule(n_classes, rate):
+    # Nothing of Ceiba is asked for the rounds: scikit-learn's stumps and the paper's weights.
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(200, 3))
+    labels = np.digitize(X[:, 0] + X[:, 1] + rng.normal(size=200), [-0.5, 0.7][: n_classes - 1])
+    model = AdaBoostClassifier(
+        DecisionTreeClassifier(max_depth=1, min_samples_leaf=40),
+        n_estimators=8, algorithm="real", learning_rate=rate, trace=True,
+    ).fit(X, labels)  # fmt: skip
+    weights, word = [1 / 200] * 200, np.zeros((200, n_classes))
+    for frame in model.trace_:
+        np.testing.assert_allclose(frame["weights"], weights, rtol=1e-8)
+        stump = SklearnTree(max_depth=1, min_samples_leaf=40).fit(X, labels, weights)
+        shares = stump.predict_proba(X)
+        assert shares.min() > 0  # no leaf is pure
+        wrong = shares.argmax(axis=1) != labels
+        assert frame["error"] == pytest.approx(np.array(weights)[wrong].sum(), rel=1e-8)
+        logs = np.log(shares)
+        word += (n_classes - 1) * (logs - logs.mean(axis=1, keepdims=True)) / 8
+        weights = real_weights(shares.tolist(), labels.tolist(), weights, rate)
+    assert len(model.trace_) == len(model.estimators_) == 8
+    expected = word[:, 1] - word[:, 0] if n_classes == 2 else word
+    np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-7, atol=1e-9)
+
+
+class Sure(ClassifierMixin, BaseEstimator):
+    """Sure of the first class where the column is 0; elsewhere it has 60 %."""
+
+    def fit(self, X, y, sample_weight):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), int)
+
+    def predict_proba(self, X):
+        return np.where(X == 0, [1.0, 0.0], [0.6, 0.4])
+
+
+def test_weights_of_pure_leaves_do_not_vanish():
+    X, labels = np.array([[0.0]] * 6 + [[1.0]] * 10), [0] * 14 + [1] * 2
+    model = AdaBoostClassifier(Sure(), n_estimators=4, algorithm="real", trace=True).fit(X, labels)
+    ratios = [frame["weights"][0] / frame["weights"][-1] for frame in model.trace_]
+    # By the plain rule, with 0 as 2^-52: 2^-26 of a row whose shares are equal, and again.
+    plain = 2.0**-26 * np.sqrt(0.4 / 0.6)
+    assert ratios[:2] == pytest.approx([1.0, plain], rel=1e-4)
+    for rounds, ratio in enumerate(ratios[2:], 2):
+        assert plain**rounds < 2.0**-50
+        assert 2.0**-48 < ratio < 2.0**-36
 
 
 @settings(max_examples=60, deadline=None)

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from forest_parts import FEW, NEW, classes, many, numbers, record_bits
+from forest_parts import FEW, NEW, classes, many, numbers
+from forest_twists import INF, NAN, there_and_back, twisted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ceiba import RandomForestRegressor, load, save
 from ceiba.data.table import Table
 from ceiba.ensemble.forest import Forest
-from ceiba.ensemble.quantiles import LeafTargets
 from ceiba.export import ModelFileError
 
 Array = np.ndarray[Any, Any]
-ARRAYS = (
-    "nodes", "first", "words", "tables", "leaves", "keys", "importances", "weight_unit",
-)  # fmt: skip
 MAPPED = pytest.mark.parametrize("mmap", [False, True])
-
-
-def there_and_back(model: Any, folder: Any, **how: Any) -> Any:
-    """A model saved and loaded."""
-    save(model, folder / "forest")
-    return load(folder / "forest", **how)
 
 
 # Nodes as (cut, child and test), and how tests and leaves of classes are told
@@ -52,6 +41,11 @@ def damageable() -> dict[str, Forest]:
         "many": many().forest_,
         "numbers": numbers(3).forest_,
     }
+
+
+def plain(forest: Forest) -> dict[str, Any]:
+    """The record of a forest that is not packed."""
+    return {entry.name: getattr(forest, entry.name) for entry in fields(Forest)}
 
 
 def parts(forest: Forest) -> tuple[Array, Array, Array, Array]:
@@ -104,8 +98,6 @@ def leaf_of(wanted: int) -> Any:
     return lambda test, flag: (test == LEAF) & (flag == wanted)
 
 
-NAN = int(np.float64(np.nan).view(np.uint64))
-INF = int(np.float64(np.inf).view(np.uint64))
 PLACE = "the branches of a node are not where they should be"
 BAD_NODES: list[tuple[str, Any, str]] = [
     ("classes", changed_child(inner, 10**6), PLACE),
@@ -177,6 +169,10 @@ BAD_ARRAYS: list[tuple[str, str, Any, str]] = [
     ("classes", "keys", lambda f: f.keys[:-1], "keys must be three of each tree"),
     ("classes", "keys", lambda f: f.keys[:, :2], "keys must be three of each tree"),
     ("classes", "keys", lambda f: f.keys.astype(np.int64), "keys must be an array of uint64"),
+    ("classes", "origins", lambda f: f.origins[:-1], "origins must tell the seed of each tree"),
+    ("classes", "origins", lambda f: f.origins[::-1], "origins must tell the seed of each tree"),
+    ("classes", "origins", lambda f: f.origins[:, 0], "origins must tell the seed of each tree"),
+    ("classes", "origins", lambda f: f.origins.tolist(), "origins must be an array of uint64"),
     ("classes", "importances", lambda f: f.importances[:, 1:], "every tree and column"),
     ("classes", "importances", lambda f: f.importances[1:], "every tree and column"),
     ("classes", "importances", lambda f: f.importances * np.nan, "importances"),
@@ -213,15 +209,17 @@ DAMAGES = [
 )
 def test_a_damaged_forest_is_refused(kind: str, name: str, change: Any, text: str) -> None:
     forest = forest_of(kind)
-    Forest.from_json(forest.to_json())
-    record = {**forest.to_json(), name: change(forest)}
+    Forest.from_json(plain(forest))
+    record = {**plain(forest), name: change(forest)}
     with pytest.raises(ValueError, match=text):
         Forest.from_json(record)
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in fields(Forest)])
+@pytest.mark.parametrize(
+    "name", [entry.name for entry in fields(Forest) if entry.name != "origins"]
+)
 def test_a_forest_with_a_part_missing_or_to_spare_is_refused(name: str) -> None:
-    record = forest_of("classes").to_json()
+    record = plain(forest_of("classes"))
     record.pop(name)
     for wrong in (record, {**record, "other": 1}, {}):
         with pytest.raises(ValueError, match="these are not the arrays of a forest"):
@@ -267,18 +265,6 @@ def test_a_forest_that_does_not_suit_its_model_is_refused(
         there_and_back(model, tmp_path)
 
 
-@pytest.mark.parametrize(
-    "other", [lambda: numbers(3, quantiles=True).leaf_targets_, lambda: numbers(4).forest_]
-)
-def test_targets_of_leaves_that_do_not_suit_the_forest_are_refused(
-    other: Any, tmp_path: Any
-) -> None:
-    model = numbers(4, quantiles=True)
-    model.leaf_targets_ = other()
-    with pytest.raises(ModelFileError):
-        there_and_back(model, tmp_path)
-
-
 # Anything at all: a forest is refused, or says something sound
 
 
@@ -302,135 +288,18 @@ def sound(forest: Forest, rows: Any) -> None:
     forest.without([0]).told(table)
 
 
-INTERESTING = st.one_of(
-    st.integers(0, 2**64 - 1),
-    st.integers(0, 300),
-    st.sampled_from([1 << k for k in range(64)]),
-    st.sampled_from([NAN, INF, 2**32 - 1, 2**31, 2**63 - 1, 2**64 - 1]),
-)
-
-
-def twisted(array: Array, draw: Any) -> Array:
-    """An array with a few of its bytes, numbers, rows or its shape changed."""
-    array = array.copy()
-    how = draw(st.sampled_from(["bits", "number", "number", "cut", "swap", "repeat"]))
-    if array.size == 0:
-        return np.ones((1,) * array.ndim, array.dtype)
-    flat = array.reshape(-1)
-    place = draw(st.integers(0, flat.size - 1))
-    if how == "bits":
-        flat.view(np.uint8)[place * array.itemsize + draw(st.integers(0, array.itemsize - 1))] ^= (
-            1 << draw(st.integers(0, 7))
-        )
-    elif how == "number":
-        flat.view(f"u{array.itemsize}")[place] = draw(INTERESTING) % 2 ** (8 * array.itemsize)
-    elif how == "swap":
-        other = draw(st.integers(0, flat.size - 1))
-        flat[place], flat[other] = flat[other], flat[place]
-    elif how == "cut":
-        return array[: draw(st.integers(0, len(array)))]
-    else:
-        return np.concatenate([array, array[draw(st.integers(0, len(array) - 1)) :]])
-    return array
-
-
 @pytest.mark.parametrize("kind", ["classes", "mixed", "weighted", "many", "numbers"])
 @settings(max_examples=120, deadline=None)
 @given(data=st.data())
 def test_a_twisted_forest_is_refused_or_sound(kind: str, data: Any) -> None:
     forest = forest_of(kind)
-    record = forest.to_json()
+    record = data.draw(st.sampled_from([plain, Forest.to_json]))(forest)
+    arrays = [name for name, value in record.items() if isinstance(value, np.ndarray)]
     for _ in range(data.draw(st.integers(1, 2))):
-        name = data.draw(st.sampled_from(["nodes"] * 6 + list(ARRAYS)))
+        name = data.draw(st.sampled_from(["nodes"] * 6 + arrays))
         record[name] = twisted(record[name], data.draw)
     try:
         found = Forest.from_json(record)
     except ValueError:
         return
     sound(found, FEW if kind == "many" else NEW)
-
-
-# The targets of leaves
-
-
-@cache
-def with_quantiles() -> RandomForestRegressor:
-    return numbers(3, quantiles=True)
-
-
-def targets_record() -> dict[str, Any]:
-    return dict(with_quantiles().leaf_targets_.to_json())
-
-
-def changed(name: str, change: Any) -> dict[str, Any]:
-    record = targets_record()
-    return {**record, name: change(record[name].copy())}
-
-
-def set_to(place: int, value: float) -> Any:
-    def change(array: Array) -> Array:
-        array[place] = value
-        return array
-
-    return change
-
-
-BAD_TARGETS: list[tuple[str, Any]] = [
-    ("target", set_to(0, np.nan)),
-    ("target", set_to(0, np.inf)),
-    ("target", lambda a: a[::-1]),
-    ("target", lambda a: a[1:]),
-    ("target", lambda a: a.astype(np.float32)),
-    ("weight", set_to(0, -1.0)),
-    ("weight", set_to(0, np.nan)),
-    ("weight", set_to(0, 0.0)),
-    ("weight", lambda a: a[1:]),
-    ("order", lambda a: a + np.uint32(1)),
-    ("order", lambda a: a[:, 1:]),
-    ("order", lambda a: a.reshape(-1)),
-    ("start", lambda a: a + 1),
-    ("start", lambda a: -a),
-    ("start", lambda a: a[::-1]),
-    ("start", lambda a: a[1:]),
-    ("start", lambda a: a.astype(float)),
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "change"), BAD_TARGETS, ids=[f"{k}: {n}" for k, (n, _) in enumerate(BAD_TARGETS)]
-)
-def test_damaged_targets_of_leaves_are_refused(name: str, change: Any, tmp_path: Any) -> None:
-    """By the record itself, or by the model that it is in: when it is read, not when asked."""
-    record = changed(name, change)
-
-    def read() -> Any:
-        model = copy.copy(with_quantiles())
-        model.leaf_targets_ = LeafTargets.from_json(record)
-        return there_and_back(model, tmp_path)
-
-    with pytest.raises(ValueError, match=r"[a-z] "):
-        read()
-
-
-def test_targets_of_leaves_come_back() -> None:
-    record = targets_record()
-    assert record_bits(LeafTargets.from_json(record)) == record_bits(with_quantiles().leaf_targets_)
-    for name in record:
-        with pytest.raises(ValueError, match="these are not the targets of leaves"):
-            LeafTargets.from_json({k: v for k, v in record.items() if k != name})
-
-
-@settings(max_examples=80, deadline=None)
-@given(data=st.data())
-def test_twisted_targets_of_leaves_are_refused_or_sound(data: Any) -> None:
-    model = copy.copy(with_quantiles())
-    record = targets_record()
-    name = data.draw(st.sampled_from(sorted(record)))
-    record[name] = twisted(record[name], data.draw)
-    try:
-        model.leaf_targets_ = LeafTargets.from_json(record)
-        found = model.predict_quantiles(NEW, [0.0, 0.3, 1.0])
-    except ValueError:
-        return
-    assert np.isfinite(found).all()
-    assert (np.diff(found, axis=1) >= 0).all()

@@ -237,6 +237,9 @@ def test_trees_that_cannot_be_dropped(fit: Any) -> None:
             model.without([0, wrong])
         with pytest.raises(IndexError, match=f"tree {wrong}"):
             model.tree(wrong)
+    for numbered in ([True, False, True], [0.5], ["0"], [[0, 1]]):
+        with pytest.raises(ValueError, match="trees are dropped by their numbers, 0 to 2"):
+            model.without(numbered)
 
 
 @EACH
@@ -274,6 +277,13 @@ def test_joined_forests_of_many_levels_and_classes() -> None:
     np.testing.assert_allclose(joined.predict_proba(rows), mean, rtol=1e-12)
     back = pickle.loads(pickle.dumps(joined))
     np.testing.assert_array_equal(back.predict_proba(rows), joined.predict_proba(rows))
+    fewer = joined.without([0, 3, 4, 7])  # of each part some
+    each = [joined.without([u for u in range(9) if u != t]) for t in (1, 2, 5, 6, 8)]
+    mean = np.mean([one.predict_proba(rows) for one in each], axis=0)
+    np.testing.assert_allclose(fewer.predict_proba(rows), mean, rtol=1e-12)
+    for name in ("words", "tables", "leaves"):
+        own = np.concatenate([getattr(one.forest_, name) for one in each])
+        np.testing.assert_array_equal(getattr(fewer.forest_, name), own)
 
 
 def test_forests_of_other_rows_are_joined() -> None:

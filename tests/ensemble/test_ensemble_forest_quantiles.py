@@ -87,3 +87,24 @@ def test_quantiles_by_hand() -> None:
     heavy = RandomForestRegressor(3, **options).fit(rows, y, weight)
     found = heavy.predict_quantiles([[0.0], [9.0]], [0.2, 0.38, 0.5])
     assert found.tolist() == [[2, 4, 4], [60, 70, 70]]
+
+
+def test_rows_are_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.arange(20.0)[:, None]
+    model = RandomForestRegressor(10, quantiles=True, oob_score=True).fit(rows, rows[:, 0])
+    opened = []
+    own = RandomForestRegressor._open
+
+    def counted(self: Any, X: Any, *more: Any, **options: Any) -> Any:
+        opened.append(X)
+        return own(self, X, *more, **options)
+
+    monkeypatch.setattr(RandomForestRegressor, "_open", counted)
+    for ask in (
+        lambda: model.predict_quantiles(rows, 0.5),
+        lambda: model.predict_interval(rows, method="quantiles"),
+        lambda: model.predict_interval(rows),
+    ):
+        opened.clear()
+        ask()
+        assert len(opened) == 1

@@ -1,4 +1,4 @@
-"""Votes: counts, the class elected, and ties drawn by the seed."""
+"""Votes: counts, the class elected, ties drawn by the seed, and margins."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ceiba.ensemble.votes import Votes
+from ceiba.ensemble.votes import Votes, lead
 
 COUNTS = hnp.arrays(
     np.int64, st.tuples(st.integers(1, 8), st.integers(1, 5)), elements=st.integers(0, 3)
@@ -57,3 +57,21 @@ def test_votes_may_come_as_floats():
     votes = Votes.of(np.array([[2.0, 1.0]]), 0)
     assert votes.counts.dtype == np.int64
     assert votes.shares.tolist() == [[2 / 3, 1 / 3]]
+
+
+@settings(max_examples=100, deadline=None)
+@given(COUNTS, st.integers(0, 2**32), st.sampled_from([np.int64, np.float64]))
+def test_the_lead_of_a_class_by_hand(counts, seed, kind):
+    places = np.random.default_rng(seed).integers(counts.shape[1], size=len(counts))
+    expected = [
+        row.pop(place) - max(row, default=0)
+        for row, place in zip(counts.tolist(), places, strict=True)
+    ]
+    given_counts = counts.astype(kind)
+    assert lead(given_counts, places).tolist() == expected
+    np.testing.assert_array_equal(given_counts, counts)
+
+
+def test_the_lead_where_less_than_nothing_is_said():
+    said = np.array([[-3.0, -1.0], [-3.0, -1.0], [np.nan, np.nan]])
+    np.testing.assert_array_equal(lead(said, np.array([0, 1, 0])), [-2.0, 2.0, np.nan])

@@ -11,7 +11,8 @@ or 1 by the likeliest class of its leaf (the first of equals), or the squared er
 own number. d_i is the mean, over the trees of which row i is out of bag and over the repeats, of
 the loss with the column permuted less the loss. The importance is the mean of d_i over the rows
 that were ever out of bag, its error their standard deviation (n - 1) over the root of their number,
-and the half-width of its null band the error times the normal quantile at 1 - (1 - level) / 2p.
+and the half-width of its null band the error times the root of two, because rows learn from each
+other, times the normal quantile at 1 - (1 - level) / 2p.
 
 Corrected decrease of impurity (Li, Wang, Basu, Kumbier & Yu 2019, "A debiased MDI feature
 importance measure for random forests"). For tree t and column j, the mean over the out-of-bag rows
@@ -175,7 +176,7 @@ class Importance:
 def permutation_importance(problem, members, repeats=1, level=0.95):
     """Of each column; at least two rows must have been out of bag."""
     p = len(problem.columns)
-    z = NormalDist().inv_cdf(1 - (1 - level) / (2 * p))
+    z = 2**0.5 * NormalDist().inv_cdf(1 - (1 - level) / (2 * p))
     found = []
     for column in range(p):
         differences = row_differences(problem, members, column, repeats)

@@ -61,32 +61,10 @@ void part_in_many(std::span<const std::uint32_t> to, Values<T> values) {
     std::copy_n(values.spare, to.size(), values.own);
 }
 
-// Cells of the codes of some columns, added up row by row.
-template <typename Bag>
-class CellCounters {
-  public:
-    explicit CellCounters(const GrowthRules& rules) : size_(std::size_t(rules.cell_size())) {}
-
-    void begin(std::size_t codes, Number) { cells_.assign(codes * size_, 0); }
-    template <typename CodeOf>
-    void add(const Bag& bag, std::size_t begin, std::size_t k, std::size_t first,
-             const CodeOf& code) {
-        Number* cells = cells_.data() + first * size_;
-        for (std::size_t i = 0; i < k; ++i)
-            bag.add(cells + std::size_t(code(i)) * size_, begin + i);
-    }
-    const Number* cells() const { return cells_.data(); }
-
-  private:
-    std::size_t size_;
-    std::vector<Number> cells_;
-};
-
 // Classes of rows that were drawn a few times each: a row is one number (row, draws, class).
 class TaggedBag {
   public:
     using Rows = tree::ClassRows<true>;
-    class Counters;
     static constexpr bool kClasses = true;
 
     static bool fits(const Targets& targets, const Number* count, std::size_t rows) {
@@ -107,6 +85,7 @@ class TaggedBag {
 
     std::size_t size() const { return items_.size(); }
     std::uint32_t row(std::size_t i) const { return Tagged::code_of(items_[i]); }
+    const std::uint64_t* items(std::size_t begin) const { return items_.data() + begin; }
     // What stands below the code of the i-th row, in an entry of a node that begins at `begin`.
     std::uint32_t tag(std::size_t, std::size_t i) const { return std::uint32_t(items_[i]); }
 
@@ -135,69 +114,10 @@ class TaggedBag {
     std::vector<std::uint64_t> items_, spare_;
 };
 
-// Draws and rows of every class in one counter: one addition a row, and counters of a column that
-// stay in the first cache. They take half of the bits each, so that nodes of more draws than 16
-// bits count need wide ones.
-class TaggedBag::Counters {
-  public:
-    explicit Counters(const GrowthRules& rules) : classes_(std::size_t(rules.classes)) {}
-
-    void begin(std::size_t codes, Number draws) {
-        codes_ = codes;
-        wide_ = draws > 0xFFFF;
-        (wide_ ? wide_counters_.assign(codes * classes_, 0)
-               : counters_.assign(codes * classes_, 0));
-    }
-    template <typename CodeOf>
-    void add(const TaggedBag& bag, std::size_t begin, std::size_t k, std::size_t first,
-             const CodeOf& code) {
-        if (wide_)
-            add_to(wide_counters_.data() + first * classes_, bag.items_.data() + begin, k, code);
-        else
-            add_to(counters_.data() + first * classes_, bag.items_.data() + begin, k, code);
-    }
-    const Number* cells() {
-        cells_.resize(codes_ * (classes_ + 1));
-        wide_ ? unpack(wide_counters_.data()) : unpack(counters_.data());
-        return cells_.data();
-    }
-
-  private:
-    template <typename T>
-    static constexpr int kHalf = 4 * sizeof(T);
-
-    template <typename T, typename CodeOf>
-    void add_to(T* counters, const std::uint64_t* items, std::size_t k, const CodeOf& code) const {
-        const std::size_t classes = classes_;
-        for (std::size_t i = 0; i < k; ++i)
-            counters[std::size_t(code(i)) * classes + Tagged::label_of(items[i])] +=
-                T(Tagged::count_of(items[i])) << kHalf<T> | 1;
-    }
-    template <typename T>
-    void unpack(const T* counter) {
-        Number* cell = cells_.data();
-        for (std::size_t code = 0; code < codes_; ++code) {
-            Number rows = 0;
-            for (std::size_t k = 0; k < classes_; ++k, ++counter) {
-                *cell++ = Number(*counter >> kHalf<T>);
-                rows += Number(*counter & ((T(1) << kHalf<T>)-1));
-            }
-            *cell++ = rows;
-        }
-    }
-
-    std::size_t classes_, codes_ = 0;
-    bool wide_ = false;
-    std::vector<std::uint32_t> counters_;
-    std::vector<std::uint64_t> wide_counters_;
-    std::vector<Number> cells_;
-};
-
 // Classes of rows with weights of their own.
 class WeightedBag {
   public:
     using Rows = tree::ClassRows<true>;
-    using Counters = CellCounters<WeightedBag>;
     static constexpr bool kClasses = true;
 
     void fill(const Targets& targets, const GrowthRules& rules, const Number* count,
@@ -263,7 +183,6 @@ class WeightedBag {
 class NumberBag {
   public:
     using Rows = tree::MomentRows<true>;
-    using Counters = CellCounters<NumberBag>;
     static constexpr bool kClasses = false;
 
     void fill(const Targets& targets, const GrowthRules&, const Number* count, std::size_t rows) {
@@ -293,11 +212,19 @@ class NumberBag {
     const Number* weight(std::size_t begin) const { return weight_.data() + begin; }
     // ... and the range of its targets.
     void measure(Number* cell, tree::Node& node, std::size_t begin, std::size_t end) const {
+        Number weight = 0, sum = 0;
+        double least = node.least, most = node.most;
         for (std::size_t i = begin; i < end; ++i) {
-            add(cell, i);
-            node.least = std::min(node.least, value_[i]);
-            node.most = std::max(node.most, value_[i]);
+            weight += weight_[i];
+            sum += number_[i];
+            least = std::min(least, value_[i]);
+            most = std::max(most, value_[i]);
         }
+        cell[0] = weight;
+        cell[1] = sum;
+        cell[2] = Number(end - begin);
+        node.least = least;
+        node.most = most;
     }
     void find(Finder<Rows>& finder, const NodeCell& cell, const Column& column, std::size_t begin,
               std::span<const LargeEntry> sorted, Candidate& best) const {

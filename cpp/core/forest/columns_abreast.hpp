@@ -16,6 +16,9 @@
 
 namespace ceiba::forest {
 
+// Where a row of a column stands.
+inline std::size_t abreast(std::size_t row, std::size_t column) { return row * kAbreast + column; }
+
 // Classes by Gini. The weights of all classes stand in one word, so that a class's weight on the
 // left of a cut is a shift away and never goes through memory.
 class ClassesAbreast {
@@ -27,8 +30,9 @@ class ClassesAbreast {
         most_ = judges_ ? std::min<Number>((Number(1) << node_.bits) - 1, kMost) : 0;
     }
 
-    // Take up a node; false where its weights are too large.
-    bool begin(const TaggedBag&, const Growth& growth, std::size_t node, std::size_t, std::size_t) {
+    // Take up the node of the next `n` rows; false where its weights are too large.
+    bool begin(const TaggedBag&, const Growth& growth, std::size_t node, std::size_t,
+               std::size_t n) {
         const Number total = growth.weight(node);
         if (!judges_ || total > most_) return false;
         const Number* cell = growth.cell(node);
@@ -38,11 +42,19 @@ class ClassesAbreast {
             node_.known |= std::uint64_t(cell[k]) << k * node_.bits;
             node_.squares += std::uint64_t(cell[k] * cell[k]);
         }
+        if (entries_.size() < n * kAbreast) entries_.resize(n * kAbreast);
         return true;
     }
-    void find(const std::uint64_t* entries, std::size_t n, std::size_t m, const AbreastLeast& least,
-              AbreastCuts& best) const {
-        forest_kernels().gini(entries, n, m, node_, least, best);
+    // The r-th row of a column is one with this code and tag.
+    void put(std::size_t r, std::size_t column, std::uint32_t code, std::uint32_t tag) {
+        entries_[abreast(r, column)] = std::uint64_t(code) << Tagged::kCodeShift | tag;
+    }
+    std::uint32_t code(std::size_t r, std::size_t column) const {
+        return Tagged::code_of(entries_[abreast(r, column)]);
+    }
+    void find(std::size_t n, std::size_t m, const AbreastLeast& least, AbreastCuts& best) {
+        node_.entries = entries_.data();
+        forest_kernels().gini(node_, n, m, least, best);
     }
 
   private:
@@ -52,10 +64,11 @@ class ClassesAbreast {
     bool judges_;
     Number most_ = 0;
     AbreastClasses node_{};
+    std::vector<std::uint64_t> entries_;
 };
 
 // Numbers by squared error, relative to the whole part of the node's mean as tree/criterion.hpp
-// takes them.
+// takes them. Tags are places in the node.
 class NumbersAbreast {
   public:
     explicit NumbersAbreast(const GrowthRules& rules)
@@ -65,28 +78,42 @@ class NumbersAbreast {
                std::size_t n) {
         const Number* cell = growth.cell(node);
         if (!judges_ || cell[0] > kMostExact) return false;
-        if (target_.size() < n) {
-            target_.resize(n);
-            scratch_.resize(2 * kAbreast * n);
+        if (code_.size() < n * kAbreast) {
+            own_.resize(n);
+            code_.resize(n * kAbreast);
+            target_.resize(n * kAbreast);
+            weight_.resize(n * kAbreast);
         }
+        own_weight_ = bag.weight(first);
+        const Number* number = bag.number(first);
         const Number whole = cell[1] / cell[0];
-        for (std::size_t i = 0; i < n; ++i)
-            target_[i] = bag.number(first)[i] - bag.weight(first)[i] * whole;
-        node_ = {target_.data(), bag.weight(first), cell[1] - cell[0] * whole, cell[0],
-                 scratch_.data()};
+        for (std::size_t i = 0; i < n; ++i) own_[i] = number[i] - own_weight_[i] * whole;
+        sum_ = cell[1] - cell[0] * whole;
+        total_ = cell[0];
         return true;
     }
-    void find(const std::uint64_t* entries, std::size_t n, std::size_t m, const AbreastLeast& least,
-              AbreastCuts& best) const {
-        forest_kernels().squared(entries, n, m, node_, least, best);
+    void put(std::size_t r, std::size_t column, std::uint32_t code, std::uint32_t tag) {
+        const std::size_t at = abreast(r, column);
+        code_[at] = code;
+        target_[at] = own_[tag];
+        weight_[at] = own_weight_[tag];
+    }
+    std::uint32_t code(std::size_t r, std::size_t column) const {
+        return std::uint32_t(code_[abreast(r, column)]);
+    }
+    void find(std::size_t n, std::size_t m, const AbreastLeast& least, AbreastCuts& best) const {
+        const AbreastNumbers node{code_.data(), target_.data(), weight_.data(), sum_, total_};
+        forest_kernels().squared(node, n, m, least, best);
     }
 
   private:
     static constexpr Number kMostExact = (Number(1) << 52) - 1;
 
     bool judges_;
-    AbreastNumbers node_{};
-    std::vector<Number> target_, scratch_;
+    Number sum_ = 0, total_ = 0;
+    const Number* own_weight_ = nullptr;
+    std::vector<Number> own_, target_, weight_;
+    std::vector<std::uint64_t> code_;
 };
 
 // Rows with weights of their own are looked at column by column.
@@ -97,8 +124,9 @@ class NoneAbreast {
     bool begin(const WeightedBag&, const Growth&, std::size_t, std::size_t, std::size_t) {
         return false;
     }
-    void find(const std::uint64_t*, std::size_t, std::size_t, const AbreastLeast&,
-              AbreastCuts&) const {}
+    void put(std::size_t, std::size_t, std::uint32_t, std::uint32_t) {}
+    std::uint32_t code(std::size_t, std::size_t) const { return 0; }
+    void find(std::size_t, std::size_t, const AbreastLeast&, AbreastCuts&) const {}
 };
 
 template <typename Bag>

@@ -14,26 +14,15 @@
 #include <vector>
 
 #include "forest/bag.hpp"
-#include "forest/columns_abreast.hpp"
+#include "forest/counters.hpp"
 #include "forest/entry_sort.hpp"
 #include "forest/few_rows.hpp"
+#include "forest/parting.hpp"
+#include "forest/small_node.hpp"
 #include "parallel.hpp"
 #include "tree/column_draw.hpp"
-#include "tree/columns.hpp"
 
 namespace ceiba::forest {
-
-// Codes of all rows, row after row, and column after column as well.
-template <typename Code>
-struct RowCodes {
-    const Code* codes = nullptr;
-    const tree::Columns<Code>* by_column = nullptr;
-
-    const Code* row(std::size_t i) const { return codes + i * by_column->count(); }
-    const Code* column(std::size_t j) const { return by_column->column(j); }
-    // Rows of a large node are not far from each other, and read best from their column.
-    bool dense(std::size_t rows) const { return rows >= by_column->rows / 16; }
-};
 
 template <typename Code, typename Bag>
 class DrawnTree {
@@ -43,12 +32,11 @@ class DrawnTree {
     DrawnTree(const RowCodes<Code>& codes, const GrowthRules& rules)
         : codes_(codes),
           columns_(codes.by_column->columns),
+          every_(rules.split.cuts == tree::CutRule::kEvery),
           few_(rules),
-          abreast_(rules),
-          counters_(rules) {
-        every_ = rules.split.cuts == tree::CutRule::kEvery;
-        for (const Column& column : columns_) ranks_ = ranks_ && column.gap() < kMostRanked;
-    }
+          small_(codes, rules),
+          counters_(rules),
+          parting_(codes) {}
 
     // Grow a tree from its root: `growth` is empty, and tells by `used` what it may not test.
     void grow(Growth& growth, Bag& bag, Finder<Rows>& finder, Interrupt& interrupt, int thread) {
@@ -67,9 +55,8 @@ class DrawnTree {
     }
 
   private:
-    // Rows of a node whose columns are looked at one by one, or side by side.
-    static constexpr std::size_t kFew = 64, kSmall = 512;
-    static constexpr std::uint32_t kMostRanked = 1u << (31 - kRankBits);
+    // Rows of a node whose columns are looked at one by one, where they are not side by side.
+    static constexpr std::size_t kFew = 64;
 
     struct Open {
         std::size_t node, begin, end;
@@ -86,9 +73,7 @@ class DrawnTree {
     void begin(const Growth& growth, const Bag& bag, Finder<Rows>& finder) {
         finder_ = &finder;
         allowed_ = allowed(growth);
-        const tree::SplitRules& rules = growth.rules.split;
-        few_.least_weight = rules.least_weight;
-        least_ = {std::size_t(rules.least_rows), rules.least_weight};
+        few_.least_weight = growth.rules.split.least_weight;
     }
 
     static std::vector<std::int32_t> allowed(const Growth& growth) {
@@ -175,8 +160,7 @@ class DrawnTree {
     // at one by one until a split is perfect, which no other column can beat.
     void find(const Growth& growth, const Bag& bag, const Open& node, const NodeCell& cell,
               std::size_t first) {
-        side_by_side_ = every_ && node.size() <= kSmall &&
-                        abreast_.begin(bag, growth, node.node, node.begin, node.size());
+        side_by_side_ = small_.begin(bag, growth, node.node, node.begin, node.end);
         if (side_by_side_ || node.size() > kFew)
             return find_among(growth, bag, node, cell, first, best_.size());
         for (std::size_t a = first; a < best_.size(); ++a) {
@@ -206,9 +190,9 @@ class DrawnTree {
             (few ? counted_ : sorted_).push_back(a);
         }
         if (!counted_.empty()) count(growth, bag, node, cell);
-        if (side_by_side_) find_abreast(bag, node);
+        if (side_by_side_) find_abreast();
         if (sorted_.empty()) return;
-        gather(bag, node, sorted_);
+        gather(bag, node);
         for (std::size_t s = 0; s < sorted_.size(); ++s) {
             const std::size_t a = sorted_[s];
             const Column& column = columns_[std::size_t(looked_at_[a])];
@@ -220,70 +204,42 @@ class DrawnTree {
     }
 
     // ... of the numeric columns to sort, some at a time. Those with gaps are left to be looked at.
-    void find_abreast(const Bag& bag, const Open& node) {
-        left_.clear();
+    void find_abreast() {
+        to_sort_.swap(sorted_);
+        sorted_.clear();
         lanes_.clear();
-        for (const std::size_t a : sorted_) {
-            const bool nominal = columns_[std::size_t(looked_at_[a])].nominal;
-            (nominal ? left_ : lanes_).push_back(a);
-        }
-        std::swap(sorted_, left_);
-        abreast_entries_.resize(std::max(abreast_entries_.size(), node.size() * kAbreast));
-        for (std::size_t first = 0; first < lanes_.size(); first += kAbreast)
-            find_lanes(bag, node,
-                       {lanes_.data() + first, std::min(kAbreast, lanes_.size() - first)});
-    }
-
-    void find_lanes(const Bag& bag, const Open& node, std::span<const std::size_t> lanes) {
-        if (ranks_ && node.size() <= kRanked)
-            sort_by_rank(bag, node, lanes);
-        else
-            sort_in_buckets(bag, node, lanes);
-        AbreastCuts cuts;
-        const std::uint64_t* entries = abreast_entries_.data();
-        abreast_.find(entries, node.size(), lanes.size(), least_, cuts);
-        const std::uint64_t* last = entries + (node.size() - 1) * kAbreast;
-        for (std::size_t c = 0; c < lanes.size(); ++c) {
-            const std::size_t a = lanes[c];
-            if (Tagged::code_of(last[c]) == columns_[std::size_t(looked_at_[a])].gap()) {
+        for (const std::size_t a : to_sort_) {
+            if (columns_[std::size_t(looked_at_[a])].nominal)
                 sorted_.push_back(a);
-                continue;
-            }
-            best_[a].seen = Tagged::code_of(entries[c]) != Tagged::code_of(last[c]);
-            if (cuts.score[c] == Candidate{}.score) continue;
-            best_[a].score = best_[a].terms = cuts.score[c];
-            best_[a].cut = std::uint32_t(cuts.cut[c]);
-            best_[a].next = std::uint32_t(cuts.next[c]);
-            best_[a].shape = tree::Shape::kThreshold;
-            best_[a].method = tree::Method::kThreshold;
+            else
+                lanes_.push_back(a);
+            if (lanes_.size() == kAbreast) find_lanes();
         }
+        if (!lanes_.empty()) find_lanes();
     }
 
-    void sort_by_rank(const Bag& bag, const Open& node, std::span<const std::size_t> lanes) {
-        alignas(64) std::int32_t keys[kAbreast * kRanked];
-        std::uint32_t tag[kRanked];
-        const Code* row[kRanked];
-        const std::size_t n = node.size();
-        for (std::size_t i = 0; i < n; ++i) {
-            row[i] = codes_.row(bag.row(node.begin + i));
-            tag[i] = bag.tag(node.begin, node.begin + i);
+    void find_lanes() {
+        std::int32_t columns[kAbreast];
+        for (std::size_t c = 0; c < lanes_.size(); ++c) columns[c] = looked_at_[lanes_[c]];
+        AbreastCuts cuts;
+        small_.find({columns, lanes_.size()}, cuts);
+        for (std::size_t c = 0; c < lanes_.size(); ++c) {
+            if (small_.most(c) == columns_[std::size_t(columns[c])].gap())
+                sorted_.push_back(lanes_[c]);
+            else
+                note(cuts, c, best_[lanes_[c]]);
         }
-        for (std::size_t c = 0; c < lanes.size(); ++c) {
-            const auto j = std::size_t(looked_at_[lanes[c]]);
-            for (std::size_t i = 0; i < n; ++i)
-                keys[c * kRanked + i] = std::int32_t(row[i][j]) << kRankBits | std::int32_t(i);
-        }
-        forest_kernels().sort(keys, tag, n, lanes.size(), abreast_entries_.data());
+        lanes_.clear();
     }
 
-    void sort_in_buckets(const Bag& bag, const Open& node, std::span<const std::size_t> lanes) {
-        gather(bag, node, lanes);
-        for (std::size_t c = 0; c < lanes.size(); ++c) {
-            const Gathered& own = gathered_[c];
-            const LargeEntry* sorted = sort_(own.entries, node.size(), own.least, own.most);
-            for (std::size_t i = 0; i < node.size(); ++i)
-                abreast_entries_[i * kAbreast + c] = sorted[i];
-        }
+    void note(const AbreastCuts& cuts, std::size_t c, Candidate& best) const {
+        best.seen = small_.least(c) != small_.most(c);
+        if (cuts.score[c] == best.score) return;
+        best.score = best.terms = cuts.score[c];
+        best.cut = std::uint32_t(cuts.cut[c]);
+        best.next = std::uint32_t(cuts.next[c]);
+        best.shape = tree::Shape::kThreshold;
+        best.method = tree::Method::kThreshold;
     }
 
     void search(const Bag& bag, const Open& node, const NodeCell& cell, const Column& column,
@@ -350,14 +306,14 @@ class DrawnTree {
     }
 
     // Entries of the columns to sort.
-    void gather(const Bag& bag, const Open& node, std::span<const std::size_t> columns) {
-        const std::size_t n = node.size(), m = columns.size();
+    void gather(const Bag& bag, const Open& node) {
+        const std::size_t n = node.size(), m = sorted_.size();
         if (entries_.size() < n * m) entries_.resize(n * m);
         gathered_.resize(m);
         for (std::size_t s = 0; s < m; ++s) gathered_[s] = {entries_.data() + s * n, ~0u, 0};
         for_rows(bag, node, [&](const auto& codes, std::size_t begin, std::size_t k) {
             for (std::size_t s = 0; s < m; ++s)
-                gather_column(bag, node, begin, k, codes(std::size_t(looked_at_[columns[s]])),
+                gather_column(bag, node, begin, k, codes(std::size_t(looked_at_[sorted_[s]])),
                               gathered_[s]);
         });
     }
@@ -380,100 +336,46 @@ class DrawnTree {
     // Part the rows of a node that is split, and measure its branches.
     void part(Growth& growth, Bag& bag, const Open& node) {
         const tree::Node n = growth.nodes[node.node];
-        if (n.branches == 2)
-            part_in_two(growth, bag, node, n);
+        const std::vector<std::size_t>& starts =
+            parting_.part(growth, bag, n, node.begin, node.end);
+        const auto child = std::size_t(n.child), branches = std::size_t(n.branches);
+        if (Bag::kClasses && branches == 2)
+            measure_two(growth, bag, node, child, starts[1]);
         else
-            part_in_many(growth, bag, node, n);
-        for (auto b = std::size_t(n.branches); b-- > 0;) {
-            const auto child = std::size_t(n.child) + b;
-            if (growth.nodes[child].reason == tree::Reason::kOpen)
-                open_.push_back({child, node.begin + starts_[b], node.begin + starts_[b + 1]});
-        }
-    }
-
-    void part_in_two(Growth& growth, Bag& bag, const Open& node, const tree::Node& n) {
-        const auto j = std::size_t(n.column);
-        std::size_t left;
-        if (codes_.dense(node.size()))
-            left = left_rows(growth, bag, node, n,
-                             [own = codes_.column(j)](std::size_t row) { return own[row]; });
-        else
-            left = left_rows(growth, bag, node, n,
-                             [this, j](std::size_t row) { return codes_.row(row)[j]; });
-        starts_.assign({0, left, node.size()});
-        measure_two(growth, bag, node, std::size_t(n.child));
-    }
-
-    // Part the rows of a node in two by their codes; tells how many go to the left.
-    template <typename CodeOf>
-    std::size_t left_rows(const Growth& growth, Bag& bag, const Open& node, const tree::Node& n,
-                          const CodeOf& code_of) const {
-        const std::uint32_t gap = columns_[std::size_t(n.column)].gap(), cut = n.cut;
-        const auto part = [&](const auto& right) {
-            return bag.part(node.begin, node.end,
-                            [&](std::size_t row) { return right(std::uint32_t(code_of(row))); });
-        };
-        if (n.shape != tree::Shape::kThreshold)
-            return part([&](std::uint32_t code) { return growth.branch(n, code, gap) != 0; });
-        if (n.gap == 1) return part([cut](std::uint32_t code) { return code > cut; });
-        return part([=](std::uint32_t code) { return (code > cut) & (code != gap); });
+            for (std::size_t b = 0; b < branches; ++b)
+                measure(growth, bag, child + b, starts[b], starts[b + 1]);
+        for (std::size_t b = branches; b-- > 0;)
+            if (growth.nodes[child + b].reason == tree::Reason::kOpen)
+                open_.push_back({child + b, starts[b], starts[b + 1]});
     }
 
     // Classes of the larger branch are what the smaller one leaves.
-    void measure_two(Growth& growth, const Bag& bag, const Open& node, std::size_t child) {
-        const std::size_t middle = node.begin + starts_[1];
-        if constexpr (Bag::kClasses) {
-            const bool left = middle - node.begin < node.end - middle;
-            const std::size_t small = child + !left, large = child + left;
-            measure(growth, bag, small, left ? node.begin : middle, left ? middle : node.end);
-            for (std::size_t s = 0; s < growth.size; ++s)
-                growth.cell(large)[s] = growth.cell(node.node)[s] - growth.cell(small)[s];
-            close_if_done(growth, large);
-        } else {
-            measure(growth, bag, child, node.begin, middle);
-            measure(growth, bag, child + 1, middle, node.end);
-        }
-    }
-
-    void part_in_many(Growth& growth, Bag& bag, const Open& node, const tree::Node& n) {
-        const auto branches = std::size_t(n.branches), j = std::size_t(n.column);
-        const std::uint32_t gap = columns_[j].gap();
-        starts_.assign(branches + 1, 0);
-        to_.resize(node.size());
-        for (std::size_t i = 0; i < node.size(); ++i) {
-            const std::uint32_t code = codes_.row(bag.row(node.begin + i))[j];
-            to_[i] = std::uint32_t(growth.branch(n, code, gap));
-            ++starts_[to_[i] + 1];
-        }
-        for (std::size_t b = 1; b <= branches; ++b) starts_[b] += starts_[b - 1];
-        next_ = starts_;
-        for (std::uint32_t& to : to_) to = std::uint32_t(next_[to]++);
-        bag.part(node.begin, to_);
-        for (std::size_t b = 0; b < branches; ++b)
-            measure(growth, bag, std::size_t(n.child) + b, node.begin + starts_[b],
-                    node.begin + starts_[b + 1]);
+    void measure_two(Growth& growth, const Bag& bag, const Open& node, std::size_t child,
+                     std::size_t middle) {
+        const bool left = middle - node.begin < node.end - middle;
+        const std::size_t small = child + !left, large = child + left;
+        measure(growth, bag, small, left ? node.begin : middle, left ? middle : node.end);
+        for (std::size_t s = 0; s < growth.size; ++s)
+            growth.cell(large)[s] = growth.cell(node.node)[s] - growth.cell(small)[s];
+        close_if_done(growth, large);
     }
 
     const RowCodes<Code> codes_;
     const std::vector<Column>& columns_;
+    bool every_, side_by_side_ = false;
     FewRows few_;
-    Abreast<Bag> abreast_;
-    bool every_ = true, side_by_side_ = false, ranks_ = true;
-    AbreastLeast least_{};
-    std::vector<std::size_t> lanes_, left_;
-    std::vector<std::uint64_t> abreast_entries_;
+    SmallNode<Code, Bag> small_;
     Finder<Rows>* finder_ = nullptr;
     EntrySort sort_;
     tree::ColumnDraw draw_;
     std::vector<std::int32_t> allowed_, looked_at_;
     std::vector<Candidate> best_;
     std::vector<Open> open_;
-    std::vector<std::size_t> sorted_, counted_;
+    std::vector<std::size_t> sorted_, counted_, to_sort_, lanes_;
     std::vector<Gathered> gathered_;
     std::vector<LargeEntry> entries_;
-    typename Bag::Counters counters_;
-    std::vector<std::size_t> starts_, next_;
-    std::vector<std::uint32_t> to_;
+    Counters<Bag> counters_;
+    Parting<Code> parting_;
 };
 
 }  // namespace ceiba::forest

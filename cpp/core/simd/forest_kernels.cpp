@@ -55,16 +55,8 @@ inline void rank_all(const std::int32_t* key, std::size_t n, std::int32_t* out) 
     rank<kVectors>(key, n, out);
 }
 
-void sort(const std::int32_t* keys, const std::uint32_t* tag, std::size_t n, std::size_t m,
-          std::uint64_t* entries) {
-    std::int32_t place[kRanked];
-    for (std::size_t c = 0; c < m; ++c) {
-        const std::int32_t* key = keys + c * kRanked;
-        rank_all(key, n, place);
-        for (std::size_t i = 0; i < n; ++i)
-            entries[std::size_t(place[i]) * kAbreast + c] =
-                std::uint64_t(key[i] >> kRankBits) << 32 | tag[i];
-    }
+void rank_columns(const std::int32_t* keys, std::size_t n, std::size_t m, std::int32_t* places) {
+    for (std::size_t c = 0; c < m; ++c) rank_all(keys + c * kRanked, n, places + c * kRanked);
 }
 
 // Whole numbers below 2^52, exactly.
@@ -100,16 +92,17 @@ inline Numbers large_enough(const Numbers& weight, std::int64_t total, const Abr
 }
 
 // Lanes [first, first + kLanes) of the columns.
-inline void gini_of(const std::uint64_t* entries, std::size_t n, const AbreastClasses& classes,
-                    const AbreastLeast& least, std::size_t first, AbreastCuts& all) {
+inline void gini_of(const AbreastClasses& classes, std::size_t n, const AbreastLeast& least,
+                    std::size_t first, AbreastCuts& all) {
     const std::uint64_t mask = (std::uint64_t(1) << classes.bits) - 1;
     const Words known = classes.known - Words{}, bits = classes.bits - Words{};
-    const double total = double(classes.total);
+    const auto total = std::int64_t(classes.total);
+    const double whole = double(total);
     Words left{}, weight{}, sum{}, products{};
     Best best;
-    Words entry = load<Words>(entries + first);
+    Words entry = load<Words>(classes.entries + first);
     for (std::size_t i = 0; i + 1 < n; ++i) {
-        const Words following = load<Words>(entries + (i + 1) * kAbreast + first);
+        const Words following = load<Words>(classes.entries + (i + 1) * kAbreast + first);
         const Words w = entry >> 16 & 0xFFFF, shift = times(entry & 0xFFFF, bits);
         // A class that weighs c on the left and is joined by w adds 2 c w + w^2 to the squares.
         sum += times(w, 2 * (left >> shift & mask) + w);
@@ -122,69 +115,50 @@ inline void gini_of(const std::uint64_t* entries, std::size_t n, const AbreastCl
         // sum (T - l)^2 = sum T^2 - 2 sum T l + sum l^2.
         const Words right = classes.squares - 2 * products + sum;
         const Reals here = real(weight);
-        const Reals score = real(sum) / here + real(right) / (total - here);
-        best.offer(score,
-                   large_enough(Numbers(weight), std::int64_t(classes.total), least) &
-                       Numbers(code != next),
-                   code, next);
+        const Reals score = real(sum) / here + real(right) / (whole - here);
+        const Numbers enough = large_enough(Numbers(weight), total, least);
+        best.offer(score, enough & Numbers(code != next), code, next);
     }
     best.keep(all, first);
 }
 
-void gini(const std::uint64_t* entries, std::size_t n, std::size_t m, const AbreastClasses& classes,
-          const AbreastLeast& least, AbreastCuts& best) {
-    for (std::size_t first = 0; first < m; first += kLanes)
-        gini_of(entries, n, classes, least, first, best);
+void gini(const AbreastClasses& classes, std::size_t n, std::size_t m, const AbreastLeast& least,
+          AbreastCuts& best) {
+    for (std::size_t first = 0; first < m; first += kLanes) gini_of(classes, n, least, first, best);
 }
 
-// Targets and weights in the order of `lanes` columns, row after row. They are gathered before any
-// is read as a vector: a load would wait for the narrower stores just before it.
-inline void gather(const std::uint64_t* entries, std::size_t n, std::size_t lanes,
-                   const AbreastNumbers& numbers) {
-    for (std::size_t i = 0; i + 1 < n; ++i) {
-        std::int64_t* target = numbers.scratch + 2 * i * kLanes;
-        for (std::size_t l = 0; l < lanes; ++l) {
-            const auto place = std::uint32_t(entries[i * kAbreast + l]);
-            target[l] = numbers.target[place];
-            target[l + kLanes] = numbers.weight[place];
-        }
-    }
-}
-
-inline void squared_of(const std::uint64_t* entries, std::size_t n, const AbreastNumbers& numbers,
-                       const AbreastLeast& least, std::size_t first, AbreastCuts& all) {
-    const double total = double(numbers.total);
+inline void squared_of(const AbreastNumbers& numbers, std::size_t n, const AbreastLeast& least,
+                       std::size_t first, AbreastCuts& all) {
+    const double whole = double(numbers.total);
     Numbers weight{}, sum{};
     Best best;
-    Words entry = load<Words>(entries + first);
+    Words code = load<Words>(numbers.code + first);
     for (std::size_t i = 0; i + 1 < n; ++i) {
-        const Words following = load<Words>(entries + (i + 1) * kAbreast + first);
-        sum += load<Numbers>(numbers.scratch + 2 * i * kLanes);
-        weight += load<Numbers>(numbers.scratch + (2 * i + 1) * kLanes);
-        const Words code = entry >> 32, next = following >> 32;
-        entry = following;
+        sum += load<Numbers>(numbers.target + i * kAbreast + first);
+        weight += load<Numbers>(numbers.weight + i * kAbreast + first);
+        const Words next = load<Words>(numbers.code + (i + 1) * kAbreast + first);
+        const Words own = code;
+        code = next;
         if (i + 1 < least.rows || n - i - 1 < least.rows) continue;
         const Reals left = __builtin_convertvector(sum, Reals);
         const Reals right = __builtin_convertvector(numbers.sum - sum, Reals);
         const Reals here = real(Words(weight));
-        const Reals score = left / here * left + right / (total - here) * right;
-        best.offer(score, large_enough(weight, numbers.total, least) & Numbers(code != next), code,
-                   next);
+        const Reals score = left / here * left + right / (whole - here) * right;
+        const Numbers enough = large_enough(weight, numbers.total, least);
+        best.offer(score, enough & Numbers(own != next), own, next);
     }
     best.keep(all, first);
 }
 
-void squared(const std::uint64_t* entries, std::size_t n, std::size_t m,
-             const AbreastNumbers& numbers, const AbreastLeast& least, AbreastCuts& best) {
-    for (std::size_t first = 0; first < m; first += kLanes) {
-        gather(entries + first, n, m - first < kLanes ? m - first : kLanes, numbers);
-        squared_of(entries, n, numbers, least, first, best);
-    }
+void squared(const AbreastNumbers& numbers, std::size_t n, std::size_t m, const AbreastLeast& least,
+             AbreastCuts& best) {
+    for (std::size_t first = 0; first < m; first += kLanes)
+        squared_of(numbers, n, least, first, best);
 }
 
 }  // namespace
 
 extern const ForestKernels CEIBA_FOREST_NAME(CEIBA_ISA);
-const ForestKernels CEIBA_FOREST_NAME(CEIBA_ISA){sort, gini, squared};
+const ForestKernels CEIBA_FOREST_NAME(CEIBA_ISA){rank_columns, gini, squared};
 
 }  // namespace ceiba

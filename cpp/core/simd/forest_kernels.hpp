@@ -27,34 +27,35 @@ struct AbreastLeast {
     std::int64_t weight;
 };
 
+// Sorted rows lie row after row, those of the columns side by side: row r of column c stands at
+// r * kAbreast + c.
+
 // Classes of a node: their weights, `bits` each, from below; the sum of the weights, below 2^bits
 // and below 2^15; the sum of their squares.
 struct AbreastClasses {
+    const std::uint64_t* entries;  // code << 32 | weight << 16 | class
     std::uint64_t known;
     std::uint64_t bits;
     std::uint64_t total, squares;
 };
 
-// Numbers of a node, place after place: targets and weights, and their sums.
+// Numbers of a node: codes, targets and weights, and the sums of the latter.
 struct AbreastNumbers {
+    const std::uint64_t* code;
     const std::int64_t* target;
     const std::int64_t* weight;
     std::int64_t sum, total;
-    std::int64_t* scratch;  // room for 2 kAbreast numbers a row
 };
 
 struct ForestKernels {
-    // Sort n <= kRanked rows by each of m columns: keys[c * kRanked + i] is the code of row i above
-    // kRankBits bits that say i. entries[r * kAbreast + c] becomes the code of the r-th row above
-    // its 32-bit tag. Keys lie below 2^31.
-    void (*sort)(const std::int32_t* keys, const std::uint32_t* tag, std::size_t n, std::size_t m,
-                 std::uint64_t* entries);
-    // The best cuts of m sorted columns. Tags are weight << 16 | class,
-    void (*gini)(const std::uint64_t* entries, std::size_t n, std::size_t m,
-                 const AbreastClasses& classes, const AbreastLeast& least, AbreastCuts& best);
-    // ... or places.
-    void (*squared)(const std::uint64_t* entries, std::size_t n, std::size_t m,
-                    const AbreastNumbers& numbers, const AbreastLeast& least, AbreastCuts& best);
+    // Of n <= kRanked rows the place of each in the order of each of m columns. keys[c * kRanked +
+    // i] is the code of row i above kRankBits bits that say i, and below 2^31.
+    void (*rank)(const std::int32_t* keys, std::size_t n, std::size_t m, std::int32_t* places);
+    // The best cuts of m columns of n sorted rows.
+    void (*gini)(const AbreastClasses& classes, std::size_t n, std::size_t m,
+                 const AbreastLeast& least, AbreastCuts& best);
+    void (*squared)(const AbreastNumbers& numbers, std::size_t n, std::size_t m,
+                    const AbreastLeast& least, AbreastCuts& best);
 };
 
 const ForestKernels& forest_kernels();

@@ -10,17 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from ceiba.data.target import Target, Task, class_places
-from ceiba.ensemble.bagging_training import Training
-from ceiba.ensemble.boost_parameters import (
-    Boosted,
-    By,
-    KeepRounds,
-    LearningRate,
-    Rounds,
-    Seed,
-    TreeBins,
-    TreeDepth,
-)
+from ceiba.ensemble.boost_members import BoostedMembers
 from ceiba.ensemble.boost_round import Round
 from ceiba.ensemble.boost_rules import m1, real, samme
 from ceiba.ensemble.boost_verdict import (
@@ -32,7 +22,19 @@ from ceiba.ensemble.boost_verdict import (
     voted,
 )
 from ceiba.ensemble.boost_voices import Places, Shares, Voice
-from ceiba.ensemble.boosting import Boosting, Committee
+from ceiba.ensemble.boosting import Boosting
+from ceiba.ensemble.committee import check_classes, class_attributes
+from ceiba.ensemble.parameters import (
+    By,
+    CommitteeSeed,
+    KeepRounds,
+    LearningRate,
+    MemberEstimator,
+    Rounds,
+    TreeBins,
+    TreeDepth,
+)
+from ceiba.ensemble.training_rows import TrainingRows
 from ceiba.stats.points import Array
 from ceiba.tree.classifier import DecisionTreeClassifier
 from ceiba.tree.decision_tree import DecisionTree
@@ -94,7 +96,7 @@ class AdaBoostClassifier(ClassifierMixin, Boosting):
 
     def __init__(
         self,
-        estimator: Boosted = None,
+        estimator: MemberEstimator = None,
         *,
         n_estimators: Rounds = 50,
         learning_rate: LearningRate = 1.0,
@@ -102,12 +104,14 @@ class AdaBoostClassifier(ClassifierMixin, Boosting):
             Literal["samme", "m1", "real"],
             "SAMME asks each member to be better than a guess among all classes; AdaBoost.M1 to be "
             "right for more than half of the weight. They are the same for two classes. With "
-            "'real' (SAMME.R) members speak by the logarithms of their probabilities.",
+            "'real' (SAMME.R) members speak by the logarithms of their probabilities, in which 0 "
+            "counts as 2^-52, and no row's weight falls below some 2^-36 of the largest: where "
+            "leaves are pure, rounds differ from those of the plain rule.",
         ] = "samme",
         max_depth: TreeDepth = 1,
         max_bins: TreeBins = None,
         by: By = "weights",
-        random_state: Seed = 0,
+        random_state: CommitteeSeed = 0,
         n_jobs: Jobs = None,
         trace: KeepRounds = False,
     ) -> None:
@@ -261,7 +265,7 @@ class AdaBoostClassifier(ClassifierMixin, Boosting):
         return Shares(classes) if self.algorithm == "real" else Places(classes)
 
     def _judged(
-        self, told: Array, training: Training, weights: Array
+        self, told: Array, training: TrainingRows, weights: Array
     ) -> tuple[Round, dict[str, Array]]:
         labels, rate = training.target.values, float(self.learning_rate)
         if self.algorithm == "real":
@@ -273,7 +277,7 @@ class AdaBoostClassifier(ClassifierMixin, Boosting):
         assert training.classes is not None
         return samme(wrong, weights, rate, len(training.classes)), {"wrong": wrong}
 
-    def _take_first(self, committee: Committee, member: Any, found: Round) -> None:
+    def _take_first(self, boosted: BoostedMembers, member: Any, found: Round) -> None:
         rule, advice = "is no better than a guess", "let it look deeper (max_depth)"
         if self.algorithm == "m1":
             rule, advice = "M1 wants to be less than half", f"use algorithm='samme', {advice}"
@@ -283,7 +287,7 @@ class AdaBoostClassifier(ClassifierMixin, Boosting):
             "estimator"
         )
 
-    def _own_tree(self) -> DecisionTree:
+    def _usual(self) -> DecisionTree:
         return DecisionTreeClassifier(
             max_depth=self.max_depth, max_bins=self.max_bins, n_jobs=self.n_jobs
         )
@@ -296,14 +300,9 @@ class AdaBoostClassifier(ClassifierMixin, Boosting):
                 "has no predict_proba: use algorithm='samme'"
             )
 
-    def _more_attributes(self, training: Training) -> dict[str, Any]:
-        classes = training.classes
-        assert classes is not None
-        return {"classes_": classes, "n_classes_": len(classes)}
+    def _more_attributes(self, training: TrainingRows) -> dict[str, Any]:
+        return class_attributes(training.classes)
 
     def _check_state(self) -> None:
         super()._check_state()
-        if self.n_classes_ != len(self.classes_):
-            raise ValueError("n_classes_ must be the number of classes_")
-        for member in self.estimators_:
-            class_places(member.classes_, self.classes_)
+        check_classes(self)

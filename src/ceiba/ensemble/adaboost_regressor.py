@@ -10,21 +10,22 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from ceiba.data.target import Task
-from ceiba.ensemble.bagging_training import Training
-from ceiba.ensemble.boost_parameters import (
-    Boosted,
-    By,
-    KeepRounds,
-    LearningRate,
-    Rounds,
-    Seed,
-    TreeBins,
-    TreeDepth,
-)
+from ceiba.ensemble.boost_members import BoostedMembers
 from ceiba.ensemble.boost_round import Round
 from ceiba.ensemble.boost_rules import losses, r2
 from ceiba.ensemble.boost_voices import Numbers, Voice
-from ceiba.ensemble.boosting import Boosting, Committee
+from ceiba.ensemble.boosting import Boosting
+from ceiba.ensemble.parameters import (
+    By,
+    CommitteeSeed,
+    KeepRounds,
+    LearningRate,
+    MemberEstimator,
+    Rounds,
+    TreeBins,
+    TreeDepth,
+)
+from ceiba.ensemble.training_rows import TrainingRows
 from ceiba.ensemble.weighted_median import weighted_median
 from ceiba.stats.points import Array
 from ceiba.tree.decision_tree import DecisionTree
@@ -83,7 +84,7 @@ class AdaBoostRegressor(RegressorMixin, Boosting):
 
     def __init__(
         self,
-        estimator: Boosted = None,
+        estimator: MemberEstimator = None,
         *,
         n_estimators: Rounds = 50,
         learning_rate: LearningRate = 1.0,
@@ -95,7 +96,7 @@ class AdaBoostRegressor(RegressorMixin, Boosting):
         max_depth: TreeDepth = 3,
         max_bins: TreeBins = None,
         by: By = "weights",
-        random_state: Seed = 0,
+        random_state: CommitteeSeed = 0,
         n_jobs: Jobs = None,
         trace: KeepRounds = False,
     ) -> None:
@@ -145,15 +146,15 @@ class AdaBoostRegressor(RegressorMixin, Boosting):
         return Numbers()
 
     def _judged(
-        self, told: Array, training: Training, weights: Array
+        self, told: Array, training: TrainingRows, weights: Array
     ) -> tuple[Round, dict[str, Array]]:
         loss = losses(np.abs(told - training.target.values), self.loss)
         return r2(loss, weights, float(self.learning_rate)), {"loss": loss}
 
-    def _take_first(self, committee: Committee, member: Any, found: Round) -> None:
-        committee.add(member, 1.0, found.error)
+    def _take_first(self, boosted: BoostedMembers, member: Any, found: Round) -> None:
+        boosted.add(member, 1.0, found.error)
 
-    def _own_tree(self) -> DecisionTree:
+    def _usual(self) -> DecisionTree:
         return DecisionTreeRegressor(
             max_depth=self.max_depth, max_bins=self.max_bins, n_jobs=self.n_jobs
         )

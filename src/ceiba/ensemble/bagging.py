@@ -7,47 +7,32 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import joblib
-from sklearn.base import clone
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    _raise_for_params,
-    _routing_enabled,
-    process_routing,
-)
+import numpy as np
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
-from ceiba.base import Estimator, Steps, seed_of, validate, watched
-from ceiba.data.target import Task
+from ceiba.base import Steps, seed_of, watched
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
-from ceiba.ensemble.bagging_bag import Bag
 from ceiba.ensemble.bagging_lot import Lot
+from ceiba.ensemble.bagging_members import BaggedMembers
 from ceiba.ensemble.bagging_oob import check_possible
-from ceiba.ensemble.bagging_rows import (
-    MemberRows,
-    check_in_memory,
-    given_rows,
-    own_rows,
-    takes_table,
-)
-from ceiba.ensemble.bagging_tally import Ask, Tally, tally
+from ceiba.ensemble.bagging_rows import takes_table
+from ceiba.ensemble.bagging_tally import Ask, MemberTally, tally
 from ceiba.ensemble.bagging_tasks import InConfiguration, groups, one_thread_each
-from ceiba.ensemble.bagging_training import Training
 from ceiba.ensemble.bootstrap import Sampling
+from ceiba.ensemble.committee import Committee
 from ceiba.ensemble.members import Member, Recipe, takes_weights
+from ceiba.ensemble.training_rows import TrainingRows
 from ceiba.stats.points import Array
 
 
-class Bagging(Estimator):
+class Bagging(Committee):
     """Drawing, fitting and asking members; how they decide is the subclass's."""
 
-    _task: ClassVar[Task]
-    # The kind of estimator that members must be, in scikit-learn's word, and the usual one.
-    _kind: ClassVar[str]
-    _usual: ClassVar[type[Any]]
-    n_features_in_: int
+    # The kind of member where no estimator is given.
+    _own: ClassVar[type[Any]]
+    estimators_features_: list[Array]
 
     @watched
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
@@ -56,7 +41,8 @@ class Bagging(Estimator):
         Parameters
         ----------
         X : array, frame, Table or list
-            Rows in memory. Members of Ceiba's own are given a Table, others the rows as they came.
+            Rows in memory. Members of Ceiba's own are given a Table, others the rows as they came,
+            and a Table as the array it was made of or as a pandas frame.
         y : array of shape (n_rows,)
             Classes or numbers.
         sample_weight : array of shape (n_rows,), optional
@@ -69,18 +55,13 @@ class Bagging(Estimator):
         -------
         self : estimator
         """
-        validate(self)
-        params = self._routed("fit", fit_params)
-        check_in_memory(type(self).__name__, X, y, sample_weight)
-        estimator = clone(self._prototype())
-        self._check_kind(estimator)
+        estimator, params = self._begun(fit_params, X, y, sample_weight)
         before = self._bag_before(takes_table(estimator))
-        engine, rows = self._opened(X, takes_table(estimator), y=y, reset=not before.members)
-        training = Training.of(rows, y, sample_weight, self._task)
+        engine, training = self._learning(estimator, X, y, sample_weight, reset=not before.members)
         recipe = self._recipe(estimator, training, before.seed, params)
         bag = self._grown(engine, before, recipe, training)
         attributes = {
-            **rows.attributes,
+            **training.rows.attributes,
             **bag.attributes(),
             **self._more_attributes(training, bool(before.members)),
         }
@@ -89,34 +70,23 @@ class Bagging(Estimator):
         self._keep(attributes)
         return self
 
-    def _prototype(self) -> Any:
-        """What members are copies of."""
-        if self.estimator is not None:
-            return self.estimator
-        usual = self._usual()
+    def _usual(self) -> Any:
+        usual = self._own()
         return usual.set_fit_request(sample_weight=True) if _routing_enabled() else usual
 
-    def _more_attributes(self, training: Training, goes_on: bool) -> dict[str, Any]:
+    def _more_attributes(self, training: TrainingRows, goes_on: bool) -> dict[str, Any]:
         return {}
 
     def _oob_attributes(
-        self, engine: Engine, bag: Bag, training: Training, fitted: dict[str, Any]
+        self, engine: Engine, bag: BaggedMembers, training: TrainingRows, fitted: dict[str, Any]
     ) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _check_kind(self, estimator: Any) -> None:
-        kind = get_tags(estimator).estimator_type
-        if kind not in (None, self._kind):
-            raise ValueError(
-                f"{type(self).__name__} is for {self._task}, and its estimator "
-                f"{type(estimator).__name__} is a {kind}"
-            )
-
-    def _bag_before(self, own: bool) -> Bag:
+    def _bag_before(self, own: bool) -> BaggedMembers:
         """The bag that this fit adds members to; without any, unless it is a warm start."""
         if not self.warm_start or not hasattr(self, "estimators_"):
-            return Bag(seed_of(self.random_state))
-        bag = Bag.of(self)
+            return BaggedMembers(seed_of(self.random_state))
+        bag = BaggedMembers.of(self)
         if len(bag.members) > self.n_estimators:
             raise ValueError(
                 f"n_estimators={self.n_estimators} is less than the {len(bag.members)} members "
@@ -135,13 +105,8 @@ class Bagging(Estimator):
             )
         return bag
 
-    def _opened(
-        self, X: Any, own: bool, *, y: Any = None, reset: bool
-    ) -> tuple[Engine, MemberRows]:
-        return own_rows(self, X, y=y, reset=reset) if own else given_rows(self, X, reset=reset)
-
     def _recipe(
-        self, estimator: Any, training: Training, seed: int, params: dict[str, Any]
+        self, estimator: Any, training: TrainingRows, seed: int, params: dict[str, Any]
     ) -> Recipe:
         weighing = training.weighing()
         # Rows are drawn by weight or carry it along: both would count it twice.
@@ -159,7 +124,9 @@ class Bagging(Estimator):
             _check_method_params(training.rows.data, params, training.kept),
         )  # fmt: skip
 
-    def _grown(self, engine: Engine, before: Bag, recipe: Recipe, training: Training) -> Bag:
+    def _grown(
+        self, engine: Engine, before: BaggedMembers, recipe: Recipe, training: TrainingRows
+    ) -> BaggedMembers:
         there = len(before.members)
         # Members that are added later are known by it to have seen the same rows.
         asked = self.warm_start or self.oob_score
@@ -181,41 +148,26 @@ class Bagging(Estimator):
             members += engine.map(fit, runs[step.number - 1])
         return members
 
-    def _keep(self, attributes: dict[str, Any]) -> None:
-        old = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
-        for name in old:
-            delattr(self, name)
-        self.__dict__.update(attributes)
-
-    def _tally(self, X: Any, ask: Ask, width: tuple[int, ...]) -> Tally:
+    def _tally(self, X: Any, ask: Ask, width: tuple[int, ...]) -> MemberTally:
         """What the members say of rows that need not be those of training."""
-        check_is_fitted(self)
-        check_in_memory(type(self).__name__, X)
-        engine, rows = self._opened(X, "schema_" in vars(self), reset=False)
-        return tally(engine, Bag.of(self).members, rows, ask, width)
+        engine, rows = self._asked_about(X)
+        return tally(engine, BaggedMembers.of(self).members, rows, ask, width)
 
     @property
     def estimators_samples_(self) -> list[Array]:
         """Numbers of the rows that each member was given, as often as it was; drawn again."""
         check_is_fitted(self)
-        bag = Bag.of(self)
+        bag = BaggedMembers.of(self)
         return [bag.sample(number) for number in range(len(bag.members))]
 
     @property
     def feature_importances_(self) -> Array:
         """Mean of the members' importances, where all have them; 0 for columns not given."""
-        check_is_fitted(self)
-        return Bag.of(self).importances(self.n_features_in_)
-
-    def _routed(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Metadata of a call that members have asked for."""
-        _raise_for_params(params, self, method)
-        if not _routing_enabled():
-            return {}
-        routed = process_routing(self, method, **params)
-        callee = "fit" if method == "fit" else self._asked_method()
-        found: dict[str, Any] = dict(routed["estimator"].get(callee, {}))
-        return found
+        each = self._importances()
+        total: Array = np.zeros(self.n_features_in_)
+        for columns, own in zip(self.estimators_features_, each, strict=True):
+            np.add.at(total, columns, own)
+        return total / len(each)
 
     def _asked_method(self) -> str:
         """The method by which members are asked."""
@@ -234,16 +186,9 @@ class Bagging(Estimator):
                 mapping = mapping.add(caller=method, callee=self._asked_method())
         return MetadataRouter(owner=self).add(estimator=self._prototype(), method_mapping=mapping)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._prototype()).input_tags
-        for name in ("allow_nan", "categorical", "string"):
-            setattr(tags.input_tags, name, getattr(inner, name))
-        return tags
-
     def _check_state(self) -> None:
         """What a model file must satisfy."""
-        Bag.of(self).check(self.n_features_in_)
+        BaggedMembers.of(self).check(self.n_features_in_)
 
 
 def column_count(max_features: float, n_columns: int) -> int:

@@ -9,25 +9,26 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ceiba.data.target import Task, class_places, unite_classes
+from ceiba.data.target import Task, unite_classes
 from ceiba.engine import Engine
 from ceiba.ensemble.bagging import Bagging
-from ceiba.ensemble.bagging_bag import Bag
+from ceiba.ensemble.bagging_members import BaggedMembers
 from ceiba.ensemble.bagging_oob import judged_rows
-from ceiba.ensemble.bagging_parameters import (
+from ceiba.ensemble.bagging_tally import Ask, MemberTally, tally
+from ceiba.ensemble.bagging_told import told_probabilities, told_votes
+from ceiba.ensemble.committee import check_classes, class_attributes
+from ceiba.ensemble.parameters import (
     Bootstrap,
     BootstrapFeatures,
-    MaxFeatures,
+    CommitteeSeed,
     MaxSamples,
-    Member,
     MemberCount,
+    MemberEstimator,
+    MemberFeatures,
     OobScore,
-    Seed,
     WarmStart,
 )
-from ceiba.ensemble.bagging_tally import Ask, Tally, tally
-from ceiba.ensemble.bagging_told import told_probabilities, told_votes
-from ceiba.ensemble.bagging_training import Training
+from ceiba.ensemble.training_rows import TrainingRows
 from ceiba.ensemble.votes import Votes
 from ceiba.stats.points import Array
 from ceiba.tree import DecisionTreeClassifier
@@ -38,10 +39,11 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     """Committee of classifiers, each fitted to rows and columns of its own draw.
 
     Members are copies of any estimator. Ceiba's own are given a `Table`, with gaps and nominal
-    columns as they are; others the array or frame that came, so that it must suit them. A member
-    that takes ``sample_weight`` is given each row once, weighted by how often it was drawn; another
-    is given it as often. Classes are given as they are, not as numbers; one that a member has not
-    seen has probability 0 there. Rows must be in memory.
+    columns as they are; others the array or frame that came, so that it must suit them, and a
+    `Table` as the array it was made of or as a pandas frame. A member that takes ``sample_weight``
+    is given each row once, weighted by how often it was drawn; another is given it as often.
+    Classes are given as they are, not as numbers; one that a member has not seen has
+    probability 0 there. Rows must be in memory.
 
     {parameters}
 
@@ -90,19 +92,18 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 
     _task: ClassVar[Task] = "classification"
     _kind: ClassVar[str] = "classifier"
-    _usual: ClassVar[type[Any]] = DecisionTreeClassifier
+    _own: ClassVar[type[Any]] = DecisionTreeClassifier
     classes_: Array
     n_classes_: int
-    estimators_: list[Any]
     seed_: int
 
     def __init__(
         self,
-        estimator: Member = None,
+        estimator: MemberEstimator = None,
         n_estimators: MemberCount = 10,
         *,
         max_samples: MaxSamples = None,
-        max_features: MaxFeatures = 1.0,
+        max_features: MemberFeatures = 1.0,
         bootstrap: Bootstrap = True,
         bootstrap_features: BootstrapFeatures = False,
         voting: Annotated[
@@ -114,7 +115,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         ] = "probability",
         oob_score: OobScore = False,
         warm_start: WarmStart = False,
-        random_state: Seed = 0,
+        random_state: CommitteeSeed = 0,
         n_jobs: Jobs = None,
     ) -> None:
         self.estimator = estimator
@@ -142,7 +143,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         -------
         ndarray of shape (n_rows,)
         """
-        asked = self._routed("predict", params)
+        asked = self._routed("predict", self._asked_method(), params)
         if self.voting == "majority":
             place = self._votes(X, asked).place
         else:
@@ -164,14 +165,14 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         ndarray of shape (n_rows, n_classes)
             Columns as in ``classes_``.
         """
-        asked = self._routed("predict_proba", params)
+        asked = self._routed("predict_proba", self._asked_method(), params)
         if self.voting == "majority":
             return self._votes(X, asked).shares
         return self._probabilities(X, asked)
 
     def predict_log_proba(self, X: Any, **params: Any) -> Array:
         """Logarithms of what `predict_proba` gives."""
-        asked = self._routed("predict_log_proba", params)
+        asked = self._routed("predict_log_proba", self._asked_method(), params)
         majority = self.voting == "majority"
         shares = self._votes(X, asked).shares if majority else self._probabilities(X, asked)
         with np.errstate(divide="ignore"):
@@ -204,7 +205,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     def _probabilities(self, X: Any, params: dict[str, Any]) -> Array:
         return self._asked(X, told_probabilities, params).means
 
-    def _asked(self, X: Any, told: Any, params: dict[str, Any]) -> Tally:
+    def _asked(self, X: Any, told: Any, params: dict[str, Any]) -> MemberTally:
         check_is_fitted(self)
         ask = partial(told, self.classes_, params)
         return self._tally(X, ask, self.classes_.shape)
@@ -213,15 +214,15 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         majority = self.voting == "majority" or not hasattr(self._prototype(), "predict_proba")
         return "predict" if majority else "predict_proba"
 
-    def _more_attributes(self, training: Training, goes_on: bool) -> dict[str, Any]:
+    def _more_attributes(self, training: TrainingRows, goes_on: bool) -> dict[str, Any]:
         classes = training.classes
-        assert classes is not None
-        if goes_on:  # members that are there may know classes that these rows do not have
+        if goes_on and classes is not None:
+            # Members that are there may know classes that these rows do not have.
             classes = unite_classes(self.classes_, classes)
-        return {"classes_": classes, "n_classes_": len(classes)}
+        return class_attributes(classes)
 
     def _oob_attributes(
-        self, engine: Engine, bag: Bag, training: Training, fitted: dict[str, Any]
+        self, engine: Engine, bag: BaggedMembers, training: TrainingRows, fitted: dict[str, Any]
     ) -> dict[str, Any]:
         classes: Array = fitted["classes_"]
         majority = self.voting == "majority"
@@ -240,7 +241,4 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 
     def _check_state(self) -> None:
         super()._check_state()
-        if self.n_classes_ != len(self.classes_):
-            raise ValueError("n_classes_ must be the number of classes_")
-        for member in self.estimators_:
-            class_places(member.classes_, self.classes_)
+        check_classes(self)

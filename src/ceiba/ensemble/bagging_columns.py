@@ -40,7 +40,7 @@ def table_columns(table: Table, columns: Array) -> Table:
     if table.block is not None:
         return Table(schema, len(table), table.block[:, columns])
     arrays = tuple(table.column(j) for j in chosen)
-    gaps = {place: _mask(table, j) for place, j in enumerate(chosen)}
+    gaps = {place: untold_gaps(table, j) for place, j in enumerate(chosen)}
     masks = {place: mask for place, mask in gaps.items() if mask is not None}
     return Table(schema, len(table), None, arrays, masks)
 
@@ -64,7 +64,7 @@ def is_frame(data: Any) -> bool:
     return bool(is_into_dataframe(data))
 
 
-def _mask(table: Table, j: int) -> Array | None:
+def untold_gaps(table: Table, j: int) -> Array | None:
     """Gaps that the numbers of a column do not tell themselves."""
     told = table.schema[j].kind is not Kind.NUMERIC or table.column(j).dtype.kind == "f"
     return None if told else table.gaps(j)

@@ -11,22 +11,22 @@ from sklearn.metrics import r2_score
 from ceiba.data.target import Task
 from ceiba.engine import Engine
 from ceiba.ensemble.bagging import Bagging
-from ceiba.ensemble.bagging_bag import Bag
+from ceiba.ensemble.bagging_members import BaggedMembers
 from ceiba.ensemble.bagging_oob import judged_rows
-from ceiba.ensemble.bagging_parameters import (
-    Bootstrap,
-    BootstrapFeatures,
-    MaxFeatures,
-    MaxSamples,
-    Member,
-    MemberCount,
-    OobScore,
-    Seed,
-    WarmStart,
-)
 from ceiba.ensemble.bagging_tally import tally
 from ceiba.ensemble.bagging_told import told_numbers
-from ceiba.ensemble.bagging_training import Training
+from ceiba.ensemble.parameters import (
+    Bootstrap,
+    BootstrapFeatures,
+    CommitteeSeed,
+    MaxSamples,
+    MemberCount,
+    MemberEstimator,
+    MemberFeatures,
+    OobScore,
+    WarmStart,
+)
+from ceiba.ensemble.training_rows import TrainingRows
 from ceiba.stats.points import Array
 from ceiba.tree import DecisionTreeRegressor
 from ceiba.tree.parameters import Jobs
@@ -36,9 +36,10 @@ class BaggingRegressor(RegressorMixin, Bagging):
     """Committee of regressors, each fitted to rows and columns of its own draw; their mean counts.
 
     Members are copies of any estimator. Ceiba's own are given a `Table`, with gaps and nominal
-    columns as they are; others the array or frame that came, so that it must suit them. A member
-    that takes ``sample_weight`` is given each row once, weighted by how often it was drawn; another
-    is given it as often. Rows must be in memory.
+    columns as they are; others the array or frame that came, so that it must suit them, and a
+    `Table` as the array it was made of or as a pandas frame. A member that takes ``sample_weight``
+    is given each row once, weighted by how often it was drawn; another is given it as often.
+    Rows must be in memory.
 
     {parameters}
 
@@ -80,20 +81,20 @@ class BaggingRegressor(RegressorMixin, Bagging):
 
     _task: ClassVar[Task] = "regression"
     _kind: ClassVar[str] = "regressor"
-    _usual: ClassVar[type[Any]] = DecisionTreeRegressor
+    _own: ClassVar[type[Any]] = DecisionTreeRegressor
 
     def __init__(
         self,
-        estimator: Member = None,
+        estimator: MemberEstimator = None,
         n_estimators: MemberCount = 10,
         *,
         max_samples: MaxSamples = None,
-        max_features: MaxFeatures = 1.0,
+        max_features: MemberFeatures = 1.0,
         bootstrap: Bootstrap = True,
         bootstrap_features: BootstrapFeatures = False,
         oob_score: OobScore = False,
         warm_start: WarmStart = False,
-        random_state: Seed = 0,
+        random_state: CommitteeSeed = 0,
         n_jobs: Jobs = None,
     ) -> None:
         self.estimator = estimator
@@ -120,11 +121,11 @@ class BaggingRegressor(RegressorMixin, Bagging):
         -------
         ndarray of shape (n_rows,)
         """
-        ask = partial(told_numbers, self._routed("predict", params))
+        ask = partial(told_numbers, self._routed("predict", self._asked_method(), params))
         return self._tally(X, ask, ()).means
 
     def _oob_attributes(
-        self, engine: Engine, bag: Bag, training: Training, fitted: dict[str, Any]
+        self, engine: Engine, bag: BaggedMembers, training: TrainingRows, fitted: dict[str, Any]
     ) -> dict[str, Any]:
         ask = partial(told_numbers, {})
         found = tally(engine, bag.members, training.rows, ask, (), bag.out)

@@ -16,7 +16,7 @@ from ceiba.data.container import check_size
 from ceiba.data.table import Table
 from ceiba.engine import Engine, LocalEngine
 from ceiba.engine.threads import effective_threads
-from ceiba.ensemble.bagging_columns import is_frame, take_columns
+from ceiba.ensemble.bagging_columns import is_frame, take_columns, untold_gaps
 from ceiba.stats.points import Array
 
 
@@ -101,35 +101,42 @@ def own_rows(model: Any, X: Any, *, y: Any = None, reset: bool) -> tuple[Engine,
 
 
 def given_rows(model: Any, X: Any, *, reset: bool) -> tuple[Engine, MemberRows]:
-    """The rows as they came; lists become arrays."""
+    """The rows as they came; lists become arrays, and tables what other libraries read."""
     if not reset:
         check_is_fitted(model)
     probe = copy.copy(model)  # a fit that fails must leave the model's own columns as they were
     if reset:
         vars(probe).pop("feature_names_in_", None)
     if isinstance(X, Table):
-        attributes = schema_attributes(X.schema)
-        del attributes["schema_"]
-        if not reset:
-            _check_width(model, X)
-    elif is_frame(X):
+        X = _handed_over(X, type(model.estimator).__name__)
+    if is_frame(X):
         check_size(*X.shape)
         validate_data(probe, X, reset=reset, skip_check_array=True)
-        attributes = _columns_of(probe)
     else:
         X = validate_data(probe, X, reset=reset, dtype=None, ensure_all_finite=False)
-        attributes = _columns_of(probe)
+    names = ("n_features_in_", "feature_names_in_")
+    attributes = {name: vars(probe)[name] for name in names if name in vars(probe)}
     return LocalEngine(effective_threads(model.n_jobs)), MemberRows(X, attributes)
 
 
-def _columns_of(model: Any) -> dict[str, Any]:
-    names = ("n_features_in_", "feature_names_in_")
-    return {name: vars(model)[name] for name in names if name in vars(model)}
+def _handed_over(table: Table, who: str) -> Any:
+    """A table as learners of other libraries read it: its array, or a pandas frame."""
+    if table.block is not None and not table.schema.named:
+        return table.block
+    way = "give the array or frame that it was made from, or a member of Ceiba's own"
+    for place, column in enumerate(table.schema):
+        if column.temporal or untold_gaps(table, place) is not None:
+            what = "times" if column.temporal else "gaps among whole numbers"
+            raise ValueError(
+                f"column {column.name!r} of the Table holds {what}, which cannot be handed over "
+                f"to {who} as they are: {way}"
+            )
+    from ceiba.datasets.frame import to_frame  # with all that reads datasets: when it is needed
 
-
-def _check_width(model: Any, table: Table) -> None:
-    if table.shape[1] != model.n_features_in_:
-        raise ValueError(
-            f"X has {table.shape[1]} features, but {type(model).__name__} is expecting "
-            f"{model.n_features_in_} features as input."
-        )
+    try:
+        return to_frame(table)
+    except ImportError as error:
+        raise ImportError(
+            f"{who} is handed a Table as a pandas frame, which needs pandas: pip install "
+            f'"ceiba[files]"; or {way}'
+        ) from error

@@ -12,12 +12,12 @@ import numpy as np
 from ceiba.engine import Engine
 from ceiba.ensemble.bagging_rows import MemberRows
 from ceiba.ensemble.bagging_tasks import InConfiguration, groups
-from ceiba.ensemble.members import Member, member_error
+from ceiba.ensemble.members import Member, blaming
 from ceiba.stats.points import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class MemberTally:
     """Sums over members of what they say of each row.
 
     Parameters
@@ -28,7 +28,7 @@ class Tally:
 
     Examples
     --------
-    >>> Tally(np.array([[3.0, 1.0], [0.0, 0.0]]), np.array([4, 0])).means
+    >>> MemberTally(np.array([[3.0, 1.0], [0.0, 0.0]]), np.array([4, 0])).means
     array([[0.75, 0.25],
            [ nan,  nan]])
     """
@@ -55,7 +55,7 @@ def tally(
     ask: Ask,
     width: tuple[int, ...],
     which: Callable[[int], Array] | None = None,
-) -> Tally:
+) -> MemberTally:
     """Ask every member and add up the answers, in the members' order.
 
     Parameters
@@ -72,7 +72,7 @@ def tally(
         for place, said in engine.map(answer, group):
             totals[place] += said
             asked[place] += 1
-    return Tally(totals, asked)
+    return MemberTally(totals, asked)
 
 
 def _answer(
@@ -86,8 +86,6 @@ def _answer(
     if place is not None and not len(place):
         return place, np.zeros(())  # a member that was given every row is not asked
     member = members[number]
-    try:
+    with blaming(f"member {number} of the bag could not predict"):
         said = ask(member.estimator, rows.part(place, member.columns))
-    except Exception as error:
-        raise member_error(number, "could not predict", error) from error
     return (slice(None) if place is None else place), said

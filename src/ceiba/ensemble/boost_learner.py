@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
-from ceiba.ensemble.bagging_training import Training
 from ceiba.ensemble.boost_voices import Voice
 from ceiba.ensemble.bootstrap import Sampling
-from ceiba.ensemble.members import member_seed, seeded, takes_weights
+from ceiba.ensemble.members import blaming, member_seed, seeded, takes_weights
+from ceiba.ensemble.training_rows import TrainingRows
 from ceiba.stats.points import Array
 
 
@@ -30,7 +31,7 @@ class AnyLearner:
     Parameters
     ----------
     estimator : estimator
-    training : Training
+    training : TrainingRows
         Rows of positive weight.
     voice : Voice
     seed : int
@@ -43,7 +44,7 @@ class AnyLearner:
     """
 
     estimator: Any
-    training: Training
+    training: TrainingRows
     voice: Voice
     seed: int
     draws: bool
@@ -59,8 +60,10 @@ class AnyLearner:
         params = _check_method_params(data.data, self.params, rows)
         if weight is not None:
             params["sample_weight"] = weight
-        member.fit(data.part(rows), target if rows is None else target[rows], **params)
-        return member, self.voice.of(member, data.data, self.threads)
+        with in_round(number, "could not be fitted"):
+            member.fit(data.part(rows), target if rows is None else target[rows], **params)
+        with in_round(number, "could not predict"):
+            return member, self.voice.of(member, data.data, self.threads)
 
     def _drawn(self, weights: Array, seed: int) -> tuple[Array, Array | None]:
         """Rows drawn by weight: once with a weight, or as often as drawn if it takes none."""
@@ -70,6 +73,11 @@ class AnyLearner:
         counts = sampling.counts(seed)
         rows = np.flatnonzero(counts)
         return rows, counts[rows].astype(np.float64)
+
+
+def in_round(number: int, failure: str) -> AbstractContextManager[None]:
+    """Tell what goes wrong inside as the failure of a round's member; rounds count from 1."""
+    return blaming(f"the member of round {number + 1} {failure}")
 
 
 def drawing(weights: Array) -> Sampling:

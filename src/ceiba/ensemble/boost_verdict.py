@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import softmax
 
 from ceiba.ensemble.boost_rules import log_shares
+from ceiba.ensemble.votes import lead
 from ceiba.stats.points import Array
 
 T = TypeVar("T")
@@ -51,7 +52,7 @@ def probabilities(said: Array, norm: float) -> Array:
 
 
 def margin(said: Array, reach: Array, labels: Array) -> Array:
-    """What was said for a row's class less the most for another, as a share of ``reach``.
+    """By how much a row's class leads, as a share of ``reach``; 1 where there is no other class.
 
     Parameters
     ----------
@@ -63,11 +64,8 @@ def margin(said: Array, reach: Array, labels: Array) -> Array:
     """
     if said.shape[1] == 1:
         return np.ones(len(said))
-    rows = np.arange(len(said))
-    others = said.copy()
-    others[rows, labels] = -np.inf
-    apart = said[rows, labels] - others.max(axis=1)
-    found: Array = np.divide(apart, reach, out=np.zeros(len(said)), where=reach > 0)
+    ahead = lead(said, labels)
+    found: Array = np.divide(ahead, reach, out=np.zeros(len(said)), where=reach > 0)
     return np.clip(found, -1.0, 1.0, out=found)
 
 

@@ -20,9 +20,9 @@ _LEAST = 1e-50
 class RowWeights:
     """Weights that sum to 1: what each row came with, times what the rounds have made of it.
 
-    The factors are whole multiples of a power of two, none below 2^-36 of the largest, so that the
-    sums of small tables are exact in any order: a row of weight 2 is then the row twice, even
-    where splits tie.
+    The factors are whole multiples, one at least, of a step: a power of two that is at most 2^-35
+    of the largest. So the sums of small tables are exact in any order: a row of weight 2 is then
+    the row twice, even where splits tie.
 
     Parameters
     ----------

@@ -37,6 +37,15 @@ def keyed(seed: int, stream: int, number: int) -> int:
     return int(_native.keyed(seed, stream, np.array([number], np.uint64))[0])
 
 
+def tree_seeds(origins: Array) -> Array:
+    """Seeds of trees, from the seed of the forest that each was grown in and its number there."""
+    seeds = np.empty(len(origins), np.uint64)
+    for seed in np.unique(origins[:, 0]):
+        own = origins[:, 0] == seed
+        seeds[own] = _native.keyed(int(seed), TREE, np.ascontiguousarray(origins[own, 1]))
+    return seeds
+
+
 def drawn_columns(seed: int, n_columns: int, wanted: int, *, replace: bool = False) -> Array:
     """Columns that the member of a seed looks at.
 

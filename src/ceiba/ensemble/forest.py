@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -13,13 +13,11 @@ from ceiba import _native
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
 from ceiba.ensemble.forest_check import check_record
+from ceiba.ensemble.forest_choice import chosen, shifted
+from ceiba.ensemble.forest_record import packed, unpacked
 from ceiba.stats.points import Array
 from ceiba.stats.tree_columns import REAL, SINGLE, ColumnTypes, column_arrays
 from ceiba.tree.structure import Tree
-
-LEAF, WORDS, TABLE = 0, 6, 7
-# A leaf of classes whose weights are a row of `leaves`.
-LISTED = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +47,9 @@ class Forest:
         Trees that were grown so far, dropped ones included: the number of the next.
     weight_unit : ndarray of shape (n_trees,)
         The weight that one stands for in the leaves of classes of each tree.
+    origins : ndarray of uint64 of shape (n_trees, 2) or None
+        Of each tree the seed of the forest that it was grown in, and its number there, which tell
+        its own seed; None where an older file did not keep them.
 
     Examples
     --------
@@ -70,6 +71,7 @@ class Forest:
     n_classes: int
     grown: int
     weight_unit: Array
+    origins: Array | None = None
 
     def __post_init__(self) -> None:
         for entry in fields(self):
@@ -154,39 +156,43 @@ class Forest:
 
     def without(self, trees: Sequence[int]) -> Forest:
         """The forest without some of its trees."""
-        for t in trees:
-            if not -self.n_trees <= t < self.n_trees:
-                raise ValueError(f"there is no tree {t}: they are 0 to {self.n_trees - 1}")
-        out = {t % self.n_trees for t in trees}
-        kept = [t for t in range(self.n_trees) if t not in out]
-        if not kept:
+        asked = np.asarray(list(trees))
+        if asked.size and (asked.dtype.kind not in "iu" or asked.ndim != 1):
+            raise ValueError(f"trees are dropped by their numbers, 0 to {self.n_trees - 1}")
+        outside = asked[(asked < -self.n_trees) | (asked >= self.n_trees)]
+        if len(outside):
+            raise ValueError(f"there is no tree {outside[0]}: they are 0 to {self.n_trees - 1}")
+        kept = np.ones(self.n_trees, bool)
+        kept[asked.astype(np.int64)] = False
+        if not kept.any():
             raise ValueError("a forest needs a tree: leave at least one")
-        parts = [_alone(self, t) for t in kept]
-        return replace(parts[0].joined(*parts[1:]), grown=self.grown)
+        return chosen(self, kept)
 
     def joined(self, *others: Forest) -> Forest:
         """The trees of all forests, one forest after the other."""
         every = (self, *others)
-        words = np.cumsum([0, *(len(f.words) for f in every)])
-        tables = np.cumsum([0, *(len(f.tables) for f in every)])
-        leaves = np.cumsum([0, *(len(f.leaves) for f in every)])
+        beside = {
+            name: np.cumsum([0, *(len(getattr(f, name)) for f in every)])
+            for name in ("words", "tables", "leaves")
+        }
         ends = np.cumsum([0, *(f.n_nodes for f in every)])
-        shifted = [
-            _shifted(f, int(words[i]), int(tables[i]), int(leaves[i])) for i, f in enumerate(every)
+        nodes = [
+            shifted(f, **{name: int(start[i]) for name, start in beside.items()})
+            for i, f in enumerate(every)
         ]
+        told = [f.origins for f in every if f.origins is not None]
         first = [f.first[:-1] + ends[i] for i, f in enumerate(every)]
         return Forest(
-            nodes=np.concatenate(shifted),
+            nodes=np.concatenate(nodes),
             first=np.concatenate([*first, ends[-1:]]).astype(np.int64),
-            words=np.concatenate([f.words for f in every]),
-            tables=np.concatenate([f.tables for f in every]),
-            leaves=np.concatenate([f.leaves for f in every]),
+            **{name: np.concatenate([getattr(f, name) for f in every]) for name in beside},
             keys=np.concatenate([f.keys for f in every]),
             importances=np.concatenate([f.importances for f in every]),
             schema=self.schema,
             n_classes=self.n_classes,
             grown=max(f.grown for f in every),
             weight_unit=np.concatenate([f.weight_unit for f in every]),
+            origins=np.concatenate(told) if len(told) == len(every) else None,
         )
 
     def mean_importances(self) -> Array:
@@ -201,61 +207,24 @@ class Forest:
         mean = shares.mean(axis=0)
         return np.asarray(mean / mean.sum())
 
+    def decided(self, told: Array) -> Array:
+        """Place of the class of the largest share of each row; of equal ones the first."""
+        places: Array = told.argmax(axis=1)
+        return places
+
     def to_json(self) -> dict[str, Any]:
-        """Plain dictionary for a model file; its arrays stay arrays."""
-        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        """Plain dictionary for a model file; its arrays stay arrays.
+
+        Where trees are small, what is kept of each of them is packed: see
+        `ceiba.ensemble.forest_record`.
+        """
+        return packed(self)
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Forest:
         """The forest that `to_json` wrote; ValueError where it contradicts itself."""
+        record = unpacked(record)
         check_record(record, {entry.name for entry in fields(cls)})
         forest = cls(**record)
         _ = forest.native  # checks the nodes
         return forest
-
-
-def _alone(forest: Forest, number: int) -> Forest:
-    """One tree of a forest, with those words, tables and leaves that are its own.
-
-    Trees stand one after the other in these arrays, as their nodes do.
-    """
-    nodes = forest.nodes[forest.first[number] : forest.first[number + 1]]
-    halves = nodes.view(np.uint32)
-    test, flag = halves[:, 3] >> 24 & 0xF, halves[:, 3] >> 28
-    levels = np.array(forest.columns.levels, np.int64)[halves[:, 3] & 0xFFFFFF]
-    words = _span(nodes[:, 0], test == WORDS, (levels + 63) // 64)
-    tables = _span(nodes[:, 0], test == TABLE, levels + 1)
-    listed = (test == LEAF) & (flag == LISTED) & (forest.n_classes > 0)
-    leaves = _span(halves[:, 2], listed, np.ones(len(nodes), np.int64))
-    alone = replace(
-        forest, nodes=nodes, first=np.array([0, len(nodes)]),
-        words=forest.words[words], tables=forest.tables[tables], leaves=forest.leaves[leaves],
-        keys=forest.keys[number : number + 1], importances=forest.importances[number : number + 1],
-        weight_unit=forest.weight_unit[number : number + 1],
-    )  # fmt: skip
-    moved = _shifted(alone, -words.start, -tables.start, -leaves.start)
-    return replace(alone, nodes=moved)
-
-
-def _span(places: Array, wanted: Array, lengths: Array) -> slice:
-    """From the first to the end of the last of some entries."""
-    if not wanted.any():
-        return slice(0, 0)
-    own = places[wanted].astype(np.int64)
-    return slice(int(own.min()), int((own + lengths[wanted]).max()))
-
-
-def _shifted(forest: Forest, words: int, tables: int, leaves: int) -> Array:
-    """Nodes whose places in words, tables and leaves are moved on."""
-    if not (words or tables or leaves):
-        return forest.nodes
-    nodes = forest.nodes.copy()
-    halves = nodes.view(np.uint32)
-    test, flag = halves[:, 3] >> 24 & 0xF, halves[:, 3] >> 28
-    # Unsigned numbers wrap around, so that a shift may go back.
-    nodes[test == WORDS, 0] += np.uint64(words % 2**64)
-    nodes[test == TABLE, 0] += np.uint64(tables % 2**64)
-    if forest.n_classes:
-        listed = (test == LEAF) & (flag == LISTED)
-        halves[listed, 2] += np.uint32(leaves % 2**32)
-    return nodes

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ceiba.data.schema import Schema
+from ceiba.ensemble.bootstrap import tree_seeds
+from ceiba.stats.points import Array
 
 _ARRAYS: dict[str, tuple[Any, int]] = {
     "nodes": (np.uint64, 2), "first": (np.int64, 1), "words": (np.uint64, 1),
@@ -31,6 +33,7 @@ def check_record(record: dict[str, Any], names: set[str]) -> None:
         raise ValueError("a forest has at least one tree")
     if record["keys"].shape != (trees, 3):
         raise ValueError("keys must be three of each tree")
+    _check_origins(record["origins"], record["keys"])
     if record["importances"].shape != (trees, len(record["schema"])):
         raise ValueError("importances must be told of every tree and column")
     for name in ("n_classes", "grown"):
@@ -43,3 +46,13 @@ def check_record(record: dict[str, Any], names: set[str]) -> None:
         raise ValueError("importances must be numbers of 0 or more")
     if record["n_classes"] > _MOST_CLASSES:
         raise ValueError("there are too many classes")
+
+
+def _check_origins(origins: Any, keys: Array) -> None:
+    """Seeds of trees must be those that their origins tell."""
+    if origins is None:
+        return
+    if not isinstance(origins, np.ndarray) or origins.dtype != np.uint64:
+        raise ValueError("origins must be an array of uint64")
+    if origins.shape != (len(keys), 2) or (tree_seeds(origins) != keys[:, 0]).any():
+        raise ValueError("origins must tell the seed of each tree")

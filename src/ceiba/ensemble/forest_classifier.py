@@ -71,7 +71,8 @@ class RandomForestClassifier(ScoresScans, ClassifierMixin, RandomForest):
     n_classes_ : int
     oob_score_ : float
         With ``oob_score=True``: accuracy on rows out of the bag. Rows count alike in all
-        out-of-bag numbers: sample weights decide what is drawn, and no more.
+        out-of-bag numbers, as in scikit-learn: sample weights decide what is drawn, and no more;
+        bags weigh rows by them, as ``score`` does where it is given them.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
         Class shares of each training row by the trees that did not draw it; NaN where all did, and
         for rows of weight zero.
@@ -178,7 +179,7 @@ class RandomForestClassifier(ScoresScans, ClassifierMixin, RandomForest):
         ndarray of shape (n_rows,)
         """
         told = self._told(X)
-        classes: Array = self.classes_[told.argmax(axis=1)]
+        classes: Array = self.classes_[self.forest_.decided(told)]
         return classes
 
     def predict_proba(self, X: Any) -> Array:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ceiba import _native
 from ceiba.engine import Engine
-from ceiba.ensemble.bootstrap import TREE, Sampling, counts_rows
+from ceiba.ensemble.bootstrap import Sampling, counts_rows, tree_seeds
 from ceiba.ensemble.forest import Forest
 from ceiba.stats import Labelled, TargetSurvey
 from ceiba.stats.coding import Coding, Scale
@@ -136,8 +136,9 @@ class ForestGrower:
         """Trees number ``first`` to ``last`` - 1."""
         coding, codes, scale = self._coded()
         bags, fixed, columns = self.bags, self.bags.fixed, coding.columns
-        numbers = np.arange(first, last, dtype=np.uint64)
-        seeds = np.asarray(_native.keyed(self.seed, TREE, numbers))
+        origins = np.empty((last - first, 2), np.uint64)
+        origins[:, 0], origins[:, 1] = self.seed, np.arange(first, last)
+        seeds = tree_seeds(origins)
         arrays = _native.forest_grow(
             self._rules().native(), codes, coding.native(), bags.targets.native(),
             bags.sampling.native(), seeds, self._columns_a_tree(),
@@ -150,7 +151,7 @@ class ForestGrower:
         keys[:, 0], keys[:, 1], keys[:, 2] = seeds, len(bags.rows), bags.mark
         return Forest(
             **arrays, keys=keys, schema=self.schema, n_classes=n_classes, grown=last,
-            weight_unit=np.full(len(seeds), fixed.weight_unit),
+            weight_unit=np.full(len(seeds), fixed.weight_unit), origins=origins,
         )  # fmt: skip
 
     def _columns_a_tree(self) -> int:

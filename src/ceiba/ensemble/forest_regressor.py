@@ -64,7 +64,8 @@ class RandomForestRegressor(ScoresScans, RegressorMixin, RandomForest):
         The trees; ``tree(i)`` gives one to look at.
     oob_score_ : float
         With ``oob_score=True``: R² on rows out of the bag. Rows count alike in all out-of-bag
-        numbers: sample weights decide what is drawn, and no more.
+        numbers, as in scikit-learn: sample weights decide what is drawn, and no more; bags weigh
+        rows by them, as ``score`` does where it is given them.
     oob_prediction_ : ndarray of shape (n_rows,)
         What trees that did not draw a training row say of it; NaN where all did, and for rows of
         weight zero.
@@ -195,8 +196,7 @@ class RandomForestRegressor(ScoresScans, RegressorMixin, RandomForest):
         wanted = np.atleast_1d(np.asarray(q, np.float64))
         if wanted.ndim != 1 or not ((wanted >= 0) & (wanted <= 1)).all():
             raise ValueError("q must be numbers from 0 to 1")
-        leaves = self.apply(X)
-        threads = self._open(X, reset=False)[0].threads
+        leaves, threads = self._leaves(X)
         found: Array = self.leaf_targets_.quantiles(self.forest_, leaves, wanted, threads)
         return found[:, 0] if np.ndim(q) == 0 else found
 

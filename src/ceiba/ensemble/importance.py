@@ -10,6 +10,12 @@ from scipy.stats import norm
 
 from ceiba.stats.points import Array
 
+# A noise column's value is a sum over pairs of rows, one judged and one learnt from, and every pair
+# is there both ways round. If both ways said the same, the variance would be twice that of
+# independent rows; permutations, which differ for each tree, lessen that. Measured on noise, values
+# spread by 1.1 (50 trees) to 1.4 (500 trees, or large leaves) times their standard error.
+_SIDES = 2.0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PermutationImportance:
@@ -18,14 +24,16 @@ class PermutationImportance:
     ``value`` is the mean over rows of what each loses more, on average over the trees that did not
     draw it, when the column is permuted among such rows. For a column that says nothing beyond the
     others the two losses differ by chance alone: it then lies within ``band`` of zero, and reads as
-    zero in ``reads``.
+    zero in ``reads``. Rows are not independent: each is judged by trees that learnt from the
+    others, so that what two rows have in common by chance counts from either side. That at most
+    doubles the variance, and the band allows for it.
 
     Parameters
     ----------
     names : list of str
         The columns.
     value, error : ndarray of shape (n_columns,)
-        Importance, and its standard error over the rows.
+        Importance, and its standard error over the rows, as if they were independent.
     band : ndarray of shape (n_columns,)
         Half-width around zero that a noise column keeps to, for all columns together with the
         confidence ``level`` (Bonferroni).
@@ -77,7 +85,7 @@ class PermutationImportance:
         error = np.full(len(names), np.inf)
         if n > 1:
             error = mean.std(axis=0, ddof=1) / np.sqrt(n) * scale**2
-        band = error * norm.ppf(1 - (1 - level) / (2 * len(names)))
+        band = error * np.sqrt(_SIDES) * norm.ppf(1 - (1 - level) / (2 * len(names)))
         measure = "error rate" if classes else "mean squared error"
         return cls(list(names), value, error, band, level, measure, repeats)
 

@@ -1,7 +1,9 @@
-"""Fitting one member of a bag: its seeds, its columns, its rows."""
+"""Fitting one member of a bag: its seeds, its columns, its rows, and who is to blame."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +21,7 @@ _STATE_BITS = 31
 
 
 class MemberError(RuntimeError):
-    """A member of a bag has failed; the message names it."""
+    """A member of a committee has failed; the message names it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,10 +82,8 @@ class Recipe:
         params = _check_method_params(self.rows.data, self.params, rows)
         if weight is not None:
             params["sample_weight"] = weight
-        try:
+        with blaming(f"member {number} of the bag could not be fitted"):
             estimator.fit(self.rows.part(rows, columns), self.target[rows], **params)
-        except Exception as error:
-            raise member_error(number, "could not be fitted", error) from error
         return Member(estimator, columns)
 
     def draw(self, seed: int) -> tuple[Array, Array | None]:
@@ -130,13 +130,24 @@ def takes_weights(estimator: Any) -> bool:
     return bool(has_fit_parameter(estimator, "sample_weight"))
 
 
-def member_error(number: int, what: str, error: Exception) -> Exception:
-    """``error`` told with the number of the member; the common kinds stay what they are."""
-    text = f"member {number} of the bag {what}: {error}"
-    for kind in (ValueError, TypeError, MemoryError):
-        if isinstance(error, kind):
-            return kind(text)
-    return MemberError(text)
+@contextmanager
+def blaming(failure: str) -> Iterator[None]:
+    """Tell what goes wrong inside as the failure of a member; the common kinds stay what they are.
+
+    Examples
+    --------
+    >>> with blaming("member 3 of the bag could not be fitted"):
+    ...     raise ValueError("two classes are wanted")
+    Traceback (most recent call last):
+        ...
+    ValueError: member 3 of the bag could not be fitted: two classes are wanted
+    """
+    try:
+        yield
+    except Exception as error:
+        kinds = (ValueError, TypeError, MemoryError)
+        kind = next((kind for kind in kinds if isinstance(error, kind)), MemberError)
+        raise kind(f"{failure}: {error}") from error
 
 
 def _is_state(name: str) -> bool:

@@ -1,12 +1,97 @@
-"""Hyper-parameters that random forests share, each declared once."""
+"""Hyper-parameters of committees, those of forests among them, each declared once."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from numpy.random import Generator, RandomState
 
-from ceiba.base import AtLeast, Between
+from ceiba.base import Above, AtLeast, Between
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """Whatever keeps scikit-learn's contract: an estimator with ``fit`` and ``predict``."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Learn from rows."""
+        ...
+
+    def predict(self, X: Any) -> Any:
+        """A prediction for each row."""
+        ...
+
+
+CountOrShare = Annotated[int, AtLeast(1)] | Annotated[float, Between(0.0, 1.0, closed="right")]
+
+# Of every committee. A tree is the member of a forest.
+
+MemberEstimator = Annotated[
+    Learner | None,
+    "What each member is a copy of: any estimator with scikit-learn's contract, Ceiba's or "
+    "another, pipelines too. None for Ceiba's own decision tree. Every ``random_state`` in it is "
+    "set from the seed and the member's number.",
+]
+MaxSamples = Annotated[
+    CountOrShare | None,
+    "Rows that are drawn for each member: a number, a share of all rows (of the sum of whole "
+    "weights), or with None as many as there are.",
+]
+Bootstrap = Annotated[
+    bool,
+    "Whether rows are drawn with replacement, and by weight: whole weights count as repeated rows, "
+    "others are chances of being drawn. Otherwise each row is drawn once at most, and keeps its "
+    "weight; without ``max_samples`` every member is given all rows.",
+]
+WarmStart = Annotated[
+    bool,
+    "Whether ``fit`` keeps the members that are there, and adds new ones, fitted to the rows given "
+    "then, until there are ``n_estimators``: on the same rows as if all were fitted at once.",
+]
+CommitteeSeed = Annotated[
+    int | RandomState | Generator | None,
+    "Seed of all draws and of the members' own random states: the same number gives the same "
+    "committee for any number of threads; None draws a fresh one.",
+]
+
+# Of bagging.
+
+MemberCount = Annotated[int, AtLeast(1), "Number of members."]
+MemberFeatures = Annotated[
+    CountOrShare,
+    "Columns drawn for a member: a number, or a share of all columns, rounded down but at least "
+    "one.",
+]
+BootstrapFeatures = Annotated[
+    bool, "Whether columns are drawn with replacement: a column may then come twice."
+]
+OobScore = Annotated[
+    bool, "Whether to predict each row of training by the members that were not given it."
+]
+
+# Of boosting.
+
+Rounds = Annotated[int, AtLeast(1), "Most rounds; each adds a member."]
+LearningRate = Annotated[
+    float, Above(0.0), "Factor of each member's say: less needs more rounds, and may overfit less."
+]
+TreeDepth = Annotated[
+    int | None, AtLeast(1), "Most splits from the root to a leaf of Ceiba's own tree; 1: a stump."
+]
+TreeBins = Annotated[
+    int | None,
+    Between(2, 65_535),
+    "None for exact thresholds of Ceiba's own tree; a number for at most that many bins a column, "
+    "told once by a sample of 65,536 rows under the weights that they came with.",
+]
+By = Annotated[
+    Literal["weights", "draws"],
+    "Whether members are given the weights of the rows, or as many rows as there are, drawn by "
+    "weight: for learners that take no weights.",
+]
+KeepRounds = Annotated[bool, "Keep the rounds in ``trace_``, thinned above 1000 frames or 64 MB."]
+
+# Of forests.
 
 TreeCount = Annotated[int, AtLeast(1), "Number of trees."]
 ForestThresholds = Annotated[
@@ -28,21 +113,8 @@ FeaturesPer = Annotated[
     "tree_features columns for each tree, and max_features of these at each of its nodes.",
 ]
 TreeFeatures = Annotated[
-    Annotated[int, AtLeast(1)]
-    | Annotated[float, Between(0.0, 1.0, closed="right")]
-    | Literal["sqrt", "log2"]
-    | None,
+    CountOrShare | Literal["sqrt", "log2"] | None,
     "Columns that each tree draws with features_per='both'.",
-]
-Bootstrap = Annotated[
-    bool,
-    "Whether the rows of a tree are drawn with replacement. Otherwise a tree has all rows, or "
-    "max_samples of them, each once.",
-]
-MaxSamples = Annotated[
-    Annotated[int, AtLeast(1)] | Annotated[float, Between(0.0, 1.0, closed="right")] | None,
-    "Rows that are drawn for each tree, or their share of all; None for as many as there are. "
-    "Whole sample weights count as repeated rows, others are chances of being drawn.",
 ]
 OutOfBagScore = Annotated[
     bool,
@@ -54,13 +126,4 @@ KeepImportance = Annotated[
     "Whether ``oob_importance_`` is measured: how much worse trees predict the rows that they did "
     "not draw, with a column permuted.",
 ]
-WarmStart = Annotated[
-    bool,
-    "Whether fit keeps the trees there are and adds new ones, grown on the rows given then, until "
-    "there are n_estimators.",
-]
-ForestSeed = Annotated[
-    int | RandomState | Generator | None,
-    "Seed of all draws: the same number gives the same forest, for any number of threads; None "
-    "draws a fresh one.",
-]
+ForestSeed = CommitteeSeed

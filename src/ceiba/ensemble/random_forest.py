@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ceiba.base import Estimator, seed_of, validate, watched
+from ceiba.base import seed_of, validate, watched
 from ceiba.base.estimator import schema_attributes
 from ceiba.data.source import Source
 from ceiba.data.target import Task
@@ -18,29 +16,20 @@ from ceiba.engine import Engine, choose_engine
 from ceiba.ensemble.bagging_oob import OutOfBagWarning
 from ceiba.ensemble.bagging_rows import check_in_memory
 from ceiba.ensemble.forest import Forest
+from ceiba.ensemble.forest_fitted import OPTIONAL, FittedForest, check_alike
 from ceiba.ensemble.forest_growth import Bags, ForestGrower
-from ceiba.ensemble.forest_score import score_of
 from ceiba.ensemble.importance import PermutationImportance
 from ceiba.ensemble.out_of_bag import OutOfBag
 from ceiba.stats import Labelled, TargetSurvey, ToLabelled
 from ceiba.stats.points import Array
-from ceiba.tree.decision_tree import as_table, check_survey
-from ceiba.tree.leaf_numbers import LeafNumbers, ToldValues
-from ceiba.tree.structure import Tree
-
-# Fitted attributes that are not always there.
-_OPTIONAL = (
-    "feature_names_in_", "oob_score_", "oob_curve_", "oob_decision_function_", "oob_prediction_",
-    "oob_errors_", "oob_importance_", "leaf_targets_", "class_weight_",
-)  # fmt: skip
+from ceiba.tree.decision_tree import check_survey
 
 
-class RandomForest(Estimator):
-    """Fitting and asking; what is predicted is the subclass's."""
+class RandomForest(FittedForest):
+    """Growing, and what training rows tell out of the bag; what is predicted is the subclass's."""
 
     _task: ClassVar[Task]
     _oob_name: ClassVar[str]
-    forest_: Forest
 
     @watched
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -83,7 +72,7 @@ class RandomForest(Estimator):
             # A row of the result for each that was given, rows of weight zero included.
             n_given = len(source.partitions[0].load().table)
             attributes[self._oob_name] = spread(attributes[self._oob_name], bags, n_given)
-        for name in _OPTIONAL:
+        for name in OPTIONAL:
             self.__dict__.pop(name, None)
         self.__dict__.update(attributes)
         return self
@@ -183,89 +172,8 @@ class RandomForest(Estimator):
     def _oob_score(self, mean: Array, count: Array, bags: Bags) -> float:
         raise NotImplementedError
 
-    @property
-    def _added(self) -> float:
-        """What is added to the weight of every class in every leaf."""
-        return 0.0
-
     def _more_attributes(self, survey: TargetSurvey) -> dict[str, Any]:
         return {}
-
-    def _told(self, X: Any) -> Array:
-        """What the forest says of every row."""
-        engine, source = self._open(X, reset=False)
-        rows = engine.rows(source.partitions, as_table)
-        told: Array = engine.reduce(rows, ToldValues.of, self.forest_, self._added).values
-        return told
-
-    def apply(self, X: Any) -> Array:
-        """Number of the leaf that each row of ``X`` comes to in each tree.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_trees) and dtype int32
-        """
-        engine, source = self._open(X, reset=False)
-        rows = engine.rows(source.partitions, as_table)
-        leaves: Array = engine.reduce(rows, LeafNumbers.of, self.forest_).numbers
-        return leaves
-
-    def _score_on(self, engine: Engine, source: Source) -> float:
-        return score_of(self, engine, source)
-
-    def tree(self, number: int) -> Tree:
-        """One tree of the forest, to look at: ``tree(0).to_text()``."""
-        self._check_fitted()
-        return self.forest_.tree(number)
-
-    def without(self, trees: Sequence[int]) -> Self:
-        """The forest without some of its trees; out-of-bag results are dropped.
-
-        Parameters
-        ----------
-        trees : sequence of int
-            Their numbers.
-
-        Returns
-        -------
-        estimator
-        """
-        self._check_fitted()
-        return self._with_forest(self.forest_.without(trees))
-
-    def merged(self, *others: Self) -> Self:
-        """The trees of this forest and of others, grown elsewhere on the same columns.
-
-        Returns
-        -------
-        estimator
-            With the parameters of this one; out-of-bag results are dropped.
-        """
-        self._check_fitted()
-        for other in others:
-            if type(other) is not type(self):
-                raise TypeError(f"a {type(self).__name__} is merged with others of its kind")
-            other._check_fitted()
-            check_alike(self.forest_, other.forest_)
-            self._check_same_target(other)
-        forest = self.forest_.joined(*(other.forest_ for other in others))
-        if len(np.unique(forest.keys[:, [0, 2]], axis=0)) < forest.n_trees:
-            raise ValueError(
-                "a tree would be there twice: grow the forests with different random_state"
-            )
-        return self._with_forest(forest)
-
-    def _check_same_target(self, other: Self) -> None:
-        """Refuse forests that predict other classes."""
-
-    def _with_forest(self, forest: Forest) -> Self:
-        model = copy.copy(self)
-        for name in _OPTIONAL:
-            if name not in ("feature_names_in_", "class_weight_"):
-                model.__dict__.pop(name, None)
-        model.n_estimators = forest.n_trees
-        model.forest_ = forest
-        return model
 
     def oob_importance(
         self, X: Any, y: Any, sample_weight: Any = None, *, repeats: int = 1, level: float = 0.95
@@ -336,28 +244,6 @@ class RandomForest(Estimator):
         enough: int | None = self.oob_curve_.enough
         return enough
 
-    @property
-    def feature_importances_(self) -> Array:
-        """Mean share of each column in the decrease of impurity.
-
-        Columns with many values are favoured: see ``oob_importance`` and
-        ``corrected_importances``.
-        """
-        self._check_fitted()
-        return self.forest_.mean_importances()
-
-    def _check_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
-
-    def _check_state(self) -> None:
-        """What a model file must satisfy."""
-        if not isinstance(getattr(self, "forest_", None), Forest):
-            raise ValueError("forest_ must be a forest")
-        if self.forest_.schema != self.schema_ or self.n_features_in_ != len(self.schema_):
-            raise ValueError("forest_ must be of the columns of schema_")
-
 
 def check_options(model: RandomForest) -> None:
     """Refuse parameters that contradict each other."""
@@ -374,14 +260,11 @@ def check_options(model: RandomForest) -> None:
         )
     if model.n_thresholds != 1 and model.thresholds != "random":
         raise ValueError("n_thresholds is for thresholds='random'")
-
-
-def check_alike(one: Forest, other: Forest) -> None:
-    """Refuse forests of other columns or classes."""
-    if one.schema != other.schema:
-        raise ValueError("the forests were grown on other columns: their schemas differ")
-    if one.n_classes != other.n_classes:
-        raise ValueError("the forests predict other classes")
+    if model.thresholds == "random" and model.criterion == "absolute_error":
+        raise ValueError(
+            "absolute error is searched between any two values: set thresholds='midpoint', or use "
+            "criterion='squared_error'"
+        )
 
 
 def spread(told: Array, bags: Bags, n_given: int) -> Array:

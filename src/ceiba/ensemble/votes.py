@@ -1,4 +1,4 @@
-"""Votes of a committee: one for each member, ties drawn by the seed and counted."""
+"""Votes of a committee: one for each member, ties drawn by the seed and counted; their margin."""
 
 from __future__ import annotations
 
@@ -70,3 +70,34 @@ class Votes:
         """Share of the votes that each class had."""
         shares: Array = self.counts / self.counts.sum(axis=1, keepdims=True)
         return shares
+
+
+def lead(said: Array, places: Array) -> Array:
+    """The margin of votes: what is said for each row's class, less the most for another.
+
+    Parameters
+    ----------
+    said : ndarray of shape (n_rows, n_classes)
+        Votes, shares or whatever else speaks for a class. Where there is one class alone, nothing
+        is said for another.
+    places : ndarray of shape (n_rows,)
+        Places of the rows' classes.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lead(np.array([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]]), np.array([0, 2])).round(2)
+    array([ 0.2, -0.3])
+    """
+    rows = np.arange(len(said))
+    own: Array = said[rows, places]
+    if said.shape[1] == 1:
+        return own
+    others = said.astype(np.float64)
+    others[rows, places] = -np.inf
+    ahead: Array = own - others.max(axis=1)
+    return ahead

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ceiba.ensemble.votes import lead
 from ceiba.plots.plane import Array
 from ceiba.plots.regions import class_codes
 from ceiba.plots.style import (
@@ -153,12 +154,3 @@ def _margins(model: Any, X: Any, y: Any) -> Array:
         )
     shares = np.asarray(model.predict_proba(X), dtype=float)
     return lead(shares, class_codes(model, y, len(shares)))
-
-
-def lead(shares: Array, codes: Array) -> Array:
-    """Share of each row's own class less the largest of another, (n,); 1 with a single class."""
-    rows = np.arange(len(shares))
-    others = shares.copy()
-    others[rows, codes] = 0.0
-    ahead: Array = shares[rows, codes] - others.max(axis=1)
-    return ahead

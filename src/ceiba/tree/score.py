@@ -1,4 +1,4 @@
-"""Scores of a fitted tree on rows that need not be in memory, as statistics."""
+"""Scores of a fitted tree or forest on rows that need not be in memory, as statistics."""
 
 from __future__ import annotations
 
@@ -30,18 +30,26 @@ def score_of(model: Any, engine: Engine, source: Source) -> float:
     source : Source
         Rows under the model's schema, with a target.
     """
+    return scored(model, model.tree_, engine, source)
+
+
+def scored(model: Any, grown: Any, engine: Engine, source: Source, *more: Any) -> float:
+    """The same of a fitted estimator's tree or forest; ``more`` is what it wants to know."""
     rows = engine.rows(source.partitions, ToLabelled(model._task))
     if model._task == "classification":
-        predict = partial(likeliest, model.tree_)
+        predict = partial(likeliest, grown, more=more)
         return engine.reduce(rows, Accuracy.of, model.classes_, predict).score
-    return engine.reduce(rows, Determination.of, model.tree_).score
+    return engine.reduce(rows, Determination.of, grown, *more).score
 
 
-def likeliest(tree: Tree, table: Table, threads: int) -> Array:
-    """Place of the class that the tree predicts for every row."""
-    if tree.missing == "shared":
-        return tree.decided(tree.told(table, threads))
-    places: Array = tree.likeliest[tree.child[tree.apply(table, threads)]]
+def likeliest(grown: Any, table: Table, threads: int, more: tuple[Any, ...] = ()) -> Array:
+    """Place of the class that a tree or forest predicts for every row."""
+    if isinstance(grown, Tree) and grown.missing != "shared":
+        # A row has one leaf, and its class is known: no shares are written out.
+        leaf = grown.apply(table, threads)
+        places: Array = grown.likeliest[grown.child[leaf]]
+    else:
+        places = grown.decided(grown.told(table, threads, *more))
     return places
 
 
@@ -64,8 +72,8 @@ class Determination:
     residual: float
 
     @classmethod
-    def of(cls, batch: Any, tree: Tree) -> Determination:
-        """Of labelled rows."""
+    def of(cls, batch: Any, grown: Any, *more: Any) -> Determination:
+        """Of labelled rows, and what a tree or forest says of them."""
         rows: Labelled = batch.rows
         if len(rows) == 0:
             return cls(0, 0.0, 0.0, 0.0, 0.0)
@@ -73,7 +81,7 @@ class Determination:
         weight = np.ones(len(rows)) if rows.weight is None else rows.weight
         with np.errstate(over="ignore", invalid="ignore"):  # refused when all is summed
             total = float(weight.sum())
-            left = y - tree.told(rows.table, batch.threads)
+            left = y - grown.told(rows.table, batch.threads, *more)
             # Taken from the first, equal targets differ by exactly nothing.
             moved = y - y[0]
             mean = float((weight * moved).sum()) / total

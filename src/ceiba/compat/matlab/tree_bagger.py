@@ -23,6 +23,7 @@ from ceiba.compat.matlab.name_value import NameValue
 from ceiba.compat.matlab.predictors import rows_for
 from ceiba.data.table import Table
 from ceiba.ensemble.bagging_oob import OutOfBagWarning
+from ceiba.ensemble.votes import lead
 from ceiba.stats.points import Array
 
 _TREES = ("Trees", "TreeWeights")
@@ -216,7 +217,7 @@ class TreeBagger(Bag):
         mode = options.word("Mode", MODES, MODES[0])
         table, true = self._labelled(X, Y)
         stages = Tally.of(self.model, table, options).stages(mode)
-        margins = [_margin(said.filled(self._default).told, true) for said in stages]
+        margins = [lead(said.filled(self._default).told, true) for said in stages]
         return margins[0] if mode == "ensemble" else np.stack(margins, axis=1)
 
     def quantilePredict(self, X: Any, *pairs: Any, **named: Any) -> Array:
@@ -345,13 +346,6 @@ def _fitted(model: Any, rows: BaggerRows) -> Any:
         # Rows in every bag have a prediction here: DefaultYfit.
         warnings.simplefilter("ignore", OutOfBagWarning)
         return model.fit(rows.table, rows.values, sample_weight=rows.weights)
-
-
-def _margin(told: Array, true: Array) -> Array:
-    rows = np.arange(len(true))
-    others = told.copy()
-    others[rows, true] = 0.0
-    return np.asarray(told[rows, true] - others.max(axis=1))
 
 
 def _number(given: Any) -> float:

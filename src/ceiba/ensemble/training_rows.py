@@ -1,4 +1,4 @@
-"""The rows of one fit of a bag: target, weights, and which rows have any."""
+"""The rows of one fit of a committee: target, weights, and which rows have any."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ceiba.stats.points import Array, checked_weight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Training:
-    """What a bag learns from.
+class TrainingRows:
+    """What a committee learns from.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Training:
     kept: Array | None = None
 
     @classmethod
-    def of(cls, rows: MemberRows, y: Any, sample_weight: Any, task: Task) -> Training:
+    def of(cls, rows: MemberRows, y: Any, sample_weight: Any, task: Task) -> TrainingRows:
         """Check target and weights."""
         target = Target.of(y, len(rows), task=task)
         if sample_weight is None:
@@ -56,14 +56,22 @@ class Training:
         """The classes that rows of positive weight have; None for numbers."""
         return self.target.classes if self.kept is None else self.target.take(self.kept).classes
 
-    def weighing(self) -> Training:
+    def weighing(self) -> TrainingRows:
         """The rows of positive weight alone."""
         if self.kept is None:
             return self
         assert self.weight is not None
         target = self.target.take(self.kept)
-        return Training(self.rows.of_rows(self.kept), target, self.weight[self.kept])
+        return TrainingRows(self.rows.of_rows(self.kept), target, self.weight[self.kept])
 
     def weights_of(self, rows: Array) -> Array | None:
         """The weights of some rows; None for 1 each."""
         return None if self.weight is None else self.weight[rows]
+
+    def placed(self, values: Array) -> Array:
+        """Values of the rows of positive weight at their places among all; 0 elsewhere."""
+        if self.kept is None:
+            return values
+        every = np.zeros(len(self.rows), values.dtype)
+        every[self.kept] = values
+        return every

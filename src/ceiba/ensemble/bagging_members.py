@@ -14,7 +14,7 @@ from ceiba.stats.points import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bag:
+class BaggedMembers:
     """Members, numbered from 0 over all fits that added some.
 
     Parameters
@@ -31,7 +31,7 @@ class Bag:
     lots: tuple[Lot, ...] = ()
 
     @classmethod
-    def of(cls, model: Any) -> Bag:
+    def of(cls, model: Any) -> BaggedMembers:
         """The bag of a fitted model."""
         pairs = zip(model.estimators_, model.estimators_features_, strict=True)
         members = tuple(Member(estimator, columns) for estimator, columns in pairs)
@@ -46,9 +46,9 @@ class Bag:
             "seed_": self.seed,
         }
 
-    def grown(self, members: Sequence[Member], lot: Lot) -> Bag:
+    def grown(self, members: Sequence[Member], lot: Lot) -> BaggedMembers:
         """The bag with members of one more lot."""
-        return Bag(self.seed, (*self.members, *members), self.lots_with(lot))
+        return BaggedMembers(self.seed, (*self.members, *members), self.lots_with(lot))
 
     def lots_with(self, lot: Lot) -> tuple[Lot, ...]:
         """The lots and one more; alike ones are one."""
@@ -67,17 +67,6 @@ class Bag:
     def _lot(self, number: int) -> Lot:
         ends = np.cumsum([lot.members for lot in self.lots])
         return self.lots[int(np.searchsorted(ends, number, side="right"))]
-
-    def importances(self, n_columns: int) -> Array:
-        """Mean over the members of their ``feature_importances_``, 0 where a column is not theirs.
-
-        AttributeError where a member has none.
-        """
-        total = np.zeros(n_columns)
-        for member in self.members:
-            np.add.at(total, member.columns, member.estimator.feature_importances_)
-        mean: Array = total / len(self.members)
-        return mean
 
     def check(self, n_columns: int) -> None:
         """Refuse members, columns and lots that do not fit together, as a file may hold."""
