@@ -9,10 +9,12 @@ from __future__ import annotations
 from benchmarks import forest_judge, forest_peers
 from benchmarks.forest_data import FAMILY, TITLE, normal
 from benchmarks.forest_peers import TREES, Peer
+from benchmarks.peers import BINS
 from benchmarks.tree_data import COLUMNS, Task
 from benchmarks.workload import Check, Workload
 
-GROUP = "float64"
+# As good as exact thresholds, or as coarse bins: compared with a peer of its own.
+EXACT, COARSE = "exact", "255 bins"
 ROWS, QUICK_ROWS = 100_000, 1_000
 FEW_TREES = 10
 # Forests of so few trees differ more from seed to seed than large ones do.
@@ -26,31 +28,36 @@ FEW_QUICK_CHECKS = {
 }
 
 
-def peers(task: Task) -> dict[str, Peer]:
-    """Everyone who grows a hundred trees within a minute."""
-    return {
+def peers(task: Task) -> dict[str, dict[str, Peer]]:
+    """Everyone who grows a hundred trees within a minute, by group."""
+    exact = {
         **forest_peers.both(task),
         "scikit-learn": forest_peers.sklearn(task),
-        "scikit-learn-intelex": forest_peers.intelex(task),
         "ydf": forest_peers.ydf(task),
     }
+    coarse = {
+        "ceiba in 255 bins": forest_peers.ceiba(task, max_bins=BINS),
+        "scikit-learn-intelex": forest_peers.intelex(task),
+    }
+    return {EXACT: exact, COARSE: coarse}
 
 
-def slow_peers(task: Task) -> dict[str, Peer]:
+def slow_peers(task: Task) -> dict[str, dict[str, Peer]]:
     """Boosters that grow forests, and who they are compared with."""
-    return {
-        **forest_peers.both(task, FEW_TREES),
+    everyone = {
+        **forest_peers.both(task, FEW_TREES, BINS),
         "scikit-learn": forest_peers.sklearn(task, FEW_TREES),
         "XGBoost": forest_peers.xgboost(task, FEW_TREES),
         "LightGBM": forest_peers.lightgbm(task, FEW_TREES),
     }
+    return {"float64": everyone}
 
 
 def growing(
     task: Task,
     name: str,
     trees: int,
-    peers: dict[str, Peer],
+    peers: dict[str, dict[str, Peer]],
     checks: tuple[Check, ...],
     quick_checks: tuple[Check, ...],
 ) -> Workload:
@@ -58,8 +65,12 @@ def growing(
     return Workload(
         name=name,
         title=f"{TITLE[task]}, {COLUMNS} normal columns, forest of {trees} trees of full depth",
-        data=lambda seed, rows: {GROUP: normal(task, seed, rows)},
-        contestants=forest_peers.contestants(GROUP, peers),
+        data=lambda seed, rows: dict.fromkeys(peers, normal(task, seed, rows)),
+        contestants=tuple(
+            contestant
+            for group, members in peers.items()
+            for contestant in forest_peers.contestants(group, members)
+        ),
         quality=forest_judge.QUALITY[task],
         checks=checks,
         quick_checks=quick_checks,

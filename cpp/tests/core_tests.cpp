@@ -1,9 +1,8 @@
-// The core without Python: random draws, segments, moments, centre sums, the race, trees, mixtures.
-// A test is a function that throws; the last line counts them.
+// The core without Python: random draws, segments, moments, centre sums, the race, trees, mixtures;
+// forests have files of their own. A test is a function that throws; the last line counts them.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "aligned.hpp"
+#include "check.hpp"
 #include "mixture/marginal.hpp"
 #include "mixture/patterns.hpp"
 #include "parallel.hpp"
@@ -29,9 +29,7 @@ using namespace ceiba;
 
 namespace {
 
-void expect(bool holds, const std::string& what) {
-    if (!holds) throw std::runtime_error(what);
-}
+using tests::expect;
 
 bool close(double a, double b, double tolerance) {
     return std::abs(a - b) <= tolerance * std::max({1.0, std::abs(a), std::abs(b)});
@@ -307,7 +305,7 @@ void what_is_expected_of_a_missing_column_is_its_regression() {
 }  // namespace
 
 int main() {
-    const std::pair<const char*, std::function<void()>> tests[] = {
+    tests::Tests all = {
         {"philox_matches_the_published_vectors", philox_matches_the_published_vectors},
         {"draws_depend_on_the_row_alone", draws_depend_on_the_row_alone},
         {"segments_cover_every_row_once", segments_cover_every_row_once},
@@ -327,8 +325,10 @@ int main() {
         {"what_is_expected_of_a_missing_column_is_its_regression",
          what_is_expected_of_a_missing_column_is_its_regression},
     };
+    for (const tests::Tests& more : {tests::forest_part_tests(), tests::forest_tests()})
+        all.insert(all.end(), more.begin(), more.end());
     int passed = 0, failed = 0;
-    for (const auto& [name, test] : tests) {
+    for (const auto& [name, test] : all) {
         try {
             test();
             ++passed;

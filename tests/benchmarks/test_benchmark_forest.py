@@ -188,7 +188,7 @@ def test_ours_comes_exact_and_binned(small):
         peer.fit(small["numbers"]) for peer in forest_peers.both("numbers", 2).values()
     )
     assert exact.model.max_bins is None
-    assert binned.model.max_bins == 255
+    assert binned.model.max_bins == forest_peers.FINE_BINS
     assert exact.model.max_features == binned.model.max_features == "sqrt"
 
 
@@ -319,7 +319,7 @@ def test_larger_files_than_the_references_fail():
 
 def test_memory_of_a_forest():
     workload = workloads.found("forest-classes-fit")
-    raised = alone.memory(workload, workload.contestant("ceiba", forest.GROUP), 0, quick=True)
+    raised = alone.memory(workload, workload.contestant("ceiba", forest.EXACT), 0, quick=True)
     assert 0 <= raised < 500_000_000
 
 
@@ -356,9 +356,7 @@ def test_quick_allows_more():
         assert all(tight[number] <= loose[number] for number in tight), workload.name
 
 
-@pytest.mark.parametrize(
-    "name", ["forest-classes-fit", "forest-classes-predict", "forest-mixed-fit"]
-)
+@pytest.mark.parametrize("name", ["forest-classes-fit", "forest-mixed-predict", "forest-mixed-fit"])
 def test_accuracy_is_equal_to_three_tenths_of_a_point(name):
     check = next(each for each in workloads.found(name).checks if each.number == "accuracy")
     assert check.complaint("any", 0.5971, 0.6) == ""

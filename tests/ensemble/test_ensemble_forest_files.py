@@ -150,6 +150,7 @@ def test_a_mapped_forest_stays_on_disk(kind: Any, tmp_path: Any) -> None:
     save(large(kind), path)
     rows = np.random.default_rng(2).normal(size=(3, 12))
     expected = large(kind).predict(rows)
+    load(path, mmap=True)  # imports what it needs
     tracemalloc.start()
     try:
         back = load(path, mmap=True)

@@ -46,10 +46,10 @@ def bag(problem, seed):
 
 
 def balanced(values, n_classes):
-    """Factors that give all classes the same weight."""
+    """Factors that give all classes that are there the same weight."""
     counts = Counter(values)
     return [
-        Fraction(len(values), n_classes * counts[k]) if counts[k] else 0 for k in range(n_classes)
+        Fraction(len(values), len(counts) * counts[k]) if counts[k] else 0 for k in range(n_classes)
     ]
 
 

@@ -103,8 +103,8 @@ def test_permutation_importance_by_hand():
     one, other = permutation_importance(problem, members, level=0.9)
     assert one.value == np.mean(wrong)
     assert one.error == pytest.approx(np.std(wrong, ddof=1) / 2)
-    # Two columns: 0.1 / 4 on either side.
-    assert one.band == pytest.approx(1.959964 * one.error)
+    # Two columns: 0.1 / 4 on either side; twice the variance.
+    assert one.band == pytest.approx(1.959964 * np.sqrt(2) * one.error)
     assert (other.value, other.error, other.band) == (0, 0, 0)
 
 

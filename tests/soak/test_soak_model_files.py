@@ -9,7 +9,9 @@ import pytest
 
 from ceiba.export import ModelFileError, load, save
 
-GOLDEN = sorted((Path(__file__).parent.parent / "golden").glob("model-v1-kmeans*.ceiba"))
+FOLDER = Path(__file__).parent.parent / "golden"
+KINDS = ("kmeans*", "forest-weights", "forest-crowd", "forest-binned")
+GOLDEN = [path for kind in KINDS for path in sorted(FOLDER.glob(f"model-v1-{kind}.ceiba"))]
 
 pytestmark = pytest.mark.soak
 

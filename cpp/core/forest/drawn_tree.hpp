@@ -40,7 +40,7 @@ class DrawnTree {
 
     // Grow a tree from its root: `growth` is empty, and tells by `used` what it may not test.
     void grow(Growth& growth, Bag& bag, Finder<Rows>& finder, Interrupt& interrupt, int thread) {
-        begin(growth, bag, finder);
+        begin(growth, finder);
         finder.listen(&interrupt, thread);
         growth.add(0, 1);
         measure(growth, bag, 0, 0, bag.size());
@@ -70,7 +70,7 @@ class DrawnTree {
     };
 
     // What a tree has of its own.
-    void begin(const Growth& growth, const Bag& bag, Finder<Rows>& finder) {
+    void begin(const Growth& growth, Finder<Rows>& finder) {
         finder_ = &finder;
         allowed_ = allowed(growth);
         few_.least_weight = growth.rules.split.least_weight;
@@ -221,7 +221,7 @@ class DrawnTree {
     void find_lanes() {
         std::int32_t columns[kAbreast];
         for (std::size_t c = 0; c < lanes_.size(); ++c) columns[c] = looked_at_[lanes_[c]];
-        AbreastCuts cuts;
+        AbreastCuts cuts{};
         small_.find({columns, lanes_.size()}, cuts);
         for (std::size_t c = 0; c < lanes_.size(); ++c) {
             if (small_.most(c) == columns_[std::size_t(columns[c])].gap())

@@ -96,7 +96,7 @@ struct NodeCell {
 //   kKnown      known values are branch 0, gaps 1
 //   kTable      the branch of each level that the node has
 //   kIntervals  codes <= cuts[b].first are branch b, the others the last; .second is the code above
-struct Candidate {
+struct CandidateNumbers {
     double score = -std::numeric_limits<double>::infinity();
     double terms = 0;
     double less = 0;     // what the terms count too much beside the node's own term
@@ -114,6 +114,9 @@ struct Candidate {
     bool varies = false;       // the column does, wherever it may be cut
     bool worthless = false;    // there was one that gains nothing once it has paid for its choice
     std::uint32_t levels = 0;  // that the column has
+};
+
+struct Candidate : CandidateNumbers {
     std::vector<std::pair<std::uint32_t, std::int32_t>> table;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> cuts;
 
@@ -121,13 +124,9 @@ struct Candidate {
 
     // As new; memory that was had is kept.
     void clear() {
-        auto tables = std::move(table);
-        auto both = std::move(cuts);
-        *this = Candidate{};
-        tables.clear();
-        both.clear();
-        table = std::move(tables);
-        cuts = std::move(both);
+        static_cast<CandidateNumbers&>(*this) = CandidateNumbers{};
+        table.clear();
+        cuts.clear();
     }
 
     // Take note of a candidate; true where it is the best so far.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +24,7 @@ class Estimator(CallbackMixin, BaseEstimator):
 
         engine, source = self._open(X, sample_weight, y=y, reset=True)
         ...
-        vars(self).update({**schema_attributes(source.schema), "centres_": ...})
+        self._become({**schema_attributes(source.schema), "centres_": ...}, without=("trace_",))
 
     and every later method with ``reset=False``. Attributes are set when all is learnt: a fit that
     fails leaves the model as it was. A learner states what it does with gaps and nominal columns in
@@ -50,6 +51,14 @@ class Estimator(CallbackMixin, BaseEstimator):
         tags.input_tags.categorical = self._takes_nominal
         tags.input_tags.string = self._takes_nominal
         return tags
+
+    def _become(self, learnt: dict[str, Any], without: Iterable[str] = ()) -> None:
+        """Set what was learnt, in the place of what a fit before left; all in one step.
+
+        So that Ctrl-C finds the model as it was, or as it is to be.
+        """
+        gone = {"feature_names_in_", *without}
+        self.__dict__ = {name: v for name, v in vars(self).items() if name not in gone} | learnt
 
     def _open(
         self,

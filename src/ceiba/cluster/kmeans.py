@@ -336,10 +336,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
 
     def _keep(self, found: dict[str, Any], **more: Any) -> None:
         """Set what a fit found, all at once; what it did not find is gone."""
-        for name in ("feature_names_in_", "labels_", "trace_"):
-            self.__dict__.pop(name, None)
         kept = {name: value for name, value in more.items() if value is not None}
-        self.__dict__.update({**found, **kept})
+        self._become({**found, **kept}, without=("labels_", "trace_"))
 
     def _labels_of_all(
         self, engine: Engine, source: Source, labels: Array, centres: Array

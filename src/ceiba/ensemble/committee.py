@@ -78,9 +78,7 @@ class Committee(Estimator):
     def _keep(self, attributes: dict[str, Any]) -> None:
         """What was learnt, in the place of all that was learnt before."""
         old = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
-        for name in old:
-            delattr(self, name)
-        self.__dict__.update(attributes)
+        self._become(attributes, without=old)
 
     def _importances(self) -> list[Array]:
         """Those of each member."""

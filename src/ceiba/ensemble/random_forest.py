@@ -72,9 +72,7 @@ class RandomForest(FittedForest):
             # A row of the result for each that was given, rows of weight zero included.
             n_given = len(source.partitions[0].load().table)
             attributes[self._oob_name] = spread(attributes[self._oob_name], bags, n_given)
-        for name in OPTIONAL:
-            self.__dict__.pop(name, None)
-        self.__dict__.update(attributes)
+        self._become(attributes, without=OPTIONAL)
         return self
 
     def _open_rows(

@@ -305,8 +305,7 @@ class GaussianMixtureClassifier(ScoresScans, ClassifierMixin, Estimator):
             "n_iter_": max(mixture.n_iter_ for mixture in mixtures),
             "account_": account,
         }
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(found)
+        self._become(found)
         done = all(one.run.converged or one.stopped for one in learnt)
         warn_of(done, self.max_iter, account)
 

@@ -242,14 +242,13 @@ class GaussianMixture(FittedMixture):
             plan = self._plan(data, anchor=getattr(self, "_anchor", None))
         with singular_told(plan):
             moments, learnt = learn_batch(data, plan, known, self.learning_decay)
-        self._keep(learnt, plan, data, None)
-        state = {
-            "n_iter_": known.steps + 1,
-            "account_": Account((*known.events, *learnt.account)),
-            "_memory": moments,
-            "_seen": float(moments.weights.sum()),
-        }
-        self.__dict__.update(state)
+        self._keep(
+            learnt, plan, data, None,
+            n_iter_=known.steps + 1,
+            account_=Account((*known.events, *learnt.account)),
+            _memory=moments,
+            _seen=float(moments.weights.sum()),
+        )  # fmt: skip
         warn_of(True, self.max_iter, learnt.account)
         return self
 
@@ -317,8 +316,9 @@ class GaussianMixture(FittedMixture):
         plan: Plan,
         data: Surveyed,
         choice: MixtureChoice | None,
+        **more: Any,
     ) -> None:
-        """Set what a fit found, all at once; what it did not find is gone."""
+        """Set what a fit found, and more, all at once; what it did not find is gone."""
         run = learnt.run
         found = {
             **model_attributes(data.schema, plan.form, run.model),
@@ -340,9 +340,7 @@ class GaussianMixture(FittedMixture):
             found["choice_"] = choice
         if learnt.trace is not None:
             found["trace_"] = learnt.trace
-        for name in ("feature_names_in_", "choice_", "trace_", "_anchor", "_memory", *LATENT):
-            self.__dict__.pop(name, None)
-        self.__dict__.update(found)
+        self._become(found | more, without=("choice_", "trace_", "_anchor", "_memory", *LATENT))
 
 
 def check_enough(n_rows: int, k: int) -> None:

@@ -77,12 +77,9 @@ class DecisionTree(Prunable, Estimator):
             attributes["trace_"] = tree_trace(grown)
         # Pruned before anything is kept: a fit that fails leaves the estimator as it was.
         fitted = copy.copy(self)
-        for name in ("feature_names_in_", "trace_", "pruning_", "class_weight_"):
-            fitted.__dict__.pop(name, None)
-        fitted.__dict__.update(attributes)
+        fitted._become(attributes, without=("trace_", "pruning_", "class_weight_"))
         prune_in_fit(fitted, options, rows, held)
-        self.__dict__.clear()
-        self.__dict__.update(fitted.__dict__)
+        self.__dict__ = fitted.__dict__
         return self
 
     def _check_target(self, options: Options, survey: TargetSurvey) -> None:
