@@ -47,6 +47,11 @@ def kinds() -> list[str]:
     return ["high" if i % 3 == 2 else "low" if i % 4 < 2 else "mid" for i in range(12)]
 
 
+def sevens() -> np.ndarray[Any, Any]:
+    """Targets of the numbers: seven quarters over and over."""
+    return np.arange(30) % 7 / 4
+
+
 def models() -> dict[str, tuple[Any, Any]]:
     """Each golden model and the rows that it is asked about."""
     from toy_model import rich_toy
@@ -76,6 +81,15 @@ def models() -> dict[str, tuple[Any, Any]]:
             X,
         ),
         "toy": (rich_toy(), None),
+        **trees(),
+        **forests(),
+        **committees(),
+    }
+
+
+def trees() -> dict[str, tuple[Any, Any]]:
+    """Trees, of mixed rows and of numbers."""
+    return {
         "tree-classes": (
             ceiba.DecisionTreeClassifier(splits="multiway", missing="branch", trace=True).fit(
                 table(), kinds()
@@ -110,8 +124,76 @@ def models() -> dict[str, tuple[Any, Any]]:
             table(),
         ),
         "tree-numbers": (
-            ceiba.DecisionTreeRegressor(max_leaf_nodes=6).fit(X, np.arange(30) % 7 / 4),
-            X,
+            ceiba.DecisionTreeRegressor(max_leaf_nodes=6).fit(numbers(), sevens()),
+            numbers(),
+        ),
+    }
+
+
+def forests() -> dict[str, tuple[Any, Any]]:
+    """Forests with leaves and records of every kind."""
+    crowd = [f"kind {i % 35}" for i in range(70)]
+    wide = np.column_stack([np.arange(70) * 13 % 71 / 8, np.arange(70) * 29 % 37 / 4])
+    forest_of_classes, forest_of_numbers = ceiba.RandomForestClassifier, ceiba.RandomForestRegressor
+    return {
+        "forest-classes": (
+            forest_of_classes(20, missing="branch", oob_score=True, importance=True).fit(
+                table(), kinds()
+            ),
+            table(),
+        ),
+        # Weights that are no whole numbers, and classes that are too many for one node.
+        "forest-weights": (
+            forest_of_classes(
+                4, class_weight="balanced_subsample", leaf_probability="laplace", max_depth=2
+            ).fit(table(), kinds()),
+            table(),
+        ),
+        "forest-crowd": (forest_of_classes(3, max_depth=3).fit(wide, crowd), wide[::6]),
+        "forest-numbers": (
+            forest_of_numbers(
+                20, max_leaf_nodes=6, oob_score=True, importance=True, quantiles=True
+            ).fit(numbers(), sevens()),
+            numbers(),
+        ),
+        "forest-binned": (
+            forest_of_numbers(4, max_bins=5, missing="majority", features_per="tree").fit(
+                table(), sevens()[:12]
+            ),
+            table(),
+        ),
+    }
+
+
+def committees() -> dict[str, tuple[Any, Any]]:
+    """Bags and boosted members: few, because each is a whole model of its own."""
+    stub, line = ceiba.DecisionTreeClassifier(max_depth=2), ceiba.DecisionTreeRegressor(max_depth=2)
+    few = {"max_samples": 0.15, "oob_score": True}
+    return {
+        # Two votes tie, and the tie is drawn.
+        "bag-classes": (
+            ceiba.BaggingClassifier(stub, 2, voting="majority", max_features=2).fit(
+                table(), kinds()
+            ),
+            table(),
+        ),
+        "bag-numbers": (
+            ceiba.BaggingRegressor(line, 2, bootstrap_features=True, **few).fit(
+                numbers(), sevens()
+            ),
+            numbers(),
+        ),
+        "boost-classes": (
+            ceiba.AdaBoostClassifier(n_estimators=3, trace=True).fit(table(), kinds()),
+            table(),
+        ),
+        "boost-real": (
+            ceiba.AdaBoostClassifier(n_estimators=2, algorithm="real").fit(table(), kinds()),
+            table(),
+        ),
+        "boost-numbers": (
+            ceiba.AdaBoostRegressor(n_estimators=3, max_depth=2).fit(numbers(), sevens()),
+            numbers(),
         ),
     }
 
@@ -149,7 +231,67 @@ def tree_answers(model: Any, rows: Any) -> dict[str, Any]:
     }
 
 
-ANSWERS = {"kmeans": kmeans_answers, "mixture": mixture_answers, "tree": tree_answers}
+def told(model: Any, names: tuple[str, ...], rows: Any) -> dict[str, Any]:
+    """What those methods that the model has say of the rows."""
+    asked = [name for name in names if hasattr(model, name)]
+    return {name: getattr(model, name)(rows).tolist() for name in asked}
+
+
+def known(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Those fitted attributes that the model has, as a list or as they are."""
+    found = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    return {name: np.asarray(value).tolist() for name, value in found.items()}
+
+
+def forest_answers(model: Any, rows: Any) -> dict[str, Any]:
+    """What a later Ceiba must still say of the rows."""
+    answers = told(model, ("predict", "predict_proba", "apply"), rows)
+    if hasattr(model, "leaf_targets_"):
+        answers["predict_interval"] = model.predict_interval(rows, 0.5, method="quantiles").tolist()
+    return {
+        "parameters": {"max_depth": model.max_depth, "missing": model.missing},
+        "told": answers,
+        "known": known(
+            model,
+            ("oob_score_", "oob_prediction_", "oob_decision_function_", "feature_importances_"),
+        ),
+        "curve": model.oob_curve_.error.tolist() if model.oob_score else None,
+        "importance": model.oob_importance_.value.tolist() if model.importance else None,
+        "seeds": [str(seed) for seed in model.forest_.keys[:, 0]],
+    }
+
+
+def bag_answers(model: Any, rows: Any) -> dict[str, Any]:
+    """What a later Ceiba must still say of the rows."""
+    return {
+        "parameters": {"max_samples": model.max_samples, "oob_score": model.oob_score},
+        "told": told(model, ("predict", "predict_proba"), rows),
+        "known": known(model, ("oob_score_", "oob_prediction_")),
+        "votes": model.votes(rows).counts.tolist() if hasattr(model, "votes") else None,
+        "samples": [member.tolist() for member in model.estimators_samples_],
+        "columns": [member.tolist() for member in model.estimators_features_],
+    }
+
+
+def boost_answers(model: Any, rows: Any) -> dict[str, Any]:
+    """What a later Ceiba must still say of the rows."""
+    return {
+        "parameters": {"n_estimators": model.n_estimators, "learning_rate": model.learning_rate},
+        "told": told(model, ("predict", "predict_proba", "decision_function"), rows),
+        "staged": [stage.tolist() for stage in model.staged_predict(rows)],
+        "known": known(model, ("estimator_weights_", "estimator_errors_", "feature_importances_")),
+        "stopped": model.stopped_,
+    }
+
+
+ANSWERS = {
+    "kmeans": kmeans_answers,
+    "mixture": mixture_answers,
+    "tree": tree_answers,
+    "forest": forest_answers,
+    "bag": bag_answers,
+    "boost": boost_answers,
+}
 
 
 def main() -> None:

@@ -53,7 +53,7 @@ class SmallNode {
     std::uint32_t most(std::size_t c) const { return abreast_.code(n_ - 1, c); }
 
   private:
-    static constexpr std::size_t kMost = 512;
+    static constexpr std::size_t kMost = 1024;
     static constexpr std::uint32_t kMostRanked = 1u << (31 - kRankBits), kCounted = 1024;
 
     void sort_by_rank(std::span<const std::int32_t> columns) {
