@@ -46,14 +46,15 @@ struct ForestArrays {
     Array1<const std::int64_t> first;
     Array1<const std::uint64_t> words;
     Array1<const std::int32_t> tables;
-    Array2<const std::int64_t> leaves;
+    Array1<const std::uint8_t> leaves;
     std::size_t classes;
+    std::vector<std::int64_t> first_leaf;
     std::vector<Type> types;
     std::vector<std::uint32_t> levels;
 
     ForestArrays(Array2<const std::uint64_t> nodes, Array1<const std::int64_t> first,
                  Array1<const std::uint64_t> words, Array1<const std::int32_t> tables,
-                 Array2<const std::int64_t> leaves, std::size_t classes,
+                 Array1<const std::uint8_t> leaves, std::size_t classes,
                  const std::vector<std::uint8_t>& types, const std::vector<std::uint32_t>& levels)
         : nodes(std::move(nodes)),
           first(std::move(first)),
@@ -66,9 +67,8 @@ struct ForestArrays {
         require(types.size() == levels.size(), "types and levels must be told of every column");
         require(this->nodes.shape(1) == 2, "nodes must be two words each");
         require(this->first.shape(0) >= 1, "a forest says where its trees begin");
-        require(this->leaves.shape(1) == classes, "leaves must have a column for each class");
         require(classes <= 0xFFFF, "classes must be 0 to 65535");
-        const char* wrong = forest::complaint(view(), this->types, levels);
+        const char* wrong = forest::complaint(view(), this->types, levels, first_leaf);
         require(wrong == nullptr, wrong);
     }
 
@@ -84,6 +84,7 @@ struct ForestArrays {
         view.n_tables = tables.shape(0);
         view.leaves = leaves.data();
         view.n_leaves = leaves.shape(0);
+        view.first_leaf = first_leaf.data();
         view.classes = classes;
         return view;
     }

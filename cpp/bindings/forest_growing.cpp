@@ -10,7 +10,7 @@ namespace {
 
 using forest::ForestRules;
 
-nb::dict trees_out(forest::Trees&& trees, std::size_t classes, std::size_t columns) {
+nb::dict trees_out(forest::Trees&& trees, std::size_t columns) {
     const std::size_t n = trees.nodes.size(), count = trees.first.size() - 1;
     std::vector<std::uint64_t> words(2 * n);
     if (n > 0) std::memcpy(words.data(), trees.nodes.data(), n * sizeof(PackedNode));
@@ -20,8 +20,7 @@ nb::dict trees_out(forest::Trees&& trees, std::size_t classes, std::size_t colum
     out["first"] = owned(std::move(trees.first));
     out["words"] = owned(std::move(trees.words));
     out["tables"] = owned(std::move(trees.tables));
-    const std::size_t rows = classes ? trees.leaves.size() / classes : 0;
-    out["leaves"] = owned(std::move(trees.leaves), {rows, classes});
+    out["leaves"] = owned(std::move(trees.leaves));
     out["importances"] = owned(std::move(trees.importances), {count, columns});
     return out;
 }
@@ -75,7 +74,7 @@ void bind_codes(nb::module_& module) {
             without_gil([&] {
                 grown = forest::grow_forest(all, columns, view, sampling.sampling, scales, threads);
             });
-            return trees_out(std::move(grown), std::size_t(rules.classes), columns.count());
+            return trees_out(std::move(grown), columns.count());
         },
         "rules"_a, "codes"_a.noconvert(), "columns"_a, "targets"_a, "sampling"_a,
         "seeds"_a.noconvert(), "columns_a_tree"_a, "least_share"_a, "balanced"_a, "types"_a,

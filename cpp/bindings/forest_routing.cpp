@@ -113,10 +113,12 @@ void bind_forest_routing(nb::module_& module) {
     nb::class_<ForestArrays>(module, "ForestArrays", "The arrays of a forest, checked once.")
         .def(nb::init<Array2<const std::uint64_t>, Array1<const std::int64_t>,
                       Array1<const std::uint64_t>, Array1<const std::int32_t>,
-                      Array2<const std::int64_t>, std::size_t, const std::vector<std::uint8_t>&,
+                      Array1<const std::uint8_t>, std::size_t, const std::vector<std::uint8_t>&,
                       const std::vector<std::uint32_t>&>(),
              "nodes"_a.noconvert(), "first"_a.noconvert(), "words"_a.noconvert(),
-             "tables"_a.noconvert(), "leaves"_a.noconvert(), "classes"_a, "types"_a, "levels"_a);
+             "tables"_a.noconvert(), "leaves"_a.noconvert(), "classes"_a, "types"_a, "levels"_a)
+        .def_ro("first_leaf", &ForestArrays::first_leaf,
+                "Where the bytes of each tree's leaves begin, and their end.");
     nb::class_<RowArrays>(module, "ForestRows", "Rows that a forest is asked about.")
         .def(nb::init<const std::vector<Any1>&, const std::vector<Maybe1<const bool>>&,
                       const std::vector<std::uint8_t>&, const std::vector<std::uint32_t>&>(),
@@ -128,6 +130,17 @@ void bind_forest_routing(nb::module_& module) {
                       double>(),
              nb::kw_only(), "label"_a.noconvert() = nb::none(), "target"_a.noconvert() = nb::none(),
              "weight"_a.noconvert() = nb::none(), "balanced"_a = false, "scale"_a = 1.0);
+    module.def(
+        "forest_class_weights",
+        [](const ForestArrays& arrays, std::size_t tree, Array2<double> out) {
+            const ForestView view = arrays.view();
+            require(view.classes > 0 && tree < view.trees, "there is no such tree of classes");
+            require(out.shape(0) == view.tree(tree).count && out.shape(1) == view.classes,
+                    "results must have room for every node and class");
+            without_gil([&] { forest::class_weights(view, tree, out.data()); });
+        },
+        "forest"_a, "tree"_a, "out"_a.noconvert(),
+        "Weights of the classes in the leaves of a tree, in units; zero in its other nodes.");
     module.def(
         "forest_apply",
         [](const ForestArrays& arrays, const RowArrays& rows, Array2<std::int32_t> leaf,

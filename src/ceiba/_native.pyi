@@ -515,7 +515,11 @@ def forest_columns(seed: int, columns: int, wanted: int, replace: bool) -> NDArr
 class ForestArrays:
     """The arrays of a forest, checked once."""
 
-    def __init__(self, nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], classes: int, types: Sequence[int], levels: Sequence[int]) -> None: ...
+    def __init__(self, nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: int, types: Sequence[int], levels: Sequence[int]) -> None: ...
+
+    @property
+    def first_leaf(self) -> list[int]:
+        """Where the bytes of each tree's leaves begin, and their end."""
 
 class ForestRows:
     """Rows that a forest is asked about."""
@@ -533,6 +537,11 @@ class ForestTargets:
     """What is to be predicted, of every row."""
 
     def __init__(self, *, label: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, balanced: bool = False, scale: float = 1.0) -> None: ...
+
+def forest_class_weights(forest: ForestArrays, tree: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Weights of the classes in the leaves of a tree, in units; zero in its other nodes.
+    """
 
 def forest_apply(forest: ForestArrays, rows: ForestRows, leaf: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """The leaf of every (row, tree)."""

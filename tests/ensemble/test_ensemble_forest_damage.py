@@ -24,7 +24,7 @@ MAPPED = pytest.mark.parametrize("mmap", [False, True])
 # Nodes as (cut, child and test), and how tests and leaves of classes are told
 
 LEAF, TABLE, INTERVALS = 0, 7, 8
-MIXED, PURE, LISTED = range(3)
+NUMBER, PURE = range(2)
 
 
 def forest_of(name: str) -> Forest:
@@ -105,18 +105,10 @@ BAD_NODES: list[tuple[str, Any, str]] = [
     ("classes", changed_child(inner, 0), PLACE),
     ("classes", changed_child(inner, 3), "every node but the root must be the branch of one"),
     ("classes", changed_child(leaf_of(PURE), 3), "a leaf's class is not there"),
-    ("classes", changed_child(leaf_of(PURE), -1), "a leaf is not one"),
+    ("classes", changed_child(leaf_of(PURE), -1), "a leaf's class is not there"),
     ("classes", changed_cut(leaf_of(PURE), 0), "weight"),
     ("classes", changed_cut(leaf_of(PURE), 2**63 + 5), "weight"),
-    ("mixed", changed_child(leaf_of(MIXED), 3), "a leaf's class is not there"),
-    ("mixed", changed_cut(leaf_of(MIXED), 0), "a leaf has no weights"),
-    # Three classes take 63 bits: the last one belongs to none.
-    ("mixed", changed_cut(leaf_of(MIXED), 2**63), "a leaf has no weights"),
-    ("many", changed_child(leaf_of(LISTED), 10**6), "lie outside of the forest's arrays"),
-    ("many", changed_child(leaf_of(LISTED), -5), "a leaf is not one"),
-    ("many", changed_cut(leaf_of(LISTED), 70), "lie outside of the forest's arrays"),
-    ("many", changed_test(leaf_of(LISTED), 0, LEAF, MIXED), "a leaf"),
-    ("classes", changed_test(leaf_of(PURE), 0, LEAF, 3), "a leaf is not one"),
+    ("classes", changed_test(leaf_of(PURE), 0, LEAF, 4), "a leaf is not one"),
     ("classes", changed_test(leaf_of(PURE), 5, LEAF, PURE), "a leaf tests nothing"),
     ("classes", changed_test(inner, 8, 1, 0), "a column that is not there"),
     ("classes", changed_test(inner, 0, 5, 0), "does not suit the type of its column"),
@@ -124,11 +116,11 @@ BAD_NODES: list[tuple[str, Any, str]] = [
     ("classes", changed_test(inner, 0, 1, 2), "branch"),
     ("classes", changed_test(inner, 6, TABLE, 0), "outside of the tree's arrays"),
     ("numbers", changed_test(inner, 0, INTERVALS, 0), "intervals|outside"),
-    ("numbers", changed_child(leaf_of(0), -1), "a leaf of numbers is not one"),
-    ("numbers", changed_child(leaf_of(0), 0), "a leaf of numbers is not one|weight"),
-    ("numbers", changed_test(leaf_of(0), 0, LEAF, 1), "a leaf of numbers is not one"),
-    ("numbers", changed_cut(leaf_of(0), NAN), "a leaf of numbers is not one|number"),
-    ("numbers", changed_cut(leaf_of(0), INF), "a leaf of numbers is not one|number"),
+    ("numbers", changed_child(leaf_of(NUMBER), -1), "a leaf of numbers is not one"),
+    ("numbers", changed_child(leaf_of(NUMBER), 0), "a leaf of numbers is not one|weight"),
+    ("numbers", changed_test(leaf_of(NUMBER), 0, LEAF, 1), "a leaf of numbers is not one"),
+    ("numbers", changed_cut(leaf_of(NUMBER), NAN), "a leaf of numbers is not one|number"),
+    ("numbers", changed_cut(leaf_of(NUMBER), INF), "a leaf of numbers is not one|number"),
 ]
 
 
@@ -160,12 +152,10 @@ BAD_ARRAYS: list[tuple[str, str, Any, str]] = [
     ("many", "tables", lambda f: f.tables[:-1], "outside of the tree's arrays"),
     ("many", "tables", lambda f: f.tables - 1, "outside of the tree's arrays"),
     ("many", "tables", lambda f: f.tables + 10**6, "branches of a node"),
-    ("many", "leaves", lambda f: f.leaves[:-1], "outside of the forest's arrays"),
-    ("many", "leaves", lambda f: f.leaves[:, :-1], "leaves must have a column for each class"),
-    ("many", "leaves", lambda f: f.leaves - 1, "a leaf has no weights"),
-    ("many", "leaves", lambda f: f.leaves * 0, "a leaf has no weights"),
-    ("numbers", "leaves", lambda f: np.ones((3, 1), np.int64), "a column for each class"),
-    ("numbers", "leaves", lambda f: np.ones((3, 0), np.int64), "leaves|leaf"),
+    ("many", "leaves", lambda f: f.leaves[:-1], "a leaf has no weights"),
+    ("many", "leaves", lambda f: f.leaves.view(np.int8), "leaves must be an array of uint8"),
+    ("many", "leaves", lambda f: f.leaves[:, None], "leaves must be an array of uint8 in 1"),
+    ("numbers", "leaves", lambda f: np.ones(3, np.uint8), "must take up all their bytes"),
     ("classes", "keys", lambda f: f.keys[:-1], "keys must be three of each tree"),
     ("classes", "keys", lambda f: f.keys[:, :2], "keys must be three of each tree"),
     ("classes", "keys", lambda f: f.keys.astype(np.int64), "keys must be an array of uint64"),
@@ -179,12 +169,12 @@ BAD_ARRAYS: list[tuple[str, str, Any, str]] = [
     ("classes", "importances", lambda f: f.importances + np.inf, "importances"),
     ("classes", "importances", lambda f: -f.importances, "importances"),
     ("classes", "n_classes", lambda f: 2, "class"),
-    ("classes", "n_classes", lambda f: 0, "leaves must have a column|leaf"),
+    ("classes", "n_classes", lambda f: 0, "a leaf of numbers is not one"),
     ("classes", "n_classes", lambda f: -1, "n_classes must be a count"),
     ("classes", "n_classes", lambda f: 3.0, "n_classes must be a count"),
     ("classes", "n_classes", lambda f: True, "n_classes must be a count"),
     ("classes", "n_classes", lambda f: 2**70, "."),
-    ("numbers", "n_classes", lambda f: 3, "leaves must have a column for each class"),
+    ("numbers", "n_classes", lambda f: 3, "a leaf is not one"),
     ("classes", "grown", lambda f: -1, "grown must be a count"),
     ("classes", "grown", lambda f: 2.5, "grown must be a count"),
     ("classes", "weight_unit", lambda f: f.weight_unit * 0, "weight_unit must be a positive"),

@@ -11,6 +11,7 @@ import pytest
 from forest_parts import says_something
 
 from ceiba import DecisionTreeClassifier, RandomForestClassifier, RandomForestRegressor
+from oracles.forest_leaf import coded
 
 KINDS = pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
 # Every tree sees every row.
@@ -24,7 +25,7 @@ CLASSES = STEPS % 2
 
 @pytest.mark.parametrize("n_classes", [2, 3, 33, 64, 65, 70, 300])
 def test_many_classes(n_classes: int) -> None:
-    """Class weights of a leaf take 64 bits together, or a row of a table, and say the same."""
+    """Class weights of a leaf take 64 bits together, or bytes beside it, and say the same."""
     rng = np.random.default_rng(n_classes)
     n = 3 * n_classes + 200
     y = rng.permutation(np.arange(n) % n_classes)
@@ -53,18 +54,19 @@ def test_more_classes_than_a_leaf_can_tell() -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_weights_that_just_fit_into_a_leaf_and_just_do_not(n_classes: int) -> None:
-    """64 // K bits hold 2^bits - 1 of a class."""
-    most = 2 ** (64 // n_classes) - 1
+    """All weigh the same, twice as much every time: 64 bits hold them, or some more bytes."""
     X, y = np.zeros((n_classes, 1)), np.arange(n_classes)
-    for heavy in (most, most + 1):
-        weight = np.ones(n_classes)
-        weight[-1] = heavy
-        if weight.sum() >= 2**52:
-            continue
+    listed = []
+    for power in range(49):
+        weight = np.full(n_classes, 2.0**power - (power > 0))
         model = RandomForestClassifier(1, bootstrap=False).fit(X, y, weight)
-        assert len(model.forest_.leaves) == (heavy > most)
-        np.testing.assert_allclose(model.predict_proba(X[:1])[0], weight / weight.sum(), rtol=1e-12)
-        np.testing.assert_allclose(model.tree(0).value[0], weight)
+        code = coded([int(w) for w in weight])
+        assert len(model.forest_.leaves) == (len(code[64:]) + 7) // 8
+        np.testing.assert_array_equal(model.predict_proba(X[:1])[0], weight / weight.sum())
+        np.testing.assert_array_equal(model.tree(0).value[0], weight)
+        listed.append(len(code) > 64)
+    assert listed == sorted(listed)
+    assert set(listed) == {False, True}
 
 
 NAMES: dict[str, Any] = {

@@ -260,7 +260,7 @@ def test_joined_forests(kind: Any, options: dict[str, Any]) -> None:
 
 
 def test_joined_forests_of_many_levels_and_classes() -> None:
-    """Levels in words and weights in rows of leaves are found again behind those of others."""
+    """Levels in words and weights in bytes of leaves are found again behind those of others."""
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"c": rng.choice([None, *(f"v{k:03}" for k in range(200))], size=900)})
     rows["n"] = rng.normal(size=900)

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 namespace ceiba::forest {
 namespace {
@@ -16,27 +17,38 @@ PackedNode leaf(Leaf kind, std::uint64_t cut, std::size_t child) {
     return {cut, std::int32_t(child), tree::packed_test(0, Test::kLeaf, std::int32_t(kind))};
 }
 
-PackedNode leaf_of_classes(const Growth& growth, std::size_t node, Trees& trees) {
-    const auto classes = std::size_t(growth.rules.classes);
-    const Number* cell = growth.cell(tree::model_of(growth, node));
-    const auto likeliest = std::size_t(std::max_element(cell, cell + classes) - cell);
-    const Number most = cell[likeliest];
-    if (most == growth.weight(tree::model_of(growth, node)))
-        return leaf(Leaf::kPure, std::uint64_t(most), likeliest);
-    const LeafBits packed(classes);
-    if (packed.bits > 0 && most <= packed.most()) {
-        std::uint64_t cut = 0;
-        for (std::size_t k = 0; k < classes; ++k) cut |= std::uint64_t(cell[k]) << k * packed.bits;
-        return leaf(Leaf::kMixed, cut, likeliest);
+// Leaves of classes, and the bytes of those that do not fit into a node.
+class LeafPacker {
+  public:
+    LeafPacker(const Growth& growth, std::vector<std::uint8_t>& bytes)
+        : growth_(growth), bytes_(bytes) {}
+
+    PackedNode leaf_of(std::size_t node) {
+        const auto classes = std::size_t(growth_.rules.classes);
+        const std::size_t model = tree::model_of(growth_, node);
+        const Number* weight = growth_.cell(model);
+        const auto likeliest = std::size_t(std::max_element(weight, weight + classes) - weight);
+        if (weight[likeliest] == growth_.weight(model))
+            return leaf(Leaf::kPure, std::uint64_t(weight[likeliest]), likeliest);
+        code_.write(weight, classes);
+        if (code_.fits()) return leaf(Leaf::kMixed, code_.first(), likeliest);
+        const std::size_t place = bytes_.size();
+        if (place > std::size_t(std::numeric_limits<std::int32_t>::max()))
+            throw std::length_error("the class weights of a tree take more than 2^31 bytes");
+        code_.add_rest(bytes_);
+        return leaf(Leaf::kListed, code_.first(), place);
     }
-    trees.leaves.insert(trees.leaves.end(), cell, cell + classes);
-    return leaf(Leaf::kListed, likeliest, trees.leaves.size() / classes - 1);
-}
+
+  private:
+    const Growth& growth_;
+    std::vector<std::uint8_t>& bytes_;
+    LeafWriter code_;
+};
 
 PackedNode leaf_of_numbers(const Growth& growth, std::size_t node) {
     const Number weight = growth.rules.fractional() ? growth.count(node) : growth.weight(node);
     const Number most = std::numeric_limits<std::int32_t>::max();
-    return leaf(Leaf::kMixed, std::bit_cast<std::uint64_t>(tree::leaf_value(growth, node)),
+    return leaf(Leaf::kNumber, std::bit_cast<std::uint64_t>(tree::leaf_value(growth, node)),
                 std::size_t(std::min(weight, most)));
 }
 
@@ -49,43 +61,74 @@ tree::Numbering as_grown(const Growth& growth) {
     return found;
 }
 
-// Weights add up to less in any bag.
-constexpr std::uint64_t kHeaviest = std::uint64_t(1) << 53;
+// Checks the leaves of a forest, in their order.
+class LeafChecker {
+  public:
+    explicit LeafChecker(const ForestView& forest) : forest_(forest) {}
 
-// Weights of the classes in a leaf are those of some class, and no bit lies outside of them.
-bool holds_weights(const ForestView& forest, const PackedNode& node) {
-    const LeafBits packed(forest.classes);
-    if (packed.bits == 0) return false;
-    const std::size_t used = packed.bits * forest.classes;
-    if (used < 64 && node.cut >> used != 0) return false;
-    return packed.of(node.cut, std::size_t(node.child)) > 0;
-}
+    // Where the bytes of the next tree's leaves begin.
+    std::int64_t begin_tree() { return std::int64_t(first_ = at_); }
+    // What is wrong with a leaf, or null.
+    const char* complaint(const PackedNode& leaf) {
+        if (forest_.classes == 0) return complaint_of_number(leaf);
+        switch (leaf_kind(leaf)) {
+            case Leaf::kPure:
+                if (!has(leaf.child)) return kNoClass;
+                return leaf.cut >= 1 && leaf.cut <= kHeaviest ? nullptr : kNoWeights;
+            case Leaf::kMixed:
+                if (!has(leaf.child)) return kNoClass;
+                return complaint_of_code(leaf, forest_.n_leaves);
+            case Leaf::kListed:
+                if (leaf.child < 0 || std::size_t(leaf.child) != at_ - first_)
+                    return "the weights of leaves must follow each other";
+                return complaint_of_code(leaf, at_);
+            default:
+                return "a leaf is not one";
+        }
+    }
 
-// What is wrong with a leaf, or null.
-const char* complaint_of_leaf(const ForestView& forest, const PackedNode& node) {
-    if (forest.classes == 0) {
-        const bool sound =
-            node.gap() == 0 && node.child >= 1 && std::isfinite(std::bit_cast<double>(node.cut));
+  private:
+    static constexpr const char* kNoClass = "a leaf's class is not there";
+    static constexpr const char* kNoWeights = "a leaf has no weights";
+    static constexpr std::uint64_t kHeaviest = std::uint64_t(1) << kNumberBits;
+
+    bool has(std::int64_t k) const { return k >= 0 && std::size_t(k) < forest_.classes; }
+
+    static const char* complaint_of_number(const PackedNode& leaf) {
+        const bool sound = leaf_kind(leaf) == Leaf::kNumber && leaf.child >= 1 &&
+                           std::isfinite(std::bit_cast<double>(leaf.cut));
         return sound ? nullptr : "a leaf of numbers is not one";
     }
-    const auto child = std::size_t(node.child);
-    if (node.child < 0 || node.gap() > std::uint32_t(Leaf::kListed)) return "a leaf is not one";
-    if (leaf_kind(node) == Leaf::kListed) {
-        if (child >= forest.n_leaves || node.cut >= forest.classes)
-            return "a leaf's weights lie outside of the forest's arrays";
+
+    const char* complaint_of_code(const PackedNode& leaf, std::size_t rest) {
+        const std::uint8_t* bytes = forest_.leaves;
+        LeafReader reader(leaf.cut, bytes + rest, bytes + forest_.n_leaves, forest_.classes);
+        std::uint64_t total = 0;
+        ClassWeight likeliest{0, 0};
+        while (reader.more()) {
+            const ClassWeight own = reader.next();
+            if (own.place >= forest_.classes) return kNoClass;
+            total += std::uint64_t(own.weight);
+            if (total > kHeaviest) return kNoWeights;
+            if (own.weight > likeliest.weight) likeliest = own;
+        }
+        const bool listed = leaf_kind(leaf) == Leaf::kListed;
+        if (!reader.sound() || (reader.bytes() > 0) != listed) return kNoWeights;
+        if (listed)
+            at_ += std::size_t(reader.bytes());
+        else if (likeliest.place != std::size_t(leaf.child))
+            return "a leaf's class is not its likeliest";
         return nullptr;
     }
-    if (child >= forest.classes) return "a leaf's class is not there";
-    const bool weighs = leaf_kind(node) == Leaf::kPure ? node.cut >= 1 && node.cut <= kHeaviest
-                                                       : holds_weights(forest, node);
-    return weighs ? nullptr : "a leaf has no weights";
-}
+
+    const ForestView& forest_;
+    std::size_t at_ = 0, first_ = 0;
+};
 
 }  // namespace
 
-void Trees::join(const Trees& other, std::size_t classes) {
+void Trees::join(const Trees& other, std::size_t) {
     const std::size_t words_before = words.size(), tables_before = tables.size();
-    const std::size_t leaves_before = classes ? leaves.size() / classes : 0;
     for (PackedNode node : other.nodes) {
         switch (node.kind()) {
             case Test::kWords:
@@ -94,10 +137,6 @@ void Trees::join(const Trees& other, std::size_t classes) {
                 break;
             case Test::kTable:
                 node.cut += tables_before;
-                break;
-            case Test::kLeaf:
-                if (classes && leaf_kind(node) == Leaf::kListed)
-                    node.child += std::int32_t(leaves_before);
                 break;
             default:
                 break;
@@ -116,6 +155,7 @@ Trees pack_tree(const Growth& growth, const tree::Scales& scales, bool in_order)
     Trees trees;
     const tree::Numbering numbering = in_order ? as_grown(growth) : tree::number(growth);
     tree::SplitPacker splits(growth, scales, trees.words, trees.tables);
+    LeafPacker leaves(growth, trees.leaves);
     trees.importances.assign(growth.columns, 0.0);
     trees.nodes.reserve(numbering.order.size());
     for (std::size_t i = 0; i < numbering.order.size(); ++i) {
@@ -126,7 +166,7 @@ Trees pack_tree(const Growth& growth, const tree::Scales& scales, bool in_order)
             trees.importances[std::size_t(n.column)] +=
                 double(growth.weight(node)) * growth.rules.weight_unit * n.gain;
         } else if (growth.rules.classes) {
-            trees.nodes.push_back(leaf_of_classes(growth, node, trees));
+            trees.nodes.push_back(leaves.leaf_of(node));
         } else {
             trees.nodes.push_back(leaf_of_numbers(growth, node));
         }
@@ -136,30 +176,39 @@ Trees pack_tree(const Growth& growth, const tree::Scales& scales, bool in_order)
 }
 
 const char* complaint(const ForestView& forest, const std::vector<tree::Type>& types,
-                      const std::vector<std::uint32_t>& levels) {
+                      const std::vector<std::uint32_t>& levels,
+                      std::vector<std::int64_t>& first_leaf) {
     if (forest.first[0] != 0 || std::size_t(forest.first[forest.trees]) != forest.count)
         return "the trees of a forest must take up all its nodes";
+    LeafChecker leaves(forest);
     for (std::size_t t = 0; t < forest.trees; ++t) {
         if (forest.first[t] < 0 || forest.first[t + 1] <= forest.first[t] ||
             std::size_t(forest.first[t + 1]) > forest.count)
             return "the trees of a forest must follow each other";
-        if (const char* wrong = tree::complaint(forest.tree(t), types, levels, true)) return wrong;
+        const tree::TreeView view = forest.tree(t);
+        if (const char* wrong = tree::complaint(view, types, levels, true)) return wrong;
+        first_leaf.push_back(leaves.begin_tree());
+        for (std::size_t i = 0; i < view.count; ++i) {
+            if (view.nodes[i].kind() == Test::kIntervals) return "a forest has no intervals";
+            if (view.nodes[i].kind() == Test::kLeaf)
+                if (const char* wrong = leaves.complaint(view.nodes[i])) return wrong;
+        }
     }
-    for (std::size_t i = 0; i < forest.count; ++i) {
-        if (forest.nodes[i].kind() == Test::kIntervals) return "a forest has no intervals";
-        if (forest.nodes[i].kind() == Test::kLeaf)
-            if (const char* wrong = complaint_of_leaf(forest, forest.nodes[i])) return wrong;
-    }
-    if (forest.classes == 0 && forest.n_leaves > 0)
-        return "leaves of numbers have no class weights";
-    for (std::size_t row = 0; row < forest.n_leaves; ++row) {
-        const Number* own = forest.leaves + row * forest.classes;
-        const Number most = *std::max_element(own, own + forest.classes);
-        if (*std::min_element(own, own + forest.classes) < 0 || most <= 0 ||
-            std::uint64_t(most) > kHeaviest)
-            return "a leaf has no weights";
-    }
+    first_leaf.push_back(leaves.begin_tree());
+    if (std::size_t(first_leaf.back()) != forest.n_leaves)
+        return "the weights of leaves must take up all their bytes";
     return nullptr;
+}
+
+void class_weights(const ForestView& forest, std::size_t tree, double* out) {
+    const tree::TreeView view = forest.tree(tree);
+    std::fill_n(out, view.count * forest.classes, 0.0);
+    for (std::size_t i = 0; i < view.count; ++i) {
+        if (view.nodes[i].kind() != Test::kLeaf) continue;
+        forest.for_classes(tree, view.nodes[i], [&](std::size_t k, Number weight) {
+            out[i * forest.classes + k] = double(weight);
+        });
+    }
 }
 
 }  // namespace ceiba::forest

@@ -5,47 +5,36 @@
 #include <cstdint>
 #include <vector>
 
+#include "forest/leaf_code.hpp"
 #include "tree/packed.hpp"
 #include "tree/route.hpp"
 
 namespace ceiba::forest {
 
-using tree::Number;
 using tree::PackedNode;
 
-// What stands in a leaf of classes, in the place of the branch for gaps:
-//   kMixed   cut: weights of the classes, in 64 / classes bits each; child: the likeliest class
-//   kPure    cut: weight of the one class; child: the class
-//   kListed  cut: the likeliest class; child: the row of the weights among the leaves
-// A leaf of numbers has its value as cut, and its weight as child: of rows whose weights are not
-// whole numbers their count, and never more than 2^31 - 1.
-enum class Leaf : std::uint8_t { kMixed, kPure, kListed };
+// What stands in a leaf, told in the place of the branch for gaps:
+//   kNumber  cut: the value; child: the weight, of rows whose weights are not whole numbers their
+//            count, and never more than 2^31 - 1
+//   kPure    cut: the weight of the one class; child: the class
+//   kMixed   cut: the weights of the classes, see leaf_code.hpp; child: the likeliest class
+//   kListed  cut: their first 64 bits; child: where the others begin among the bytes of the tree's
+//            leaves, which stand there in the order of the nodes
+enum class Leaf : std::uint8_t { kNumber, kPure, kMixed, kListed };
 
 inline Leaf leaf_kind(const PackedNode& node) { return Leaf(node.gap()); }
 
-// How the weights of some classes are packed into 64 bits; 0 bits where they are too many.
-struct LeafBits {
-    explicit LeafBits(std::size_t classes)
-        : classes(classes), bits(classes >= 2 ? 64 / classes : 0) {}
-
-    std::size_t classes, bits;
-
-    Number most() const { return (Number(1) << bits) - 1; }
-    Number of(std::uint64_t cut, std::size_t k) const { return Number(cut >> (k * bits)) & most(); }
-};
-
-// Words, tables and rows of leaves are those of one tree, and so are places in them, until trees
-// are joined.
+// Words and tables are those of one tree, and so are places in them, until trees are joined.
 struct Trees {
     std::vector<PackedNode> nodes;
     std::vector<std::int64_t> first{0};  // node of each tree, and the end
     std::vector<std::uint64_t> words;
     std::vector<std::int32_t> tables;
-    std::vector<Number> leaves;
-    std::vector<double> importances;  // of every (tree, column): decrease of impurity
+    std::vector<std::uint8_t> leaves;  // of each tree, one after the other
+    std::vector<double> importances;   // of every (tree, column): decrease of impurity
 
     // Put the trees of `other` behind these.
-    void join(const Trees& other, std::size_t classes);
+    void join(const Trees& other, std::size_t);
 };
 
 // The arrays of a forest, wherever they lie.
@@ -58,19 +47,37 @@ struct ForestView {
     std::size_t n_words = 0;
     const std::int32_t* tables = nullptr;
     std::size_t n_tables = 0;
-    const Number* leaves = nullptr;
-    std::size_t n_leaves = 0;  // rows
+    const std::uint8_t* leaves = nullptr;
+    std::size_t n_leaves = 0;
+    const std::int64_t* first_leaf = nullptr;  // byte of each tree, and the end
     std::size_t classes = 0;
 
     tree::TreeView tree(std::size_t t) const {
         return {nodes + first[t], std::size_t(first[t + 1] - first[t]), words, n_words, tables,
                 n_tables};
     }
+    // each(class, weight) for all classes in a leaf of a tree, ascending.
+    template <typename Each>
+    void for_classes(std::size_t t, const PackedNode& leaf, const Each& each) const {
+        if (leaf_kind(leaf) == Leaf::kPure) return each(std::size_t(leaf.child), Number(leaf.cut));
+        const bool listed = leaf_kind(leaf) == Leaf::kListed;
+        const std::uint8_t* end = leaves + n_leaves;
+        const std::uint8_t* rest = listed ? leaves + first_leaf[t] + leaf.child : end;
+        for (LeafReader reader(leaf.cut, rest, end, classes); reader.more();) {
+            const ClassWeight own = reader.next();
+            each(own.place, own.weight);
+        }
+    }
 };
 
 // Whether every row ends in a leaf that says something, and nothing beyond the arrays is read.
+// Finds where the bytes of each tree's leaves begin, and their end.
 const char* complaint(const ForestView& forest, const std::vector<tree::Type>& types,
-                      const std::vector<std::uint32_t>& levels);
+                      const std::vector<std::uint32_t>& levels,
+                      std::vector<std::int64_t>& first_leaf);
+
+// Weights of every (node, class) of a tree; zero where a node is no leaf.
+void class_weights(const ForestView& forest, std::size_t tree, double* out);
 
 // Pack one grown tree; `in_order` says that its nodes were grown in their final order.
 Trees pack_tree(const tree::Growth& growth, const tree::Scales& scales, bool in_order);

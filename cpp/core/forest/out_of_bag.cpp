@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "forest/leaf_shares.hpp"
 #include "parallel.hpp"
 #include "random.hpp"
 
@@ -47,26 +48,19 @@ double squared(double x) { return x * x; }
 
 class BlockSums {
   public:
-    BlockSums(const Grown& grown, const double* added, const OutOfBag& out, std::size_t begin,
-              std::size_t end)
+    BlockSums(const Grown& grown, const OutOfBag& out, std::size_t begin, std::size_t end)
         : grown_(grown),
-          added_(added),
           width_(std::max<std::size_t>(1, grown.forest.classes)),
           begin_(begin),
           out_(out),
           loss_(end - begin, 0) {}
 
     // Add what a tree says of some rows of the block.
-    void add(std::size_t tree, std::span<const std::uint32_t> rows, const std::int32_t* leaf) {
-        const PackedNode* nodes = grown_.forest.nodes + grown_.forest.first[tree];
-        const LeafShares shares(grown_.forest, added_[tree]);
+    void add(LeafShares& shares, std::span<const std::uint32_t> rows, const std::int32_t* leaf) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const std::uint32_t row = rows[i];
             double* sum = out_.sum + row * width_;
-            if (grown_.forest.classes)
-                shares.add(nodes[leaf[i]], sum);
-            else
-                *sum += leaf_number(nodes[leaf[i]]);
+            shares.add(leaf[i], sum);
             known_ += out_.count[row]++ == 0;
             double& own = loss_[row - begin_];
             total_ -= own;
@@ -90,7 +84,6 @@ class BlockSums {
     }
 
     const Grown& grown_;
-    const double* added_;
     std::size_t width_, begin_;
     const OutOfBag& out_;
     std::vector<double> loss_;
@@ -116,7 +109,7 @@ void out_of_bag(const Grown& grown, const double* added, const OutOfBag& out, in
     std::vector<Curve> curves(parts.count, Curve(trees));
     std::vector<BlockSums> sums;
     for (std::size_t s = 0; s < parts.count; ++s)
-        sums.emplace_back(grown, added, out, parts.begin(s), parts.end(s));
+        sums.emplace_back(grown, out, parts.begin(s), parts.end(s));
     Outsiders outsiders;
     for (std::size_t first = 0; first < trees; first += kTogether) {
         const std::size_t last = std::min(trees, first + kTogether);
@@ -125,12 +118,14 @@ void out_of_bag(const Grown& grown, const double* added, const OutOfBag& out, in
         for_segments(parts, threads_for(work, threads),
                      [&](std::size_t s, int thread, Interrupt& interrupt) {
                          std::vector<std::int32_t> leaf(parts.end(s) - parts.begin(s));
+                         LeafShares shares(grown.forest);
                          for (std::size_t t = first; t < last; ++t) {
                              if (interrupt.stopped(thread)) return;
                              const auto rows =
                                  outsiders.of(t - first, parts.begin(s), parts.end(s));
                              route_rows(grown.forest, grown.table, t, rows, leaf.data());
-                             sums[s].add(t, rows, leaf.data());
+                             shares.enter(t, added[t]);
+                             sums[s].add(shares, rows, leaf.data());
                              sums[s].note(t, curves[s]);
                          }
                      });
@@ -146,11 +141,11 @@ void out_of_bag(const Grown& grown, const double* added, const OutOfBag& out, in
 
 namespace {
 
-// What each row loses by the leaf that it came to.
-double loss_of(const Grown& grown, std::uint32_t row, const PackedNode& leaf) {
+// What a row loses by the leaf that it came to.
+double loss_of(const Grown& grown, std::uint32_t row, LeafShares& shares, std::int32_t leaf) {
     if (grown.forest.classes == 0)
-        return squared((leaf_number(leaf) - grown.target[row]) / grown.scale);
-    return LeafShares::likeliest(leaf) != grown.label[row];
+        return squared((shares.number(leaf) - grown.target[row]) / grown.scale);
+    return shares.likeliest(leaf) != grown.label[row];
 }
 
 // The rows in random order, keyed by (tree, column, repeat).
@@ -189,10 +184,11 @@ void permuted(const Grown& grown, std::size_t repeats, double* sum, std::int32_t
                          const auto rows = outsiders.of(t);
                          std::vector<std::int32_t> leaf(rows.size());
                          route_rows(forest, grown.table, first + t, rows, leaf.data());
-                         const PackedNode* nodes = forest.nodes + forest.first[first + t];
+                         LeafShares shares(forest);
+                         shares.enter(first + t);
                          before[t].resize(rows.size());
                          for (std::size_t i = 0; i < rows.size(); ++i)
-                             before[t][i] = loss_of(grown, rows[i], nodes[leaf[i]]);
+                             before[t][i] = loss_of(grown, rows[i], shares, leaf[i]);
                      });
         for (std::size_t t = 0; t < last - first; ++t)
             for (const std::uint32_t row : outsiders.of(t)) ++count[row];
@@ -201,19 +197,20 @@ void permuted(const Grown& grown, std::size_t repeats, double* sum, std::int32_t
                      [&](std::size_t j, int thread, Interrupt& interrupt) {
                          std::vector<std::uint32_t> from;
                          std::vector<std::int32_t> leaf;
+                         LeafShares shares(forest);
                          for (std::size_t t = first; t < last; ++t) {
                              if (interrupt.stopped(thread)) return;
                              if (!tests(forest, t, j)) continue;
                              const auto rows = outsiders.of(t - first);
-                             const PackedNode* nodes = forest.nodes + forest.first[t];
                              leaf.resize(rows.size());
+                             shares.enter(t);
                              for (std::size_t r = 0; r < repeats; ++r) {
                                  if (interrupt.stopped(thread)) return;
                                  shuffle(grown.seeds[t], j, r, rows, from);
                                  route_changed(forest, grown.table, t, rows, j, from, leaf.data());
                                  for (std::size_t i = 0; i < rows.size(); ++i)
                                      sum[rows[i] * p + j] +=
-                                         loss_of(grown, rows[i], nodes[leaf[i]]) -
+                                         loss_of(grown, rows[i], shares, leaf[i]) -
                                          before[t - first][i];
                              }
                          }

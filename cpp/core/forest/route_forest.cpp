@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "forest/leaf_shares.hpp"
 #include "parallel.hpp"
 #include "tree/abreast.hpp"
 
@@ -59,28 +60,6 @@ void for_blocks(std::size_t rows, std::size_t trees, int threads, const Body& bo
 
 }  // namespace
 
-void LeafShares::add(const PackedNode& leaf, double* sum) const {
-    const std::size_t classes = forest_.classes;
-    if (leaf_kind(leaf) == Leaf::kPure && added_ == 0) {
-        sum[leaf.child] += 1;
-        return;
-    }
-    double total = 0;
-    for (std::size_t k = 0; k < classes; ++k) total += double(weight(leaf, k)) + added_;
-    for (std::size_t k = 0; k < classes; ++k) sum[k] += (double(weight(leaf, k)) + added_) / total;
-}
-
-Number LeafShares::weight(const PackedNode& leaf, std::size_t k) const {
-    switch (leaf_kind(leaf)) {
-        case Leaf::kPure:
-            return k == std::size_t(leaf.child) ? Number(leaf.cut) : 0;
-        case Leaf::kListed:
-            return forest_.leaves[std::size_t(leaf.child) * forest_.classes + k];
-        default:
-            return bits_.of(leaf.cut, k);
-    }
-}
-
 void route_rows(const ForestView& forest, const ForestRows& table, std::size_t tree,
                 std::span<const std::uint32_t> rows, std::int32_t* leaf) {
     const TreeView view = forest.tree(tree);
@@ -126,17 +105,13 @@ void tell(const ForestView& forest, const ForestRows& table, const double* added
                    const std::size_t n = rows.size() * width;
                    std::fill_n(sum, n, 0.0);
                    std::vector<std::int32_t> leaf(rows.size());
+                   LeafShares shares(forest);
                    for (std::size_t t = 0; t < forest.trees; ++t) {
                        if (interrupt.stopped(thread)) return;
                        route_rows(forest, table, t, rows, leaf.data());
-                       const PackedNode* nodes = forest.nodes + forest.first[t];
-                       const LeafShares shares(forest, added[t]);
-                       for (std::size_t i = 0; i < rows.size(); ++i) {
-                           if (forest.classes)
-                               shares.add(nodes[leaf[i]], sum + i * width);
-                           else
-                               sum[i] += leaf_number(nodes[leaf[i]]);
-                       }
+                       shares.enter(t, added[t]);
+                       for (std::size_t i = 0; i < rows.size(); ++i)
+                           shares.add(leaf[i], sum + i * width);
                    }
                    for (std::size_t i = 0; i < n; ++i) sum[i] /= trees;
                });

@@ -22,29 +22,6 @@ struct ForestRows {
     std::size_t width = 0;
 };
 
-// What a leaf of classes says: shares of its weight, after `added` was added to every class.
-class LeafShares {
-  public:
-    LeafShares(const ForestView& forest, double added)
-        : forest_(forest), bits_(forest.classes), added_(added) {}
-
-    // Add the shares of a leaf to `sum`.
-    void add(const PackedNode& leaf, double* sum) const;
-    // The likeliest class, the first of equals.
-    static std::size_t likeliest(const PackedNode& leaf) {
-        return leaf_kind(leaf) == Leaf::kListed ? std::size_t(leaf.cut) : std::size_t(leaf.child);
-    }
-    // Weight of class k, as a number of units.
-    Number weight(const PackedNode& leaf, std::size_t k) const;
-
-  private:
-    const ForestView& forest_;
-    LeafBits bits_;
-    double added_;
-};
-
-inline double leaf_number(const PackedNode& leaf) { return std::bit_cast<double>(leaf.cut); }
-
 // Leaves of rows[0 .. n), numbered within the tree.
 void route_rows(const ForestView& forest, const ForestRows& table, std::size_t tree,
                 std::span<const std::uint32_t> rows, std::int32_t* leaf);

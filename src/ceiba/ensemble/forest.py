@@ -28,13 +28,13 @@ class Forest:
     ----------
     nodes : ndarray of uint64 of shape (n_nodes, 2)
         Nodes of all trees, as in `ceiba.tree.structure.Tree`; branches are numbered within their
-        tree. A leaf of classes holds its class weights itself where they fit into 64 bits.
+        tree. A leaf of classes holds its class weights, or the first 64 bits of them.
     first : ndarray of int64 of shape (n_trees + 1,)
         Where the nodes of each tree begin, and the end.
     words, tables : ndarray
         Levels of nominal splits that do not fit into a node.
-    leaves : ndarray of int64 of shape (n_listed, n_classes)
-        Class weights that do not fit into a leaf, in units of the tree's ``weight_unit``.
+    leaves : ndarray of uint8
+        Bits of class weights that do not fit into a leaf, of one leaf after the other.
     keys : ndarray of uint64 of shape (n_trees, 3)
         Of each tree its seed, the rows of its table, and a mark of table, target and draws.
     importances : ndarray of shape (n_trees, n_columns)
@@ -173,7 +173,7 @@ class Forest:
         every = (self, *others)
         beside = {
             name: np.cumsum([0, *(len(getattr(f, name)) for f in every)])
-            for name in ("words", "tables", "leaves")
+            for name in ("words", "tables")
         }
         ends = np.cumsum([0, *(f.n_nodes for f in every)])
         nodes = [
@@ -186,6 +186,7 @@ class Forest:
             nodes=np.concatenate(nodes),
             first=np.concatenate([*first, ends[-1:]]).astype(np.int64),
             **{name: np.concatenate([getattr(f, name) for f in every]) for name in beside},
+            leaves=np.concatenate([f.leaves for f in every]),
             keys=np.concatenate([f.keys for f in every]),
             importances=np.concatenate([f.importances for f in every]),
             schema=self.schema,

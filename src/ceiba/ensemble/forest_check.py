@@ -12,7 +12,7 @@ from ceiba.stats.points import Array
 
 _ARRAYS: dict[str, tuple[Any, int]] = {
     "nodes": (np.uint64, 2), "first": (np.int64, 1), "words": (np.uint64, 1),
-    "tables": (np.int32, 1), "leaves": (np.int64, 2), "keys": (np.uint64, 2),
+    "tables": (np.int32, 1), "leaves": (np.uint8, 1), "keys": (np.uint64, 2),
     "importances": (np.float64, 2), "weight_unit": (np.float64, 1),
 }  # fmt: skip
 _MOST_CLASSES = 65_535

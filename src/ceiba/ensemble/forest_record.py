@@ -67,7 +67,7 @@ def unpacked(record: dict[str, Any]) -> dict[str, Any]:
     try:
         sizes, lots, worth = (rest.pop(name) for name in ("sizes", "lots", "worth"))
         dropped = rest.pop("dropped", None)
-        nodes, schema, n_classes = rest["nodes"], rest["schema"], rest["n_classes"]
+        nodes, schema = rest["nodes"], rest["schema"]
     except KeyError as error:
         raise ValueError("these are not the arrays of a forest") from error
     if not isinstance(schema, Schema) or rest.keys() & set(_OF_TREES):
@@ -76,12 +76,10 @@ def unpacked(record: dict[str, Any]) -> dict[str, Any]:
     rest["first"] = np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
     rest |= _grown(lots, dropped, len(sizes))
     rest["importances"] = _spread(worth, columns_tested(nodes, rest["first"], len(schema)))
-    if type(n_classes) is not int or not 0 <= n_classes < 2**31:
-        raise ValueError("n_classes must be a count")
     empty = {
         "words": np.empty(0, np.uint64),
         "tables": np.empty(0, np.int32),
-        "leaves": np.empty((0, n_classes), np.int64),
+        "leaves": np.empty(0, np.uint8),
     }
     return empty | rest
 

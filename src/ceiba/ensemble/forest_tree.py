@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ceiba import _native
 from ceiba.stats.points import Array
 from ceiba.tree.structure import Tree
 
 if TYPE_CHECKING:
     from ceiba.ensemble.forest import Forest
 
-_LEAF, _THRESHOLDS, _LISTED, _PURE = 0, 5, 2, 1
+_LEAF, _THRESHOLDS = 0, 5
 # Why a leaf is one, or how the levels of a split were found, is not kept.
 _NOT_KEPT, _PURE_REASON, _SPLIT = 12, 1, 0
 _NONE, _BY_THRESHOLD, _ORDERED = 0, 1, 2
@@ -37,7 +38,7 @@ def tree_of(forest: Forest, number: int) -> Tree:
     parent = parents(nodes, is_leaf)
     depth = depths(parent)
     if forest.n_classes:
-        value = class_weights(forest, nodes, is_leaf) * forest.weight_unit[number]
+        value = class_weights(forest, number) * forest.weight_unit[number]
         leaves = as_rows(nodes, is_leaf, value)
         value = summed(value, parent, depth)
         weight = value.sum(axis=1)
@@ -82,20 +83,11 @@ def depths(parent: Array) -> Array:
     return depth
 
 
-def class_weights(forest: Forest, nodes: Array, is_leaf: Array) -> Array:
-    """Class weights of the leaves, in their unit; zero elsewhere."""
-    classes = forest.n_classes
-    cut, child = nodes[:, 0], nodes.view(np.int32)[:, 2]
-    flag = nodes.view(np.uint32)[:, 3] >> 28
-    found = np.zeros((len(nodes), classes))
-    pure, listed = is_leaf & (flag == _PURE), is_leaf & (flag == _LISTED)
-    found[pure, child[pure]] = cut[pure].astype(np.float64)
-    found[listed] = forest.leaves[child[listed]]
-    mixed = np.flatnonzero(is_leaf & (flag == 0))
-    bits = 64 // classes
-    for k in range(classes if len(mixed) else 0):
-        part = cut[mixed] >> np.uint64(k * bits) & np.uint64((1 << bits) - 1)
-        found[mixed, k] = part.astype(np.float64)
+def class_weights(forest: Forest, number: int) -> Array:
+    """Class weights of the leaves of a tree, in their unit; zero elsewhere."""
+    n = int(forest.first[number + 1] - forest.first[number])
+    found = np.empty((n, forest.n_classes))
+    _native.forest_class_weights(forest.native, number, found)
     return found
 
 
