@@ -325,7 +325,8 @@ int main() {
         {"what_is_expected_of_a_missing_column_is_its_regression",
          what_is_expected_of_a_missing_column_is_its_regression},
     };
-    for (const tests::Tests& more : {tests::forest_part_tests(), tests::forest_tests()})
+    for (const tests::Tests& more :
+         {tests::forest_part_tests(), tests::forest_tests(), tests::leaf_code_tests()})
         all.insert(all.end(), more.begin(), more.end());
     int passed = 0, failed = 0;
     for (const auto& [name, test] : all) {

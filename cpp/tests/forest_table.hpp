@@ -13,6 +13,7 @@
 #include "check.hpp"
 #include "forest/forest.hpp"
 #include "forest/grow_forest.hpp"
+#include "forest/leaf_shares.hpp"
 #include "forest/route_forest.hpp"
 #include "forest/sampling.hpp"
 
@@ -196,21 +197,29 @@ Trees grown(const ForestWay& way, const ForestTable& table, std::size_t trees, i
                                sampling_of(way, table.rows), table.scales, threads);
 }
 
-inline ForestView view_of(const Trees& trees, std::size_t classes) {
+// A forest that was looked at: what is wrong with it, and where the bytes of its leaves begin.
+struct Checked {
+    Checked(const Trees& trees, const ForestTable& table) {
+        view.nodes = trees.nodes.data();
+        view.count = trees.nodes.size();
+        view.first = trees.first.data();
+        view.trees = trees.first.size() - 1;
+        view.words = trees.words.data();
+        view.n_words = trees.words.size();
+        view.tables = trees.tables.data();
+        view.n_tables = trees.tables.size();
+        view.leaves = trees.leaves.data();
+        view.n_leaves = trees.leaves.size();
+        view.classes = table.classes;
+        wrong = forest::complaint(view, table.scales.types, table.scales.levels, first_leaf);
+        view.first_leaf = first_leaf.data();
+    }
+    Checked(const Checked&) = delete;
+
     ForestView view;
-    view.nodes = trees.nodes.data();
-    view.count = trees.nodes.size();
-    view.first = trees.first.data();
-    view.trees = trees.first.size() - 1;
-    view.words = trees.words.data();
-    view.n_words = trees.words.size();
-    view.tables = trees.tables.data();
-    view.n_tables = trees.tables.size();
-    view.leaves = trees.leaves.data();
-    view.n_leaves = classes ? trees.leaves.size() / classes : 0;
-    view.classes = classes;
-    return view;
-}
+    std::vector<std::int64_t> first_leaf;
+    const char* wrong;
+};
 
 inline bool same_nodes(const std::vector<tree::PackedNode>& a,
                        const std::vector<tree::PackedNode>& b) {

@@ -56,19 +56,20 @@ void for_ways(const Body& body) {
 }
 
 const char* complaint_of(const Trees& trees, const ForestTable& table) {
-    return forest::complaint(view_of(trees, table.classes), table.scales.types,
-                             table.scales.levels);
+    return Checked(trees, table).wrong;
 }
 
 std::vector<std::int32_t> leaves_of(const Trees& trees, const ForestTable& table, int threads = 1) {
-    const ForestView view = view_of(trees, table.classes);
+    const Checked checked(trees, table);
+    const ForestView& view = checked.view;
     std::vector<std::int32_t> leaf(table.rows * view.trees, -1);
     forest::apply(view, table.asked(), leaf.data(), threads);
     return leaf;
 }
 
 std::vector<double> told(const Trees& trees, const ForestTable& table, int threads = 1) {
-    const ForestView view = view_of(trees, table.classes);
+    const Checked checked(trees, table);
+    const ForestView& view = checked.view;
     const std::vector<double> added(view.trees, 0.0);
     std::vector<double> out(table.rows * std::max<std::size_t>(1, table.classes), -1);
     forest::tell(view, table.asked(), added.data(), out.data(), threads);
@@ -93,8 +94,7 @@ void a_tree_depends_on_its_own_seed_alone() {
         rules.seeds.erase(rules.seeds.begin(), rules.seeds.begin() + kTrees - 4);
         std::vector<std::uint32_t> own;
         joined.join(forest::grow_forest(rules, table.coded(own), table.targets(),
-                                        sampling_of(way, table.rows), table.scales, 2),
-                    table.classes);
+                                        X
         expect(same(joined, all), "the first trees, and the others behind them");
     });
 }
@@ -102,13 +102,15 @@ void a_tree_depends_on_its_own_seed_alone() {
 // Weight of each class, or of all rows, in every (tree, leaf) by the rows of the bags themselves.
 void leaves_weigh_what_their_rows_weigh() {
     for_ways([](const ForestWay& way, const ForestTable& table, const Trees& trees) {
-        const ForestView view = view_of(trees, table.classes);
-        const forest::LeafShares shares(view, 0);
+        const Checked checked(trees, table);
+        const ForestView& view = checked.view;
         const std::vector<std::int32_t> leaf = leaves_of(trees, table);
         const forest::Sampling sampling = sampling_of(way, table.rows);
         for (std::size_t t = 0; t < kTrees; ++t) {
             std::vector<Number> count(table.rows);
             sampling.counts(forest::seed_of_tree(11, t), count.data());
+            std::vector<double> weight(view.tree(t).count * table.classes);
+            if (table.classes > 0) forest::class_weights(view, t, weight.data());
             std::map<std::int32_t, std::vector<Number>> sums;
             for (std::size_t i = 0; i < table.rows; ++i) {
                 std::vector<Number>& sum = sums[leaf[i * kTrees + t]];
@@ -121,10 +123,11 @@ void leaves_weigh_what_their_rows_weigh() {
                 const PackedNode& node = trees.nodes[std::size_t(trees.first[t] + place)];
                 expect(node.kind() == Test::kLeaf, "rows end in leaves");
                 for (std::size_t k = 0; k < table.classes; ++k)
-                    expect(shares.weight(node, k) == sum[k], "weight of a class");
+                    expect(weight[std::size_t(place) * table.classes + k] == double(sum[k]),
+                           "weight of a class");
                 if (table.classes == 0 && sum[0] > 0)
-                    expect(std::abs(forest::leaf_number(node) - double(sum[1]) / double(sum[0])) <=
-                               1e-12,
+                    expect(std::abs(std::bit_cast<double>(node.cut) -
+                                    double(sum[1]) / double(sum[0])) <= 1e-12,
                            "mean of a leaf");
             }
         }
@@ -204,6 +207,17 @@ void damaged_leaves_are_refused() {
     refused(table, trees, "a class that is not there",
             [](Trees& t) { first_of(t, true).child = 3; });
     refused(table, trees, "no weight", [](Trees& t) { first_of(t, true).cut = 0; });
+    ForestWay mixed{"mixed leaves"};
+    mixed.classes = 70, mixed.max_depth = 3;
+    const ForestTable many = table_of(mixed, kRows);
+    const Trees large = grown(mixed, many, kTrees);
+    refused(many, large, "a byte less", [](Trees& t) { t.leaves.pop_back(); });
+    refused(many, large, "a byte more", [](Trees& t) { t.leaves.push_back(1); });
+    refused(many, large, "other bytes", [](Trees& t) {
+        for (PackedNode& node : t.nodes)
+            node.child +=
+                node.kind() == Test::kLeaf && forest::leaf_kind(node) == forest::Leaf::kListed;
+    });
     way.classes = 0;
     way.criterion = Criterion::kSquared;
     const ForestTable numbers = table_of(way, kRows);
@@ -277,7 +291,8 @@ std::int32_t leaf_by_hand(const ForestView& view, const ForestRows& rows, std::s
 
 void rows_go_the_way_of_one_row_alone() {
     for_ways([](const ForestWay&, const ForestTable& table, const Trees& trees) {
-        const ForestView view = view_of(trees, table.classes);
+        const Checked checked(trees, table);
+        const ForestView& view = checked.view;
         const ForestRows rows = table.asked();
         const std::vector<std::int32_t> leaf = leaves_of(trees, table);
         for (std::size_t i = 0; i < table.rows; ++i)
@@ -285,15 +300,12 @@ void rows_go_the_way_of_one_row_alone() {
                 expect(leaf[i * kTrees + t] == leaf_by_hand(view, rows, t, i), "leaf");
         const std::size_t width = std::max<std::size_t>(1, table.classes);
         const std::vector<double> said = told(trees, table);
-        const forest::LeafShares shares(view, 0);
+        forest::LeafShares shares(view);
         for (std::size_t i = 0; i < table.rows; ++i) {
             std::vector<double> sum(width, 0.0);
             for (std::size_t t = 0; t < kTrees; ++t) {
-                const PackedNode& node = view.tree(t).nodes[leaf[i * kTrees + t]];
-                if (table.classes > 0)
-                    shares.add(node, sum.data());
-                else
-                    sum[0] += forest::leaf_number(node);
+                shares.enter(t);
+                shares.add(leaf[i * kTrees + t], sum.data());
             }
             for (std::size_t k = 0; k < width; ++k)
                 expect(said[i * width + k] == sum[k] / double(kTrees), "mean of the trees");
@@ -303,7 +315,8 @@ void rows_go_the_way_of_one_row_alone() {
 
 void a_changed_column_is_read_from_other_rows() {
     for_ways([](const ForestWay&, const ForestTable& table, const Trees& trees) {
-        const ForestView view = view_of(trees, table.classes);
+        const Checked checked(trees, table);
+        const ForestView& view = checked.view;
         const ForestRows rows = table.asked();
         std::vector<std::uint32_t> all(table.rows), from(table.rows);
         std::iota(all.begin(), all.end(), 0);
@@ -341,7 +354,7 @@ void blocks_of_rows_and_a_matrix_say_the_same() {
     rows.rows = large.rows;
     rows.width = large.width();
     std::vector<std::int32_t> leaf(large.rows * kTrees);
-    forest::apply(view_of(trees, way.classes), rows, leaf.data(), 2);
+    forest::apply(Checked(trees, small).view, rows, leaf.data(), 2);
     expect(leaf == leaves_of(trees, large), "a matrix");
 }
 

@@ -23,6 +23,8 @@ inline std::size_t abreast(std::size_t row, std::size_t column) { return row * k
 // left of a cut is a shift away and never goes through memory.
 class ClassesAbreast {
   public:
+    static constexpr std::size_t kMostRows = 1024;
+
     explicit ClassesAbreast(const GrowthRules& rules)
         : classes_(std::size_t(rules.classes)),
           judges_(rules.criterion == tree::Criterion::kGini && classes_ >= 2 && classes_ <= 32) {
@@ -71,6 +73,8 @@ class ClassesAbreast {
 // takes them. Tags are places in the node.
 class NumbersAbreast {
   public:
+    static constexpr std::size_t kMostRows = 256;
+
     explicit NumbersAbreast(const GrowthRules& rules)
         : judges_(rules.criterion == tree::Criterion::kSquared && !rules.fractional()) {}
 
@@ -119,6 +123,8 @@ class NumbersAbreast {
 // Rows with weights of their own are looked at column by column.
 class NoneAbreast {
   public:
+    static constexpr std::size_t kMostRows = 0;
+
     explicit NoneAbreast(const GrowthRules&) {}
 
     bool begin(const WeightedBag&, const Growth&, std::size_t, std::size_t, std::size_t) {

@@ -17,6 +17,7 @@
 #include "forest/counters.hpp"
 #include "forest/entry_sort.hpp"
 #include "forest/few_rows.hpp"
+#include "forest/forest.hpp"
 #include "forest/parting.hpp"
 #include "forest/small_node.hpp"
 #include "parallel.hpp"
@@ -38,18 +39,25 @@ class DrawnTree {
           counters_(rules),
           parting_(codes) {}
 
-    // Grow a tree from its root: `growth` is empty, and tells by `used` what it may not test.
-    void grow(Growth& growth, Bag& bag, Finder<Rows>& finder, Interrupt& interrupt, int thread) {
+    // Grow a tree from its root: `growth` is empty, and tells by `used` what it may not test. It
+    // only ever holds the open nodes, those that are done are packed.
+    void grow(Growth& growth, Bag& bag, Finder<Rows>& finder, TreePacker& packer,
+              Interrupt& interrupt, int thread) {
         begin(growth, finder);
         finder.listen(&interrupt, thread);
         growth.add(0, 1);
         measure(growth, bag, 0, 0, bag.size());
         growth.rules.root_weight = double(growth.weight(0));
-        open_.assign(1, {0, 0, bag.size()});
+        open_.assign(1, {0, 0, bag.size(), packer.add(1)});
+        if (growth.nodes[0].reason != tree::Reason::kOpen) close(growth, packer);
         while (!open_.empty() && !interrupt.stopped(thread)) {
             const Open node = open_.back();
-            open_.pop_back();
-            if (growth.nodes[node.node].reason == tree::Reason::kOpen) split(growth, bag, node);
+            look(growth, bag, node);
+            growth.decide(node.node, looked_at_, best_);
+            if (growth.nodes[node.node].reason == tree::Reason::kSplit)
+                split(growth, bag, packer, node);
+            else
+                close(growth, packer);
         }
         finder.listen(nullptr);
     }
@@ -58,8 +66,10 @@ class DrawnTree {
     // Rows of a node whose columns are looked at one by one, where they are not side by side.
     static constexpr std::size_t kFew = 64;
 
+    // The i-th of these is the i-th node of the growth.
     struct Open {
         std::size_t node, begin, end;
+        std::int32_t number;
 
         std::size_t size() const { return end - begin; }
     };
@@ -95,13 +105,45 @@ class DrawnTree {
         growth.close_if_done(node);
     }
 
-    void split(Growth& growth, Bag& bag, const Open& node) {
-        look(growth, bag, node);
-        growth.decide(node.node, looked_at_, best_);
-        if (growth.nodes[node.node].reason != tree::Reason::kSplit) return;
+    // The last open node is a leaf.
+    void close(Growth& growth, TreePacker& packer) {
+        packer.leaf(open_.back().node, open_.back().number);
+        open_.pop_back();
+        growth.drop_to(open_.size());
+    }
+
+    void split(Growth& growth, Bag& bag, TreePacker& packer, const Open& node) {
         growth.branch_out(node.node);
-        part(growth, bag, node);
+        const std::vector<std::size_t>& starts = part(growth, bag, node);
         growth.settle_gaps(node.node);
+        const tree::Node n = growth.nodes[node.node];
+        const auto branches = std::size_t(n.branches);
+        const std::int32_t number = packer.add(branches);
+        packer.split(node.node, node.number, number);
+        growth.tables.clear();
+        open_.pop_back();
+        // Open branches take the place of the node, the first one behind the others.
+        for (std::size_t b = branches; b-- > 0;) {
+            const std::size_t branch = std::size_t(n.child) + b;
+            const auto its_number = std::int32_t(number + std::int32_t(b));
+            if (growth.nodes[branch].reason == tree::Reason::kOpen)
+                open_.push_back({branch, starts[b], starts[b + 1], its_number});
+            else
+                packer.leaf(branch, its_number);
+        }
+        move_down(growth, node.node);
+    }
+
+    // Put open nodes where they belong, from the one that takes the place of `first` on.
+    void move_down(Growth& growth, std::size_t first) {
+        // One or two of them do not meet on the way.
+        for (std::size_t at = first; open_.size() > first + 2 && at < open_.size(); ++at)
+            open_[at].node = growth.add_copy(open_[at].node);
+        for (std::size_t at = first; at < open_.size(); ++at) {
+            growth.copy(open_[at].node, at);
+            open_[at].node = at;
+        }
+        growth.drop_to(open_.size());
     }
 
     // The columns drawn first, and then others one by one as long as none can be split: as
@@ -334,7 +376,7 @@ class DrawnTree {
     }
 
     // Part the rows of a node that is split, and measure its branches.
-    void part(Growth& growth, Bag& bag, const Open& node) {
+    const std::vector<std::size_t>& part(Growth& growth, Bag& bag, const Open& node) {
         const tree::Node n = growth.nodes[node.node];
         const std::vector<std::size_t>& starts =
             parting_.part(growth, bag, n, node.begin, node.end);
@@ -344,9 +386,7 @@ class DrawnTree {
         else
             for (std::size_t b = 0; b < branches; ++b)
                 measure(growth, bag, child + b, starts[b], starts[b + 1]);
-        for (std::size_t b = branches; b-- > 0;)
-            if (growth.nodes[child + b].reason == tree::Reason::kOpen)
-                open_.push_back({child + b, starts[b], starts[b + 1]});
+        return starts;
     }
 
     // Classes of the larger branch are what the smaller one leaves.

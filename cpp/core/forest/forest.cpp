@@ -13,52 +13,15 @@ namespace {
 using tree::Growth;
 using tree::Test;
 
-PackedNode leaf(Leaf kind, std::uint64_t cut, std::size_t child) {
+PackedNode packed_leaf(Leaf kind, std::uint64_t cut, std::size_t child) {
     return {cut, std::int32_t(child), tree::packed_test(0, Test::kLeaf, std::int32_t(kind))};
 }
-
-// Leaves of classes, and the bytes of those that do not fit into a node.
-class LeafPacker {
-  public:
-    LeafPacker(const Growth& growth, std::vector<std::uint8_t>& bytes)
-        : growth_(growth), bytes_(bytes) {}
-
-    PackedNode leaf_of(std::size_t node) {
-        const auto classes = std::size_t(growth_.rules.classes);
-        const std::size_t model = tree::model_of(growth_, node);
-        const Number* weight = growth_.cell(model);
-        const auto likeliest = std::size_t(std::max_element(weight, weight + classes) - weight);
-        if (weight[likeliest] == growth_.weight(model))
-            return leaf(Leaf::kPure, std::uint64_t(weight[likeliest]), likeliest);
-        code_.write(weight, classes);
-        if (code_.fits()) return leaf(Leaf::kMixed, code_.first(), likeliest);
-        const std::size_t place = bytes_.size();
-        if (place > std::size_t(std::numeric_limits<std::int32_t>::max()))
-            throw std::length_error("the class weights of a tree take more than 2^31 bytes");
-        code_.add_rest(bytes_);
-        return leaf(Leaf::kListed, code_.first(), place);
-    }
-
-  private:
-    const Growth& growth_;
-    std::vector<std::uint8_t>& bytes_;
-    LeafWriter code_;
-};
 
 PackedNode leaf_of_numbers(const Growth& growth, std::size_t node) {
     const Number weight = growth.rules.fractional() ? growth.count(node) : growth.weight(node);
     const Number most = std::numeric_limits<std::int32_t>::max();
-    return leaf(Leaf::kNumber, std::bit_cast<std::uint64_t>(tree::leaf_value(growth, node)),
-                std::size_t(std::min(weight, most)));
-}
-
-// As tree::number, of nodes that were grown in their final order.
-tree::Numbering as_grown(const Growth& growth) {
-    tree::Numbering found;
-    found.order.resize(growth.nodes.size());
-    std::iota(found.order.begin(), found.order.end(), 0);
-    for (const tree::Node& node : growth.nodes) found.child.push_back(node.child);
-    return found;
+    return packed_leaf(Leaf::kNumber, std::bit_cast<std::uint64_t>(tree::leaf_value(growth, node)),
+                       std::size_t(std::min(weight, most)));
 }
 
 // Checks the leaves of a forest, in their order.
@@ -127,7 +90,7 @@ class LeafChecker {
 
 }  // namespace
 
-void Trees::join(const Trees& other, std::size_t) {
+void Trees::join(const Trees& other) {
     const std::size_t words_before = words.size(), tables_before = tables.size();
     for (PackedNode node : other.nodes) {
         switch (node.kind()) {
@@ -151,28 +114,81 @@ void Trees::join(const Trees& other, std::size_t) {
     importances.insert(importances.end(), other.importances.begin(), other.importances.end());
 }
 
-Trees pack_tree(const Growth& growth, const tree::Scales& scales, bool in_order) {
-    Trees trees;
-    const tree::Numbering numbering = in_order ? as_grown(growth) : tree::number(growth);
-    tree::SplitPacker splits(growth, scales, trees.words, trees.tables);
-    LeafPacker leaves(growth, trees.leaves);
-    trees.importances.assign(growth.columns, 0.0);
-    trees.nodes.reserve(numbering.order.size());
+TreePacker::TreePacker(const Growth& growth, const tree::Scales& scales)
+    : growth_(growth), splits_(growth, scales, trees_.words, trees_.tables) {
+    trees_.importances.assign(growth.columns, 0.0);
+}
+
+std::int32_t TreePacker::add(std::size_t count) {
+    const std::size_t number = trees_.nodes.size();
+    if (number + count > std::size_t(std::numeric_limits<std::int32_t>::max()))
+        throw std::length_error("a tree has at most 2^31 - 1 nodes: limit its depth or leaves");
+    trees_.nodes.resize(number + count);
+    return std::int32_t(number);
+}
+
+void TreePacker::split(std::size_t node, std::int32_t number, std::int32_t child) {
+    const tree::Node& n = growth_.nodes[node];
+    trees_.nodes[std::size_t(number)] = splits_.split(n, child);
+    trees_.importances[std::size_t(n.column)] +=
+        double(growth_.weight(node)) * growth_.rules.weight_unit * n.gain;
+}
+
+void TreePacker::leaf(std::size_t node, std::int32_t number) {
+    trees_.nodes[std::size_t(number)] =
+        growth_.rules.classes ? leaf_of_classes(node, number) : leaf_of_numbers(growth_, node);
+}
+
+PackedNode TreePacker::leaf_of_classes(std::size_t node, std::int32_t number) {
+    const auto classes = std::size_t(growth_.rules.classes);
+    const std::size_t model = tree::model_of(growth_, node);
+    const Number* weight = growth_.cell(model);
+    const auto likeliest = std::size_t(std::max_element(weight, weight + classes) - weight);
+    if (weight[likeliest] == growth_.weight(model))
+        return packed_leaf(Leaf::kPure, std::uint64_t(weight[likeliest]), likeliest);
+    code_.write(weight, classes);
+    if (code_.fits()) return packed_leaf(Leaf::kMixed, code_.first(), likeliest);
+    const std::size_t place = trees_.leaves.size();
+    if (place > std::size_t(std::numeric_limits<std::int32_t>::max()))
+        throw std::length_error("the class weights of a tree take more than 2^31 bytes");
+    code_.add_rest(trees_.leaves);
+    listed_.push_back({number, place, trees_.leaves.size()});
+    return packed_leaf(Leaf::kListed, code_.first(), place);
+}
+
+// Bytes of leaves stand in the order of the nodes, in whichever order these were packed.
+void TreePacker::put_bytes_in_order() {
+    const auto before = [](const Listed& a, const Listed& b) { return a.number < b.number; };
+    if (std::is_sorted(listed_.begin(), listed_.end(), before)) return;
+    std::sort(listed_.begin(), listed_.end(), before);
+    std::vector<std::uint8_t> bytes;
+    bytes.reserve(trees_.leaves.size());
+    for (const Listed& own : listed_) {
+        trees_.nodes[std::size_t(own.number)].child = std::int32_t(bytes.size());
+        bytes.insert(bytes.end(), trees_.leaves.begin() + std::ptrdiff_t(own.begin),
+                     trees_.leaves.begin() + std::ptrdiff_t(own.end));
+    }
+    trees_.leaves = std::move(bytes);
+}
+
+Trees TreePacker::finish() {
+    put_bytes_in_order();
+    trees_.first.push_back(std::int64_t(trees_.nodes.size()));
+    return std::move(trees_);
+}
+
+Trees pack_tree(const Growth& growth, const tree::Scales& scales) {
+    TreePacker packer(growth, scales);
+    const tree::Numbering numbering = tree::number(growth);
+    packer.add(numbering.order.size());
     for (std::size_t i = 0; i < numbering.order.size(); ++i) {
         const auto node = std::size_t(numbering.order[i]);
-        const tree::Node& n = growth.nodes[node];
-        if (numbering.child[i] >= 0) {
-            trees.nodes.push_back(splits.split(n, numbering.child[i]));
-            trees.importances[std::size_t(n.column)] +=
-                double(growth.weight(node)) * growth.rules.weight_unit * n.gain;
-        } else if (growth.rules.classes) {
-            trees.nodes.push_back(leaves.leaf_of(node));
-        } else {
-            trees.nodes.push_back(leaf_of_numbers(growth, node));
-        }
+        if (numbering.child[i] >= 0)
+            packer.split(node, std::int32_t(i), numbering.child[i]);
+        else
+            packer.leaf(node, std::int32_t(i));
     }
-    trees.first.push_back(std::int64_t(trees.nodes.size()));
-    return trees;
+    return packer.finish();
 }
 
 const char* complaint(const ForestView& forest, const std::vector<tree::Type>& types,

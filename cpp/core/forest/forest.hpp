@@ -34,7 +34,7 @@ struct Trees {
     std::vector<double> importances;   // of every (tree, column): decrease of impurity
 
     // Put the trees of `other` behind these.
-    void join(const Trees& other, std::size_t);
+    void join(const Trees& other);
 };
 
 // The arrays of a forest, wherever they lie.
@@ -79,7 +79,36 @@ const char* complaint(const ForestView& forest, const std::vector<tree::Type>& t
 // Weights of every (node, class) of a tree; zero where a node is no leaf.
 void class_weights(const ForestView& forest, std::size_t tree, double* out);
 
-// Pack one grown tree; `in_order` says that its nodes were grown in their final order.
-Trees pack_tree(const tree::Growth& growth, const tree::Scales& scales, bool in_order);
+// Packs the nodes of a growing tree, in any order: who grows it need keep only its open ones.
+class TreePacker {
+  public:
+    TreePacker(const tree::Growth& growth, const tree::Scales& scales);
+
+    // Room for some more nodes, side by side; the number of the first.
+    std::int32_t add(std::size_t count);
+    // Pack a node of the growth under this number.
+    void split(std::size_t node, std::int32_t number, std::int32_t child);
+    void leaf(std::size_t node, std::int32_t number);
+    Trees finish();
+
+  private:
+    // Bytes of a leaf that does not fit into its node.
+    struct Listed {
+        std::int32_t number;
+        std::size_t begin, end;
+    };
+
+    PackedNode leaf_of_classes(std::size_t node, std::int32_t number);
+    void put_bytes_in_order();
+
+    const tree::Growth& growth_;
+    Trees trees_;
+    tree::SplitPacker splits_;
+    LeafWriter code_;
+    std::vector<Listed> listed_;
+};
+
+// Pack a tree that has grown.
+Trees pack_tree(const tree::Growth& growth, const tree::Scales& scales);
 
 }  // namespace ceiba::forest

@@ -29,7 +29,9 @@ class SmallNode {
     bool begin(const Bag& bag, const Growth& growth, std::size_t node, std::size_t begin,
                std::size_t end) {
         n_ = end - begin;
-        if (!every_ || n_ > kMost || !abreast_.begin(bag, growth, node, begin, n_)) return false;
+        if (!every_ || n_ > Abreast<Bag>::kMostRows ||
+            !abreast_.begin(bag, growth, node, begin, n_))
+            return false;
         least_ = {std::size_t(growth.rules.split.least_rows), growth.rules.split.least_weight};
         for (std::size_t i = 0; i < n_; ++i) {
             row_[i] = codes_.row(bag.row(begin + i));

@@ -53,6 +53,22 @@ std::int32_t Growth::add(std::int32_t depth, std::uint64_t path) {
     return std::int32_t(nodes.size() - 1);
 }
 
+void Growth::copy(std::size_t node, std::size_t to) {
+    nodes[to] = nodes[node];
+    std::copy_n(cell(node), size, cell(to));
+}
+
+std::size_t Growth::add_copy(std::size_t node) {
+    const auto to = std::size_t(add(0, 0));
+    copy(node, to);
+    return to;
+}
+
+void Growth::drop_to(std::size_t count) {
+    nodes.resize(count);
+    cells.resize(count * size);
+}
+
 bool Growth::pure(std::size_t node) const {
     const Number* c = cell(node);
     if (rules.classes) return *std::max_element(c, c + rules.classes) == weight(node);

@@ -129,6 +129,10 @@ class Growth {
     void clear();
     // A new node without rows; the next number.
     std::int32_t add(std::int32_t depth, std::uint64_t path);
+    // For those who keep only some nodes: put one at the place of another, or behind all.
+    void copy(std::size_t node, std::size_t to);
+    std::size_t add_copy(std::size_t node);
+    void drop_to(std::size_t count);
     // Decide, before any split is looked for, whether the node is a leaf.
     void close_if_done(std::size_t node);
     bool pure(std::size_t node) const;
