@@ -297,48 +297,20 @@ class DrawnTree {
         return rows >= 3 * (std::size_t(column.n_codes) + 1);
     }
 
-    // body(codes, first place, how many) for some rows at a time, where codes(j)(i) is the code of
-    // the i-th of them in column j: what is read of them comes into the first cache together, and
-    // stays there while one column after the other is read.
-    template <typename Body>
-    void for_rows(const Bag& bag, const Open& node, const Body& body) const {
-        constexpr std::size_t kTogether = 128;
-        const bool dense = codes_.dense(node.size());
-        std::uint32_t number[kTogether];
-        const Code* row[kTogether];
-        for (std::size_t begin = node.begin; begin < node.end; begin += kTogether) {
-            const std::size_t k = std::min(kTogether, node.end - begin);
-            if (dense) {
-                for (std::size_t i = 0; i < k; ++i) number[i] = bag.row(begin + i);
-                const auto codes = [&](std::size_t j) {
-                    return
-                        [own = codes_.column(j), &number](std::size_t i) { return own[number[i]]; };
-                };
-                body(codes, begin, k);
-                continue;
-            }
-            for (std::size_t i = 0; i < k; ++i) {
-                row[i] = codes_.row(bag.row(begin + i));
-                __builtin_prefetch(row[i]);
-            }
-            body([&](std::size_t j) { return [j, &row](std::size_t i) { return row[i][j]; }; },
-                 begin, k);
-        }
-    }
-
     void count(const Growth& growth, const Bag& bag, const Open& node, const NodeCell& cell) {
         std::size_t codes = 0;
         for (const std::size_t a : counted_)
             codes += columns_[std::size_t(looked_at_[a])].gap() + 1;
         counters_.begin(codes, growth.weight(node.node));
-        for_rows(bag, node, [&](const auto& codes, std::size_t begin, std::size_t k) {
-            std::size_t first = 0;
-            for (const std::size_t a : counted_) {
-                const auto j = std::size_t(looked_at_[a]);
-                counters_.add(bag, begin, k, first, codes(j));
-                first += std::size_t(columns_[j].gap()) + 1;
-            }
-        });
+        codes_.for_rows(bag, node.begin, node.end,
+                        [&](const auto& codes, std::size_t begin, std::size_t k) {
+                            std::size_t first = 0;
+                            for (const std::size_t a : counted_) {
+                                const auto j = std::size_t(looked_at_[a]);
+                                counters_.add(bag, begin, k, first, codes(j));
+                                first += std::size_t(columns_[j].gap()) + 1;
+                            }
+                        });
         const Number* own = counters_.cells();
         for (const std::size_t a : counted_) {
             const Column& column = columns_[std::size_t(looked_at_[a])];
@@ -353,11 +325,12 @@ class DrawnTree {
         if (entries_.size() < n * m) entries_.resize(n * m);
         gathered_.resize(m);
         for (std::size_t s = 0; s < m; ++s) gathered_[s] = {entries_.data() + s * n, ~0u, 0};
-        for_rows(bag, node, [&](const auto& codes, std::size_t begin, std::size_t k) {
-            for (std::size_t s = 0; s < m; ++s)
-                gather_column(bag, node, begin, k, codes(std::size_t(looked_at_[sorted_[s]])),
-                              gathered_[s]);
-        });
+        codes_.for_rows(
+            bag, node.begin, node.end, [&](const auto& codes, std::size_t begin, std::size_t k) {
+                for (std::size_t s = 0; s < m; ++s)
+                    gather_column(bag, node, begin, k, codes(std::size_t(looked_at_[sorted_[s]])),
+                                  gathered_[s]);
+            });
     }
 
     template <typename CodeOf>
