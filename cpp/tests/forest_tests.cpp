@@ -94,7 +94,7 @@ void a_tree_depends_on_its_own_seed_alone() {
         rules.seeds.erase(rules.seeds.begin(), rules.seeds.begin() + kTrees - 4);
         std::vector<std::uint32_t> own;
         joined.join(forest::grow_forest(rules, table.coded(own), table.targets(),
-                                        X
+                                        sampling_of(way, table.rows), table.scales, 2));
         expect(same(joined, all), "the first trees, and the others behind them");
     });
 }

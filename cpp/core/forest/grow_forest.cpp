@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <tuple>
+#include <type_traits>
 
 #include "forest/drawn_tree.hpp"
 #include "parallel.hpp"
@@ -49,12 +49,25 @@ template <typename Code>
 struct Workspace {
     Workspace(const RowCodes<Code>& codes, const GrowthRules& rules)
         : growth(rules, codes.by_column->count()),
-          drawn(Drawn<Code, TaggedBag>(codes, rules), Drawn<Code, WeightedBag>(codes, rules),
-                Drawn<Code, NumberBag>(codes, rules)) {}
+          tagged(codes, rules),
+          weighted(codes, rules),
+          numbers(codes, rules) {}
+
+    template <typename Bag>
+    Drawn<Code, Bag>& drawn() {
+        if constexpr (std::is_same_v<Bag, TaggedBag>)
+            return tagged;
+        else if constexpr (std::is_same_v<Bag, WeightedBag>)
+            return weighted;
+        else
+            return numbers;
+    }
 
     std::vector<Number> count;  // draws of every row
     Growth growth;
-    std::tuple<Drawn<Code, TaggedBag>, Drawn<Code, WeightedBag>, Drawn<Code, NumberBag>> drawn;
+    Drawn<Code, TaggedBag> tagged;
+    Drawn<Code, WeightedBag> weighted;
+    Drawn<Code, NumberBag> numbers;
 };
 
 template <typename Code>
@@ -185,7 +198,7 @@ class ForestGrower {
                      int thread) {
         const GrowthRules& rules = space.growth.rules;
         const auto finder = tree::make_finder<typename Bag::Rows>(spec_of(rules));
-        auto& own = std::get<Drawn<Code, Bag>>(space.drawn);
+        Drawn<Code, Bag>& own = space.template drawn<Bag>();
         own.bag.fill(targets, rules, space.count.data(), sampling_.rows);
         TreePacker packer(space.growth, scales_);
         own.tree.grow(space.growth, own.bag, *finder, packer, interrupt, thread);
