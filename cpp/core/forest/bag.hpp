@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -69,7 +71,10 @@ class TaggedBag {
 
     static bool fits(const Targets& targets, const Number* count, std::size_t rows) {
         if (targets.label == nullptr || targets.weight != nullptr) return false;
-        return *std::max_element(count, count + rows) <= Number(Tagged::kMost);
+        // All draws together must fit into the counters of a histogram.
+        const Number draws = std::accumulate(count, count + rows, Number(0));
+        return *std::max_element(count, count + rows) <= Number(Tagged::kMost) &&
+               draws <= Number(std::numeric_limits<std::uint32_t>::max());
     }
 
     void fill(const Targets& targets, const GrowthRules& rules, const Number* count,

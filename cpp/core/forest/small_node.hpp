@@ -56,6 +56,7 @@ class SmallNode {
 
   private:
     static constexpr std::size_t kMost = 1024;
+    static_assert(Abreast<Bag>::kMostRows <= kMost);
     static constexpr std::uint32_t kMostRanked = 1u << (31 - kRankBits), kCounted = 1024;
 
     void sort_by_rank(std::span<const std::int32_t> columns) {
