@@ -41,7 +41,7 @@ def test_scikit_learn_checks(estimator, check):
         "bagging_classifier",
         "bagging_columns",
         "bagging_regressor",
-        "bagging_rows",
+        "member_rows",
         "bagging_tally",
         "bagging_tasks",
         "members",

@@ -17,11 +17,11 @@ from ceiba.engine import Engine
 from ceiba.ensemble.bagging_lot import Lot
 from ceiba.ensemble.bagging_members import BaggedMembers
 from ceiba.ensemble.bagging_oob import check_possible
-from ceiba.ensemble.bagging_rows import takes_table
 from ceiba.ensemble.bagging_tally import Ask, MemberTally, tally
 from ceiba.ensemble.bagging_tasks import InConfiguration, groups, one_thread_each
 from ceiba.ensemble.bootstrap import Sampling
 from ceiba.ensemble.committee import Committee
+from ceiba.ensemble.member_rows import takes_table
 from ceiba.ensemble.members import Member, Recipe, takes_weights
 from ceiba.ensemble.training_rows import TrainingRows
 from ceiba.stats.points import Array

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ceiba.engine import Engine
-from ceiba.ensemble.bagging_rows import MemberRows
 from ceiba.ensemble.bagging_tasks import InConfiguration, groups
+from ceiba.ensemble.member_rows import MemberRows
 from ceiba.ensemble.members import Member, blaming
 from ceiba.stats.points import Array
 

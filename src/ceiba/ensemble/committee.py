@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ceiba.base import Estimator, validate
 from ceiba.data.target import Task, class_places
 from ceiba.engine import Engine
-from ceiba.ensemble.bagging_rows import (
+from ceiba.ensemble.member_rows import (
     MemberRows,
     check_in_memory,
     given_rows,

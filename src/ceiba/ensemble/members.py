@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import _routing_enabled, get_routing_for_object
 from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
-from ceiba.ensemble.bagging_rows import MemberRows
 from ceiba.ensemble.bootstrap import MEMBER, STATE, Sampling, drawn_columns, keyed
+from ceiba.ensemble.member_rows import MemberRows
 from ceiba.stats.points import Array
 
 # Seeds that every learner takes: NumPy's RandomState has 32 bits, and some count in signed ones.

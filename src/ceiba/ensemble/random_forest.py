@@ -14,11 +14,11 @@ from ceiba.data.target import Task
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine, choose_engine
 from ceiba.ensemble.bagging_oob import OutOfBagWarning
-from ceiba.ensemble.bagging_rows import check_in_memory
 from ceiba.ensemble.forest import Forest
 from ceiba.ensemble.forest_fitted import OPTIONAL, FittedForest, check_alike
 from ceiba.ensemble.forest_growth import Bags, ForestGrower
 from ceiba.ensemble.importance import PermutationImportance
+from ceiba.ensemble.member_rows import check_in_memory
 from ceiba.ensemble.out_of_bag import OutOfBag
 from ceiba.stats import Labelled, TargetSurvey, ToLabelled
 from ceiba.stats.points import Array

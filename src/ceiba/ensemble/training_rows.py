@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ceiba.data.target import Target, Task
-from ceiba.ensemble.bagging_rows import MemberRows
+from ceiba.ensemble.member_rows import MemberRows
 from ceiba.stats.points import Array, checked_weight
 
 
