@@ -41,7 +41,7 @@ template <typename T, typename Code>
 std::vector<T> values_of_codes(const Values<T>& values, const Code* codes,
                                const std::vector<std::uint32_t>& wanted);
 
-// Upper edges of at most `bins` bins, which hold about equal weight: a value belongs to the first
+// Upper edges of at most `bins` bins by weight, finer in the tails: a value belongs to the first
 // bin whose edge is not below it, or to the last, which has no edge. Different values that are no
 // more than the bins have one each. `weight` may be null.
 template <typename T>

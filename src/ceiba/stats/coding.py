@@ -89,7 +89,7 @@ class Coding:
 
     @classmethod
     def of_bins(cls, sample: RowSample, max_bins: int, threads: int) -> Coding:
-        """Bins of about equal weight, told by a sample; few different values have one each."""
+        """Bins told by a sample, finer in the tails; few different values have one each."""
         columns = sample.columns
         n_codes, edges, offsets = _native.tree_edges(
             sample.arrays,

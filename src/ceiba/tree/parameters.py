@@ -56,7 +56,7 @@ MaxBins = Annotated[
     int | None,
     Between(2, 65_535),
     "None for exact thresholds, halfway between any two neighbouring values; a number for at most "
-    "that many bins of about equal weight a column, told by a sample of 65,536 rows, between which "
+    "that many bins a column, finer in the tails, told by a sample of 65,536 rows, between which "
     "thresholds lie. If the sample has no more different values than that, each has its own bin.",
 ]
 Missing = Annotated[
