@@ -156,6 +156,20 @@ def test_whole_weights_that_are_heavy(kind: Any) -> None:
 
 
 @KINDS
+@pytest.mark.parametrize("bins", [None, 16])
+def test_rows_that_are_all_as_heavy(kind: Any, bins: int | None) -> None:
+    """Together more than 32 bits hold: large nodes are counted and small ones sorted otherwise."""
+    X = np.random.default_rng(10).normal(size=(2_000, 4))
+    y = X[:, 0] + X[:, 1] ** 2
+    y = np.rint(y) if kind is RandomForestClassifier else y
+    options = {"bootstrap": False, "max_features": 2, "max_bins": bins}
+    plain = kind(3, **options).fit(X, y, np.ones(2_000))
+    heavy = kind(3, **options).fit(X, y, np.full(2_000, 2.0**24))
+    np.testing.assert_allclose(heavy._told(X), plain._told(X), atol=1e-6)
+    np.testing.assert_array_equal(heavy.forest_.first, plain.forest_.first)
+
+
+@KINDS
 def test_a_row_that_is_drawn_very_often(kind: Any) -> None:
     """More draws of a row than a byte or two hold."""
     weight = np.ones(40)

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "forest/forest.hpp"
 #include "tree/finder.hpp"
 #include "tree/growth.hpp"
 #include "tree/problem.hpp"
@@ -93,8 +94,14 @@ class TaggedBag {
     const std::uint64_t* items(std::size_t begin) const { return items_.data() + begin; }
     // What stands below the code of the i-th row, in an entry of a node that begins at `begin`.
     std::uint32_t tag(std::size_t, std::size_t i) const { return std::uint32_t(items_[i]); }
+    Number weight_of(std::size_t i) const { return Number(Tagged::count_of(items_[i])); }
+    // A leaf of one row, which may be asked for soon.
+    void fetch(std::size_t) const {}
+    PackedNode leaf(std::size_t i) const {
+        return leaf_of_class(Tagged::label_of(items_[i]), weight_of(i));
+    }
 
-    void measure(Number* cell, tree::Node&, std::size_t begin, std::size_t end) const {
+    void measure(Number* cell, std::size_t begin, std::size_t end) const {
         for (std::size_t i = begin; i < end; ++i)
             cell[Tagged::label_of(items_[i])] += Tagged::count_of(items_[i]);
         cell[classes_] = Number(end - begin);
@@ -145,8 +152,11 @@ class WeightedBag {
     std::size_t size() const { return rows_.size(); }
     std::uint32_t row(std::size_t i) const { return rows_[i]; }
     std::uint32_t tag(std::size_t begin, std::size_t i) const { return std::uint32_t(i - begin); }
+    Number weight_of(std::size_t i) const { return weight_[i]; }
+    void fetch(std::size_t) const {}
+    PackedNode leaf(std::size_t i) const { return leaf_of_class(label_[i], weight_[i]); }
     void add(Number* cell, std::size_t i) const { view(0).add(cell, i); }
-    void measure(Number* cell, tree::Node&, std::size_t begin, std::size_t end) const {
+    void measure(Number* cell, std::size_t begin, std::size_t end) const {
         for (std::size_t i = begin; i < end; ++i) add(cell, i);
     }
     void find(Finder<Rows>& finder, const NodeCell& cell, const Column& column, std::size_t begin,
@@ -191,19 +201,17 @@ class NumberBag {
     static constexpr bool kClasses = false;
 
     void fill(const Targets& targets, const GrowthRules&, const Number* count, std::size_t rows) {
+        value_ = targets.value;
         rows_.clear();
         number_.clear();
-        value_.clear();
         weight_.clear();
         for (std::size_t i = 0; i < rows; ++i) {
             if (count[i] == 0) continue;
             rows_.push_back(std::uint32_t(i));
             number_.push_back(count[i] * targets.number[i]);
-            value_.push_back(targets.value[i]);
             weight_.push_back(count[i] * (targets.weight ? targets.weight[i] : 1));
         }
         spare_rows_.resize(size());
-        spare_value_.resize(size());
         spare_number_.resize(size());
         spare_weight_.resize(size());
     }
@@ -211,25 +219,37 @@ class NumberBag {
     std::size_t size() const { return rows_.size(); }
     std::uint32_t row(std::size_t i) const { return rows_[i]; }
     std::uint32_t tag(std::size_t begin, std::size_t i) const { return std::uint32_t(i - begin); }
+    Number weight_of(std::size_t i) const { return weight_[i]; }
+    void fetch(std::size_t i) const { __builtin_prefetch(value_ + rows_[i]); }
+    PackedNode leaf(std::size_t i) const { return leaf_of_number(value_[rows_[i]], weight_[i]); }
     void add(Number* cell, std::size_t i) const { view(0).add(cell, i); }
     // Targets and weights of a node that begins at `begin`.
     const Number* number(std::size_t begin) const { return number_.data() + begin; }
     const Number* weight(std::size_t begin) const { return weight_.data() + begin; }
-    // ... and the range of its targets.
-    void measure(Number* cell, tree::Node& node, std::size_t begin, std::size_t end) const {
+    void measure(Number* cell, std::size_t begin, std::size_t end) const {
         Number weight = 0, sum = 0;
-        double least = node.least, most = node.most;
         for (std::size_t i = begin; i < end; ++i) {
             weight += weight_[i];
             sum += number_[i];
-            least = std::min(least, value_[i]);
-            most = std::max(most, value_[i]);
         }
         cell[0] = weight;
         cell[1] = sum;
         cell[2] = Number(end - begin);
-        node.least = least;
-        node.most = most;
+    }
+    // Whether targets of a node differ. What is near at hand tells it of most, by their first two.
+    bool varies(std::size_t begin, std::size_t end) const {
+        const auto times = [](Number a, Number b) { return std::uint64_t(a) * std::uint64_t(b); };
+        for (std::size_t i = begin + 1; i < end; ++i)
+            if (times(number_[i], weight_[begin]) != times(number_[begin], weight_[i]) ||
+                value_[rows_[i]] != value_[rows_[begin]])
+                return true;
+        return false;
+    }
+    void find_range(tree::Node& node, std::size_t begin, std::size_t end) const {
+        for (std::size_t i = begin; i < end; ++i) {
+            node.least = std::min(node.least, value_[rows_[i]]);
+            node.most = std::max(node.most, value_[rows_[i]]);
+        }
     }
     void find(Finder<Rows>& finder, const NodeCell& cell, const Column& column, std::size_t begin,
               std::span<const LargeEntry> sorted, Candidate& best) const {
@@ -241,13 +261,12 @@ class NumberBag {
         return part_in_two(
             end - begin, [&](std::size_t i) { return right(row[i]); }, rows_of(begin),
             Values<Number>{number_.data() + begin, spare_number_.data()},
-            Values<Number>{weight_.data() + begin, spare_weight_.data()}, values_of(begin));
+            Values<Number>{weight_.data() + begin, spare_weight_.data()});
     }
     void part(std::size_t begin, std::span<const std::uint32_t> to) {
         part_in_many(to, rows_of(begin));
         part_in_many(to, Values<Number>{number_.data() + begin, spare_number_.data()});
         part_in_many(to, Values<Number>{weight_.data() + begin, spare_weight_.data()});
-        part_in_many(to, values_of(begin));
     }
 
   private:
@@ -255,13 +274,10 @@ class NumberBag {
     Values<std::uint32_t> rows_of(std::size_t begin) {
         return {rows_.data() + begin, spare_rows_.data()};
     }
-    Values<double> values_of(std::size_t begin) {
-        return {value_.data() + begin, spare_value_.data()};
-    }
 
+    const double* value_ = nullptr;  // of all rows
     std::vector<std::uint32_t> rows_, spare_rows_;
     std::vector<Number> number_, spare_number_, weight_, spare_weight_;
-    std::vector<double> value_, spare_value_;
 };
 
 }  // namespace ceiba::forest

@@ -25,9 +25,19 @@ class ClassesAbreast {
   public:
     static constexpr std::size_t kMostRows = 1024;
 
+    static bool judges(const GrowthRules& rules) {
+        return rules.criterion == tree::Criterion::kGini && rules.classes >= 2 &&
+               rules.classes <= 32;
+    }
+    // What the branches of two parted rows of a node come to, of which one has the lower code. They
+    // are pure: the terms are their weights.
+    static double terms_of_two(const TaggedBag& bag, const Number*, std::size_t lower,
+                               std::size_t upper) {
+        return double(bag.weight_of(lower) + bag.weight_of(upper));
+    }
+
     explicit ClassesAbreast(const GrowthRules& rules)
-        : classes_(std::size_t(rules.classes)),
-          judges_(rules.criterion == tree::Criterion::kGini && classes_ >= 2 && classes_ <= 32) {
+        : classes_(std::size_t(rules.classes)), judges_(judges(rules)) {
         node_.bits = judges_ ? 64 / classes_ : 0;
         most_ = judges_ ? std::min<Number>((Number(1) << node_.bits) - 1, kMost) : 0;
     }
@@ -73,20 +83,28 @@ class ClassesAbreast {
 // takes them. Tags are places in the node.
 class NumbersAbreast {
   public:
-    static constexpr std::size_t kMostRows = 256;
+    static constexpr std::size_t kMostRows = 1024;
 
-    explicit NumbersAbreast(const GrowthRules& rules)
-        : judges_(rules.criterion == tree::Criterion::kSquared && !rules.fractional()) {}
+    static bool judges(const GrowthRules& rules) {
+        return rules.criterion == tree::Criterion::kSquared && !rules.fractional();
+    }
+    static double terms_of_two(const NumberBag& bag, const Number* cell, std::size_t lower,
+                               std::size_t) {
+        const Number whole = cell[1] / cell[0], weight = bag.weight_of(lower);
+        const Number own = *bag.number(lower) - weight * whole;
+        const double left = double(own), right = double(cell[1] - cell[0] * whole - own);
+        return left / double(weight) * left + right / double(cell[0] - weight) * right;
+    }
+
+    explicit NumbersAbreast(const GrowthRules& rules) : judges_(judges(rules)) {}
 
     bool begin(const NumberBag& bag, const Growth& growth, std::size_t node, std::size_t first,
                std::size_t n) {
         const Number* cell = growth.cell(node);
-        if (!judges_ || cell[0] > kMostExact) return false;
-        if (code_.size() < n * kAbreast) {
+        if (!judges_ || cell[0] > kMost) return false;
+        if (own_.size() < n) {
             own_.resize(n);
-            code_.resize(n * kAbreast);
-            target_.resize(n * kAbreast);
-            weight_.resize(n * kAbreast);
+            rows_.resize(2 * n * kAbreast);
         }
         own_weight_ = bag.weight(first);
         const Number* number = bag.number(first);
@@ -97,33 +115,37 @@ class NumbersAbreast {
         return true;
     }
     void put(std::size_t r, std::size_t column, std::uint32_t code, std::uint32_t tag) {
-        const std::size_t at = abreast(r, column);
-        code_[at] = code;
-        target_[at] = own_[tag];
-        weight_[at] = own_weight_[tag];
+        std::uint64_t* row = rows_.data() + abreast(2 * r, column);
+        row[0] = std::uint64_t(code) << 32 | std::uint64_t(own_weight_[tag]);
+        row[kAbreast] = std::uint64_t(own_[tag]);
     }
     std::uint32_t code(std::size_t r, std::size_t column) const {
-        return std::uint32_t(code_[abreast(r, column)]);
+        return std::uint32_t(rows_[abreast(2 * r, column)] >> 32);
     }
     void find(std::size_t n, std::size_t m, const AbreastLeast& least, AbreastCuts& best) const {
-        const AbreastNumbers node{code_.data(), target_.data(), weight_.data(), sum_, total_};
+        const AbreastNumbers node{rows_.data(), sum_, total_};
         forest_kernels().squared(node, n, m, least, best);
     }
 
   private:
-    static constexpr Number kMostExact = (Number(1) << 52) - 1;
+    static constexpr Number kMost = (Number(1) << 32) - 1;
 
     bool judges_;
     Number sum_ = 0, total_ = 0;
     const Number* own_weight_ = nullptr;
-    std::vector<Number> own_, target_, weight_;
-    std::vector<std::uint64_t> code_;
+    std::vector<Number> own_;
+    std::vector<std::uint64_t> rows_;
 };
 
 // Rows with weights of their own are looked at column by column.
 class NoneAbreast {
   public:
     static constexpr std::size_t kMostRows = 0;
+
+    static bool judges(const GrowthRules&) { return false; }
+    static double terms_of_two(const WeightedBag&, const Number*, std::size_t, std::size_t) {
+        return 0;
+    }
 
     explicit NoneAbreast(const GrowthRules&) {}
 

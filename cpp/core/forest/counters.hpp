@@ -89,8 +89,53 @@ class DrawCounters {
     std::vector<Number> cells_;
 };
 
+// Sums of numbers and, in the halves of one word, of weights and rows: both are added at once.
+// Weights of more than 32 bits are left to plain cells.
+class MomentCounters {
+  public:
+    explicit MomentCounters(const GrowthRules& rules) : plain_(rules) {}
+
+    void begin(std::size_t codes, Number weight) {
+        codes_ = codes;
+        packs_ = weight <= kMost;
+        packs_ ? sums_.assign(codes, Sums{0, 0}) : plain_.begin(codes, weight);
+    }
+    template <typename CodeOf>
+    void add(const NumberBag& bag, std::size_t begin, std::size_t k, std::size_t first,
+             const CodeOf& code) {
+        if (!packs_) return plain_.add(bag, begin, k, first, code);
+        const Number* number = bag.number(begin);
+        const Number* weight = bag.weight(begin);
+        Sums* sums = sums_.data() + first;
+        for (std::size_t i = 0; i < k; ++i)
+            sums[std::size_t(code(i))] += Sums{number[i], weight[i] << 32 | 1};
+    }
+    const Number* cells() {
+        if (!packs_) return plain_.cells();
+        cells_.resize(codes_ * 3);
+        Number* cell = cells_.data();
+        for (const Sums& own : sums_) {
+            *cell++ = Number(std::uint64_t(own[1]) >> 32);
+            *cell++ = own[0];
+            *cell++ = own[1] & kMost;
+        }
+        return cells_.data();
+    }
+
+  private:
+    typedef Number Sums __attribute__((vector_size(2 * sizeof(Number))));
+    static constexpr Number kMost = 0xFFFFFFFF;
+
+    CellCounters<NumberBag> plain_;
+    bool packs_ = false;
+    std::size_t codes_ = 0;
+    std::vector<Sums> sums_;
+    std::vector<Number> cells_;
+};
+
 template <typename Bag>
-using Counters =
-    std::conditional_t<std::is_same_v<Bag, TaggedBag>, DrawCounters, CellCounters<Bag>>;
+using Counters = std::conditional_t<
+    std::is_same_v<Bag, TaggedBag>, DrawCounters,
+    std::conditional_t<std::is_same_v<Bag, NumberBag>, MomentCounters, CellCounters<Bag>>>;
 
 }  // namespace ceiba::forest

@@ -20,6 +20,7 @@
 #include "forest/forest.hpp"
 #include "forest/parting.hpp"
 #include "forest/small_node.hpp"
+#include "forest/two_rows.hpp"
 #include "parallel.hpp"
 #include "tree/column_draw.hpp"
 
@@ -35,6 +36,7 @@ class DrawnTree {
           columns_(codes.by_column->columns),
           every_(rules.split.cuts == tree::CutRule::kEvery),
           few_(rules),
+          two_(codes, rules),
           small_(codes, rules),
           counters_(rules),
           parting_(codes) {}
@@ -49,15 +51,16 @@ class DrawnTree {
         measure(growth, bag, 0, 0, bag.size());
         growth.rules.root_weight = double(growth.weight(0));
         open_.assign(1, {0, 0, bag.size(), packer.add(1)});
-        if (growth.nodes[0].reason != tree::Reason::kOpen) close(growth, packer);
+        if (growth.nodes[0].reason != tree::Reason::kOpen) close(growth, bag, packer);
         while (!open_.empty() && !interrupt.stopped(thread)) {
             const Open node = open_.back();
+            if (node.size() == 2 && split_two(growth, bag, packer, node)) continue;
             look(growth, bag, node);
             growth.decide(node.node, looked_at_, best_);
             if (growth.nodes[node.node].reason == tree::Reason::kSplit)
                 split(growth, bag, packer, node);
             else
-                close(growth, packer);
+                close(growth, bag, packer);
         }
         finder.listen(nullptr);
     }
@@ -96,24 +99,36 @@ class DrawnTree {
 
     void measure(Growth& growth, const Bag& bag, std::size_t node, std::size_t begin,
                  std::size_t end) {
-        bag.measure(growth.cell(node), growth.nodes[node], begin, end);
-        close_if_done(growth, node);
+        bag.measure(growth.cell(node), begin, end);
+        close_if_done(growth, bag, node, begin, end);
     }
 
-    void close_if_done(Growth& growth, std::size_t node) {
-        if (growth.count(node) > 0) growth.nodes[node].term = finder_->term(growth.cell(node));
+    void close_if_done(Growth& growth, const Bag& bag, std::size_t node, std::size_t begin,
+                       std::size_t end) {
+        tree::Node& n = growth.nodes[node];
+        if (begin < end) n.term = finder_->term(growth.cell(node));
+        if constexpr (!Bag::kClasses)
+            if (begin < end && !bag.varies(begin, end)) bag.find_range(n, begin, begin + 1);
         growth.close_if_done(node);
     }
 
+    // A leaf's own mean must not leave the range of its targets.
+    void pack_leaf(Growth& growth, const Bag& bag, TreePacker& packer, const Open& leaf) {
+        tree::Node& n = growth.nodes[leaf.node];
+        if constexpr (!Bag::kClasses)
+            if (n.reason != tree::Reason::kPure) bag.find_range(n, leaf.begin, leaf.end);
+        packer.leaf(leaf.node, leaf.number);
+    }
+
     // The last open node is a leaf.
-    void close(Growth& growth, TreePacker& packer) {
-        packer.leaf(open_.back().node, open_.back().number);
+    void close(Growth& growth, const Bag& bag, TreePacker& packer) {
+        pack_leaf(growth, bag, packer, open_.back());
         open_.pop_back();
         growth.drop_to(open_.size());
     }
 
     void split(Growth& growth, Bag& bag, TreePacker& packer, const Open& node) {
-        growth.branch_out(node.node);
+        growth.add_branches(node.node);
         const std::vector<std::size_t>& starts = part(growth, bag, node);
         growth.settle_gaps(node.node);
         const tree::Node n = growth.nodes[node.node];
@@ -125,11 +140,13 @@ class DrawnTree {
         // Open branches take the place of the node, the first one behind the others.
         for (std::size_t b = branches; b-- > 0;) {
             const std::size_t branch = std::size_t(n.child) + b;
-            const auto its_number = std::int32_t(number + std::int32_t(b));
-            if (growth.nodes[branch].reason == tree::Reason::kOpen)
-                open_.push_back({branch, starts[b], starts[b + 1], its_number});
-            else
-                packer.leaf(branch, its_number);
+            const Open its{branch, starts[b], starts[b + 1], number + std::int32_t(b)};
+            if (growth.nodes[branch].reason == tree::Reason::kOpen) {
+                growth.name(branch, n.path, b);
+                open_.push_back(its);
+            } else {
+                pack_leaf(growth, bag, packer, its);
+            }
         }
         move_down(growth, node.node);
     }
@@ -146,6 +163,20 @@ class DrawnTree {
         growth.drop_to(open_.size());
     }
 
+    bool split_two(Growth& growth, const Bag& bag, TreePacker& packer, const Open& node) {
+        if (!two_.splits()) return false;
+        begin_draw(growth, growth.nodes[node.node]);
+        if (!two_.split(growth, bag, draw_, packer, node.node, node.begin, node.number))
+            return false;
+        open_.pop_back();
+        growth.drop_to(open_.size());
+        return true;
+    }
+
+    void begin_draw(const Growth& growth, const tree::Node& node) {
+        draw_.begin(allowed_, growth.rules.seed ^ node.path, tree::kNodeColumns);
+    }
+
     // The columns drawn first, and then others one by one as long as none can be split: as
     // tree/look.hpp, with the codes of the first ones gathered at once.
     void look(const Growth& growth, const Bag& bag, const Open& node) {
@@ -153,16 +184,18 @@ class DrawnTree {
         const NodeCell cell{growth.cell(node.node), n.term, n.path};
         const auto asked = std::size_t(growth.rules.columns_a_node);
         const bool all = asked == 0;
-        const auto begin_draw = [&] {
-            draw_.begin(allowed_, growth.rules.seed ^ n.path, tree::kNodeColumns);
-        };
         if (!all && node.size() == 2 && every_) {
-            begin_draw();
-            if (draw_for_two(bag, node)) return find(growth, bag, node, cell, 0);
+            begin_draw(growth, n);
+            const std::int32_t column = two_.part(bag, node.begin, draw_);
+            if (column != two_.kAsk) {
+                looked_at_.assign(column != two_.kNone, column);
+                best_.resize(looked_at_.size());
+                return find(growth, bag, node, cell, 0);
+            }
         }
         looked_at_ = allowed_;
         if (!all) {
-            begin_draw();
+            begin_draw(growth, n);
             looked_at_.resize(std::min(asked, allowed_.size()));
             for (std::int32_t& column : looked_at_) column = draw_.next();
         }
@@ -177,25 +210,6 @@ class DrawnTree {
             find(growth, bag, node, cell, looked_at_.size() - 1);
             if (found()) return;
         }
-    }
-
-    // Two rows can be parted in one way: the first drawn column that does has the best score, and
-    // needs no other beside it. A third of the nodes of a tree of numbers have two rows. False
-    // where a column must be asked how it parts them.
-    bool draw_for_two(const Bag& bag, const Open& node) {
-        const Code* first = codes_.row(bag.row(node.begin));
-        const Code* second = codes_.row(bag.row(node.begin + 1));
-        looked_at_.clear();
-        while (looked_at_.empty() && draw_.more()) {
-            const std::int32_t j = draw_.next();
-            const std::uint32_t a = first[j], b = second[j];
-            const Column& column = columns_[std::size_t(j)];
-            if (a == b) continue;
-            if (column.nominal || std::max(a, b) == column.gap()) return false;
-            looked_at_.push_back(j);
-        }
-        best_.resize(looked_at_.size());
-        return true;
     }
 
     // Candidates of the columns from the `first` one looked at on. In small nodes they are looked
@@ -354,7 +368,7 @@ class DrawnTree {
         const std::vector<std::size_t>& starts =
             parting_.part(growth, bag, n, node.begin, node.end);
         const auto child = std::size_t(n.child), branches = std::size_t(n.branches);
-        if (Bag::kClasses && branches == 2)
+        if (branches == 2)
             measure_two(growth, bag, node, child, starts[1]);
         else
             for (std::size_t b = 0; b < branches; ++b)
@@ -362,7 +376,7 @@ class DrawnTree {
         return starts;
     }
 
-    // Classes of the larger branch are what the smaller one leaves.
+    // Sums of the larger branch are what the smaller one leaves.
     void measure_two(Growth& growth, const Bag& bag, const Open& node, std::size_t child,
                      std::size_t middle) {
         const bool left = middle - node.begin < node.end - middle;
@@ -370,13 +384,14 @@ class DrawnTree {
         measure(growth, bag, small, left ? node.begin : middle, left ? middle : node.end);
         for (std::size_t s = 0; s < growth.size; ++s)
             growth.cell(large)[s] = growth.cell(node.node)[s] - growth.cell(small)[s];
-        close_if_done(growth, large);
+        close_if_done(growth, bag, large, left ? middle : node.begin, left ? node.end : middle);
     }
 
     const RowCodes<Code> codes_;
     const std::vector<Column>& columns_;
     bool every_, side_by_side_ = false;
     FewRows few_;
+    TwoRows<Code, Bag> two_;
     SmallNode<Code, Bag> small_;
     Finder<Rows>* finder_ = nullptr;
     EntrySort sort_;

@@ -13,15 +13,9 @@ namespace {
 using tree::Growth;
 using tree::Test;
 
-PackedNode packed_leaf(Leaf kind, std::uint64_t cut, std::size_t child) {
-    return {cut, std::int32_t(child), tree::packed_test(0, Test::kLeaf, std::int32_t(kind))};
-}
-
 PackedNode leaf_of_numbers(const Growth& growth, std::size_t node) {
     const Number weight = growth.rules.fractional() ? growth.count(node) : growth.weight(node);
-    const Number most = std::numeric_limits<std::int32_t>::max();
-    return packed_leaf(Leaf::kNumber, std::bit_cast<std::uint64_t>(tree::leaf_value(growth, node)),
-                       std::size_t(std::min(weight, most)));
+    return leaf_of_number(tree::leaf_value(growth, node), weight);
 }
 
 // Checks the leaves of a forest, in their order.
@@ -129,14 +123,14 @@ std::int32_t TreePacker::add(std::size_t count) {
 
 void TreePacker::split(std::size_t node, std::int32_t number, std::int32_t child) {
     const tree::Node& n = growth_.nodes[node];
-    trees_.nodes[std::size_t(number)] = splits_.split(n, child);
+    put(number, splits_.split(n, child));
     trees_.importances[std::size_t(n.column)] +=
         double(growth_.weight(node)) * growth_.rules.weight_unit * n.gain;
 }
 
 void TreePacker::leaf(std::size_t node, std::int32_t number) {
-    trees_.nodes[std::size_t(number)] =
-        growth_.rules.classes ? leaf_of_classes(node, number) : leaf_of_numbers(growth_, node);
+    put(number,
+        growth_.rules.classes ? leaf_of_classes(node, number) : leaf_of_numbers(growth_, node));
 }
 
 PackedNode TreePacker::leaf_of_classes(std::size_t node, std::int32_t number) {
@@ -145,7 +139,7 @@ PackedNode TreePacker::leaf_of_classes(std::size_t node, std::int32_t number) {
     const Number* weight = growth_.cell(model);
     const auto likeliest = std::size_t(std::max_element(weight, weight + classes) - weight);
     if (weight[likeliest] == growth_.weight(model))
-        return packed_leaf(Leaf::kPure, std::uint64_t(weight[likeliest]), likeliest);
+        return leaf_of_class(likeliest, weight[likeliest]);
     code_.write(weight, classes);
     if (code_.fits()) return packed_leaf(Leaf::kMixed, code_.first(), likeliest);
     const std::size_t place = trees_.leaves.size();

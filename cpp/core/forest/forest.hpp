@@ -1,8 +1,11 @@
 // A forest as it is kept: the nodes of all trees one after the other, sixteen bytes each.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "forest/leaf_code.hpp"
@@ -23,6 +26,18 @@ using tree::PackedNode;
 enum class Leaf : std::uint8_t { kNumber, kPure, kMixed, kListed };
 
 inline Leaf leaf_kind(const PackedNode& node) { return Leaf(node.gap()); }
+
+inline PackedNode packed_leaf(Leaf kind, std::uint64_t cut, std::size_t child) {
+    return {cut, std::int32_t(child), tree::packed_test(0, tree::Test::kLeaf, std::int32_t(kind))};
+}
+inline PackedNode leaf_of_number(double value, Number weight) {
+    const Number most = std::numeric_limits<std::int32_t>::max();
+    return packed_leaf(Leaf::kNumber, std::bit_cast<std::uint64_t>(value),
+                       std::size_t(std::min(weight, most)));
+}
+inline PackedNode leaf_of_class(std::size_t only, Number weight) {
+    return packed_leaf(Leaf::kPure, std::uint64_t(weight), only);
+}
 
 // Words and tables are those of one tree, and so are places in them, until trees are joined.
 struct Trees {
@@ -89,6 +104,9 @@ class TreePacker {
     // Pack a node of the growth under this number.
     void split(std::size_t node, std::int32_t number, std::int32_t child);
     void leaf(std::size_t node, std::int32_t number);
+    void put(std::int32_t number, const PackedNode& node) {
+        trees_.nodes[std::size_t(number)] = node;
+    }
     Trees finish();
 
   private:

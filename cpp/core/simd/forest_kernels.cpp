@@ -132,13 +132,15 @@ inline void squared_of(const AbreastNumbers& numbers, std::size_t n, const Abrea
     const double whole = double(numbers.total);
     Numbers weight{}, sum{};
     Best best;
-    Words code = load<Words>(numbers.code + first);
+    const std::uint64_t* row = numbers.rows + first;
+    Words entry = load<Words>(row);
     for (std::size_t i = 0; i + 1 < n; ++i) {
-        sum += load<Numbers>(numbers.target + i * kAbreast + first);
-        weight += load<Numbers>(numbers.weight + i * kAbreast + first);
-        const Words next = load<Words>(numbers.code + (i + 1) * kAbreast + first);
-        const Words own = code;
-        code = next;
+        sum += load<Numbers>(row + kAbreast);
+        weight += Numbers(entry & 0xFFFFFFFF);
+        row += 2 * kAbreast;
+        const Words own = entry >> 32;
+        entry = load<Words>(row);
+        const Words next = entry >> 32;
         if (i + 1 < least.rows || n - i - 1 < least.rows) continue;
         const Reals left = __builtin_convertvector(sum, Reals);
         const Reals right = __builtin_convertvector(numbers.sum - sum, Reals);

@@ -39,11 +39,11 @@ struct AbreastClasses {
     std::uint64_t total, squares;
 };
 
-// Numbers of a node: codes, targets and weights, and the sums of the latter.
+// Numbers of a node. A row has its targets behind its entries: those of column c stand at
+// 2 * r * kAbreast + c and kAbreast further on. `sum` is that of the targets, `total` that of the
+// weights, below 2^32.
 struct AbreastNumbers {
-    const std::uint64_t* code;
-    const std::int64_t* target;
-    const std::int64_t* weight;
+    const std::uint64_t* rows;  // code << 32 | weight
     std::int64_t sum, total;
 };
 

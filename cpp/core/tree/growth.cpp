@@ -235,11 +235,21 @@ void Growth::note_cuts(Node& node, const Candidate& chosen) {
 }
 
 void Growth::branch_out(std::size_t node) {
+    add_branches(node);
+    const Node n = nodes[node];
+    for (std::int32_t b = 0; b < n.branches; ++b)
+        name(std::size_t(n.child + b), n.path, std::size_t(b));
+}
+
+void Growth::add_branches(std::size_t node) {
     const std::int32_t branches = nodes[node].branches, depth = nodes[node].depth + 1;
-    const std::uint64_t path = nodes[node].path;
     nodes[node].child = std::int32_t(nodes.size());
     for (std::int32_t b = 0; b < branches; ++b)
-        nodes[std::size_t(add(depth, path_of(path, std::size_t(b))))].parent = std::int32_t(node);
+        nodes[std::size_t(add(depth, 0))].parent = std::int32_t(node);
+}
+
+void Growth::name(std::size_t node, std::uint64_t path_above, std::size_t branch) {
+    nodes[node].path = path_of(path_above, branch);
 }
 
 void Growth::settle_gaps(std::size_t node) {

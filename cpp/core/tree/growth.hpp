@@ -143,6 +143,9 @@ class Growth {
     double gain(std::size_t node, const Candidate& candidate) const;
     // Make the branches of a split node, empty as yet.
     void branch_out(std::size_t node);
+    // ... as yet without paths, and the path of one of them: a leaf needs none.
+    void add_branches(std::size_t node);
+    void name(std::size_t node, std::uint64_t path_above, std::size_t branch);
     // Gaps of a split that saw none go to the heavier branch.
     void settle_gaps(std::size_t node);
     std::int32_t branch(const Node& node, std::uint32_t code, std::uint32_t gap_code) const {
