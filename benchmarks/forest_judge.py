@@ -11,10 +11,11 @@ from benchmarks.forest_peers import Forest
 from benchmarks.tree_data import Array, Parted, Sample
 from benchmarks.workload import Check, Numbers
 
-# Of accuracy: what makes two forests equally good. By numbers, forests of 100 trees from the same
-# 100,000 rows differ more.
+# Of accuracy and of the variance explained: what makes two forests equally good.
 POINTS = 0.003
-POINTS_OF_R2 = 0.01
+# Where forests are kept or asked it is enough that nobody answers nonsense: how good they are is
+# told where they are grown.
+LOOSE_POINTS = 0.02
 # On the few rows of --quick, forests of the same library with other seeds differ by as much.
 QUICK_POINTS = 0.02
 QUICK_POINTS_OF_R2 = 0.06
@@ -27,7 +28,11 @@ def no_less(number: str, tolerance: float) -> Check:
 
 CHECKS = {
     "classes": (no_less("accuracy", POINTS),),
-    "numbers": (no_less("r2", POINTS_OF_R2),),
+    "numbers": (no_less("r2", POINTS),),
+}
+LOOSE_CHECKS = {
+    "classes": (no_less("accuracy", LOOSE_POINTS),),
+    "numbers": (no_less("r2", LOOSE_POINTS),),
 }
 QUICK_CHECKS = {
     "classes": (no_less("accuracy", QUICK_POINTS),),

@@ -16,13 +16,11 @@ import numpy as np
 
 from benchmarks import peers
 from benchmarks.machine import threads
-from benchmarks.peers import ENDING
+from benchmarks.peers import BINS, ENDING
 from benchmarks.tree_data import Array, Sample, Task
 from benchmarks.workload import Contestant
 
 TREES = 100
-# Deep trees need more bins than shallow ones: 255 cost five classes a point of accuracy.
-FINE_BINS = 4095
 # Of a bootstrap sample: for those who draw without replacement.
 DIFFERENT_ROWS = 0.632
 # LightGBM allows no more leaves, and would keep gigabytes of histograms for them.
@@ -60,9 +58,9 @@ def ceiba(task: Task, trees: int = TREES, **more: Any) -> Peer:
     return Peer(estimator("ceiba", task, trees, nodes, settings), "ceiba")
 
 
-def both(task: Task, trees: int = TREES, bins: int = FINE_BINS) -> dict[str, Peer]:
+def both(task: Task, trees: int = TREES) -> dict[str, Peer]:
     """Ours twice; ratios are told from the exact one."""
-    return {"ceiba": ceiba(task, trees), "ceiba binned": ceiba(task, trees, max_bins=bins)}
+    return {"ceiba": ceiba(task, trees), "ceiba binned": ceiba(task, trees, max_bins=BINS)}
 
 
 def sklearn(task: Task, trees: int = TREES, **more: Any) -> Peer:

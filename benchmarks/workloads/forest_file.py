@@ -172,7 +172,7 @@ def keeping(task: Task) -> Workload:
             for label in (WRITERS if group == SAVE else WAYS)
         ),
         quality=quality(task),
-        checks=(SMALL, *forest_judge.CHECKS[task]),
+        checks=(SMALL, *forest_judge.LOOSE_CHECKS[task]),
         quick_checks=(SMALL, *forest_judge.QUICK_CHECKS[task]),
         rows=ROWS,
         quick_rows=QUICK_ROWS,

@@ -8,14 +8,12 @@ from typing import Any
 
 from benchmarks import forest_judge
 from benchmarks.forest_data import FAMILY, TITLE, normal
-from benchmarks.forest_judge import no_less
 from benchmarks.forest_peers import TREES, Forest, Peer
 from benchmarks.memory import give_back
 from benchmarks.tree_data import COLUMNS, Array, Parted, Sample, Task
 from benchmarks.workload import Contestant, Workload
 from benchmarks.workloads.forest import QUICK_ROWS, ROWS, peers
 
-COARSE: dict[Task, tuple[str, float]] = {"classes": ("accuracy", 0.02), "numbers": ("r2", 0.03)}
 METHODS = {"classes": ("predict", "predict_proba"), "numbers": ("predict",)}
 
 
@@ -79,8 +77,7 @@ def predicting(task: Task) -> Workload:
         data=asked(task, lambda seed, rows: normal(task, seed, rows), known),
         contestants=contestants(task, known, only_shares=("ydf",)),
         quality=answered(task),
-        # How good forests are is told where they are grown; coarse bins are among these.
-        checks=(no_less(*COARSE[task]),),
+        checks=forest_judge.LOOSE_CHECKS[task],
         quick_checks=forest_judge.QUICK_CHECKS[task],
         rows=ROWS,
         quick_rows=QUICK_ROWS,

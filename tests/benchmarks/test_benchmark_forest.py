@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from benchmarks import alone, forest_data, forest_judge, forest_peers, harness, machine, workloads
+from benchmarks.peers import BINS
 from benchmarks.tree_data import Parted, Sample
 
 forest, predict, file, mixed, iris = MODULES = [
@@ -191,7 +192,7 @@ def test_ours_comes_exact_and_binned(small):
         peer.fit(small["numbers"]) for peer in forest_peers.both("numbers", 2).values()
     )
     assert exact.model.max_bins is None
-    assert binned.model.max_bins == forest_peers.FINE_BINS
+    assert binned.model.max_bins == BINS
     assert exact.model.max_features == binned.model.max_features == "sqrt"
 
 
