@@ -29,6 +29,13 @@ using tree::Number;
 using tree::Tagged;
 using tree::Targets;
 
+// A node of the growth, and where its rows stand in the bag.
+struct NodeRows {
+    std::size_t node, begin, end;
+
+    std::size_t size() const { return end - begin; }
+};
+
 // What belongs to the rows of a node, one after the other, and room for as much.
 template <typename T>
 struct Values {

@@ -1,25 +1,19 @@
 // A tree whose nodes look at a few drawn columns each, grown to its end by one thread.
 //
 // Codes lie row after row: the drawn columns of a row are then in one or two cache lines, and a
-// node costs what its rows and drawn columns cost, whatever columns there are besides. Columns of
-// few codes are counted in large nodes, all others are sorted.
+// node costs what its rows and drawn columns cost, whatever columns there are besides.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "forest/bag.hpp"
-#include "forest/counters.hpp"
-#include "forest/entry_sort.hpp"
-#include "forest/few_rows.hpp"
+#include "forest/column_search.hpp"
 #include "forest/forest.hpp"
 #include "forest/parting.hpp"
-#include "forest/small_node.hpp"
 #include "forest/two_rows.hpp"
 #include "parallel.hpp"
 #include "tree/column_draw.hpp"
@@ -32,13 +26,9 @@ class DrawnTree {
     using Rows = typename Bag::Rows;
 
     DrawnTree(const RowCodes<Code>& codes, const GrowthRules& rules)
-        : codes_(codes),
-          columns_(codes.by_column->columns),
-          every_(rules.split.cuts == tree::CutRule::kEvery),
-          few_(rules),
+        : every_(rules.split.cuts == tree::CutRule::kEvery),
           two_(codes, rules),
-          small_(codes, rules),
-          counters_(rules),
+          search_(codes, rules),
           parting_(codes) {}
 
     // Grow a tree from its root: `growth` is empty, and tells by `used` what it may not test. It
@@ -50,13 +40,13 @@ class DrawnTree {
         growth.add(0, 1);
         measure(growth, bag, 0, 0, bag.size());
         growth.rules.root_weight = double(growth.weight(0));
-        open_.assign(1, {0, 0, bag.size(), packer.add(1)});
+        open_.assign(1, {{0, 0, bag.size()}, packer.add(1)});
         if (growth.nodes[0].reason != tree::Reason::kOpen) close(growth, bag, packer);
         while (!open_.empty() && !interrupt.stopped(thread)) {
             const Open node = open_.back();
             if (node.size() == 2 && split_two(growth, bag, packer, node)) continue;
             look(growth, bag, node);
-            growth.decide(node.node, looked_at_, best_);
+            growth.decide(node.node, search_.looked_at, search_.best);
             if (growth.nodes[node.node].reason == tree::Reason::kSplit)
                 split(growth, bag, packer, node);
             else
@@ -66,27 +56,16 @@ class DrawnTree {
     }
 
   private:
-    // Rows of a node whose columns are looked at one by one, where they are not side by side.
-    static constexpr std::size_t kFew = 64;
-
     // The i-th of these is the i-th node of the growth.
-    struct Open {
-        std::size_t node, begin, end;
+    struct Open : NodeRows {
         std::int32_t number;
-
-        std::size_t size() const { return end - begin; }
-    };
-    // Entries of a column of one node, and their extreme codes.
-    struct Gathered {
-        LargeEntry* entries;
-        std::uint32_t least, most;
     };
 
     // What a tree has of its own.
     void begin(const Growth& growth, Finder<Rows>& finder) {
         finder_ = &finder;
         allowed_ = allowed(growth);
-        few_.least_weight = growth.rules.split.least_weight;
+        search_.begin_tree(growth, finder);
     }
 
     static std::vector<std::int32_t> allowed(const Growth& growth) {
@@ -140,7 +119,7 @@ class DrawnTree {
         // Open branches take the place of the node, the first one behind the others.
         for (std::size_t b = branches; b-- > 0;) {
             const std::size_t branch = std::size_t(n.child) + b;
-            const Open its{branch, starts[b], starts[b + 1], number + std::int32_t(b)};
+            const Open its{{branch, starts[b], starts[b + 1]}, number + std::int32_t(b)};
             if (growth.nodes[branch].reason == tree::Reason::kOpen) {
                 growth.name(branch, n.path, b);
                 open_.push_back(its);
@@ -181,185 +160,34 @@ class DrawnTree {
     // tree/look.hpp, with the codes of the first ones gathered at once.
     void look(const Growth& growth, const Bag& bag, const Open& node) {
         const tree::Node& n = growth.nodes[node.node];
-        const NodeCell cell{growth.cell(node.node), n.term, n.path};
         const auto asked = std::size_t(growth.rules.columns_a_node);
         const bool all = asked == 0;
         if (!all && node.size() == 2 && every_) {
             begin_draw(growth, n);
             const std::int32_t column = two_.part(bag, node.begin, draw_);
-            if (column != two_.kAsk) {
-                looked_at_.assign(column != two_.kNone, column);
-                best_.resize(looked_at_.size());
-                return find(growth, bag, node, cell, 0);
-            }
+            if (column == two_.kNone) return find(growth, bag, node, {});
+            if (column != two_.kAsk) return find(growth, bag, node, {&column, 1});
         }
-        looked_at_ = allowed_;
-        if (!all) {
-            begin_draw(growth, n);
-            looked_at_.resize(std::min(asked, allowed_.size()));
-            for (std::int32_t& column : looked_at_) column = draw_.next();
-        }
-        best_.resize(looked_at_.size());
-        find(growth, bag, node, cell, 0);
-        const auto found = [&] { return best_.back().found(); };
-        if (all || std::any_of(best_.begin(), best_.end(), [](auto& b) { return b.found(); }))
-            return;
+        if (all) return find(growth, bag, node, allowed_);
+        begin_draw(growth, n);
+        drawn_.resize(std::min(asked, allowed_.size()));
+        for (std::int32_t& column : drawn_) column = draw_.next();
+        find(growth, bag, node, drawn_);
+        const auto& best = search_.best;
+        if (std::any_of(best.begin(), best.end(), [](auto& b) { return b.found(); })) return;
         while (draw_.more()) {
-            looked_at_.push_back(draw_.next());
-            best_.emplace_back();
-            find(growth, bag, node, cell, looked_at_.size() - 1);
-            if (found()) return;
+            search_.looked_at.push_back(draw_.next());
+            search_.best.emplace_back();
+            search_.find(growth, bag, node, best.size() - 1);
+            if (best.back().found()) return;
         }
     }
 
-    // Candidates of the columns from the `first` one looked at on. In small nodes they are looked
-    // at one by one until a split is perfect, which no other column can beat.
-    void find(const Growth& growth, const Bag& bag, const Open& node, const NodeCell& cell,
-              std::size_t first) {
-        side_by_side_ = small_.begin(bag, growth, node.node, node.begin, node.end);
-        if (side_by_side_ || node.size() > kFew)
-            return find_among(growth, bag, node, cell, first, best_.size());
-        for (std::size_t a = first; a < best_.size(); ++a) {
-            find_among(growth, bag, node, cell, a, a + 1);
-            if (!perfect(growth, node, best_[a])) continue;
-            best_.resize(a + 1);
-            looked_at_.resize(a + 1);
-        }
-    }
-
-    // Both branches are pure: their Gini terms are then their weights. Two rows that are parted are
-    // pure by any criterion.
-    static bool perfect(const Growth& growth, const Open& node, const Candidate& best) {
-        if (!best.found()) return false;
-        if (node.size() == 2) return true;
-        return growth.rules.criterion == tree::Criterion::kGini &&
-               best.terms == double(growth.weight(node.node));
-    }
-
-    void find_among(const Growth& growth, const Bag& bag, const Open& node, const NodeCell& cell,
-                    std::size_t first, std::size_t last) {
-        sorted_.clear();
-        counted_.clear();
-        for (std::size_t a = first; a < last; ++a) {
-            best_[a].clear();
-            const bool few = few_codes(columns_[std::size_t(looked_at_[a])], node.size());
-            (few ? counted_ : sorted_).push_back(a);
-        }
-        if (!counted_.empty()) count(growth, bag, node, cell);
-        if (side_by_side_) find_abreast();
-        if (sorted_.empty()) return;
-        gather(bag, node);
-        for (std::size_t s = 0; s < sorted_.size(); ++s) {
-            const std::size_t a = sorted_[s];
-            const Column& column = columns_[std::size_t(looked_at_[a])];
-            const Gathered& own = gathered_[s];
-            if (own.least == own.most) continue;  // nothing to split, known or gap
-            const LargeEntry* sorted = sort_(own.entries, node.size(), own.least, own.most);
-            search(bag, node, cell, column, own.most, sorted, best_[a]);
-        }
-    }
-
-    // ... of the numeric columns to sort, some at a time. Those with gaps are left to be looked at.
-    void find_abreast() {
-        to_sort_.swap(sorted_);
-        sorted_.clear();
-        lanes_.clear();
-        for (const std::size_t a : to_sort_) {
-            if (columns_[std::size_t(looked_at_[a])].nominal)
-                sorted_.push_back(a);
-            else
-                lanes_.push_back(a);
-            if (lanes_.size() == kAbreast) find_lanes();
-        }
-        if (!lanes_.empty()) find_lanes();
-    }
-
-    void find_lanes() {
-        std::int32_t columns[kAbreast];
-        for (std::size_t c = 0; c < lanes_.size(); ++c) columns[c] = looked_at_[lanes_[c]];
-        AbreastCuts cuts{};
-        small_.find({columns, lanes_.size()}, cuts);
-        for (std::size_t c = 0; c < lanes_.size(); ++c) {
-            if (small_.most(c) == columns_[std::size_t(columns[c])].gap())
-                sorted_.push_back(lanes_[c]);
-            else
-                note(cuts, c, best_[lanes_[c]]);
-        }
-        lanes_.clear();
-    }
-
-    void note(const AbreastCuts& cuts, std::size_t c, Candidate& best) const {
-        best.seen = small_.least(c) != small_.most(c);
-        if (cuts.score[c] == best.score) return;
-        best.score = best.terms = cuts.score[c];
-        best.cut = std::uint32_t(cuts.cut[c]);
-        best.next = std::uint32_t(cuts.next[c]);
-        best.shape = tree::Shape::kThreshold;
-        best.method = tree::Method::kThreshold;
-    }
-
-    void search(const Bag& bag, const Open& node, const NodeCell& cell, const Column& column,
-                std::uint32_t most, const LargeEntry* sorted, Candidate& best) {
-        const std::span<const LargeEntry> entries(sorted, node.size());
-        if constexpr (std::is_same_v<Bag, TaggedBag>)
-            if (few_.suits(column, node.size(), most)) return few_.find(cell.cell, entries, best);
-        bag.find(*finder_, cell, column, node.begin, entries, best);
-    }
-
-    // Clearing and scanning counters pays where there are many more rows than codes.
-    static bool few_codes(const Column& column, std::size_t rows) {
-        return rows >= 3 * (std::size_t(column.n_codes) + 1);
-    }
-
-    void count(const Growth& growth, const Bag& bag, const Open& node, const NodeCell& cell) {
-        std::size_t codes = 0;
-        for (const std::size_t a : counted_)
-            codes += columns_[std::size_t(looked_at_[a])].gap() + 1;
-        counters_.begin(codes, growth.weight(node.node));
-        codes_.for_rows(bag, node.begin, node.end,
-                        [&](const auto& codes, std::size_t begin, std::size_t k) {
-                            std::size_t first = 0;
-                            for (const std::size_t a : counted_) {
-                                const auto j = std::size_t(looked_at_[a]);
-                                counters_.add(bag, begin, k, first, codes(j));
-                                first += std::size_t(columns_[j].gap()) + 1;
-                            }
-                        });
-        const Number* own = counters_.cells();
-        for (const std::size_t a : counted_) {
-            const Column& column = columns_[std::size_t(looked_at_[a])];
-            finder_->bins(cell, column, own, best_[a]);
-            own += (std::size_t(column.gap()) + 1) * growth.size;
-        }
-    }
-
-    // Entries of the columns to sort.
-    void gather(const Bag& bag, const Open& node) {
-        const std::size_t n = node.size(), m = sorted_.size();
-        if (entries_.size() < n * m) entries_.resize(n * m);
-        gathered_.resize(m);
-        for (std::size_t s = 0; s < m; ++s) gathered_[s] = {entries_.data() + s * n, ~0u, 0};
-        codes_.for_rows(
-            bag, node.begin, node.end, [&](const auto& codes, std::size_t begin, std::size_t k) {
-                for (std::size_t s = 0; s < m; ++s)
-                    gather_column(bag, node, begin, k, codes(std::size_t(looked_at_[sorted_[s]])),
-                                  gathered_[s]);
-            });
-    }
-
-    template <typename CodeOf>
-    static void gather_column(const Bag& bag, const Open& node, std::size_t begin, std::size_t k,
-                              const CodeOf& code_of, Gathered& own) {
-        std::uint32_t least = own.least, most = own.most;
-        LargeEntry* out = own.entries + (begin - node.begin);
-        for (std::size_t i = 0; i < k; ++i) {
-            const std::uint32_t code = code_of(i);
-            out[i] = LargeEntry(code) << tree::kLargeBits | bag.tag(node.begin, begin + i);
-            least = std::min(least, code);
-            most = std::max(most, code);
-        }
-        own.least = least;
-        own.most = most;
+    void find(const Growth& growth, const Bag& bag, const Open& node,
+              std::span<const std::int32_t> columns) {
+        search_.looked_at.assign(columns.begin(), columns.end());
+        search_.best.resize(columns.size());
+        search_.find(growth, bag, node, 0);
     }
 
     // Part the rows of a node that is split, and measure its branches.
@@ -387,22 +215,13 @@ class DrawnTree {
         close_if_done(growth, bag, large, left ? middle : node.begin, left ? node.end : middle);
     }
 
-    const RowCodes<Code> codes_;
-    const std::vector<Column>& columns_;
-    bool every_, side_by_side_ = false;
-    FewRows few_;
+    bool every_;
     TwoRows<Code, Bag> two_;
-    SmallNode<Code, Bag> small_;
+    ColumnSearch<Code, Bag> search_;
     Finder<Rows>* finder_ = nullptr;
-    EntrySort sort_;
     tree::ColumnDraw draw_;
-    std::vector<std::int32_t> allowed_, looked_at_;
-    std::vector<Candidate> best_;
+    std::vector<std::int32_t> allowed_, drawn_;
     std::vector<Open> open_;
-    std::vector<std::size_t> sorted_, counted_, to_sort_, lanes_;
-    std::vector<Gathered> gathered_;
-    std::vector<LargeEntry> entries_;
-    Counters<Bag> counters_;
     Parting<Code> parting_;
 };
 

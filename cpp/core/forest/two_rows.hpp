@@ -71,13 +71,9 @@ class TwoRows {
     void decide(Growth& growth, const Bag& bag, std::size_t node, std::int32_t column,
                 std::size_t lower, std::size_t upper) {
         column_[0] = column;
-        Candidate& best = best_[0];
-        best.clear();
-        best.score = best.terms = Abreast<Bag>::terms_of_two(bag, growth.cell(node), lower, upper);
-        best.cut = std::min(first_, second_);
-        best.next = std::max(first_, second_);
-        best.shape = tree::Shape::kThreshold;
-        best.method = tree::Method::kThreshold;
+        best_[0].clear();
+        best_[0].split_between(std::min(first_, second_), std::max(first_, second_),
+                               Abreast<Bag>::terms_of_two(bag, growth.cell(node), lower, upper));
         growth.decide(node, column_, best_);
     }
 
@@ -86,7 +82,7 @@ class TwoRows {
     bool splits_;
     std::uint32_t first_ = 0, second_ = 0;  // codes of the rows
     std::vector<std::int32_t> column_{0};
-    std::vector<Candidate> best_{1};
+    std::vector<Candidate> best_ = std::vector<Candidate>(1);
 };
 
 }  // namespace ceiba::forest

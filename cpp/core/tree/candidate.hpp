@@ -129,6 +129,15 @@ struct Candidate : CandidateNumbers {
         cuts.clear();
     }
 
+    // Split between two neighbouring codes, into branches of these terms, which are the score.
+    void split_between(std::uint32_t code, std::uint32_t above, double its_terms) {
+        score = terms = its_terms;
+        cut = code;
+        next = above;
+        shape = Shape::kThreshold;
+        method = Method::kThreshold;
+    }
+
     // Take note of a candidate; true where it is the best so far.
     bool offer(double its_score) {
         if (its_score > score) {
