@@ -48,6 +48,7 @@ struct ForestArrays {
     Array1<const std::int32_t> tables;
     Array1<const std::uint8_t> leaves;
     std::size_t classes;
+    Maybe2<const std::int64_t> steps;
     std::vector<std::int64_t> first_leaf;
     std::vector<Type> types;
     std::vector<std::uint32_t> levels;
@@ -55,6 +56,7 @@ struct ForestArrays {
     ForestArrays(Array2<const std::uint64_t> nodes, Array1<const std::int64_t> first,
                  Array1<const std::uint64_t> words, Array1<const std::int32_t> tables,
                  Array1<const std::uint8_t> leaves, std::size_t classes,
+                 Maybe2<const std::int64_t> steps,
                  const std::vector<std::uint8_t>& types, const std::vector<std::uint32_t>& levels)
         : nodes(std::move(nodes)),
           first(std::move(first)),
@@ -62,12 +64,16 @@ struct ForestArrays {
           tables(std::move(tables)),
           leaves(std::move(leaves)),
           classes(classes),
+          steps(std::move(steps)),
           types(checked_types(types)),
           levels(levels) {
         require(types.size() == levels.size(), "types and levels must be told of every column");
         require(this->nodes.shape(1) == 2, "nodes must be two words each");
         require(this->first.shape(0) >= 1, "a forest says where its trees begin");
         require(classes <= 0xFFFF, "classes must be 0 to 65535");
+        require(!this->steps || (this->steps->shape(0) + 1 == this->first.shape(0) &&
+                                 this->steps->shape(1) == classes),
+                "steps must be told of every tree and class");
         const char* wrong = forest::complaint(view(), this->types, levels, first_leaf);
         require(wrong == nullptr, wrong);
     }
@@ -86,6 +92,7 @@ struct ForestArrays {
         view.n_leaves = leaves.shape(0);
         view.first_leaf = first_leaf.data();
         view.classes = classes;
+        view.steps = steps ? steps->data() : nullptr;
         return view;
     }
 };

@@ -11,16 +11,15 @@ namespace {
 using forest::ForestRules;
 
 nb::dict trees_out(forest::Trees&& trees, std::size_t columns) {
-    const std::size_t n = trees.nodes.size(), count = trees.first.size() - 1;
-    std::vector<std::uint64_t> words(2 * n);
-    if (n > 0) std::memcpy(words.data(), trees.nodes.data(), n * sizeof(PackedNode));
-    trees.nodes = {};
+    const std::size_t count = trees.first.size() - 1, classes = trees.steps.size() / count;
     nb::dict out;
-    out["nodes"] = owned(std::move(words), {n, 2});
+    out["nodes"] = owned_words<std::uint64_t>(std::move(trees.nodes));
     out["first"] = owned(std::move(trees.first));
     out["words"] = owned(std::move(trees.words));
     out["tables"] = owned(std::move(trees.tables));
     out["leaves"] = owned(std::move(trees.leaves));
+    out["steps"] = nb::none();
+    if (classes > 0) out["steps"] = owned(std::move(trees.steps), {count, classes});
     out["importances"] = owned(std::move(trees.importances), {count, columns});
     return out;
 }

@@ -241,9 +241,10 @@ void bind_values(nb::module_& module) {
 void bind_tree_coding(nb::module_& module) {
     module.def("tree_rank", &rank_columns, "arrays"_a, "gaps"_a, "types"_a, "levels"_a, "threads"_a,
                "Ranks of all values: codes (columns x rows), and how many a column has.");
-    module.def("tree_edges", &edges_of_columns, "arrays"_a, "gaps"_a, "types"_a, "levels"_a,
-               "weight"_a.noconvert().none(), "bins"_a, "threads"_a,
-               "Bins by weight, finer in the tails: how many codes a column has, and their upper edges.");
+    module.def(
+        "tree_edges", &edges_of_columns, "arrays"_a, "gaps"_a, "types"_a, "levels"_a,
+        "weight"_a.noconvert().none(), "bins"_a, "threads"_a,
+        "Bins by weight, finer in the tails: how many codes a column has, and their upper edges.");
     module.def("tree_bin", &bin_columns, "arrays"_a, "gaps"_a, "types"_a, "levels"_a,
                "n_codes"_a.noconvert(), "edges"_a.noconvert(), "offsets"_a.noconvert(), "threads"_a,
                "Bins of all values: codes (columns x rows).");

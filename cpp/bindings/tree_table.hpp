@@ -33,6 +33,15 @@ nb::ndarray<nb::numpy, T> owned(std::vector<T>&& values) {
     return owned(std::move(values), {n});
 }
 
+// Records as rows of words, without a copy.
+template <typename Word, typename Record>
+nb::ndarray<nb::numpy, Word> owned_words(std::vector<Record>&& records) {
+    const std::size_t n = records.size();
+    auto* held = new std::vector<Record>(std::move(records));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<Record>*>(p); });
+    return nb::ndarray<nb::numpy, Word>(held->data(), {n, sizeof(Record) / sizeof(Word)}, owner);
+}
+
 // Columns: (array, mask or None) each; types and levels beside them.
 struct Table {
     std::vector<AnyColumn> columns;

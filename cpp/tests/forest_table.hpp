@@ -211,6 +211,7 @@ struct Checked {
         view.leaves = trees.leaves.data();
         view.n_leaves = trees.leaves.size();
         view.classes = table.classes;
+        view.steps = trees.steps.empty() ? nullptr : trees.steps.data();
         wrong = forest::complaint(view, table.scales.types, table.scales.levels, first_leaf);
         view.first_leaf = first_leaf.data();
     }

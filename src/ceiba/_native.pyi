@@ -102,7 +102,7 @@ def tree_rank(arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cp
 
 def tree_edges(arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bins: int, threads: int) -> tuple:
     """
-    Bins of equal weight: how many codes a column has, and their upper edges.
+    Bins by weight, finer in the tails: how many codes a column has, and their upper edges.
     """
 
 def tree_bin(arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], n_codes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> object:
@@ -515,7 +515,7 @@ def forest_columns(seed: int, columns: int, wanted: int, replace: bool) -> NDArr
 class ForestArrays:
     """The arrays of a forest, checked once."""
 
-    def __init__(self, nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: int, types: Sequence[int], levels: Sequence[int]) -> None: ...
+    def __init__(self, nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: int, steps: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, types: Sequence[int], levels: Sequence[int]) -> None: ...
 
     @property
     def first_leaf(self) -> list[int]:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forest_parts import classes, many, record_bits
+from forest_parts import CLASSES, classes, many, record_bits
+from forest_parts import X as ROWS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,6 +72,7 @@ def test_leaves_hold_the_weights_of_their_classes(name: str) -> None:
     for t in range(forest.n_trees):
         nodes = forest.nodes[forest.first[t] : forest.first[t + 1]]
         start = place
+        step = np.ones(forest.n_classes) if forest.steps is None else forest.steps[t]
         for node, kind, own in zip(nodes, kinds(nodes), class_weights(forest, t), strict=True):
             seen.add(int(kind))
             likeliest, there = int(np.argmax(own)), child(node[None])[0]
@@ -80,7 +82,8 @@ def test_leaves_hold_the_weights_of_their_classes(name: str) -> None:
                 assert own.nonzero()[0].tolist() == [likeliest] == [there]
                 assert node[0] == own[likeliest]
             else:
-                expected = coded([int(v) for v in own])
+                assert not (own % step).any()
+                expected = coded([int(v) for v in own // step])
                 assert (len(expected) > 64) == (kind == LISTED)
                 assert there == (place - start if kind == LISTED else likeliest)
                 rest = len(expected[64:] + "0" * 7) // 8
@@ -88,8 +91,9 @@ def test_leaves_hold_the_weights_of_their_classes(name: str) -> None:
                 assert found.rstrip("0") == expected.rstrip("0")
                 place += rest
     assert place == len(forest.leaves)
-    assert {-1, PURE, LISTED} <= seen or name in ("few", "weighted", "many")
-    assert (MIXED in seen) or name in ("weighted", "balanced")
+    assert {-1, PURE, LISTED} <= seen or name in ("few", "weighted", "many", "balanced")
+    assert (MIXED in seen) or name == "weighted"
+    assert (forest.steps is not None) == (name == "balanced")
 
 
 @settings(max_examples=60, deadline=None)
@@ -140,13 +144,72 @@ def test_rows_hear_their_leaves(options: dict[str, Any], leaf_probability: str) 
     np.testing.assert_array_equal(model.predict_proba(X)[:7], model.predict_proba(X[:7]))
 
 
-def test_permuted_columns_are_judged_by_the_same_classes() -> None:
-    """Weights with a common factor need more bits, and the likeliest class is the same."""
+def in_ones(forest: Forest) -> Forest:
+    """The same forest, with leaves that write out all weights, as files once had them."""
+    nodes, leaves = forest.nodes.copy(), b""
+    for t in range(forest.n_trees):
+        start = len(leaves)
+        of_tree = range(forest.first[t], forest.first[t + 1])
+        for i, own in zip(of_tree, class_weights(forest, t), strict=True):
+            if kinds(nodes[i : i + 1])[0] != MIXED:
+                continue
+            bits = coded([int(v) for v in own])
+            nodes[i, 0] = as_word(bits)
+            if len(bits) <= 64:
+                continue
+            nodes[i].view(np.int32)[2] = len(leaves) - start
+            nodes[i].view(np.uint32)[3] = LISTED << 28
+            rest = bits[64:] + "0" * (-len(bits) % 8)
+            leaves += int(rest[::-1], 2).to_bytes(len(rest) // 8, "little")
+    return replace(forest, nodes=nodes, leaves=np.frombuffer(leaves, np.uint8).copy(), steps=None)
+
+
+@pytest.mark.parametrize("weights", ["balanced_subsample", {0: 0.3, 1: 0.7, 2: 1.9}], ids=str)
+def test_steps_are_as_weights_written_out(weights: Any) -> None:
+    """Nothing that is told of rows depends on how leaves are written, alone or side by side."""
+    model = classes(20, max_depth=4, class_weight=weights)
+    plain = model.without([])
+    plain.forest_ = in_ones(model.forest_)
+    assert (kinds(model.forest_.nodes) == LISTED).sum() == 0
+    assert (kinds(plain.forest_.nodes) == LISTED).sum() > 20
+    told = model.predict_proba(ROWS)
+    np.testing.assert_array_equal(plain.predict_proba(ROWS), told)
+    # The likeliest class of a leaf stands in its node, or is found among its weights.
+    own, other = (m.oob_importance(ROWS, CLASSES) for m in (model, plain))
+    assert record_bits(own) == record_bits(other)
+    for first, second in ((model, plain), (plain, model)):
+        joined = Forest.from_json(first.forest_.joined(second.forest_).to_json())
+        for dropped in (range(20), range(20, 40)):
+            part = model.without([])
+            part.forest_ = joined.without(dropped)
+            np.testing.assert_array_equal(part.predict_proba(ROWS), told)
+
+
+def test_a_common_factor_of_all_classes_changes_nothing() -> None:
     light = classes(20, max_depth=4, importance=True)
     heavy = classes(20, max_depth=4, importance=True, class_weight=dict.fromkeys(range(3), 0.3))
-    assert len(light.forest_.leaves) == 0
-    assert (kinds(heavy.forest_.nodes) == LISTED).sum() > 20
+    mixed = kinds(light.forest_.nodes) == MIXED
+    np.testing.assert_array_equal(heavy.forest_.nodes[mixed], light.forest_.nodes[mixed])
     assert record_bits(heavy.oob_importance_) == record_bits(light.oob_importance_)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda steps: steps * 0, "steps of one or more"),
+        (lambda steps: -steps, "steps of one or more"),
+        (lambda steps: steps * 0 + 2**62, "a leaf has no weights"),
+        (lambda steps: steps[:, :2], "told of every tree and class"),
+        (lambda steps: steps[1:], "told of every tree and class"),
+        (lambda steps: steps.astype(float), "steps must be an array of int64"),
+        (lambda steps: steps.tolist(), "steps must be an array of int64"),
+        (lambda steps: steps[0], "steps must be an array of int64 in 2"),
+    ],
+)
+def test_damaged_steps_are_refused(change: Any, text: str) -> None:
+    record = forests()["balanced"].to_json()
+    with pytest.raises(ValueError, match=text):
+        Forest.from_json({**record, "steps": change(record["steps"])})
 
 
 # How many bytes
@@ -157,6 +220,14 @@ def test_permuted_columns_are_judged_by_the_same_classes() -> None:
 def test_a_node_takes_at_most_twenty_bytes(n_classes: int, options: dict[str, Any]) -> None:
     model = RandomForestClassifier(2, **options).fit(*letters(n_classes, 3.0))
     assert 16 <= model.forest_.bytes_a_node <= 20
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("n_classes", [2, 5, 26])
+@pytest.mark.parametrize("weights", ["balanced", "balanced_subsample"])
+def test_balanced_nodes_take_no_more(n_classes: int, options: dict[str, Any], weights: str) -> None:
+    model = RandomForestClassifier(2, class_weight=weights, **options)
+    assert 16 <= model.fit(*letters(n_classes, 3.0)).forest_.bytes_a_node <= 20
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

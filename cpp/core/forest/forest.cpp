@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace ceiba::forest {
 namespace {
@@ -24,7 +25,10 @@ class LeafChecker {
     explicit LeafChecker(const ForestView& forest) : forest_(forest) {}
 
     // Where the bytes of the next tree's leaves begin.
-    std::int64_t begin_tree() { return std::int64_t(first_ = at_); }
+    std::int64_t begin_tree(std::size_t tree) {
+        tree_ = tree;
+        return std::int64_t(first_ = at_);
+    }
     // What is wrong with a leaf, or null.
     const char* complaint(const PackedNode& leaf) {
         if (forest_.classes == 0) return complaint_of_number(leaf);
@@ -65,9 +69,13 @@ class LeafChecker {
         while (reader.more()) {
             const ClassWeight own = reader.next();
             if (own.place >= forest_.classes) return kNoClass;
-            total += std::uint64_t(own.weight);
+            const auto steps = std::uint64_t(own.weight);
+            const auto step = std::uint64_t(forest_.step(tree_, own.place));
+            if (steps > kHeaviest / step) return kNoWeights;
+            const ClassWeight whole{own.place, Number(steps * step)};
+            total += std::uint64_t(whole.weight);
             if (total > kHeaviest) return kNoWeights;
-            if (own.weight > likeliest.weight) likeliest = own;
+            if (whole.weight > likeliest.weight) likeliest = whole;
         }
         const bool listed = leaf_kind(leaf) == Leaf::kListed;
         if (!reader.sound() || (reader.bytes() > 0) != listed) return kNoWeights;
@@ -79,7 +87,7 @@ class LeafChecker {
     }
 
     const ForestView& forest_;
-    std::size_t at_ = 0, first_ = 0;
+    std::size_t at_ = 0, first_ = 0, tree_ = 0;
 };
 
 }  // namespace
@@ -105,12 +113,14 @@ void Trees::join(const Trees& other) {
     words.insert(words.end(), other.words.begin(), other.words.end());
     tables.insert(tables.end(), other.tables.begin(), other.tables.end());
     leaves.insert(leaves.end(), other.leaves.begin(), other.leaves.end());
+    steps.insert(steps.end(), other.steps.begin(), other.steps.end());
     importances.insert(importances.end(), other.importances.begin(), other.importances.end());
 }
 
-TreePacker::TreePacker(const Growth& growth, const tree::Scales& scales)
+TreePacker::TreePacker(const Growth& growth, const tree::Scales& scales, std::vector<Number> steps)
     : growth_(growth), splits_(growth, scales, trees_.words, trees_.tables) {
     trees_.importances.assign(growth.columns, 0.0);
+    trees_.steps = std::move(steps);
 }
 
 std::int32_t TreePacker::add(std::size_t count) {
@@ -140,7 +150,7 @@ PackedNode TreePacker::leaf_of_classes(std::size_t node, std::int32_t number) {
     const auto likeliest = std::size_t(std::max_element(weight, weight + classes) - weight);
     if (weight[likeliest] == growth_.weight(model))
         return leaf_of_class(likeliest, weight[likeliest]);
-    code_.write(weight, classes);
+    code_.write(in_steps(weight), classes);
     if (code_.fits()) return packed_leaf(Leaf::kMixed, code_.first(), likeliest);
     const std::size_t place = trees_.leaves.size();
     if (place > std::size_t(std::numeric_limits<std::int32_t>::max()))
@@ -148,6 +158,13 @@ PackedNode TreePacker::leaf_of_classes(std::size_t node, std::int32_t number) {
     code_.add_rest(trees_.leaves);
     listed_.push_back({number, place, trees_.leaves.size()});
     return packed_leaf(Leaf::kListed, code_.first(), place);
+}
+
+const Number* TreePacker::in_steps(const Number* weight) {
+    if (trees_.steps.empty()) return weight;
+    counted_.resize(trees_.steps.size());
+    for (std::size_t k = 0; k < counted_.size(); ++k) counted_[k] = weight[k] / trees_.steps[k];
+    return counted_.data();
 }
 
 // Bytes of leaves stand in the order of the nodes, in whichever order these were packed.
@@ -171,8 +188,8 @@ Trees TreePacker::finish() {
     return std::move(trees_);
 }
 
-Trees pack_tree(const Growth& growth, const tree::Scales& scales) {
-    TreePacker packer(growth, scales);
+Trees pack_tree(const Growth& growth, const tree::Scales& scales, std::vector<Number> steps) {
+    TreePacker packer(growth, scales, std::move(steps));
     const tree::Numbering numbering = tree::number(growth);
     packer.add(numbering.order.size());
     for (std::size_t i = 0; i < numbering.order.size(); ++i) {
@@ -190,6 +207,8 @@ const char* complaint(const ForestView& forest, const std::vector<tree::Type>& t
                       std::vector<std::int64_t>& first_leaf) {
     if (forest.first[0] != 0 || std::size_t(forest.first[forest.trees]) != forest.count)
         return "the trees of a forest must take up all its nodes";
+    for (std::size_t i = 0; forest.steps != nullptr && i < forest.trees * forest.classes; ++i)
+        if (forest.steps[i] < 1) return "class weights are counted in steps of one or more";
     LeafChecker leaves(forest);
     for (std::size_t t = 0; t < forest.trees; ++t) {
         if (forest.first[t] < 0 || forest.first[t + 1] <= forest.first[t] ||
@@ -197,14 +216,14 @@ const char* complaint(const ForestView& forest, const std::vector<tree::Type>& t
             return "the trees of a forest must follow each other";
         const tree::TreeView view = forest.tree(t);
         if (const char* wrong = tree::complaint(view, types, levels, true)) return wrong;
-        first_leaf.push_back(leaves.begin_tree());
+        first_leaf.push_back(leaves.begin_tree(t));
         for (std::size_t i = 0; i < view.count; ++i) {
             if (view.nodes[i].kind() == Test::kIntervals) return "a forest has no intervals";
             if (view.nodes[i].kind() == Test::kLeaf)
                 if (const char* wrong = leaves.complaint(view.nodes[i])) return wrong;
         }
     }
-    first_leaf.push_back(leaves.begin_tree());
+    first_leaf.push_back(leaves.begin_tree(forest.trees));
     if (std::size_t(first_leaf.back()) != forest.n_leaves)
         return "the weights of leaves must take up all their bytes";
     return nullptr;

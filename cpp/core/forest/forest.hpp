@@ -20,8 +20,9 @@ using tree::PackedNode;
 //   kNumber  cut: the value; child: the weight, of rows whose weights are not whole numbers their
 //            count, and never more than 2^31 - 1
 //   kPure    cut: the weight of the one class; child: the class
-//   kMixed   cut: the weights of the classes, see leaf_code.hpp; child: the likeliest class
-//   kListed  cut: their first 64 bits; child: where the others begin among the bytes of the tree's
+//   kMixed   cut: the weights of the classes in steps, see leaf_code.hpp; child: the likeliest
+//   class kListed  cut: their first 64 bits; child: where the others begin among the bytes of the
+//   tree's
 //            leaves, which stand there in the order of the nodes
 enum class Leaf : std::uint8_t { kNumber, kPure, kMixed, kListed };
 
@@ -46,7 +47,9 @@ struct Trees {
     std::vector<std::uint64_t> words;
     std::vector<std::int32_t> tables;
     std::vector<std::uint8_t> leaves;  // of each tree, one after the other
-    std::vector<double> importances;   // of every (tree, column): decrease of impurity
+    // Of every (tree, class): leaves count its weight in these steps. Empty: in ones.
+    std::vector<Number> steps;
+    std::vector<double> importances;  // of every (tree, column): decrease of impurity
 
     // Put the trees of `other` behind these.
     void join(const Trees& other);
@@ -66,11 +69,13 @@ struct ForestView {
     std::size_t n_leaves = 0;
     const std::int64_t* first_leaf = nullptr;  // byte of each tree, and the end
     std::size_t classes = 0;
+    const Number* steps = nullptr;  // of every (tree, class); null: ones
 
     tree::TreeView tree(std::size_t t) const {
         return {nodes + first[t], std::size_t(first[t + 1] - first[t]), words, n_words, tables,
                 n_tables};
     }
+    Number step(std::size_t t, std::size_t k) const { return steps ? steps[t * classes + k] : 1; }
     // each(class, weight) for all classes in a leaf of a tree, ascending.
     template <typename Each>
     void for_classes(std::size_t t, const PackedNode& leaf, const Each& each) const {
@@ -80,7 +85,7 @@ struct ForestView {
         const std::uint8_t* rest = listed ? leaves + first_leaf[t] + leaf.child : end;
         for (LeafReader reader(leaf.cut, rest, end, classes); reader.more();) {
             const ClassWeight own = reader.next();
-            each(own.place, own.weight);
+            each(own.place, own.weight * step(t, own.place));
         }
     }
 };
@@ -97,7 +102,8 @@ void class_weights(const ForestView& forest, std::size_t tree, double* out);
 // Packs the nodes of a growing tree, in any order: who grows it need keep only its open ones.
 class TreePacker {
   public:
-    TreePacker(const tree::Growth& growth, const tree::Scales& scales);
+    // The weights of the classes are multiples of these steps; none: of one.
+    TreePacker(const tree::Growth& growth, const tree::Scales& scales, std::vector<Number> steps);
 
     // Room for some more nodes, side by side; the number of the first.
     std::int32_t add(std::size_t count);
@@ -117,16 +123,18 @@ class TreePacker {
     };
 
     PackedNode leaf_of_classes(std::size_t node, std::int32_t number);
+    const Number* in_steps(const Number* weight);
     void put_bytes_in_order();
 
     const tree::Growth& growth_;
     Trees trees_;
     tree::SplitPacker splits_;
     LeafWriter code_;
+    std::vector<Number> counted_;
     std::vector<Listed> listed_;
 };
 
 // Pack a tree that has grown.
-Trees pack_tree(const tree::Growth& growth, const tree::Scales& scales);
+Trees pack_tree(const tree::Growth& growth, const tree::Scales& scales, std::vector<Number> steps);
 
 }  // namespace ceiba::forest

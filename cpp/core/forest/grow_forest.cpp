@@ -64,6 +64,7 @@ struct Workspace {
     }
 
     std::vector<Number> count;  // draws of every row
+    std::vector<Number> steps;  // of the weights of each class
     Growth growth;
     Drawn<Code, TaggedBag> tagged;
     Drawn<Code, WeightedBag> weighted;
@@ -110,6 +111,9 @@ class ForestGrower {
             all.join(one);
             one = Trees{};
         }
+        const auto& steps = all.steps;
+        if (std::all_of(steps.begin(), steps.end(), [](Number step) { return step == 1; }))
+            all.steps.clear();
         return all;
     }
 
@@ -147,12 +151,26 @@ class ForestGrower {
         if (rules_.least_share > 0)
             growth.rules.split.least_weight =
                 Number(std::ceil(rules_.least_share * weight_of(count.data(), own.view)));
-        if (!drawn_) return grow_whole(growth, own, count.data(), interrupt);
+        space.steps = class_steps(count.data(), own.view);
+        if (!drawn_) return grow_whole(space, own, count.data(), interrupt);
         if (rules_.tree.classes == 0)
             return grow_drawn<NumberBag>(space, own.view, interrupt, thread);
         if (TaggedBag::fits(own.view, count.data(), count.size()))
             return grow_drawn<TaggedBag>(space, own.view, interrupt, thread);
         return grow_drawn<WeightedBag>(space, own.view, interrupt, thread);
+    }
+
+    // What the weights of each class in a bag are multiples of. Those of class weights and of
+    // balanced classes are counts of rows in long steps, and counts take few bits in a leaf.
+    std::vector<Number> class_steps(const Number* count, const tree::Targets& targets) const {
+        if (targets.label == nullptr || targets.weight == nullptr) return {};
+        std::vector<Number> steps(std::size_t(rules_.tree.classes), 0);
+        for (std::size_t i = 0; i < sampling_.rows; ++i)
+            if (count[i] > 0)
+                steps[targets.label[i]] = std::gcd(steps[targets.label[i]], targets.weight[i]);
+        // Of a class that is not there any will do.
+        for (Number& step : steps) step = std::max<Number>(step, 1);
+        return steps;
     }
 
     double weight_of(const Number* count, const tree::Targets& targets) const {
@@ -200,7 +218,7 @@ class ForestGrower {
         const auto finder = tree::make_finder<typename Bag::Rows>(spec_of(rules));
         Drawn<Code, Bag>& own = space.template drawn<Bag>();
         own.bag.fill(targets, rules, space.count.data(), sampling_.rows);
-        TreePacker packer(space.growth, scales_);
+        TreePacker packer(space.growth, scales_, space.steps);
         own.tree.grow(space.growth, own.bag, *finder, packer, interrupt, thread);
         return interrupt.raised() ? Trees{} : packer.finish();
     }
@@ -214,7 +232,9 @@ class ForestGrower {
     }
 
     // All columns are looked at: they are sorted once, and parted with the rows.
-    Trees grow_whole(Growth& growth, OwnTargets& own, const Number* count, Interrupt& interrupt) {
+    Trees grow_whole(Workspace<Code>& space, OwnTargets& own, const Number* count,
+                     Interrupt& interrupt) {
+        Growth& growth = space.growth;
         std::vector<Number> weight(sampling_.rows, 1), number;
         std::vector<std::int32_t> node(sampling_.rows, -1);
         Number total = 0;
@@ -233,7 +253,7 @@ class ForestGrower {
         growth.add(0, 1);
         growth.rules.root_weight = double(total);
         tree::grow(growth, columns_, own.view, node.data(), 1);
-        return interrupt.raised() ? Trees{} : pack_tree(growth, scales_);
+        return interrupt.raised() ? Trees{} : pack_tree(growth, scales_, space.steps);
     }
 
     const ForestRules& rules_;

@@ -47,6 +47,8 @@ class Forest:
         Trees that were grown so far, dropped ones included: the number of the next.
     weight_unit : ndarray of shape (n_trees,)
         The weight that one stands for in the leaves of classes of each tree.
+    steps : ndarray of int64 of shape (n_trees, n_classes) or None
+        Leaves of several classes count the weight of each in these steps; None for ones.
     origins : ndarray of uint64 of shape (n_trees, 2) or None
         Of each tree the seed of the forest that it was grown in, and its number there, which tell
         its own seed; None where an older file did not keep them.
@@ -71,6 +73,7 @@ class Forest:
     n_classes: int
     grown: int
     weight_unit: Array
+    steps: Array | None = None
     origins: Array | None = None
 
     def __post_init__(self) -> None:
@@ -100,8 +103,8 @@ class Forest:
     @property
     def bytes_a_node(self) -> float:
         """Bytes of what prediction needs, for each node."""
-        arrays = (self.nodes, self.first, self.words, self.tables, self.leaves)
-        return sum(array.nbytes for array in arrays) / self.n_nodes
+        arrays = (self.nodes, self.first, self.words, self.tables, self.leaves, self.steps)
+        return sum(array.nbytes for array in arrays if array is not None) / self.n_nodes
 
     @cached_property
     def columns(self) -> ColumnTypes:
@@ -113,7 +116,7 @@ class Forest:
         """The native view; ValueError where the arrays contradict themselves."""
         return _native.ForestArrays(
             self.nodes, self.first, self.words, self.tables, self.leaves,
-            self.n_classes, self.columns.types, self.columns.levels,
+            self.n_classes, self.steps, self.columns.types, self.columns.levels,
         )  # fmt: skip
 
     @property
@@ -193,6 +196,7 @@ class Forest:
             n_classes=self.n_classes,
             grown=max(f.grown for f in every),
             weight_unit=np.concatenate([f.weight_unit for f in every]),
+            steps=_joined_steps(every),
             origins=np.concatenate(told) if len(told) == len(every) else None,
         )
 
@@ -229,3 +233,15 @@ class Forest:
         forest = cls(**record)
         _ = forest.native  # checks the nodes
         return forest
+
+
+def _joined_steps(forests: Sequence[Forest]) -> Array | None:
+    if all(forest.steps is None for forest in forests):
+        return None
+    ones = [np.ones((forest.n_trees, forest.n_classes), np.int64) for forest in forests]
+    return np.concatenate(
+        [
+            one if forest.steps is None else forest.steps
+            for forest, one in zip(forests, ones, strict=True)
+        ]
+    )

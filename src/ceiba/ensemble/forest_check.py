@@ -34,6 +34,7 @@ def check_record(record: dict[str, Any], names: set[str]) -> None:
     if record["keys"].shape != (trees, 3):
         raise ValueError("keys must be three of each tree")
     _check_origins(record["origins"], record["keys"])
+    record["steps"] = _checked_steps(record["steps"])
     if record["importances"].shape != (trees, len(record["schema"])):
         raise ValueError("importances must be told of every tree and column")
     for name in ("n_classes", "grown"):
@@ -46,6 +47,15 @@ def check_record(record: dict[str, Any], names: set[str]) -> None:
         raise ValueError("importances must be numbers of 0 or more")
     if record["n_classes"] > _MOST_CLASSES:
         raise ValueError("there are too many classes")
+
+
+def _checked_steps(steps: Any) -> Array | None:
+    """Their shape and numbers are checked with the leaves."""
+    if steps is None:
+        return None
+    if not isinstance(steps, np.ndarray) or steps.dtype != np.int64 or steps.ndim != 2:
+        raise ValueError("steps must be an array of int64 in 2 dimensions")
+    return np.ascontiguousarray(steps)
 
 
 def _check_origins(origins: Any, keys: Array) -> None:

@@ -44,6 +44,7 @@ def chosen(forest: Forest, kept: Array) -> Forest:
         forest, nodes=nodes, first=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         keys=forest.keys[kept], importances=forest.importances[kept],
         weight_unit=forest.weight_unit[kept],
+        steps=None if forest.steps is None else forest.steps[kept],
         origins=None if forest.origins is None else forest.origins[kept], **beside,
     )  # fmt: skip
 

@@ -39,9 +39,9 @@ _MOST = 2**64
 
 def packed(forest: Forest) -> dict[str, Any]:
     """The forest's record; `unpacked` gives its fields back in every bit."""
-    plain = {entry.name: getattr(forest, entry.name) for entry in fields(forest)}
+    every = {entry.name: getattr(forest, entry.name) for entry in fields(forest)}
+    plain = {name: value for name, value in every.items() if value is not None}
     if forest.origins is None:
-        del plain["origins"]
         return plain
     of_trees = sum(np.asarray(plain[name]).nbytes for name in _OF_TREES)
     if of_trees <= forest.n_nodes or not _sound(plain):
@@ -60,10 +60,10 @@ def packed(forest: Forest) -> dict[str, Any]:
 
 def unpacked(record: dict[str, Any]) -> dict[str, Any]:
     """The fields of a forest, from a record in either form; ValueError where it is neither."""
-    if "sizes" not in record:
+    rest: dict[str, Any] = {"steps": None, **record}
+    if "sizes" not in rest:
         # Older files do not know where trees come from.
-        return {"origins": None, **record}
-    rest = dict(record)
+        return {"origins": None, **rest}
     try:
         sizes, lots, worth = (rest.pop(name) for name in ("sizes", "lots", "worth"))
         dropped = rest.pop("dropped", None)
@@ -101,7 +101,8 @@ def columns_tested(nodes: Array, first: Array, n_columns: int) -> Array:
 def _sound(plain: dict[str, Any]) -> bool:
     """Whether there is something to pack; what is damaged is told as it is, to be refused."""
     try:
-        check_record(dict(plain), set(plain))
+        every = {"origins": None, "steps": None, **plain}
+        check_record(every, set(every))
         _check_counts(np.diff(plain["first"]).astype(np.uint64), plain["nodes"])
     except ValueError:
         return False
