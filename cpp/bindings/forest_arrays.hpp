@@ -56,8 +56,8 @@ struct ForestArrays {
     ForestArrays(Array2<const std::uint64_t> nodes, Array1<const std::int64_t> first,
                  Array1<const std::uint64_t> words, Array1<const std::int32_t> tables,
                  Array1<const std::uint8_t> leaves, std::size_t classes,
-                 Maybe2<const std::int64_t> steps,
-                 const std::vector<std::uint8_t>& types, const std::vector<std::uint32_t>& levels)
+                 Maybe2<const std::int64_t> steps, const std::vector<std::uint8_t>& types,
+                 const std::vector<std::uint32_t>& levels)
         : nodes(std::move(nodes)),
           first(std::move(first)),
           words(std::move(words)),

@@ -113,9 +113,8 @@ void bind_forest_routing(nb::module_& module) {
     nb::class_<ForestArrays>(module, "ForestArrays", "The arrays of a forest, checked once.")
         .def(nb::init<Array2<const std::uint64_t>, Array1<const std::int64_t>,
                       Array1<const std::uint64_t>, Array1<const std::int32_t>,
-                      Array1<const std::uint8_t>, std::size_t,
-                      Maybe2<const std::int64_t>, const std::vector<std::uint8_t>&,
-                      const std::vector<std::uint32_t>&>(),
+                      Array1<const std::uint8_t>, std::size_t, Maybe2<const std::int64_t>,
+                      const std::vector<std::uint8_t>&, const std::vector<std::uint32_t>&>(),
              "nodes"_a.noconvert(), "first"_a.noconvert(), "words"_a.noconvert(),
              "tables"_a.noconvert(), "leaves"_a.noconvert(), "classes"_a,
              "steps"_a.noconvert().none(), "types"_a, "levels"_a)
