@@ -58,8 +58,11 @@ def test_there_is_a_golden_file_of_every_ensemble() -> None:
         for kind in ("Classifier", "Regressor")
     }
     assert {path.stem.partition("-v1-")[2] for path in FORESTS} >= {
-        *("forest-classes", "forest-weights", "forest-crowd", "forest-numbers", "forest-binned")
+        *("forest-classes", "forest-weights", "forest-crowd", "forest-numbers", "forest-binned"),
+        "forest-steps",
     }
+    counted = {path.stem for path in FORESTS if load(path).forest_.steps is not None}
+    assert counted == {"model-v1-forest-steps"}
 
 
 @MAPPED

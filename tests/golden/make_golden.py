@@ -142,12 +142,16 @@ def forests() -> dict[str, tuple[Any, Any]]:
             ),
             table(),
         ),
-        # Weights that are no whole numbers, and classes that are too many for one node.
-        "forest-weights": (
-            forest_of_classes(
-                4, class_weight="balanced_subsample", leaf_probability="laplace", max_depth=2
-            ).fit(table(), kinds()),
-            table(),
+        # Weights that are no whole numbers, written out as they once were or counted in steps;
+        # then classes that are too many for one node.
+        **dict.fromkeys(
+            ("forest-weights", "forest-steps"),
+            (
+                forest_of_classes(
+                    4, class_weight="balanced_subsample", leaf_probability="laplace", max_depth=2
+                ).fit(table(), kinds()),
+                table(),
+            ),
         ),
         "forest-crowd": (forest_of_classes(3, max_depth=3).fit(wide, crowd), wide[::6]),
         "forest-numbers": (
