@@ -24,7 +24,7 @@ NO_WORSE = {
     "numbers": (Check("r2", 0.02, "no less"),),
 }
 # On few rows it is chance whose edges suit them: of 50,000, trees of two rules for bins told 0.2
-# points more or less from sample to sample, and as much in the mean of eight.
+# points more or less from sample to sample, and the same in the mean of eight.
 QUICK_NO_WORSE = {**NO_WORSE, "classes": (Check("accuracy", 0.01, "no less"),)}
 
 

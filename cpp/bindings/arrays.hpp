@@ -26,8 +26,6 @@ template <typename T>
 using Maybe1 = std::optional<Array1<T>>;
 template <typename T>
 using Maybe2 = std::optional<Array2<T>>;
-template <typename T>
-using Maybe2 = std::optional<Array2<T>>;
 
 inline void require(bool holds, const char* sentence) {
     if (!holds) throw std::invalid_argument(sentence);

@@ -67,22 +67,13 @@ using StateIn =
     std::tuple<Array2<const std::uint8_t>, Array1<const std::int64_t>, Array1<const std::int32_t>,
                Array1<const double>, Array1<const std::uint32_t>, Array2<const std::uint8_t>>;
 
-// Records as rows of bytes.
-template <typename Record>
-nb::ndarray<nb::numpy, std::uint8_t> bytes_of(const std::vector<Record>& records) {
-    static_assert(std::is_trivially_copyable_v<Record>);
-    std::vector<std::uint8_t> bytes(records.size() * sizeof(Record));
-    if (!bytes.empty()) std::memcpy(bytes.data(), records.data(), bytes.size());
-    return owned(std::move(bytes), {records.size(), sizeof(Record)});
-}
-
 inline State state_of(Growth&& growth) {
-    return {bytes_of(growth.nodes),
+    return {owned_words<std::uint8_t>(std::move(growth.nodes)),
             owned(std::move(growth.cells)),
             owned(std::move(growth.tables)),
             owned(std::move(growth.candidate_gains)),
             owned(std::move(growth.candidate_cuts)),
-            bytes_of(growth.surrogates)};
+            owned_words<std::uint8_t>(std::move(growth.surrogates))};
 }
 
 // Nodes that came in as bytes: every number that is used as a place must be one.

@@ -20,11 +20,17 @@ using namespace ceiba::tree;
 constexpr std::size_t kMostRows = std::size_t(1) << 31;
 constexpr std::size_t kMostColumns = std::size_t(1) << 24;
 
-template <typename T>
-nb::ndarray<nb::numpy, T> owned(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+template <typename Word, typename T>
+nb::ndarray<nb::numpy, Word> owned_as(std::vector<T>&& values,
+                                      std::initializer_list<std::size_t> shape) {
     auto* held = new std::vector<T>(std::move(values));
     nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(held->data(), shape, owner);
+    return nb::ndarray<nb::numpy, Word>(held->data(), shape, owner);
+}
+
+template <typename T>
+nb::ndarray<nb::numpy, T> owned(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+    return owned_as<T>(std::move(values), shape);
 }
 
 template <typename T>
@@ -33,13 +39,12 @@ nb::ndarray<nb::numpy, T> owned(std::vector<T>&& values) {
     return owned(std::move(values), {n});
 }
 
-// Records as rows of words, without a copy.
+// Records as rows of words.
 template <typename Word, typename Record>
 nb::ndarray<nb::numpy, Word> owned_words(std::vector<Record>&& records) {
+    static_assert(std::is_trivially_copyable_v<Record>);
     const std::size_t n = records.size();
-    auto* held = new std::vector<Record>(std::move(records));
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<Record>*>(p); });
-    return nb::ndarray<nb::numpy, Word>(held->data(), {n, sizeof(Record) / sizeof(Word)}, owner);
+    return owned_as<Word>(std::move(records), {n, sizeof(Record) / sizeof(Word)});
 }
 
 // Columns: (array, mask or None) each; types and levels beside them.
