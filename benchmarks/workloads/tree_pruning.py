@@ -55,7 +55,7 @@ def table(task: Task, seed: int, rows: int) -> Sample:
 def path_of_ceiba(model: Any) -> Path:
     """Of a grown tree."""
     vars(model.tree_).pop("_complexity_paths", None)  # a tree keeps its path: made anew each time
-    found = import_module("ceiba.tree.complexity").complexity_path(model.tree_)
+    found = import_module("ceiba.tree.prune.path").complexity_path(model.tree_)
     return Path(found.alphas, found.risks)
 
 

@@ -11,11 +11,24 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
-import forest_models as forests
-import mixture_models as mixtures
 import numpy as np
-from row_kinds import CLASSIFIED, MEASURED, POINTS, RowKind
-from tree_models import (
+
+import ceiba
+from ceiba._typing import Array
+from ceiba.cluster.seeding import Draw, Race
+from ceiba.cluster.statistics import Assignment, CentreSums, Distances, Farthest
+from ceiba.mixture.densities import Extremes, Fit, Likeliest, LogDensities, Members, Posteriors
+from ceiba.mixture.imputation import Imputed
+from ceiba.mixture.statistics import MixtureSums
+from ceiba.stats import Moments, Points, Space, TargetSurvey
+from ceiba.tree.grow.costs import ClassTotals
+from ceiba.tree.grow.encoding import RowSample
+from ceiba.tree.grow.statistics import LevelSums, OpenRows
+from ceiba.tree.prune.held_out import NodeErrors
+from tests.contracts import forest_models as forests
+from tests.contracts import mixture_models as mixtures
+from tests.contracts.row_kinds import CLASSIFIED, MEASURED, POINTS, RowKind
+from tests.contracts.tree_models import (
     CLASS_ROWS,
     NUMBER_ROWS,
     first_pass,
@@ -26,30 +39,7 @@ from tree_models import (
     second_pass,
     second_sums,
 )
-
-import ceiba
-from ceiba.stats import (
-    Assignment,
-    CentreSums,
-    Distances,
-    Draw,
-    Farthest,
-    Moments,
-    Points,
-    Race,
-    Space,
-    TargetSurvey,
-)
-from ceiba.stats.class_totals import ClassTotals
-from ceiba.stats.growing import LevelSums, OpenRows
-from ceiba.stats.imputed import Imputed
-from ceiba.stats.mixture_sums import MixtureSums
-from ceiba.stats.posteriors import Extremes, Fit, Likeliest, LogDensities, Members, Posteriors
-from ceiba.stats.row_sample import RowSample
-from ceiba.tree.node_errors import NodeErrors
-from oracles.prior_learners import MidrangeRegressor, PriorClassifier
-
-Array = np.ndarray[Any, Any]
+from tests.oracles.prior_learners import MidrangeRegressor, PriorClassifier
 
 # What "equal" means for float sums under different partitionings, for one step.
 CLOSE = 1e-9

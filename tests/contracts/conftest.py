@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from two_workers import two_workers
+
+from tests.contracts.two_workers import two_workers
 
 
 @pytest.fixture(scope="session")

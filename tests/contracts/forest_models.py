@@ -8,7 +8,7 @@ from typing import Any
 import ceiba
 from ceiba.engine import Batch
 from ceiba.stats import Labelled
-from ceiba.tree.leaf_numbers import LeafNumbers, ToldValues
+from ceiba.tree.scoring import LeafNumbers, ToldValues
 
 
 def grown(rows: Labelled) -> tuple[Any, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from row_kinds import POINTS, RowKind, points
 
-from ceiba.stats import Draw, Points, Space
-from ceiba.stats.gaussians import Gaussians
-from ceiba.stats.imputed import Imputation
-from ceiba.stats.responsibility import Drawn, NearestCentre
-
-Array = np.ndarray[Any, Any]
+from ceiba._typing import Array
+from ceiba.cluster.seeding import Draw
+from ceiba.mixture.densities import Gaussians
+from ceiba.mixture.imputation import Imputation
+from ceiba.mixture.statistics import Drawn, NearestCentre
+from ceiba.stats import Points, Space
+from tests.contracts.row_kinds import POINTS, RowKind, points
 
 
 def _holed(rows: Points) -> Points:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import CLOSE, LEARNERS, LearnerCase, assert_alike
 
 import ceiba
 from ceiba.engine import choose
+from tests.contracts.cases import CLOSE, LEARNERS, LearnerCase, assert_alike
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")

@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from cases import STATISTICS, StatisticCase, assert_alike
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ceiba.engine import Batch
+from tests.contracts.cases import STATISTICS, StatisticCase, assert_alike
 
 
 def summaries(case: StatisticCase, rows: Any, cuts: list[int]) -> list[Any]:

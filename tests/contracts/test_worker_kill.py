@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from worker_kill import check_killed_fit
 
 import ceiba
 from ceiba.engine import PartitionError
+from tests.contracts.worker_kill import check_killed_fit
 
 da = pytest.importorskip("dask.array")
 

@@ -6,20 +6,19 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from row_kinds import CLASSIFIED, MEASURED, RowKind
 
 import ceiba
 from ceiba.data.source import Chunk
 from ceiba.engine import Batch
 from ceiba.stats import Labelled, TargetSurvey
-from ceiba.stats.coding import Coding
-from ceiba.stats.fixed_point import FixedPoint
-from ceiba.stats.growing import LevelSums
-from ceiba.stats.row_sample import RowSample
-from ceiba.tree.cut_rules import CutRule
-from ceiba.tree.grow import Grower, open_nodes
+from ceiba.tree.grow.config import Ground, tree_rules
+from ceiba.tree.grow.encoding import Coding, RowSample
+from ceiba.tree.grow.grower import Grower, open_nodes
+from ceiba.tree.grow.statistics import LevelSums
+from ceiba.tree.grow.targets import FixedPoint
+from ceiba.tree.grow.thresholds import CutRule
 from ceiba.tree.presets import options_of
-from ceiba.tree.rules import Ground, tree_rules
+from tests.contracts.row_kinds import CLASSIFIED, MEASURED, RowKind
 
 SEED = 5
 CUTS = CutRule("midpoint", "node", 9, SEED)

@@ -8,4 +8,4 @@ from ceiba.export import registry
 @pytest.fixture
 def toys(monkeypatch):
     """Let model files name the tests' own estimator."""
-    monkeypatch.setitem(registry.ESTIMATORS, "Toy", "toy_model")
+    monkeypatch.setitem(registry.ESTIMATORS, "Toy", "tests.export.toy_model")

@@ -7,7 +7,6 @@ file that is there already is never written again.
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from ceiba.export import registry
 from ceiba.export.model_file import VERSION
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "export"))
 
 
 def numbers() -> np.ndarray[Any, Any]:
@@ -54,9 +52,9 @@ def sevens() -> np.ndarray[Any, Any]:
 
 def models() -> dict[str, tuple[Any, Any]]:
     """Each golden model and the rows that it is asked about."""
-    from toy_model import rich_toy
+    from tests.export.toy_model import rich_toy
 
-    registry.ESTIMATORS["Toy"] = "toy_model"
+    registry.ESTIMATORS["Toy"] = "tests.export.toy_model"
     X = numbers()
     gaps = [[None if (i + j) % 9 == 0 else v for j, v in enumerate(row)] for i, row in
             enumerate(X.tolist())]  # fmt: skip

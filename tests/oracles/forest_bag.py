@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
-from oracles.forest_draws import bootstrap, subset
+from tests.oracles.forest_draws import bootstrap, subset
 
 
 def is_whole(weights):

@@ -7,8 +7,8 @@ from dataclasses import asdict
 import numpy as np
 
 from ceiba import RandomForestClassifier, RandomForestRegressor
-from oracles.forest_naive import mean_told
-from oracles.forest_walk import EXACT
+from tests.oracles.forest_naive import mean_told
+from tests.oracles.forest_walk import EXACT
 
 # What a naive tree knows and a forest does not offer: all of these are as they are.
 FIXED = ("splits", "growth", "min_impurity_split")

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from oracles import tree_candidates
-from oracles.forest_bag import member_target
-from oracles.forest_draws import (
+from tests.oracles import tree_candidates
+from tests.oracles.forest_bag import member_target
+from tests.oracles.forest_draws import (
     ROOT,
     branch_path,
     columns_of_node,
@@ -22,11 +22,19 @@ from oracles.forest_draws import (
     drawn_cuts,
     tree_seed,
 )
-from oracles.lecture_sums import gain, impurity, node_value
-from oracles.lecture_thresholds import median_of, separating, shown
-from oracles.tree_candidates import Candidate, parted, with_gaps
-from oracles.tree_impurity import is_pure, weight
-from oracles.tree_naive import Node, Options, Problem, is_allowed, least_rows, path, probabilities
+from tests.oracles.lecture_sums import gain, impurity, node_value
+from tests.oracles.lecture_thresholds import median_of, separating, shown
+from tests.oracles.tree_candidates import Candidate, parted, with_gaps
+from tests.oracles.tree_impurity import is_pure, weight
+from tests.oracles.tree_naive import (
+    Node,
+    Options,
+    Problem,
+    is_allowed,
+    least_rows,
+    path,
+    probabilities,
+)
 
 # Scores nearer than this share of the node's impurity are equal: logarithms are rounded, and
 # deviances are small differences of them.

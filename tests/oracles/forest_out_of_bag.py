@@ -36,11 +36,11 @@ from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist, mean, stdev
 
-from oracles.forest_draws import permutation
-from oracles.forest_naive import mean_told
-from oracles.tree_impurity import class_weights, weight
-from oracles.tree_impurity import mean as target_mean
-from oracles.tree_naive import path
+from tests.oracles.forest_draws import permutation
+from tests.oracles.forest_naive import mean_told
+from tests.oracles.tree_impurity import class_weights, weight
+from tests.oracles.tree_impurity import mean as target_mean
+from tests.oracles.tree_naive import path
 
 # Weights that reach a quantile but for rounding reach it.
 REACHED = Fraction(1, 10**9)

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from oracles.forest_naive import grow_forest
-from oracles.tree_stand_in import StandInTree
+from tests.oracles.forest_naive import grow_forest
+from tests.oracles.tree_stand_in import StandInTree
 
 
 class StandInMember(StandInTree):

@@ -11,11 +11,11 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from oracles.forest_naive import ForestOptions, ForestProblem
-from oracles.lecture_tables import TAME, counts
-from oracles.tree_candidates import Column
-from oracles.tree_impurity import Target, exact
-from oracles.tree_tables import COLUMNS, QUARTERS, Table, real_numbers
+from tests.oracles.forest_naive import ForestOptions, ForestProblem
+from tests.oracles.lecture_tables import TAME, counts
+from tests.oracles.tree_candidates import Column
+from tests.oracles.tree_impurity import Target, exact
+from tests.oracles.tree_tables import COLUMNS, QUARTERS, Table, real_numbers
 
 GAP_RULES = ("learned", "branch", "majority")
 PARTS = [exact(0.25), 1, exact(1.5), 2]

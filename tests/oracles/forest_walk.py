@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from oracles import lecture_walk
-from oracles.forest_draws import branch_path
-from oracles.forest_naive import DrawnNode, best_splits, seedling
-from oracles.tree_impurity import fingerprint, weight
-from oracles.tree_walk import EXACT, Walk, check_order, matching, split_of
+from tests.oracles import lecture_walk
+from tests.oracles.forest_draws import branch_path
+from tests.oracles.forest_naive import DrawnNode, best_splits, seedling
+from tests.oracles.tree_impurity import fingerprint, weight
+from tests.oracles.tree_walk import EXACT, Walk, check_order, matching, split_of
 
 ROUNDED = 1e-9
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracles import kmeans_naive as naive
-from oracles.kmeans_tables import Array, ones
+from ceiba._typing import Array
+from tests.oracles import kmeans_naive as naive
+from tests.oracles.kmeans_tables import ones
 
 
 def assert_frames(model: Any, X: Array, weight: Array | None, close: float = 1e-9) -> None:

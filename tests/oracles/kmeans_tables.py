@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-Array = np.ndarray[Any, Any]
+from ceiba._typing import Array
 
 WHOLE = st.integers(-4, 4).map(float)
 # Rounded, so that no difference is so small that its square vanishes when all is scaled down.

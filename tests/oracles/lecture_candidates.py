@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from functools import partial
 
-from oracles.lecture_intervals import given_intervals, intervals, mdl_intervals
-from oracles.lecture_thresholds import cuts_of
-from oracles.tree_candidates import groupings, heaviest, levels_of, parted, with_gaps
-from oracles.tree_impurity import weight
+from tests.oracles.lecture_intervals import given_intervals, intervals, mdl_intervals
+from tests.oracles.lecture_thresholds import cuts_of
+from tests.oracles.tree_candidates import groupings, heaviest, levels_of, parted, with_gaps
+from tests.oracles.tree_impurity import weight
 
 # Rules under which gaps have no say in the choice of a split.
 SILENT = ("fractional", "surrogate")

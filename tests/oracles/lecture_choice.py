@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from oracles.lecture_candidates import candidates, known_weight
-from oracles.lecture_sums import gain, impurity, split_info
-from oracles.tree_impurity import is_pure, together, weight
-from oracles.tree_naive import least_rows
+from tests.oracles.lecture_candidates import candidates, known_weight
+from tests.oracles.lecture_sums import gain, impurity, split_info
+from tests.oracles.tree_impurity import is_pure, together, weight
+from tests.oracles.tree_naive import least_rows
 
 # Quinlan's tolerance below the mean gain, and the levels, as a share of all rows, that are many.
 BELOW_MEAN = 1e-3

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor
-from oracles.lecture_naive import LectureProblem, leaf_of, predicted
-from oracles.lecture_options import CART, OF_CLASSES, PRESETS, changes
+from tests.oracles.lecture_naive import LectureProblem, leaf_of, predicted
+from tests.oracles.lecture_options import CART, OF_CLASSES, PRESETS, changes
 
 NEAR = 1e-9
 

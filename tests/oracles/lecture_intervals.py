@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from oracles.lecture_sums import total_impurity
-from oracles.lecture_thresholds import all_cuts
-from oracles.tree_impurity import class_weights, entropy, weight
+from tests.oracles.lecture_sums import total_impurity
+from tests.oracles.lecture_thresholds import all_cuts
+from tests.oracles.tree_impurity import class_weights, entropy, weight
 
 NEAR = 1e-12
 MOST_RESULTS = 64

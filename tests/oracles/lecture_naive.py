@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from oracles.lecture_choice import Judge
-from oracles.lecture_options import LectureOptions
-from oracles.lecture_sums import altered, cheapest, node_value
-from oracles.lecture_surrogates import branch_without, surrogates
-from oracles.tree_impurity import weight
+from tests.oracles.lecture_choice import Judge
+from tests.oracles.lecture_options import LectureOptions
+from tests.oracles.lecture_sums import altered, cheapest, node_value
+from tests.oracles.lecture_surrogates import branch_without, surrogates
+from tests.oracles.tree_impurity import weight
 
 
 @dataclass(frozen=True)

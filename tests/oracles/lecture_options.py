@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from oracles.tree_naive import Options
+from tests.oracles.tree_naive import Options
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from oracles.lecture_choice import Judge
-from oracles.lecture_naive import grow, value_of
-from oracles.lecture_sums import impurity, node_value
-from oracles.tree_impurity import weight
+from tests.oracles.lecture_choice import Judge
+from tests.oracles.lecture_naive import grow, value_of
+from tests.oracles.lecture_sums import impurity, node_value
+from tests.oracles.tree_impurity import weight
 
 
 class StandIn:

@@ -10,8 +10,8 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from oracles import tree_impurity
-from oracles.tree_impurity import class_weights, entropy, mean, together, weight
+from tests.oracles import tree_impurity
+from tests.oracles.tree_impurity import class_weights, entropy, mean, together, weight
 
 
 def poisson(target, rows):

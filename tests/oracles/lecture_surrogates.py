@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from oracles.lecture_candidates import Test
-from oracles.lecture_intervals import halves
-from oracles.tree_candidates import midpoint
-from oracles.tree_impurity import weight
+from tests.oracles.lecture_candidates import Test
+from tests.oracles.lecture_intervals import halves
+from tests.oracles.tree_candidates import midpoint
+from tests.oracles.tree_impurity import weight
 
 # One row on a side tells nothing about others (rpart asks for as many).
 LEAST_ROWS = 2

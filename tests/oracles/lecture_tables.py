@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from oracles.tree_candidates import Column
-from oracles.tree_impurity import exact
-from oracles.tree_tables import COLUMNS, Table, cells, level_columns, ordinal_columns, targets
+from tests.oracles.tree_candidates import Column
+from tests.oracles.tree_impurity import exact
+from tests.oracles.tree_tables import COLUMNS, Table, cells, level_columns, ordinal_columns, targets
 
 
 @st.composite

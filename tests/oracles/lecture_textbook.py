@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from oracles.lecture_naive import LectureProblem, leaf_shares
-from oracles.lecture_sums import cheapest
-from oracles.tree_candidates import Column
-from oracles.tree_impurity import Target
-from oracles.tree_tables import Table
+from tests.oracles.lecture_naive import LectureProblem, leaf_shares
+from tests.oracles.lecture_sums import cheapest
+from tests.oracles.tree_candidates import Column
+from tests.oracles.tree_impurity import Target
+from tests.oracles.tree_tables import Table
 
 # Quinlan (1993), "C4.5", table 1.1, with the unknown outlook of his section 3.
 GOLF = """\

@@ -9,8 +9,8 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
-from oracles.tree_candidates import midpoint
-from oracles.tree_impurity import weight
+from tests.oracles.tree_candidates import midpoint
+from tests.oracles.tree_impurity import weight
 
 
 def all_cuts(column, rows):

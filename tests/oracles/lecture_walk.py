@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from oracles.lecture_candidates import Candidate, Test, There, placed
-from oracles.lecture_choice import Judge, is_short
-from oracles.lecture_intervals import intervals
-from oracles.lecture_naive import Node, branch_nodes, new_split
-from oracles.lecture_sums import impurity, node_value
-from oracles.tree_candidates import parted
-from oracles.tree_impurity import fingerprint, weight
+from tests.oracles.lecture_candidates import Candidate, Test, There, placed
+from tests.oracles.lecture_choice import Judge, is_short
+from tests.oracles.lecture_intervals import intervals
+from tests.oracles.lecture_naive import Node, branch_nodes, new_split
+from tests.oracles.lecture_sums import impurity, node_value
+from tests.oracles.tree_candidates import parted
+from tests.oracles.tree_impurity import fingerprint, weight
 
 EXACT, ROUNDED = 1e-12, 1e-9
 # Rules whose thresholds are computed, not chosen between two values.

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from oracles.mixture_naive import Array, ones
-from oracles.mixture_rows import complete, log_sum_exp
+from ceiba._typing import Array
+from tests.oracles.mixture_naive import ones
+from tests.oracles.mixture_rows import complete, log_sum_exp
 
 
 def class_moments(X: Array, y: Array, w: Array | None) -> tuple[Array, Array, Array]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ceiba._typing import Array
 
 FORMS = (
     "EII",

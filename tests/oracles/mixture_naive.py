@@ -16,12 +16,12 @@ model-based clustering. Journal of Classification 24.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from oracles.mixture_forms import DIAGONAL, SPHERICAL, covariance_parameters, solve_raised
-from oracles.mixture_rows import (
+from ceiba._typing import Array
+from tests.oracles.mixture_forms import DIAGONAL, SPHERICAL, covariance_parameters, solve_raised
+from tests.oracles.mixture_rows import (
     Completed,
     Parameters,
     complete_all,
@@ -30,8 +30,6 @@ from oracles.mixture_rows import (
     log_sum_exp,
     responsibilities,
 )
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

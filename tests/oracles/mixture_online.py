@@ -15,8 +15,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from oracles.mixture_naive import Array, Rules, column_variances, maximise, ones, summarise
-from oracles.mixture_rows import Completed, Parameters, complete_all, row_responsibilities
+from ceiba._typing import Array
+from tests.oracles.mixture_naive import Rules, column_variances, maximise, ones, summarise
+from tests.oracles.mixture_rows import Completed, Parameters, complete_all, row_responsibilities
 
 Batch = tuple[Array, Array | None]
 

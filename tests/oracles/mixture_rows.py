@@ -7,11 +7,10 @@ of mean and covariance, and the missing part given the observed one is Gaussian 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ceiba._typing import Array
 
 
 @dataclass(frozen=True)

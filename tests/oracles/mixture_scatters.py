@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from oracles.mixture_forms import Array
+from ceiba._typing import Array
 
 
 def random_scatters(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from oracles.pruning_nodes import cut, inner, leaves, losses, walk
+from tests.oracles.pruning_nodes import cut, inner, leaves, losses, walk
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from oracles.pruning_bound import bound
-from oracles.pruning_nodes import branch, label, leaves, losses, plain_costs, stand_in
+from tests.oracles.pruning_bound import bound
+from tests.oracles.pruning_nodes import branch, label, leaves, losses, plain_costs, stand_in
 
 # By how much a simpler tree may look worse and still be taken, and how much of a training error
 # counts as none.

@@ -7,12 +7,21 @@ import pytest
 from sklearn.base import clone
 
 from ceiba.data.table import Table
-from ceiba.tree.folds import fold_of_rows
-from oracles import pruning_errors as errors
-from oracles.pruning_complexity import entropy_risks, error_risks, gini_risks, squares_risks
-from oracles.pruning_folds import judged, row_losses
-from oracles.pruning_nodes import cut, exact_costs, held, inner, rows_of, same_order, shape, walk
-from oracles.pruning_reduced import Held
+from ceiba.tree.prune.cross_validation import fold_of_rows
+from tests.oracles import pruning_errors as errors
+from tests.oracles.pruning_complexity import entropy_risks, error_risks, gini_risks, squares_risks
+from tests.oracles.pruning_folds import judged, row_losses
+from tests.oracles.pruning_nodes import (
+    cut,
+    exact_costs,
+    held,
+    inner,
+    rows_of,
+    same_order,
+    shape,
+    walk,
+)
+from tests.oracles.pruning_reduced import Held
 
 # How near numbers are, as shares of the root's risk, whose sums are rounded.
 NEAR = 1e-9

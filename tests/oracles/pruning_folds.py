@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from oracles.pruning_complexity import weakest_links
-from oracles.pruning_nodes import cut, inner, pieces
-from oracles.pruning_reduced import loss_of, says
+from tests.oracles.pruning_complexity import weakest_links
+from tests.oracles.pruning_nodes import cut, inner, pieces
+from tests.oracles.pruning_reduced import loss_of, says
 
 
 @dataclass(frozen=True)

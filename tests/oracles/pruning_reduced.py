@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from oracles.pruning_nodes import cut, labels, pieces, upwards
+from tests.oracles.pruning_nodes import cut, labels, pieces, upwards
 
 
 @dataclass(frozen=True)

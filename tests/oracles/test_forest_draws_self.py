@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles.forest_draws import (
+from tests.oracles.forest_draws import (
     BOOT,
     bootstrap,
     branch_path,

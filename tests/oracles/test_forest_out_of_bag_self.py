@@ -11,9 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from oracles.forest_draws import bootstrap, permutation, tree_seed
-from oracles.forest_naive import ForestOptions, ForestProblem, Member, gain_of, grow, grow_forest
-from oracles.forest_out_of_bag import (
+from tests.oracles.forest_draws import bootstrap, permutation, tree_seed
+from tests.oracles.forest_naive import (
+    ForestOptions,
+    ForestProblem,
+    Member,
+    gain_of,
+    grow,
+    grow_forest,
+)
+from tests.oracles.forest_out_of_bag import (
     corrected_importances,
     curve,
     decision_function,
@@ -27,10 +34,10 @@ from oracles.forest_out_of_bag import (
     score,
     wilson,
 )
-from oracles.forest_tables import even_numbers, forest_options, forest_problem, tables_for
-from oracles.tree_candidates import Column
-from oracles.tree_impurity import Target, weight
-from oracles.tree_naive import Problem
+from tests.oracles.forest_tables import even_numbers, forest_options, forest_problem, tables_for
+from tests.oracles.tree_candidates import Column
+from tests.oracles.tree_impurity import Target, weight
+from tests.oracles.tree_naive import Problem
 
 
 def by_hand(problem, *bags):

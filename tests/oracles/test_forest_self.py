@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles.forest_bag import bag
-from oracles.forest_naive import (
+from tests.oracles.forest_bag import bag
+from tests.oracles.forest_naive import (
     ForestOptions,
     ForestProblem,
     column_candidates,
@@ -19,19 +19,19 @@ from oracles.forest_naive import (
     importances,
     seedling,
 )
-from oracles.forest_stand_in import StandInForest
-from oracles.forest_tables import (
+from tests.oracles.forest_stand_in import StandInForest
+from tests.oracles.forest_tables import (
     even_numbers,
     forest_options,
     forest_problem,
     forest_tables,
     tables_for,
 )
-from oracles.forest_walk import assert_forest
-from oracles.tree_candidates import Column
-from oracles.tree_impurity import Target
-from oracles.tree_naive import Options, Problem, grow
-from oracles.tree_naive import importances as tree_importances
+from tests.oracles.forest_walk import assert_forest
+from tests.oracles.tree_candidates import Column
+from tests.oracles.tree_impurity import Target
+from tests.oracles.tree_naive import Options, Problem, grow
+from tests.oracles.tree_naive import importances as tree_importances
 
 CRITERIA = ["gini", "entropy", "squared_error", "absolute_error"]
 WEIGHTS = ["one", "whole", "other"]

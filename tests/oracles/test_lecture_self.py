@@ -9,20 +9,20 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
-from oracles.lecture_candidates import candidates
-from oracles.lecture_choice import Judge
-from oracles.lecture_intervals import given_intervals, mdl_intervals, mdl_margin
-from oracles.lecture_naive import LectureProblem, Node, Split, ends, grow, leaf_of, predicted
-from oracles.lecture_options import C45, CART, HUNT, ID3
-from oracles.lecture_stand_in import StandIn
-from oracles.lecture_sums import altered, cheapest, gain, impurity, split_info
-from oracles.lecture_surrogates import surrogates
-from oracles.lecture_tables import lecture_tables
-from oracles.lecture_textbook import GOLF, MAMMALS, WEATHER, lenses, outline, textbook
-from oracles.lecture_thresholds import cuts_of, rule_cuts
-from oracles.lecture_walk import assert_lecture_tree
-from oracles.tree_candidates import Column
-from oracles.tree_impurity import Target
+from tests.oracles.lecture_candidates import candidates
+from tests.oracles.lecture_choice import Judge
+from tests.oracles.lecture_intervals import given_intervals, mdl_intervals, mdl_margin
+from tests.oracles.lecture_naive import LectureProblem, Node, Split, ends, grow, leaf_of, predicted
+from tests.oracles.lecture_options import C45, CART, HUNT, ID3
+from tests.oracles.lecture_stand_in import StandIn
+from tests.oracles.lecture_sums import altered, cheapest, gain, impurity, split_info
+from tests.oracles.lecture_surrogates import surrogates
+from tests.oracles.lecture_tables import lecture_tables
+from tests.oracles.lecture_textbook import GOLF, MAMMALS, WEATHER, lenses, outline, textbook
+from tests.oracles.lecture_thresholds import cuts_of, rule_cuts
+from tests.oracles.lecture_walk import assert_lecture_tree
+from tests.oracles.tree_candidates import Column
+from tests.oracles.tree_impurity import Target
 
 WEATHER_TREE = {
     "outlook": {

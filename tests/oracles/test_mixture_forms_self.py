@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from oracles import mixture_naive as naive
-from oracles.mixture_forms import FORMS, covariance_parameters, eigen, root, solve, solve_raised
-from oracles.mixture_scatters import random_scatters
+from tests.oracles import mixture_naive as naive
+from tests.oracles.mixture_forms import (
+    FORMS,
+    covariance_parameters,
+    eigen,
+    root,
+    solve,
+    solve_raised,
+)
+from tests.oracles.mixture_scatters import random_scatters
 
 
 def perturbed(form, covariances, q, rng, size):

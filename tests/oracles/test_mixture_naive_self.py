@@ -13,12 +13,12 @@ from sklearn.covariance import EmpiricalCovariance
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.mixture import GaussianMixture
 
-from oracles import mixture_naive as naive
-from oracles.mixture_discriminant import linear, quadratic
-from oracles.mixture_forms import FORMS, solve
-from oracles.mixture_online import online
-from oracles.mixture_rows import Parameters, complete, impute, log_densities, responsibilities
-from oracles.mixture_scatters import random_scatters
+from tests.oracles import mixture_naive as naive
+from tests.oracles.mixture_discriminant import linear, quadratic
+from tests.oracles.mixture_forms import FORMS, solve
+from tests.oracles.mixture_online import online
+from tests.oracles.mixture_rows import Parameters, complete, impute, log_densities, responsibilities
+from tests.oracles.mixture_scatters import random_scatters
 
 SKLEARN = {"full": "VVV", "tied": "EEE", "diag": "VVI", "spherical": "VII"}
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from oracles import pruning_complexity as complexity
-from oracles import pruning_errors as errors
-from oracles import pruning_reduced as reduced
-from oracles.pruning_bound import added, bound
-from oracles.pruning_folds import Judged, judged, middles
-from oracles.pruning_nodes import (
+from tests.oracles import pruning_complexity as complexity
+from tests.oracles import pruning_errors as errors
+from tests.oracles import pruning_reduced as reduced
+from tests.oracles.pruning_bound import added, bound
+from tests.oracles.pruning_folds import Judged, judged, middles
+from tests.oracles.pruning_nodes import (
     cut,
     held,
     inner,
@@ -30,7 +30,7 @@ from oracles.pruning_nodes import (
     upwards,
     walk,
 )
-from oracles.pruning_trees import chain, joint, leaf, made_up, numbered
+from tests.oracles.pruning_trees import chain, joint, leaf, made_up, numbered
 
 EXAMPLES = settings(max_examples=40, deadline=None)
 COSTS = [[0, 1, 5], [2, 0, 1], [1, 3, 0]]

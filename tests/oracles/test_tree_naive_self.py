@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from oracles.tree_candidates import (
+from tests.oracles.tree_candidates import (
     Column,
     Rules,
     all_groupings,
@@ -19,9 +19,17 @@ from oracles.tree_candidates import (
     first_axis,
     levels_of,
 )
-from oracles.tree_impurity import Target, gain, impurity, lower_median, score, split_info, together
-from oracles.tree_naive import Options, Problem, grow, importances, path, probabilities
-from oracles.tree_tables import NOMINAL, Table, level_columns, real_numbers, targets
+from tests.oracles.tree_impurity import (
+    Target,
+    gain,
+    impurity,
+    lower_median,
+    score,
+    split_info,
+    together,
+)
+from tests.oracles.tree_naive import Options, Problem, grow, importances, path, probabilities
+from tests.oracles.tree_tables import NOMINAL, Table, level_columns, real_numbers, targets
 
 
 def classes(text, n_classes=None, weights=None):

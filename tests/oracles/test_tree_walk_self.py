@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles.tree_candidates import Column
-from oracles.tree_impurity import Target
-from oracles.tree_naive import Options, Problem, grow
-from oracles.tree_stand_in import StandIn
-from oracles.tree_tables import real_numbers, tables
-from oracles.tree_walk import assert_tree
+from tests.oracles.tree_candidates import Column
+from tests.oracles.tree_impurity import Target
+from tests.oracles.tree_naive import Options, Problem, grow
+from tests.oracles.tree_stand_in import StandIn
+from tests.oracles.tree_tables import real_numbers, tables
+from tests.oracles.tree_walk import assert_tree
 
 CRITERIA = ["gini", "entropy", "gain_ratio", "error", "squared_error", "absolute_error"]
 GAP_RULES = ["learned", "branch", "majority"]

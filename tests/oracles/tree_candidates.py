@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from oracles.tree_impurity import class_weights, lower_median, mean, shares, weight
+from tests.oracles.tree_impurity import class_weights, lower_median, mean, shares, weight
 
 MOST_EXHAUSTIVE = 10
 

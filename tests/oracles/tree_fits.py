@@ -7,7 +7,7 @@ from dataclasses import asdict
 import numpy as np
 
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor
-from oracles.tree_naive import path
+from tests.oracles.tree_naive import path
 
 CRITERIA = ["gini", "entropy", "gain_ratio", "error", "squared_error", "absolute_error"]
 GAP_RULES = ["learned", "branch", "majority"]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from oracles.tree_candidates import Candidate, Rules, candidates
-from oracles.tree_impurity import (
+from tests.oracles.tree_candidates import Candidate, Rules, candidates
+from tests.oracles.tree_impurity import (
     class_weights,
     gain,
     impurity,

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from oracles.tree_impurity import gain, impurity, weight
-from oracles.tree_naive import grow, importances, node_value
+from tests.oracles.tree_impurity import gain, impurity, weight
+from tests.oracles.tree_naive import grow, importances, node_value
 
 
 class StandIn:

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from oracles.tree_candidates import Column
-from oracles.tree_impurity import Target, exact
-from oracles.tree_naive import Problem
+from tests.oracles.tree_candidates import Column
+from tests.oracles.tree_impurity import Target, exact
+from tests.oracles.tree_naive import Problem
 
 # Nominal levels are kept sorted, ordinal ones as they are given: here against the alphabet.
 NOMINAL = tuple("abcdefghijklmnop")

@@ -14,9 +14,17 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from oracles.tree_candidates import Candidate, Column
-from oracles.tree_impurity import fingerprint, gain, impurity, weight
-from oracles.tree_naive import Node, importances, judge, merit, node_value, root_impurity, worth
+from tests.oracles.tree_candidates import Candidate, Column
+from tests.oracles.tree_impurity import fingerprint, gain, impurity, weight
+from tests.oracles.tree_naive import (
+    Node,
+    importances,
+    judge,
+    merit,
+    node_value,
+    root_impurity,
+    worth,
+)
 
 # How near numbers are whose sums are exact in floating point.
 EXACT = 1e-12

@@ -13,7 +13,7 @@ from ceiba.base.parameters import (
     validate,
 )
 from ceiba.base.progress import CallbackMixin, watched
-from ceiba.base.scores_scans import ScoresScans
+from ceiba.base.scoring import ScoresScans
 from ceiba.base.seed import seed_of
 from ceiba.base.steps import Step, Steps
 from ceiba.base.trace import Frame, Trace

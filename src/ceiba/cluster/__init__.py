@@ -1,9 +1,17 @@
 """Clustering: k-means, how well clusters fit, and how many there are."""
 
-from ceiba.cluster.choose import ClusterChoice, choose_n_clusters
 from ceiba.cluster.kmeans import EmptyClusterWarning, KMeans
-from ceiba.cluster.silhouette import silhouette_estimate, silhouette_samples, silhouette_score
-from ceiba.cluster.validity import calinski_harabasz_score, davies_bouldin_score, inertia_score
+from ceiba.cluster.selection.choose import ClusterChoice, choose_n_clusters
+from ceiba.cluster.selection.silhouette import (
+    silhouette_estimate,
+    silhouette_samples,
+    silhouette_score,
+)
+from ceiba.cluster.selection.validity import (
+    calinski_harabasz_score,
+    davies_bouldin_score,
+    inertia_score,
+)
 
 __all__ = [
     "ClusterChoice",

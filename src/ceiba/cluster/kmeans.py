@@ -11,19 +11,21 @@ from numpy.random import Generator, RandomState
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from ceiba._typing import Array
 from ceiba.base import AtLeast, Estimator, Steps, Trace, seed_of, validate, watched
 from ceiba.base.estimator import schema_attributes
 from ceiba.cluster.lloyd import Centres, lloyd
-from ceiba.cluster.starts import plus_plus, random_rows
-from ceiba.cluster.survey import check_columns, survey
+from ceiba.cluster.seeding import plus_plus, random_rows
+from ceiba.cluster.statistics import Assignment, CentreSums, Distances
+from ceiba.cluster.summary import check_columns, survey
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk, InMemory, Source
 from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
-from ceiba.stats import Assignment, CentreSums, Distances, Moments, Space, ToPoints
-from ceiba.stats.points import Array, lie_somewhere
+from ceiba.stats import Moments, Space, ToPoints
+from ceiba.stats.rows import lie_somewhere
 
 
 class EmptyClusterWarning(UserWarning):

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.base import Steps
+from ceiba.cluster.statistics import CentreSums, Farthest
 from ceiba.engine import Engine
-from ceiba.stats import CentreSums, Farthest, Space
-from ceiba.stats.points import Array
+from ceiba.stats import Space
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ _PUBLIC = {
     "Column": "ceiba.data.schema",
     "IdentifierWarning": "ceiba.data.table",
     "Kind": "ceiba.data.schema",
-    "ReadError": "ceiba.data.read_error",
+    "ReadError": "ceiba.data.io.errors",
     "Schema": "ceiba.data.schema",
     "Table": "ceiba.data.table",
-    "read": "ceiba.data.reader",
-    "scan": "ceiba.data.scanned_source",
+    "read": "ceiba.data.io.read",
+    "scan": "ceiba.data.io.scan",
 }
 
 __all__ = [

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.data.column import Array, Values, check_reach, numbers
-from ceiba.data.labels import plain_labels
+from ceiba._typing import Array
+from ceiba.data.categories import plain_labels
+from ceiba.data.column import Values, check_reach, numbers
 from ceiba.data.schema import stand_in_names
 
 # What a value may be, asked in this order: NumPy's timedelta64 is one of its integers too.

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.data.labels import Label, find_levels, plain_labels, spelled
+from ceiba._typing import Array
+from ceiba.data.categories import Label, find_levels, plain_labels, spelled
 from ceiba.data.schema import TEMPORAL, Column, Kind
 
-Array = np.ndarray[Any, Any]
 Wish = str | Sequence[Any] | None
 
 # Days from 1970 that nanoseconds in 64 bits can reach on either side.

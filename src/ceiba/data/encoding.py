@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ceiba.data.column import Array
+from ceiba._typing import Array
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
 

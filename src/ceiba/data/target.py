@@ -8,8 +8,9 @@ from typing import Any, Literal, NoReturn
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.data.arrays import array_columns, object_values
-from ceiba.data.column import Array, Values, missing, to_levels, to_numbers
+from ceiba.data.column import Values, missing, to_levels, to_numbers
 from ceiba.data.schema import TEMPORAL
 
 Task = Literal["classification", "regression"]

@@ -7,16 +7,15 @@ stream NumPy keeps frozen: a seed gives the same table in every classroom and ev
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
 from ceiba.datasets.entry import Entry, Rows, Source, Task
 
 Draws = np.random.RandomState
-Array = np.ndarray[Any, Any]
 
 
 def _corral(draws: Draws, n_rows: int) -> Rows:

@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.data.csv_file import read_csv
-from ceiba.data.dialect import Style
-from ceiba.data.read_error import ReadError
+from ceiba._typing import Array
+from ceiba.data.io.csv_file import read_csv
+from ceiba.data.io.dialect import Style
+from ceiba.data.io.errors import ReadError
+from ceiba.data.io.text_file import BOM
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
-from ceiba.data.text_file import BOM
 from ceiba.datasets.entry import Rows, Task
-
-Array = np.ndarray[Any, Any]
 
 # Only an empty field is a gap: "?" or "NA" in such a text is a mistake and must not pass.
 _STYLE = Style(delimiter=",", header=True, missing=("",))

@@ -66,7 +66,7 @@ def choose_engine(
     else:
         y = None
     if _is_dask(X):
-        from ceiba.engine.dask_engine import DaskEngine
+        from ceiba.engine.dask.engine import DaskEngine
 
         cluster = DaskEngine()
         return cluster, cluster.source(X, sample_weight, schema, kinds, y=y)

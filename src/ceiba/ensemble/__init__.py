@@ -1,11 +1,11 @@
 """Committees of learners: bagging, random forests, AdaBoost."""
 
-from ceiba.ensemble.adaboost_classifier import AdaBoostClassifier
-from ceiba.ensemble.adaboost_regressor import AdaBoostRegressor
-from ceiba.ensemble.bagging_classifier import BaggingClassifier
-from ceiba.ensemble.bagging_regressor import BaggingRegressor
-from ceiba.ensemble.forest_classifier import RandomForestClassifier
-from ceiba.ensemble.forest_regressor import RandomForestRegressor
+from ceiba.ensemble.adaboost.classifier import AdaBoostClassifier
+from ceiba.ensemble.adaboost.regressor import AdaBoostRegressor
+from ceiba.ensemble.bagging.classifier import BaggingClassifier
+from ceiba.ensemble.bagging.regressor import BaggingRegressor
+from ceiba.ensemble.forest.classifier import RandomForestClassifier
+from ceiba.ensemble.forest.regressor import RandomForestRegressor
 
 __all__ = [
     "AdaBoostClassifier",

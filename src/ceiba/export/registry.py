@@ -22,20 +22,20 @@ ESTIMATORS = {
 
 # Parts of a fitted state that write themselves with to_json and read themselves with from_json.
 RECORDS = {
-    "Account": "ceiba.mixture.account",
+    "Account": "ceiba.mixture.events",
     "Anchor": "ceiba.mixture.prior",
-    "ComponentMoments": "ceiba.stats.component_moments",
+    "ComponentMoments": "ceiba.mixture.statistics",
     "ConjugatePrior": "ceiba.mixture.prior",
-    "Forest": "ceiba.ensemble.forest",
-    "LeafTargets": "ceiba.ensemble.quantiles",
-    "Lot": "ceiba.ensemble.bagging_lot",
-    "MixtureChoice": "ceiba.mixture.choice",
-    "OobCurve": "ceiba.ensemble.oob_curve",
-    "PermutationImportance": "ceiba.ensemble.importance",
-    "Pruning": "ceiba.tree.prune",
+    "Forest": "ceiba.ensemble.forest.model",
+    "LeafTargets": "ceiba.ensemble.forest.quantiles",
+    "Lot": "ceiba.ensemble.bagging.fitted",
+    "MixtureChoice": "ceiba.mixture.selection",
+    "OobCurve": "ceiba.ensemble.forest.oob",
+    "PermutationImportance": "ceiba.ensemble.forest.importance",
+    "Pruning": "ceiba.tree.prune.pruning",
     "Schema": "ceiba.data.schema",
     "Trace": "ceiba.base.trace",
-    "Tree": "ceiba.tree.structure",
+    "Tree": "ceiba.tree.model.tree",
 }
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.export.defect import DefectError
 from ceiba.export.npy import type_name, type_named
 from ceiba.export.registry import record_class
@@ -29,8 +30,6 @@ _PLAIN = (type(None), bool, int, float, str)
 _SCALARS: dict[str, type] = {
     "b": bool, "i": int, "u": int, "f": float, "U": str, "m": int, "M": int
 }  # fmt: skip
-
-Array = np.ndarray[Any, Any]
 
 
 class Encoder:

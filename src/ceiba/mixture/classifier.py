@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 
+from ceiba._typing import Array
 from ceiba.base import AtLeast, Estimator, ScoresScans, watched
 from ceiba.base.estimator import schema_attributes
 from ceiba.data.schema import Schema
@@ -20,13 +21,20 @@ from ceiba.data.target import Task
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
 from ceiba.engine.local import LocalEngine
-from ceiba.mixture.account import Account, StartsDisagreeWarning
-from ceiba.mixture.choice import MixtureChoice
-from ceiba.mixture.class_rows import ClassRows, choose_apart, learn_apart, learn_shared
-from ceiba.mixture.class_wishes import class_priors, listed
-from ceiba.mixture.form import form_of, shared_form
+from ceiba.mixture.class_data import (
+    ClassDensities,
+    ClassRows,
+    choose_apart,
+    class_priors,
+    learn_apart,
+    learn_shared,
+    listed,
+)
+from ceiba.mixture.covariance import form_of, shared_form
+from ceiba.mixture.densities import Gaussians
+from ceiba.mixture.events import Account, StartsDisagreeWarning
+from ceiba.mixture.fitter import Learnt, Plan
 from ceiba.mixture.gaussian_mixture import GaussianMixture, warn_of
-from ceiba.mixture.learn import Learnt, Plan
 from ceiba.mixture.parameters import (
     CovarianceType,
     Empty,
@@ -43,12 +51,10 @@ from ceiba.mixture.parameters import (
     ShortIter,
     Tol,
 )
-from ceiba.mixture.surveyed import Surveyed, check_numeric
+from ceiba.mixture.selection import MixtureChoice
+from ceiba.mixture.summary import Surveyed, check_numeric
 from ceiba.stats import ToLabelled, ToPoints
-from ceiba.stats.accuracy import Accuracy
-from ceiba.stats.class_densities import ClassDensities
-from ceiba.stats.gaussians import Gaussians
-from ceiba.stats.points import Array
+from ceiba.stats.scores import Accuracy
 
 Components = Annotated[
     Annotated[int, AtLeast(1)] | Mapping[Any, int] | Literal["bic", "aic", "icl"],

@@ -10,16 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.base import Steps
 from ceiba.engine import Engine
-from ceiba.mixture.account import Event
-from ceiba.mixture.maximise import Rules, maximise
+from ceiba.mixture.densities import Fit, Gaussians
+from ceiba.mixture.events import Event
+from ceiba.mixture.m_step import Rules, maximise
 from ceiba.mixture.repair import Repair
-from ceiba.stats.component_moments import ComponentMoments
-from ceiba.stats.gaussians import Gaussians
-from ceiba.stats.mixture_sums import MixtureSums
-from ceiba.stats.points import Array
-from ceiba.stats.posteriors import Fit
+from ceiba.mixture.statistics import ComponentMoments, MixtureSums
 
 # Sums of many rows differ by less from one step to the next where nothing changes.
 _ROUNDING = 1e-9

@@ -9,16 +9,16 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ceiba._typing import Array
 from ceiba.base import AtLeast, validate, watched
 from ceiba.data.source import Source
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
-from ceiba.mixture.account import Account, CollapsedComponentWarning, StartsDisagreeWarning
-from ceiba.mixture.choice import MixtureChoice, choose_number
-from ceiba.mixture.fitted import LATENT, FittedMixture, model_attributes
-from ceiba.mixture.form import form_of
-from ceiba.mixture.given import GivenParameters
-from ceiba.mixture.learn import Learnt, Plan, learn, singular_told
+from ceiba.mixture.base import LATENT, FittedMixture, model_attributes
+from ceiba.mixture.covariance import form_of
+from ceiba.mixture.events import Account, CollapsedComponentWarning, StartsDisagreeWarning
+from ceiba.mixture.fitter import Learnt, Plan, learn, singular_told
+from ceiba.mixture.init import GivenParameters, given_shares
 from ceiba.mixture.online import Known, learn_batch, memory_of
 from ceiba.mixture.parameters import (
     CovarianceType,
@@ -37,9 +37,8 @@ from ceiba.mixture.parameters import (
     ShortIter,
     Tol,
 )
-from ceiba.mixture.starts import given_shares
-from ceiba.mixture.surveyed import Surveyed, check_numeric
-from ceiba.stats.points import Array
+from ceiba.mixture.selection import MixtureChoice, choose_number
+from ceiba.mixture.summary import Surveyed, check_numeric
 
 
 class GaussianMixture(FittedMixture):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ceiba.mixture.account import Event
+from ceiba.mixture.densities import Gaussians
 from ceiba.mixture.em import Run, expect
-from ceiba.mixture.learn import Learnt, Lesson, Plan
-from ceiba.mixture.maximise import maximise
-from ceiba.mixture.surveyed import Surveyed
-from ceiba.stats.component_moments import ComponentMoments
-from ceiba.stats.gaussians import Gaussians
+from ceiba.mixture.events import Event
+from ceiba.mixture.fitter import Learnt, Lesson, Plan
+from ceiba.mixture.m_step import maximise
+from ceiba.mixture.statistics import ComponentMoments
+from ceiba.mixture.summary import Surveyed
 
 
 @dataclass(frozen=True, slots=True)

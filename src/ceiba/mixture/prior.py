@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.mixture.form import Form
-from ceiba.mixture.given import symmetric
-from ceiba.stats.component_moments import ComponentMoments, products
-from ceiba.stats.gaussians import Gaussians
-from ceiba.stats.points import Array
+from ceiba._typing import Array
+from ceiba.mixture.covariance import Form
+from ceiba.mixture.densities import Gaussians
+from ceiba.mixture.init import symmetric
+from ceiba.mixture.statistics import ComponentMoments, products
 
 
 @dataclass(frozen=True, slots=True, eq=False)

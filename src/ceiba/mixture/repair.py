@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.engine import Engine
-from ceiba.mixture.account import Event
-from ceiba.mixture.maximise import Rules
-from ceiba.stats.component_moments import ComponentMoments
-from ceiba.stats.gaussians import Gaussians
-from ceiba.stats.points import Array
-from ceiba.stats.posteriors import Extremes
-from ceiba.stats.row_counts import numbered_as_given
+from ceiba.mixture.densities import Extremes, Gaussians, numbered_as_given
+from ceiba.mixture.events import Event
+from ceiba.mixture.m_step import Rules
+from ceiba.mixture.statistics import ComponentMoments
 
 # A component with less than a hundredth of an average row describes nothing.
 _LEAST_ROWS = 0.01

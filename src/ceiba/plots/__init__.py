@@ -6,31 +6,31 @@ need matplotlib: ``pip install "ceiba[app]"``.
 
 from __future__ import annotations
 
-from ceiba.plots.boosting import rounds
-from ceiba.plots.boosting_painter import BoostingPainter
-from ceiba.plots.boundaries import boundaries
-from ceiba.plots.centres_painter import CentresPainter
-from ceiba.plots.choice import cluster_choice
-from ceiba.plots.covariance_forms import covariance_forms
-from ceiba.plots.importance import importance
-from ceiba.plots.impurity import impurity_curves
-from ceiba.plots.margins import margins
-from ceiba.plots.mixture import mixture
-from ceiba.plots.mixture_choice import mixture_choice
-from ceiba.plots.mixture_painter import MixturePainter
-from ceiba.plots.oob_curve import oob_curve
-from ceiba.plots.painter import Painter, register_painter
-from ceiba.plots.player import Player, play
-from ceiba.plots.presets import presets
-from ceiba.plots.pruning import pruning_path, pruning_table
-from ceiba.plots.regions import regions
-from ceiba.plots.scatter import clusters
-from ceiba.plots.steps import steps
-from ceiba.plots.surface import partition, surface
-from ceiba.plots.tree import tree
-from ceiba.plots.tree_levels import tree_levels
-from ceiba.plots.tree_painter import TreePainter
-from ceiba.plots.tree_path import tree_path
+from ceiba.plots.boosting.painter import BoostingPainter
+from ceiba.plots.boosting.rounds import rounds
+from ceiba.plots.clustering.choice import cluster_choice
+from ceiba.plots.clustering.painter import CentresPainter
+from ceiba.plots.curves.importance import importance
+from ceiba.plots.curves.margins import margins
+from ceiba.plots.curves.oob_curve import oob_curve
+from ceiba.plots.mixtures.choice import mixture_choice
+from ceiba.plots.mixtures.covariance_forms import covariance_forms
+from ceiba.plots.mixtures.mixture import mixture
+from ceiba.plots.mixtures.painter import MixturePainter
+from ceiba.plots.planes.boundaries import boundaries
+from ceiba.plots.planes.regions import regions
+from ceiba.plots.planes.scatter import clusters
+from ceiba.plots.planes.surface import partition, surface
+from ceiba.plots.playback.painter import Painter, register_painter
+from ceiba.plots.playback.player import Player, play
+from ceiba.plots.trees.depths import tree_levels
+from ceiba.plots.trees.impurity import impurity_curves
+from ceiba.plots.trees.painter import TreePainter
+from ceiba.plots.trees.path import tree_path
+from ceiba.plots.trees.presets import presets
+from ceiba.plots.trees.pruning import pruning_path, pruning_table
+from ceiba.plots.trees.steps import steps
+from ceiba.plots.trees.tree import tree
 
 __all__ = [
     "Painter",

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.data.encoding import Encoding
 from ceiba.data.table import Table
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def marker_of(cluster: int) -> str:
 def new_figure(width: float, height: float) -> Any:
     """An empty figure (inches) that belongs to no global state and shows itself in a notebook."""
     try:
-        from ceiba.plots.picture import Picture
+        from ceiba.plots.playback.picture import Picture
     except ImportError as error:
         raise ImportError('pictures need matplotlib: pip install "ceiba[app]"') from error
     return Picture(figsize=(width, height), dpi=120, layout="constrained", facecolor="white")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ceiba import _native
-from ceiba.stats.points import Array
+from ceiba._typing import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from ceiba.stats.points import Array
+from ceiba._typing import Array
 
 
 @dataclass(frozen=True, slots=True)

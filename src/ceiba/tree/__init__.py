@@ -1,11 +1,11 @@
 """Decision trees: one engine for exact and binned trees, on any engine."""
 
 from ceiba.tree.classifier import DecisionTreeClassifier
-from ceiba.tree.complexity import complexity_path
-from ceiba.tree.laboratory import pruning_laboratory
-from ceiba.tree.presets_table import compare_presets
+from ceiba.tree.compare.presets import compare_presets
+from ceiba.tree.compare.pruning import pruning_laboratory
+from ceiba.tree.model.tree import Tree
+from ceiba.tree.prune.path import complexity_path
 from ceiba.tree.regressor import DecisionTreeRegressor
-from ceiba.tree.structure import Tree
 
 __all__ = [
     "DecisionTreeClassifier",

@@ -9,15 +9,15 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from ceiba._typing import Array
 from ceiba.base import Between, ScoresScans
 from ceiba.data.target import Task
 from ceiba.engine import Engine
 from ceiba.stats import TargetSurvey
-from ceiba.stats.class_totals import ClassTotals
-from ceiba.stats.fixed_point import FixedPoint
-from ceiba.stats.points import Array
-from ceiba.tree.costs import as_given, checked_costs, cost_weights
-from ceiba.tree.decision_tree import DecisionTree
+from ceiba.tree.base import DecisionTree
+from ceiba.tree.grow.costs import ClassTotals, as_given, checked_costs, cost_weights
+from ceiba.tree.grow.targets import FixedPoint
+from ceiba.tree.model.tree import Tree
 from ceiba.tree.parameters import (
     Algorithm,
     CcpAlpha,
@@ -48,7 +48,6 @@ from ceiba.tree.parameters import (
     ValidationShare,
 )
 from ceiba.tree.presets import Options
-from ceiba.tree.structure import Tree
 
 
 class DecisionTreeClassifier(ScoresScans, ClassifierMixin, DecisionTree):

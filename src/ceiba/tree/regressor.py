@@ -6,11 +6,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from sklearn.base import RegressorMixin
 
+from ceiba._typing import Array
 from ceiba.base import ScoresScans
 from ceiba.data.target import Task
 from ceiba.stats import TargetSurvey
-from ceiba.stats.points import Array
-from ceiba.tree.decision_tree import DecisionTree
+from ceiba.tree.base import DecisionTree
 from ceiba.tree.parameters import (
     CcpAlpha,
     EmptyBranches,

@@ -10,18 +10,16 @@ from __future__ import annotations
 import csv
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ceiba import datasets
+from ceiba._typing import Array
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
 
 TABLES = ("iris", "wine", "glass", "vehicle", "cleveland", "crx", "auto_mpg", "diabetes")
 FOLDS = 5
-
-Array = np.ndarray[Any, Any]
 
 
 def whole_rows(table: Table) -> Array:

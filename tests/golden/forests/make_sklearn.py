@@ -15,11 +15,11 @@ import numpy as np
 import sklearn
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from ceiba._typing import Array
+
 FOLDS = 5
 SEEDS = 10
 TREES = 100
-
-Array = np.ndarray[Any, Any]
 
 
 class Rows:

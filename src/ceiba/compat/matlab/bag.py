@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.matlab.bagger_options import METHODS
 from ceiba.compat.matlab.bagger_rows import BaggerRows
 from ceiba.compat.matlab.bagger_tally import alone
 from ceiba.compat.matlab.bagger_trees import BaggedTrees
 from ceiba.compat.matlab.predictors import categorical
 from ceiba.data.table import Table
-from ceiba.stats.points import Array
 
 
 class Bag:

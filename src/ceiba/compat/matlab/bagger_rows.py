@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.matlab.class_odds import prior_of
 from ceiba.compat.matlab.fit import opened
 from ceiba.compat.matlab.name_value import NameValue
@@ -14,7 +15,6 @@ from ceiba.compat.matlab.predictors import predictors
 from ceiba.compat.matlab.response import Response
 from ceiba.data.table import Table
 from ceiba.data.target import Target
-from ceiba.stats.points import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.matlab.name_value import NameValue
 from ceiba.data.table import Table
-from ceiba.stats.points import Array
 
 MODES = ("cumulative", "individual", "ensemble")
 

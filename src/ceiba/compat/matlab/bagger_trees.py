@@ -8,17 +8,17 @@ from typing import Any, overload
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.matlab.bagger_rows import BaggerRows
 from ceiba.compat.matlab.classification_tree import ClassificationTree
 from ceiba.compat.matlab.fitted_tree import FittedTree
 from ceiba.compat.matlab.regression_tree import RegressionTree
-from ceiba.ensemble.bootstrap import Sampling
-from ceiba.ensemble.forest_tree import gains
-from ceiba.stats.points import Array
-from ceiba.tree.ancestry import summed_up
-from ceiba.tree.held import held_classes, held_numbers
-from ceiba.tree.structure import Tree
-from ceiba.tree.tree_check import SIDE
+from ceiba.ensemble.common.sampling import Sampling
+from ceiba.ensemble.forest.tree_view import gains
+from ceiba.tree.model.traversal import summed_up
+from ceiba.tree.model.tree import Tree
+from ceiba.tree.model.validate import SIDE
+from ceiba.tree.prune.held_out import held_classes, held_numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.stats.points import Array
+from ceiba._typing import Array
 
 
 def prior_of(given: Any, totals: Array, classes: Array) -> Array:

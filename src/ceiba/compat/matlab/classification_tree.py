@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.matlab.fitted_tree import FittedTree
-from ceiba.stats.points import Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,7 +10,7 @@ from ceiba.compat.matlab.name_value import NameValue
 from ceiba.compat.matlab.predictors import without
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
-from ceiba.tree.risk import leaf_risks
+from ceiba.tree.prune.risk import leaf_risks
 
 SHARED_OPTIONS = (
     "CategoricalPredictors", "MaxNumSplits", "MergeLeaves", "MinLeafSize", "MinParentSize",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.matlab.class_odds import cost_of, prior_of
 from ceiba.compat.matlab.classification_tree import ClassificationTree
 from ceiba.compat.matlab.fit import (
@@ -19,9 +20,8 @@ from ceiba.compat.matlab.fit import (
 from ceiba.compat.matlab.name_value import NameValue
 from ceiba.compat.matlab.predictors import predictors
 from ceiba.compat.matlab.response import Response
-from ceiba.stats.points import Array
 from ceiba.tree import DecisionTreeClassifier
-from ceiba.tree.held import held_classes
+from ceiba.tree.prune.held_out import held_classes
 
 _CRITERIA = {"gdi": "gini", "deviance": "entropy"}
 _OPTIONS = (

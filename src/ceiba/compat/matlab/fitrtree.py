@@ -6,13 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.compat.matlab.fit import (
-    SHARED_OPTIONS,
-    finished,
-    growth,
-    opened,
-    surrogates,
-)
+from ceiba.compat.matlab.fit import SHARED_OPTIONS, finished, growth, opened, surrogates
 from ceiba.compat.matlab.name_value import NameValue
 from ceiba.compat.matlab.predictors import predictors
 from ceiba.compat.matlab.regression_tree import RegressionTree

@@ -8,14 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.matlab.leaves import pruned
 from ceiba.compat.matlab.predictors import categorical, rows_for
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
-from ceiba.stats.points import Array
-from ceiba.tree.complexity import ComplexityPath, complexity_path
-from ceiba.tree.risk import Risk
-from ceiba.tree.structure import Tree
+from ceiba.tree.model.tree import Tree
+from ceiba.tree.prune.path import ComplexityPath, complexity_path
+from ceiba.tree.prune.risk import Risk
 
 
 @dataclass(frozen=True, eq=False)

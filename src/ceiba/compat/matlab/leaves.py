@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ceiba.stats.points import Array
-from ceiba.tree.ancestry import kept_nodes
-from ceiba.tree.collapse import collapse
-from ceiba.tree.risk import is_of_classes
-from ceiba.tree.structure import Tree
+from ceiba._typing import Array
+from ceiba.tree.model.edit import collapse
+from ceiba.tree.model.traversal import kept_nodes
+from ceiba.tree.model.tree import Tree
+from ceiba.tree.prune.risk import is_of_classes
 
 # Risks that differ by less than this share of the root's are equal.
 _ALIKE = 1e-12

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ceiba._typing import Array
 from ceiba.compat.matlab.classification_tree import ClassificationTree
 from ceiba.compat.matlab.fitted_tree import FittedTree
 from ceiba.compat.matlab.regression_tree import RegressionTree
 from ceiba.compat.matlab.tree_bagger import TreeBagger
-from ceiba.stats.points import Array
 
 
 def predict(

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.matlab.name_value import NameValue
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
-from ceiba.stats.points import Array
 
 
 def predictors(table: Table, options: NameValue) -> Table:

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.matlab.fitted_tree import FittedTree
 from ceiba.compat.matlab.name_value import NameValue
-from ceiba.stats.points import Array
 
 _OPTIONS = ("Level", "Alpha", "Nodes")
 _View = TypeVar("_View", bound=FittedTree)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ceiba._typing import Array
 from ceiba.compat.matlab.fitted_tree import FittedTree
-from ceiba.stats.points import Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)

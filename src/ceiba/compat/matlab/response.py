@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.data.target import Target
-from ceiba.stats.points import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.matlab.bag import Bag
 from ceiba.compat.matlab.bagger_options import (
     ELSEWHERE,
@@ -22,9 +23,8 @@ from ceiba.compat.matlab.fit import opened
 from ceiba.compat.matlab.name_value import NameValue
 from ceiba.compat.matlab.predictors import rows_for
 from ceiba.data.table import Table
-from ceiba.ensemble.bagging_oob import OutOfBagWarning
-from ceiba.ensemble.votes import lead
-from ceiba.stats.points import Array
+from ceiba.ensemble.common.oob import OutOfBagWarning
+from ceiba.ensemble.common.votes import lead
 
 _TREES = ("Trees", "TreeWeights")
 

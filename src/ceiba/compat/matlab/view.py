@@ -41,7 +41,7 @@ def view(tree: FittedTree, *pairs: Any, **named: Any) -> Any:
     if options.word("Mode", ["text", "graph"], "text") == "text":
         print("\n".join(_lines(tree)))
         return None
-    from ceiba.plots.tree import tree as draw
+    from ceiba.plots.trees.tree import tree as draw
 
     classes = tree.ClassNames.tolist() if isinstance(tree, ClassificationTree) else None
     return draw(tree.tree, classes=classes)

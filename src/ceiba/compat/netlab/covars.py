@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.netlab.rows import shaped
-from ceiba.mixture.form import principal_parts
-from ceiba.stats.points import Array
+from ceiba.mixture.covariance import principal_parts
 
 if TYPE_CHECKING:
     from ceiba.compat.netlab.mix import Mix

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.netlab.mix import Mix, checked_mix
 from ceiba.compat.netlab.rows import Rows
-from ceiba.stats.gaussians import Gaussians
-from ceiba.stats.points import Array
-from ceiba.stats.posteriors import LogDensities, Posteriors
+from ceiba.mixture.densities import Gaussians, LogDensities, Posteriors
 
 
 def gmmactiv(mix: Mix, x: Any) -> Array:

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.base import Steps
 from ceiba.compat.netlab.mix import Mix, checked_mix
 from ceiba.compat.netlab.options import Options
 from ceiba.compat.netlab.rows import Rows
+from ceiba.mixture.covariance import Floor
+from ceiba.mixture.densities import Gaussians
 from ceiba.mixture.em import Run, Setting, em
-from ceiba.mixture.floor import Floor
-from ceiba.mixture.maximise import Rules
+from ceiba.mixture.m_step import Rules
 from ceiba.mixture.repair import Repair
-from ceiba.stats.gaussians import Gaussians
-from ceiba.stats.points import Array
 
 _EPS = float(np.finfo(np.float64).eps)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.netlab.covars import COVAR_TYPES
 from ceiba.compat.netlab.draws import netlab_seed
 from ceiba.compat.netlab.mix import Mix, unknown_type
-from ceiba.stats.points import Array
 
 _PPCA_NOISE = 0.1  # less than the variances along the principal axes, which begin at 1
 

@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from ceiba._typing import Array
 from ceiba.compat.netlab.covars import covars_of
 from ceiba.compat.netlab.kmeans import cluster
 from ceiba.compat.netlab.mix import Mix, checked_mix
 from ceiba.compat.netlab.options import Options
 from ceiba.compat.netlab.rows import Rows
-from ceiba.stats.component_moments import ComponentMoments
-from ceiba.stats.gaussians import Gaussians
-from ceiba.stats.mixture_sums import MixtureSums
-from ceiba.stats.points import Array
-from ceiba.stats.responsibility import Shares
+from ceiba.mixture.densities import Gaussians
+from ceiba.mixture.statistics import ComponentMoments, MixtureSums, Shares
 
 # Netlab's GMM_WIDTH, added to variances below EPS: wide, so that a centre has some rows.
 _WIDTH = 1.0

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
+from ceiba.cluster.statistics import Assignment, CentreSums
 from ceiba.compat.netlab.draws import netlab_seed
 from ceiba.compat.netlab.options import Options
 from ceiba.compat.netlab.rows import Rows, matrix
-from ceiba.stats import Assignment, CentreSums, Moments, Space
-from ceiba.stats.points import Array
+from ceiba.stats import Moments, Space
 
 
 def kmeans(

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.compat.netlab.covars import COVAR_TYPES, covariances_of, covars_of
 from ceiba.compat.netlab.rows import floats, shaped
-from ceiba.mixture.form import Form, form_of
-from ceiba.stats.gaussians import Gaussians
-from ceiba.stats.points import Array
+from ceiba.mixture.covariance import Form, form_of
+from ceiba.mixture.densities import Gaussians
 
 _NUMBERS = ("priors", "centres", "covars", "U", "lambda_")
 _ONE_VARIANCE = ("spherical", "ppca")
@@ -23,7 +23,7 @@ class Mix:
 
     What is assigned to a field of numbers is copied into an array; a matrix of one row or column
     becomes a vector where a vector stands.
-    `ceiba.plots.mixture` draws it as it draws a fitted `ceiba.GaussianMixture`.
+    `ceiba.plots.mixtures.mixture` draws it as it draws a fitted `ceiba.GaussianMixture`.
 
     Attributes
     ----------

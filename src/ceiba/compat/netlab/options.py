@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ceiba._typing import Array
 from ceiba.data.warn import warn_user
-from ceiba.stats.points import Array
 
 _LENGTH = 18
 _CYCLES = 100  # where options[13] is 0

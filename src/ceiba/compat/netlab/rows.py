@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.engine import Engine, choose_engine
 from ceiba.stats import ToPoints
-from ceiba.stats.points import Array
 
 
 @dataclass(frozen=True, slots=True)

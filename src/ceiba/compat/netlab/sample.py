@@ -5,10 +5,10 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
+from ceiba._typing import Array
 from ceiba.compat.netlab.draws import netlab_seed
 from ceiba.compat.netlab.mix import Mix, checked_mix
-from ceiba.mixture.sample import draw_rows
-from ceiba.stats.points import Array
+from ceiba.mixture.base import draw_rows
 
 
 def gmmsamp(mix: Mix, n: int, *, random_state: Any = None) -> tuple[Array, Array]:

@@ -1,0 +1,390 @@
+"""Choosing the number of clusters: one call, five indices, one table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ceiba._typing import Array
+from ceiba.base.seed import seed_of
+from ceiba.cluster.kmeans import KMeans
+from ceiba.cluster.selection.gap import (
+    BoxReference,
+    PrincipalReference,
+    Reference,
+    gap_statistic,
+    one_error_rule,
+)
+from ceiba.cluster.selection.silhouette import estimate, sample_rows, silhouettes
+from ceiba.cluster.selection.validity import Grouping, calinski_harabasz_score, davies_bouldin_score
+from ceiba.data.encoding import Encoding
+from ceiba.data.table import Table
+from ceiba.engine.threads import effective_threads, run_tasks
+
+__all__ = ["ClusterChoice", "choose_n_clusters"]
+
+EXACT_SILHOUETTE_ROWS = 10_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusterChoice:
+    """What each index says about each number of clusters.
+
+    Attributes
+    ----------
+    table : dict of arrays
+        Columns ``k``, ``inertia``, ``silhouette``, ``silhouette_se``, ``calinski_harabasz``,
+        ``davies_bouldin``, ``gap`` and ``gap_se``, one entry a k. NaN marks an index that is not
+        defined there (all but inertia and gap for one cluster), printed as "–".
+    best : dict
+        Index (``elbow``, ``silhouette``, ``calinski_harabasz``, ``davies_bouldin``, ``gap``) to
+        the k that it proposes. An index without a proposal is left out.
+    models : dict
+        k to the estimator fitted with it.
+    n_rows, n_sampled : int
+        Rows of the data, and rows whose silhouettes were averaged: equal where it is exact.
+    n_references : int
+        References behind the gap statistic.
+    reference : str
+        What they are drawn from, ``"box"`` or ``"pca"``.
+    """
+
+    table: dict[str, Array]
+    best: dict[str, int]
+    models: dict[int, Any]
+    n_rows: int
+    n_sampled: int
+    n_references: int
+    reference: str
+
+    def to_frame(self) -> Any:
+        """The table as a pandas frame, indexed by k."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                'a frame needs pandas: pip install "ceiba[files]", or use .table'
+            ) from error
+        return pd.DataFrame(self.table).set_index("k")
+
+    def __repr__(self) -> str:
+        return describe(self)
+
+
+def choose_n_clusters(
+    X: Any,
+    ks: Iterable[int] = range(1, 11),
+    *,
+    estimator: Any = None,
+    n_references: int = 10,
+    reference: str = "box",
+    sample_size: int | None = 1_000,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> ClusterChoice:
+    """Cluster with each number of clusters and report what five indices make of it.
+
+    Parameters
+    ----------
+    X : array, frame or table of shape (n, d)
+        Rows in memory, with nominal columns and gaps as they are.
+    ks : iterable of int
+        Numbers of clusters to try.
+    estimator : estimator, optional
+        Fitted for every k, with ``n_clusters`` set: ``KMeans(n_init=5)`` unless given. It keeps its
+        own ``random_state``. Must have ``inertia_`` and ``labels_`` once fitted.
+    n_references : int
+        Reference data sets of the gap statistic; 0 leaves the gap out.
+    reference : {"box", "pca"}
+        Draw references uniformly over the range of each column (over the levels found, for a
+        nominal one), or over the range of each principal component.
+    sample_size : int or None
+        Up to 10,000 rows the silhouette is exact. Beyond, it is the mean over this many
+        random rows, each measured against all rows; None is exact for any number of rows.
+    random_state : int, RandomState, Generator or None
+        Draws the references and the silhouette's sample.
+    n_jobs : int, optional
+        Fits at a time; None for every core. The result does not depend on it.
+
+    Returns
+    -------
+    ClusterChoice
+
+    Notes
+    -----
+    Proposals: *elbow*, the k whose inertia lies farthest below the straight line from the first
+    to the last k (it therefore depends on the range; at least three ks). *Silhouette* and
+    *Calinski-Harabasz*, the largest; *Davies-Bouldin*, the smallest; the smaller k where equal.
+    *Gap*, the smallest k with Gap(k) >= Gap(k') - s(k'), k' being the next k tried [1]_; the
+    largest k where there is none.
+
+    References
+    ----------
+    .. [1] R. Tibshirani, G. Walther and T. Hastie, "Estimating the number of clusters in a data
+       set via the gap statistic", Journal of the Royal Statistical Society B 63(2), 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.concatenate([np.arange(20.0), 100 + np.arange(20.0)])[:, None]
+    >>> choose_n_clusters(X, range(1, 5)).best["silhouette"]
+    2
+    """
+    table = Table.of(X)
+    table.check_finite()
+    counts = _check_ks(ks, table.n_rows)
+    encoding = Encoding.of(table.schema)
+    rows = np.asarray(encoding.apply(table), dtype=np.float64)
+    _check_differs(rows)
+    source = _reference(reference, rows, encoding, n_references)
+    template = KMeans(n_init=5) if estimator is None else estimator
+    seed = seed_of(random_state)
+    fits = _Fits(template, X, source, seed)
+    models, inertias = fits.run(counts, n_references, effective_threads(n_jobs))
+    exact = sample_size is None or len(rows) <= EXACT_SILHOUETTE_ROWS
+    sample = sample_rows(len(rows), None if exact else sample_size, seed)
+    columns = {"k": np.array(counts), "inertia": np.array([m.inertia_ for m in models])}
+    columns |= _compare_labels(rows, models, sample, n_jobs)
+    columns |= _gap_columns(columns["inertia"], inertias, _noise(rows))
+    return ClusterChoice(
+        columns,
+        _proposals(columns),
+        dict(zip(counts, models, strict=True)),
+        len(rows),
+        len(sample),
+        n_references,
+        reference,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Fits:
+    """Every fit of one choice: the data and each reference, with each k."""
+
+    template: Any
+    X: Any
+    source: Reference
+    seed: int
+
+    def run(
+        self, counts: Sequence[int], n_references: int, threads: int
+    ) -> tuple[list[Any], Array]:
+        """Models of the data, and inertias of the references, (n_references, n_ks)."""
+        models = run_tasks(self._fit_data, counts, threads)
+        for model in models:
+            _set_known(model, n_jobs=getattr(self.template, "n_jobs", None))
+        tasks = [(number, k) for number in range(1, n_references + 1) for k in counts]
+        with warnings.catch_warnings():
+            # What a fit has to say about made-up rows concerns nobody.
+            warnings.simplefilter("ignore")
+            inertias = run_tasks(self._reference_inertia, tasks, threads)
+        return models, np.array(inertias).reshape(n_references, len(counts))
+
+    def _fit_data(self, k: int) -> Any:
+        return self._model(k).fit(self.X)
+
+    def _reference_inertia(self, task: tuple[int, int]) -> float:
+        number, k = task
+        model = self._model(k)
+        _set_known(model, trace=False)
+        # The draw is keyed by the reference alone, so that every k clusters the same rows.
+        rows = self.source.draw(np.random.default_rng([self.seed, number]))
+        return float(model.fit(rows).inertia_)
+
+    def _model(self, k: int) -> Any:
+        """The template for ``k``; one thread, as the fits themselves run side by side."""
+        model = clone(self.template).set_params(n_clusters=k)
+        _set_known(model, n_jobs=1)
+        return model
+
+
+def _set_known(model: Any, **parameters: Any) -> None:
+    """Set those parameters that the estimator has."""
+    known = model.get_params(deep=False)
+    model.set_params(**{name: value for name, value in parameters.items() if name in known})
+
+
+def _check_ks(ks: Iterable[int], n_rows: int) -> list[int]:
+    try:
+        counts = sorted({int(k) for k in ks})
+    except TypeError:
+        raise TypeError(f"ks must be several numbers, as range(1, 11); got {ks!r}") from None
+    if not counts or counts[0] < 1:
+        raise ValueError(f"ks must be whole numbers from 1 on, as range(1, 11); got {counts}")
+    if counts[-1] > n_rows:
+        raise ValueError(
+            f"{counts[-1]} clusters of {n_rows} rows cannot be: let ks end at {n_rows} or before"
+        )
+    return counts
+
+
+def _check_differs(rows: Array) -> None:
+    seen = ~np.isnan(rows)
+    least = np.min(rows, axis=0, initial=np.inf, where=seen)
+    most = np.max(rows, axis=0, initial=-np.inf, where=seen)
+    if not (least < most).any():
+        raise ValueError("no column has two different values: there are no clusters to choose")
+
+
+def _reference(name: str, rows: Array, encoding: Encoding, n_references: int) -> Reference:
+    if n_references < 0 or n_references == 1:
+        raise ValueError(
+            f"n_references={n_references}: the error of the gap needs at least 2, and 0 leaves "
+            "the gap out"
+        )
+    if name == "box":
+        return BoxReference(rows, encoding)
+    if name == "pca":
+        return PrincipalReference(rows)
+    raise ValueError(f"reference must be 'box' or 'pca', not {name!r}")
+
+
+def _compare_labels(
+    rows: Array, models: Sequence[Any], sample: Array, n_jobs: int | None
+) -> dict[str, Array]:
+    """The columns of the three indices that compare clusters; NaN where there are none."""
+    groupings = [Grouping.of(model.labels_, len(rows)) for model in models]
+    places = [place for place, grouping in enumerate(groupings) if grouping.comparable]
+    names = ("silhouette", "silhouette_se", "calinski_harabasz", "davies_bouldin")
+    columns = {name: np.full(len(models), np.nan) for name in names}
+    if not places:
+        return columns
+    widths = silhouettes(rows, [groupings[place] for place in places], sample, n_jobs)
+    for place, values in zip(places, widths, strict=True):
+        mean = estimate(values, len(rows))
+        columns["silhouette"][place] = mean.score
+        columns["silhouette_se"][place] = mean.standard_error
+        labels = models[place].labels_
+        columns["calinski_harabasz"][place] = calinski_harabasz_score(rows, labels)
+        columns["davies_bouldin"][place] = davies_bouldin_score(rows, labels)
+    return columns
+
+
+def _noise(rows: Array) -> float:
+    """Root of the inertia that rounding alone can make: clusters with no more are perfect."""
+    largest = float(np.nanmax(np.abs(rows)))
+    return 4 * float(np.finfo(float).eps) * largest * np.count_nonzero(~np.isnan(rows)) ** 0.5
+
+
+def _gap_columns(inertia: Array, references: Array, noise: float) -> dict[str, Array]:
+    if not len(references):
+        return {"gap": np.full(len(inertia), np.nan), "gap_se": np.full(len(inertia), np.nan)}
+    gap, error = gap_statistic(_log(inertia, noise), _log(references, noise))
+    return {"gap": gap, "gap_se": error}
+
+
+def _log(inertia: Array, noise: float) -> Array:
+    perfect = np.sqrt(inertia) <= noise
+    return np.log(inertia, out=np.full(inertia.shape, -np.inf), where=~perfect)
+
+
+def _proposals(columns: dict[str, Array]) -> dict[str, int]:
+    """Index to the k it proposes."""
+    places = {
+        "elbow": _elbow(columns["k"], columns["inertia"]),
+        "silhouette": _extreme(np.nanargmax, columns["silhouette"]),
+        "calinski_harabasz": _extreme(np.nanargmax, columns["calinski_harabasz"]),
+        "davies_bouldin": _extreme(np.nanargmin, columns["davies_bouldin"]),
+        "gap": one_error_rule(columns["gap"], columns["gap_se"]),
+    }
+    return {name: int(columns["k"][place]) for name, place in places.items() if place is not None}
+
+
+def _elbow(ks: Array, inertia: Array) -> int | None:
+    """Place of the inertia farthest below the chord from first to last; None without a bend."""
+    if len(ks) < 3 or not inertia[0] > inertia[-1]:
+        return None
+    along = (ks - ks[0]) / (ks[-1] - ks[0])
+    height = (inertia - inertia[-1]) / (inertia[0] - inertia[-1])
+    below = 1 - along - height
+    place = int(np.argmax(below))
+    # Rounding alone lifts points of a straight line off their chord.
+    return place if below[place] > 8 * np.finfo(float).eps else None
+
+
+def _extreme(pick: Callable[[Array], Any], values: Array) -> int | None:
+    return None if np.isnan(values).all() else int(pick(values))
+
+
+# Column of the table -> heading; the index that marks a row in it.
+_HEADINGS = {
+    "inertia": ("inertia", "elbow"),
+    "silhouette": ("silhouette", "silhouette"),
+    "calinski_harabasz": ("Calinski-Harabasz", "calinski_harabasz"),
+    "davies_bouldin": ("Davies-Bouldin", "davies_bouldin"),
+    "gap": ("gap", "gap"),
+}
+
+
+def describe(choice: ClusterChoice) -> str:
+    """The table with the k of each index starred, and how the figures were made."""
+    shown = [name for name in _HEADINGS if name != "gap" or choice.n_references]
+    columns = [_column("k", [str(k) for k in choice.table["k"]])]
+    columns += [_index_column(choice, name) for name in shown]
+    lines = ["   ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+    return "\n".join([*lines, "", *_notes(choice)])
+
+
+def _index_column(choice: ClusterChoice, name: str) -> list[str]:
+    heading, index = _HEADINGS[name]
+    values = choice.table[name]
+    cells = _numbers(values)
+    error = {"silhouette": "silhouette_se", "gap": "gap_se"}.get(name)
+    if error is not None and np.nanmax(choice.table[error], initial=0.0) > 0:
+        cells = _with_errors(cells, values, choice.table[error])
+    chosen = choice.best.get(index)
+    marks = ["*" if k == chosen else " " for k in choice.table["k"]]
+    return _column(heading, [cell + mark for cell, mark in zip(cells, marks, strict=True)], " ")
+
+
+def _with_errors(cells: list[str], values: Array, errors: Array) -> list[str]:
+    width = len("± 0.000")
+    return [
+        cell + " " + (f"± {error:.3f}" if np.isfinite(value) else " " * width)
+        for cell, value, error in zip(cells, values, errors, strict=True)
+    ]
+
+
+def _numbers(values: Array) -> list[str]:
+    """Numbers to five digits of the largest, three decimals at most; "–" where there is none."""
+    finite = np.abs(values[np.isfinite(values)])
+    digits = int(np.floor(np.log10(finite.max()))) + 1 if finite.size and finite.max() else 1
+    form = f".{min(max(5 - digits, 0), 3)}f" if -1 < digits < 9 else ".3e"
+    return ["–" if np.isnan(value) else format(value, form) for value in values]
+
+
+def _column(heading: str, cells: list[str], after: str = "") -> list[str]:
+    """Cells under their heading, flush right; ``after`` keeps the heading off the marks."""
+    width = max(len(heading + after), *(len(cell) for cell in cells))
+    return [(heading + after).rjust(width), *(cell.rjust(width) for cell in cells)]
+
+
+def _notes(choice: ClusterChoice) -> list[str]:
+    chosen = ", ".join(f"{_title(index)} {k}" for index, k in choice.best.items())
+    lines = [f"* chosen: {chosen}" if chosen else "no index proposes a number of clusters"]
+    if choice.n_sampled == choice.n_rows:
+        lines.append(f"silhouette: exact, all {choice.n_rows:,} rows")
+    else:
+        lines.append(
+            f"silhouette: sampled, {choice.n_sampled:,} of {choice.n_rows:,} rows, ± standard error"
+        )
+    return lines + _gap_notes(choice)
+
+
+def _gap_notes(choice: ClusterChoice) -> list[str]:
+    if not choice.n_references:
+        return []
+    over = {"box": "the box of the columns", "pca": "the box of the principal components"}
+    lines = [f"gap: {choice.n_references} references uniform over {over[choice.reference]}, ± s(k)"]
+    if len(choice.table["k"]) > 1 and choice.best.get("gap") == choice.table["k"][-1]:
+        lines.append("gap: still rising at the largest k; try more clusters")
+    return lines
+
+
+def _title(index: str) -> str:
+    return _HEADINGS[index][0] if index in _HEADINGS else index

@@ -1,0 +1,205 @@
+"""The silhouette: how much nearer rows are to their own cluster than to the next one.
+
+Distances are made tile by tile and never stored. Rows with gaps are compared by partial
+distances; on complete numbers the results are scikit-learn's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ceiba._typing import Array
+from ceiba.base.seed import seed_of
+from ceiba.cluster.selection.validity import Grouping, labelled, squared_distances, unit_rows
+from ceiba.engine.threads import effective_threads, run_tasks
+
+__all__ = [
+    "SilhouetteEstimate",
+    "silhouette_estimate",
+    "silhouette_samples",
+    "silhouette_score",
+]
+
+# A tile of distances stays in a core's cache; tiles are fixed, so that the sums are the same for
+# any number of threads.
+_TILE_ROWS, _TILE_COLUMNS = 128, 1024
+
+
+class SilhouetteEstimate(NamedTuple):
+    """A mean silhouette, its standard error (0 when every row was used) and the rows used."""
+
+    score: float
+    standard_error: float
+    n_rows: int
+
+
+def silhouette_samples(X: Any, labels: Any, *, n_jobs: int | None = None) -> Array:
+    """Silhouette of every row: (b - a) / max(a, b), between -1 and 1.
+
+    ``a`` is the row's mean distance from the others of its cluster, ``b`` its mean distance from
+    the nearest other cluster. A row alone in its cluster has silhouette 0. Pairs that share no
+    observed column are left out of the means; a row with no such mean has silhouette 0.
+
+    Parameters
+    ----------
+    X : array, frame or table of shape (n, d)
+    labels : array of shape (n,)
+        Any labels; at least two different ones and at most n - 1.
+    n_jobs : int, optional
+        Threads; None for all. The distances are made tile by tile and never stored.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    References
+    ----------
+    P. J. Rousseeuw, "Silhouettes: a graphical aid to the interpretation and validation of
+    cluster analysis", Journal of Computational and Applied Mathematics 20, 1987.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [10.0]])
+    >>> silhouette_samples(X, [0, 0, 1]).round(3)
+    array([0.9  , 0.889, 0.   ])
+    """
+    rows, grouping = labelled(X, labels)
+    (widths,) = silhouettes(rows, [grouping], np.arange(len(rows)), n_jobs)
+    return np.asarray(widths)
+
+
+def silhouette_score(
+    X: Any,
+    labels: Any,
+    *,
+    sample_size: int | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> float:
+    """Mean silhouette of the rows, or of a random sample of them.
+
+    Parameters
+    ----------
+    X, labels, n_jobs
+        As in `silhouette_samples`.
+    sample_size : int, optional
+        How many rows to average over; None for all. Each sampled row is measured against all
+        rows, so the estimate is unbiased (scikit-learn measures it against the sample alone).
+    random_state : int, RandomState, Generator or None
+        Draws the sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    >>> round(silhouette_score(X, ["a", "a", "b", "b"]), 3)
+    0.9
+    """
+    return silhouette_estimate(
+        X, labels, sample_size=sample_size, random_state=random_state, n_jobs=n_jobs
+    ).score
+
+
+def silhouette_estimate(
+    X: Any,
+    labels: Any,
+    *,
+    sample_size: int | None = 2_000,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> SilhouetteEstimate:
+    """Mean silhouette of a random sample of rows with its standard error.
+
+    Parameters are those of `silhouette_score`. The standard error is that of a mean of
+    ``sample_size`` rows drawn without replacement: sd / sqrt(m) * sqrt(1 - m / n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    >>> silhouette_estimate(X, [0, 0, 1, 1]).standard_error
+    0.0
+    """
+    rows, grouping = labelled(X, labels)
+    sample = sample_rows(len(rows), sample_size, random_state)
+    return estimate(silhouettes(rows, [grouping], sample, n_jobs)[0], len(rows))
+
+
+def silhouettes(
+    rows: Array, groupings: Sequence[Grouping], sample: Array, n_jobs: int | None
+) -> Array:
+    """Silhouettes of the ``sample`` of rows under several groupings: one pass over distances."""
+    rows, _ = unit_rows(rows)
+    blocks = [sample[i : i + _TILE_ROWS] for i in range(0, len(sample), _TILE_ROWS)]
+    with threadpool_limits(limits=1, user_api="blas"):
+        parts = run_tasks(
+            lambda block: _block_silhouettes(rows, groupings, block),
+            blocks,
+            effective_threads(n_jobs),
+        )
+    return np.concatenate(parts, axis=1)
+
+
+def _block_silhouettes(rows: Array, groupings: Sequence[Grouping], block: Array) -> Array:
+    """Silhouettes of the rows numbered ``block``, one line a grouping."""
+    edges = [0, *np.cumsum([len(grouping.sizes) for grouping in groupings])]
+    sums = np.zeros((len(block), edges[-1]))
+    pairs = np.zeros_like(sums)
+    for start in range(0, len(rows), _TILE_COLUMNS):
+        stop = min(start + _TILE_COLUMNS, len(rows))
+        distance = np.sqrt(squared_distances(rows[block], rows[start:stop]))
+        members = np.zeros((stop - start, edges[-1]))
+        for grouping, edge in zip(groupings, edges, strict=False):
+            members[np.arange(stop - start), edge + grouping.codes[start:stop]] = 1.0
+        unknown = np.isnan(distance)
+        if unknown.any():
+            pairs += (~unknown).astype(float) @ members
+            distance[unknown] = 0.0
+        else:
+            pairs += members.sum(axis=0)
+        sums += distance @ members
+    known = np.asarray(~np.isnan(rows[block]).all(axis=1))
+    return np.stack(
+        [
+            _widths(sums[:, a:b], pairs[:, a:b], grouping.codes[block], known)
+            for grouping, (a, b) in zip(groupings, pairwise(edges), strict=True)
+        ]
+    )
+
+
+def _widths(sums: Array, pairs: Array, own: Array, known: Array) -> Array:
+    """(b - a) / max(a, b) from sums of distances to each group and the pairs they are over."""
+    place = np.arange(len(own))
+    # A row meets itself once in its own group, at distance zero, unless it is all gaps.
+    others = pairs[place, own] - known
+    inner = np.divide(sums[place, own], others, out=np.zeros(len(own)), where=others > 0)
+    outer = np.divide(sums, pairs, out=np.full_like(sums, np.inf), where=pairs > 0)
+    outer[place, own] = np.inf
+    nearest = outer.min(axis=1)
+    largest = np.maximum(inner, nearest)
+    measurable = (others > 0) & np.isfinite(nearest) & (largest > 0)
+    widths: Array = np.divide(nearest - inner, largest, out=np.zeros(len(own)), where=measurable)
+    return widths
+
+
+def sample_rows(n_rows: int, sample_size: int | None, random_state: Any) -> Array:
+    """Numbers of the sampled rows in order; every row when the sample would be all of them."""
+    if sample_size is None or sample_size >= n_rows:
+        return np.arange(n_rows)
+    if sample_size < 2:
+        raise ValueError(f"sample_size={sample_size} is too few: give 2 or more rows, or None")
+    random = np.random.default_rng(seed_of(random_state))
+    return np.sort(random.choice(n_rows, sample_size, replace=False))
+
+
+def estimate(widths: Array, n_rows: int) -> SilhouetteEstimate:
+    """Mean of sampled silhouettes and its standard error under drawing without replacement."""
+    m = len(widths)
+    error = 0.0 if m == n_rows else widths.std(ddof=1) * np.sqrt((1 - m / n_rows) / m)
+    return SilhouetteEstimate(float(widths.mean()), float(error), m)

@@ -1,0 +1,223 @@
+"""Where the nodes of a drawn tree stand: tidy, level by level, without overlaps.
+
+All lengths are in units of the font's size, so that a layout holds for any size of text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ceiba._typing import Array
+
+# Between neighbours of a level, and between a level and the conditions that lead to the next.
+_BESIDE, _BELOW = 1.0, 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Places of the drawn nodes, in units of the font's size, downwards from the top.
+
+    Attributes
+    ----------
+    x : array
+        Centre of each node.
+    top : array
+        Upper end of each node's box. Its condition stands right above.
+    level : array
+        Level of each node, 0 for the first.
+    band : array
+        Upper end of what a level has, conditions included.
+    floor : array
+        Lower end of the tallest box of a level.
+    width, height : float
+        Of the whole.
+    """
+
+    x: Array
+    top: Array
+    level: Array
+    band: Array
+    floor: Array
+    width: float
+    height: float
+
+
+def tree_layout(
+    branches: Sequence[Sequence[int]], widths: Array, boxes: Array, labels: Array
+) -> Layout:
+    """Tidy places for a tree of boxes of any size.
+
+    Parameters
+    ----------
+    branches : sequence of sequences of int
+        Places of each node's branches; a node comes before its branches, the root first.
+    widths : array
+        Width of each node, its condition included.
+    boxes, labels : array
+        Height of each node's box, and of the condition above it.
+
+    Returns
+    -------
+    Layout
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layout = tree_layout([[1, 2], [], []], np.full(3, 4.0), np.full(3, 2.0), np.zeros(3))
+    >>> layout.x.tolist(), layout.width
+    ([4.5, 2.0, 7.0], 9.0)
+    """
+    level = _levels(branches)
+    x = tidy_places(branches, widths)
+    x -= (x - widths / 2).min()
+    label = _level_most(level, labels)
+    box = _level_most(level, boxes)
+    step = label + box
+    step[1:] += _BELOW
+    floor = np.cumsum(step)
+    top = floor - box
+    width, height = float((x + widths / 2).max()), float(floor[-1])
+    return Layout(x, top[level], level, top - label, floor, width, height)
+
+
+def _levels(branches: Sequence[Sequence[int]]) -> Array:
+    level = np.zeros(len(branches), np.int64)
+    for node, below in enumerate(branches):
+        level[list(below)] = level[node] + 1
+    return level
+
+
+def _level_most(level: Array, sizes: Array) -> Array:
+    most = np.zeros(int(level.max()) + 1)
+    np.maximum.at(most, level, sizes)
+    return most
+
+
+def tidy_places(branches: Sequence[Sequence[int]], widths: Array) -> Array:
+    """Centres of the nodes along their level, in time proportional to their number.
+
+    A node stands in the middle above its branches, subtrees are as close as their outlines
+    allow, and equal subtrees are drawn equally.
+
+    References
+    ----------
+    Reingold & Tilford (1981), "Tidier drawings of trees", IEEE Transactions on Software
+    Engineering 7. Buchheim, Jünger & Leipert (2002), "Improving Walker's algorithm to run in
+    linear time", Graph Drawing.
+    """
+    return _Tidy(branches, widths).places()
+
+
+class _Tidy:
+    """State of the two walks; names follow the paper, with w for a left neighbour of v."""
+
+    def __init__(self, branches: Sequence[Sequence[int]], widths: Array) -> None:
+        n = len(branches)
+        self.branches = branches
+        self.widths = widths.tolist()
+        self.prelim, self.mod, self.shift, self.change = ([0.0] * n for _ in range(4))
+        self.thread = [-1] * n
+        self.ancestor = list(range(n))
+        self.parent, self.number = [-1] * n, [0] * n
+        for v, below in enumerate(branches):
+            for number, child in enumerate(below):
+                self.parent[child], self.number[child] = v, number
+        # The subtree that a further outline belongs to unless the node itself knows better.
+        self.default = [below[0] if below else -1 for below in branches]
+
+    def places(self) -> Array:
+        for v in self._children_first():
+            self._place(v)
+            if self.number[v]:
+                self._apportion(v)
+        found = np.array(self.prelim)
+        moved = np.zeros(len(found))
+        for v, below in enumerate(self.branches):
+            found[v] += moved[v]
+            moved[list(below)] = moved[v] + self.mod[v]
+        return found
+
+    def _children_first(self) -> list[int]:
+        order, waiting = [], [0]
+        while waiting:
+            v = waiting.pop()
+            order.append(v)
+            waiting += self.branches[v]
+        return order[::-1]
+
+    def _place(self, v: int) -> None:
+        """Put v beside its left neighbour, or above the middle of its branches."""
+        middle, below = 0.0, self.branches[v]
+        if below:
+            self._execute_shifts(v)
+            middle = (self.prelim[below[0]] + self.prelim[below[-1]]) / 2
+        if self.number[v]:
+            w = self._sibling(v, self.number[v] - 1)
+            self.prelim[v] = self.prelim[w] + self._distance(w, v)
+            self.mod[v] = self.prelim[v] - middle
+        else:
+            self.prelim[v] = middle
+
+    def _apportion(self, v: int) -> None:
+        """Move v's subtree off the subtrees to its left, along both outlines at once."""
+        inner_right, outer_right = v, v
+        inner_left, outer_left = self._sibling(v, self.number[v] - 1), self._sibling(v, 0)
+        sum_ir = sum_or = self.mod[v]
+        sum_il, sum_ol = self.mod[inner_left], self.mod[outer_left]
+        while self._right(inner_left) >= 0 and self._left(inner_right) >= 0:
+            inner_left, inner_right = self._right(inner_left), self._left(inner_right)
+            outer_left, outer_right = self._left(outer_left), self._right(outer_right)
+            self.ancestor[outer_right] = v
+            gap = self.prelim[inner_right] + sum_ir - self.prelim[inner_left] - sum_il
+            shift = self._distance(inner_left, inner_right) - gap
+            if shift > 0:
+                self._move(self._uncommon(inner_left, v), v, shift)
+                sum_ir, sum_or = sum_ir + shift, sum_or + shift
+            sum_il += self.mod[inner_left]
+            sum_ir += self.mod[inner_right]
+            sum_ol += self.mod[outer_left]
+            sum_or += self.mod[outer_right]
+        if self._right(inner_left) >= 0 and self._right(outer_right) < 0:
+            self.thread[outer_right] = self._right(inner_left)
+            self.mod[outer_right] += sum_il - sum_or
+        if self._left(inner_right) >= 0 and self._left(outer_left) < 0:
+            self.thread[outer_left] = self._left(inner_right)
+            self.mod[outer_left] += sum_ir - sum_ol
+            self.default[self.parent[v]] = v
+
+    def _execute_shifts(self, v: int) -> None:
+        shift = change = 0.0
+        for w in reversed(self.branches[v]):
+            self.prelim[w] += shift
+            self.mod[w] += shift
+            change += self.change[w]
+            shift += self.shift[w] + change
+
+    def _move(self, left: int, right: int, shift: float) -> None:
+        """Move a subtree, and promise those between a part of it each."""
+        between = self.number[right] - self.number[left]
+        self.change[right] -= shift / between
+        self.shift[right] += shift
+        self.change[left] += shift / between
+        self.prelim[right] += shift
+        self.mod[right] += shift
+
+    def _uncommon(self, inner_left: int, v: int) -> int:
+        """The sibling of v that a node of the left outline belongs to."""
+        ancestor = self.ancestor[inner_left]
+        return ancestor if self.parent[ancestor] == self.parent[v] else self.default[self.parent[v]]
+
+    def _left(self, v: int) -> int:
+        return self.branches[v][0] if self.branches[v] else self.thread[v]
+
+    def _right(self, v: int) -> int:
+        return self.branches[v][-1] if self.branches[v] else self.thread[v]
+
+    def _sibling(self, v: int, number: int) -> int:
+        return self.branches[self.parent[v]][number]
+
+    def _distance(self, w: int, v: int) -> float:
+        return float((self.widths[w] + self.widths[v]) / 2 + _BESIDE)

@@ -1,0 +1,362 @@
+"""k-means and the process it runs in: instruction sets, Ctrl-C, forks, memory, bad arguments."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from queue import Empty
+
+import numpy as np
+import pytest
+
+from ceiba import KMeans, _native
+from tests.instruction_sets import arrays_of
+from tests.oracles.kmeans_tables import groups
+
+
+def python(code, **environment):
+    """Start a Python that runs ``code``; whoever reads its output ends it."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **environment},
+        text=True,
+    )
+
+
+def output(process, seconds=120):
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    assert process.returncode == 0, err
+    return out
+
+
+# Instruction sets
+
+FITS = """
+import sys, numpy as np
+from ceiba import KMeans, _native
+rng = np.random.default_rng(3)
+found = {"isa": np.array(_native.instruction_set())}
+for d, k, dtype, gap in [(3, 4, "f8", 0), (16, 20, "f8", 0), (9, 5, "f4", 0), (5, 7, "f8", 1)]:
+    middles = rng.uniform(-8, 8, size=(k, d))
+    X = (middles[rng.integers(k, size=3000)] + rng.normal(size=(3000, d))).astype(dtype)
+    if gap:
+        X[::6, 1] = np.nan
+    model = KMeans(k, n_jobs=1).fit(X)
+    name = f"{d}-{k}-{dtype}-{gap}"
+    found[name + "-labels"] = model.labels_
+    found[name + "-centres"] = model.cluster_centers_
+    found[name + "-far"] = model.transform(X)
+np.savez(sys.stdout.buffer, **found)
+"""
+
+
+@pytest.mark.parametrize("isa", ["avx2", "avx512"])
+def test_instruction_sets_find_the_same_clusters(isa):
+    portable, wide = arrays_of(FITS, "portable"), arrays_of(FITS, isa)
+    assert portable["isa"] == "portable"
+    if wide["isa"] != isa:
+        pytest.skip(f"this processor has no {isa}")
+    for name in portable.keys() - {"isa"}:
+        if name.endswith("labels"):
+            np.testing.assert_array_equal(wide[name], portable[name], err_msg=name)
+        else:
+            close = 1e-12 if wide[name].dtype == np.float64 else 1e-4
+            np.testing.assert_allclose(wide[name], portable[name], close, close, err_msg=name)
+
+
+# Ctrl-C
+
+LONG_FIT = """
+import time, numpy as np
+from ceiba import KMeans
+n, d, k, steps = {sizes}
+X = np.random.default_rng(0).normal(size=(n, d)).astype("f4")
+model = KMeans(k, init=X[:k] + 0.1, max_iter=steps, tol=0)
+print("ready", flush=True)
+try:
+    model.fit(X)
+except KeyboardInterrupt:
+    print(time.monotonic(), not hasattr(model, "cluster_centers_"))
+"""
+
+# Labels of a first step are only written, so anything may stand there before.
+LONG_CALL = """
+import time, numpy as np
+from ceiba import _native
+n, d, k = {sizes}
+X = np.random.default_rng(0).normal(size=(n, d))
+labels = np.full(n, 2**31 - 1, np.int32)
+memory, table = np.empty(_native.remembered_size(n, k, d)), np.empty((k, d + 2))
+state = dict(labels=labels, memory=memory, table=table, threads=1)
+print("ready", flush=True)
+try:
+    _native.centre_sums(X, None, np.zeros(d), X[:k] + 0.1, False, **state)
+except KeyboardInterrupt:
+    print(time.monotonic(), labels.max() == 2**31 - 1)
+"""
+LONG = {
+    "many short steps": LONG_FIT.format(sizes=(200_000, 16, 64, 1_000_000)),
+    "many centres": LONG_FIT.format(sizes=(40_000, 16, 40_000, 1)),
+    "one long call": LONG_CALL.format(sizes=(20_000, 128, 20_000)),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_an_interrupt_ends_it_in_the_middle(name):
+    process = python(LONG[name])
+    try:
+        assert process.stdout.readline().strip() == "ready"
+        time.sleep(0.3)
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        heard, unfinished = output(process, 90).split()
+    finally:
+        process.kill()
+    latency = float(heard) - sent
+    print(f"{name}: {1000 * latency:.0f} ms")
+    assert unfinished == "True"
+    # Promised are 200 ms; machines that run tests are busy.
+    assert latency < 2.0
+
+
+# Forks
+
+
+def fit_in_child(answers):
+    model = KMeans(5, n_jobs=4).fit(groups(1, 20_000, 6, 5))
+    answers.put((model.inertia_, _native.forked(), _native.max_threads()))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_fits_after_its_parent_has_used_threads():
+    expected = KMeans(5, n_jobs=4).fit(groups(1, 20_000, 6, 5)).inertia_
+    fork = multiprocessing.get_context("fork")
+    answers = fork.Queue()
+    child = fork.Process(target=fit_in_child, args=(answers,))
+    child.start()
+    try:
+        inertia, forked, threads = answers.get(timeout=60)
+    except Empty:
+        pytest.fail("the forked child hangs")
+    finally:
+        child.kill()
+        child.join()
+    assert (forked, threads) == (True, 1)
+    assert inertia == expected
+    # The parent goes on with its threads.
+    assert not _native.forked()
+    assert KMeans(5, n_jobs=4).fit(groups(1, 20_000, 6, 5)).inertia_ == expected
+
+
+# Memory
+
+LITTLE_MEMORY = """
+import resource, numpy as np
+from ceiba import _native
+X, centres, out = np.zeros((1, 1)), np.zeros((2_000_000, 1)), np.empty((1, 2_000_000))
+_native.squared_distances(X[:, :1], np.zeros(1), centres[:5], False, out[:, :5].copy(), 1)
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**27, used + 2**27))
+try:
+    _native.squared_distances(X, np.zeros(1), centres, False, out, 1)
+    print("enough")
+except MemoryError:
+    print("MemoryError")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a limit on memory")
+def test_too_little_memory_is_a_memory_error():
+    assert output(python(LITTLE_MEMORY)).strip() == "MemoryError"
+
+
+# Bad arguments
+
+GOOD = {
+    "X": np.zeros((10, 3)),
+    "weight": np.ones(10),
+    "offset": np.zeros(3),
+    "centres": np.zeros((2, 3)),
+    "gaps": False,
+    "previous": np.zeros((2, 3)),
+    "labels": np.zeros(10, np.int32),
+    "upper": np.zeros(10, np.float32),
+    "lower": np.zeros(10, np.float32),
+    "memory": np.zeros(_native.remembered_size(10, 2, 3)),
+    "table": np.zeros((2, 5)),
+    "squared": np.zeros(10),
+    "want_inertia": True,
+    "threads": 1,
+}
+BAD_SUMS = {
+    "a row too few": {"weight": np.ones(9)},
+    "weights of two dimensions": {"weight": np.ones((10, 1))},
+    "weights of another type": {"weight": np.ones(10, np.float32)},
+    "whole numbers": {"X": np.zeros((10, 3), np.int64)},
+    "one dimension": {"X": np.zeros(10)},
+    "Fortran order": {"X": np.asfortranarray(np.zeros((10, 3)))},
+    "every second row": {"X": np.zeros((20, 3))[::2]},
+    "every second label": {"labels": np.zeros(20, np.int32)[::2]},
+    "another byte order": {"X": np.zeros((10, 3), ">f8")},
+    "a list": {"X": [[0.0, 0.0, 0.0]] * 10},
+    "an offset too long": {"offset": np.zeros(4)},
+    "centres too narrow": {"centres": np.zeros((2, 2))},
+    "no centres": {"centres": np.zeros((0, 3)), "previous": None, "table": np.zeros((0, 5))},
+    "centres of another type": {"centres": np.zeros((2, 3), np.float32)},
+    "previous centres too few": {"previous": np.zeros((1, 3))},
+    "previous centres without labels": {"labels": None},
+    "labels too short": {"labels": np.zeros(9, np.int32)},
+    "labels of another type": {"labels": np.zeros(10, np.int64)},
+    "a label too large": {"labels": np.full(10, 2, np.int32)},
+    "the largest label": {"labels": np.full(10, 2**31 - 1, np.int32)},
+    "a negative label": {"labels": np.full(10, -1, np.int32)},
+    "one bad label": {"labels": np.array([0] * 9 + [-(2**31)], np.int32)},
+    "one bound alone": {"lower": None},
+    "bounds too short": {"upper": np.zeros(9, np.float32)},
+    "bounds of another type": {"upper": np.zeros(10)},
+    "bounds with gaps": {"gaps": True, "memory": None, "table": np.zeros((2, 7))},
+    "a memory too small": {"memory": np.zeros(_native.remembered_size(10, 2, 3) - 1)},
+    "a memory with gaps": {"gaps": True, "upper": None, "lower": None, "table": np.zeros((2, 7))},
+    "a memory without a table": {"table": None},
+    "a table too narrow": {"table": np.zeros((2, 4))},
+    "a table too short": {"table": np.zeros((1, 5))},
+    "a table for gaps": {"table": np.zeros((2, 7))},
+    "distances too short": {"squared": np.zeros(9)},
+    "no threads": {"threads": 0},
+    "fewer than no threads": {"threads": -3},
+}
+
+
+def centre_sums(**changes):
+    arguments = {**GOOD, **changes}
+    first = [arguments.pop(name) for name in ("X", "weight", "offset", "centres", "gaps")]
+    return _native.centre_sums(*first, **arguments)
+
+
+def test_good_arguments_are_good():
+    inertia, moved, _ = centre_sums()
+    assert (inertia, moved) == (0.0, 0)
+
+
+@pytest.mark.parametrize("name", BAD_SUMS)
+def test_bad_arguments_of_the_e_step_are_refused(name):
+    with pytest.raises((TypeError, ValueError)):
+        centre_sums(**BAD_SUMS[name])
+
+
+@pytest.mark.parametrize("name", ["labels", "upper", "lower", "memory", "table", "squared"])
+def test_what_is_written_must_be_writable(name):
+    locked = GOOD[name].copy()
+    locked.flags.writeable = False
+    with pytest.raises(TypeError):
+        centre_sums(**{name: locked})
+
+
+def test_what_is_read_may_be_locked():
+    locked = {name: GOOD[name].copy() for name in ("X", "weight", "offset", "centres", "previous")}
+    for array in locked.values():
+        array.flags.writeable = False
+    assert centre_sums(**locked)[1] == 0
+
+
+def test_bad_arguments_of_the_other_kernels_are_refused():
+    X, out, zero = np.zeros((10, 3)), np.zeros((5, 3)), np.zeros(3)
+    refused = pytest.raises((TypeError, ValueError))
+    for bad in (np.zeros((4, 3)), np.zeros((5, 2)), np.zeros((5, 3), np.float32), out.T):
+        with refused:
+            _native.moments(X, None, bad, 1)
+    with refused:
+        _native.moments(X, np.ones(11), out, 1)
+    for bad in (np.zeros((10, 3)), np.zeros((9, 2)), np.zeros((10, 2), np.float32)):
+        with refused:
+            _native.squared_distances(X, zero, np.zeros((2, 3)), False, bad, 1)
+    with refused:
+        _native.uniforms(0, 0, 0, np.zeros((2, 2)))
+    with refused:
+        _native.uniforms(-1, 0, 0, np.zeros(2))
+    with refused:
+        _native.uniforms(2**64, 0, 0, np.zeros(2))
+
+
+RACE = {
+    "X": np.zeros((10, 3)),
+    "weight": None,
+    "offset": np.zeros(3),
+    "gaps": False,
+    "chosen": np.zeros((2, 3)),
+    "candidates": np.ones((2, 3)),
+    "nearest": np.zeros(10),
+    "settled": 1,
+    "seed": 0,
+    "stream": 0,
+    "first_row": 0,
+    "potential": np.zeros(2),
+    "keys": np.zeros((2, 4)),
+    "rows": np.zeros((2, 4), np.int64),
+    "threads": 1,
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weight": np.ones(9)},
+        {"offset": np.zeros(2)},
+        {"chosen": np.zeros((2, 2))},
+        {"candidates": np.zeros((2, 4))},
+        {"candidates": np.zeros((0, 3)), "potential": np.zeros(1), "keys": np.zeros((1, 4))},
+        {"nearest": np.zeros(9)},
+        {"nearest": np.zeros(10, np.float32)},
+        {"nearest": None},
+        {"settled": 3},
+        {"settled": -1},
+        {"seed": -1},
+        {"first_row": -1},
+        {"potential": np.zeros(1)},
+        {"keys": np.zeros((1, 4))},
+        {"keys": np.zeros((2, 0)), "rows": np.zeros((2, 0), np.int64)},
+        {"rows": np.zeros((2, 3), np.int64)},
+        {"rows": np.zeros((2, 4), np.int32)},
+        {"threads": 0},
+    ],
+    ids=str,
+)
+def test_bad_arguments_of_a_race_are_refused(change):
+    _native.race(**RACE)
+    with pytest.raises((TypeError, ValueError)):
+        _native.race(**{**RACE, **change})
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(0, 3), (5, 0), (0, 0)])
+def test_kernels_of_nothing_do_nothing(shape, dtype):
+    n, d = shape
+    X, centres, offset = np.zeros(shape, dtype), np.zeros((2, d)), np.zeros(d)
+    assert _native.moments(X, None, np.empty((5, d)), 2)[1:] == (-1, -1)
+    table = np.ones((2, d + 2))
+    _native.centre_sums(X, None, offset, centres, False, table=table)
+    assert table.tolist() == [[0.0] * d + [float(n), float(n)], [0.0] * (d + 2)]
+    _native.squared_distances(X, offset, centres, False, np.empty((n, 2), dtype), 2)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e308])
+def test_values_that_mean_nothing_crash_nothing(value):
+    """Refused above the boundary; below it they must stay within their arrays."""
+    for name in ("X", "offset", "centres", "previous", "weight"):
+        bad = np.full_like(GOOD[name], value)
+        labels = np.zeros(10, np.int32)
+        centre_sums(**{name: bad, "labels": labels})
+        assert labels.min() >= 0
+        assert labels.max() < 2

@@ -1,1 +1,0 @@
-"""Stands here so that tests can import the naive versions: ``from oracles import ...``."""

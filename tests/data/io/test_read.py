@@ -1,0 +1,128 @@
+"""`read` by suffix: formats and compressions."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import pickle
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from ceiba.data.io.errors import ReadError
+from ceiba.data.io.read import read
+from tests.data.checks import cells
+
+CSV = b"a,b\n1,x\n2,y\n"
+ARFF = b"@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n1,x\n2,y\n"
+EXPECTED = {"a": [1, 2], "b": ["x", "y"]}
+
+
+def zipped(**members):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name.replace("__", "."), data)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "CSV", "txt", "data", "dat"])
+def test_suffixes_of_csv(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    path.write_bytes(CSV)
+    assert cells(read(path)) == EXPECTED
+    assert cells(read(str(path))) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"),
+    [
+        ("gz", gzip.compress),
+        ("GZ", gzip.compress),
+        ("bz2", bz2.compress),
+        ("xz", lzma.compress),
+        ("zip", lambda data: zipped(inner=data)),
+    ],
+)
+@pytest.mark.parametrize(("form", "data"), [("csv", CSV), ("arff", ARFF)])
+def test_compressed(tmp_path, suffix, pack, form, data):
+    path = tmp_path / f"t.{form}.{suffix}"
+    path.write_bytes(pack(data))
+    assert cells(read(path)) == EXPECTED
+
+
+def test_archive_tells_the_format_by_its_member(tmp_path):
+    path = tmp_path / "t.zip"
+    path.write_bytes(zipped(t__arff=ARFF))
+    assert cells(read(path)) == EXPECTED
+
+
+def test_tab_separated_inside_compression(tmp_path):
+    path = tmp_path / "t.tsv.gz"
+    path.write_bytes(gzip.compress(b"a,x\tb\n1\t2\n"))
+    assert read(path).schema.names == ["a,x", "b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "saying"),
+    [
+        ("t.csv.gz", CSV, "cannot be decompressed as .gz"),
+        ("t.csv.gz", gzip.compress(CSV, mtime=0)[:-5], "cannot be decompressed as .gz"),
+        ("t.csv.bz2", CSV, "cannot be decompressed as .bz2"),
+        ("t.csv.bz2", bz2.compress(CSV)[:-5], "cannot be decompressed as .bz2"),
+        ("t.csv.xz", CSV, "cannot be decompressed as .xz"),
+        ("t.csv.xz", lzma.compress(CSV)[:-5], "cannot be decompressed as .xz"),
+        ("t.csv.zip", CSV, "cannot be decompressed as .zip"),
+        ("t.zip", zipped(a=CSV, b=CSV), r"holds 2 \(a, b\)"),
+        ("t.zip", zipped(), r"holds 0 \(none\)"),
+        ("t.zip", zipped(a__xlsx=CSV), "'.xlsx' is of no known format"),
+        ("t.xlsx", CSV, "'.xlsx' is of no known format"),
+        ("t", CSV, "'' is of no known format"),
+        ("t.gz", gzip.compress(CSV, mtime=0), "'' is of no known format"),
+        ("t.parquet.gz", CSV, "decompress the file first"),
+        ("t.arff", ARFF, "quote is for CSV files, and this is ARFF"),
+    ],
+)
+def test_refused(tmp_path, name, content, saying):
+    path = tmp_path / name
+    path.write_bytes(content)
+    options = {"quote": None} if name == "t.arff" else {}
+    with pytest.raises(ReadError, match=saying) as caught:
+        read(path, **options)
+    assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="this Python reads .zst")
+def test_zstandard_says_what_to_do(tmp_path):
+    path = tmp_path / "t.csv.zst"
+    path.write_bytes(b"junk")
+    with pytest.raises(ReadError, match="zstd -d"):
+        read(path)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "gone.csv")
+
+
+def test_errors_travel_between_processes():
+    error = ReadError.at("t.csv", "it is bad.", line=3, column="a")
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error) == "t.csv, line 3, column 'a': it is bad."
+    assert isinstance(again, ValueError)
+
+
+def test_small_files_need_no_optional_package(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(CSV, mtime=0))
+    program = (
+        "import sys\n"
+        "for name in ('pandas', 'pyarrow', 'polars'): sys.modules[name] = None\n"
+        "from ceiba.data.io.read import read\n"
+        f"assert len(read({str(path)!r})) == 2\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,137 @@
+"""What forests refuse: bad values of options, options that contradict each other, bad questions."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ceiba import RandomForestClassifier, RandomForestRegressor
+from ceiba.base import declared
+from tests.ensemble.forest.parts import CLASSES, NUMBERS, X, classes, numbers
+
+KINDS = [RandomForestClassifier, RandomForestRegressor]
+
+BAD: list[tuple[str, Any]] = [
+    ("n_estimators", 0), ("n_estimators", 2.0), ("n_estimators", None), ("n_estimators", True),
+    ("criterion", "ginny"), ("thresholds", "median"), ("thresholds", None),
+    ("n_thresholds", 0), ("n_thresholds", 65_536), ("n_thresholds", 1.5), ("n_thresholds", None),
+    ("max_bins", 1), ("max_bins", 65_536), ("max_bins", 16.0), ("missing", "surrogate"),
+    ("missing", "fractional"), ("missing", None), ("max_depth", 0), ("max_depth", 2.5),
+    ("max_depth", "deep"), ("min_samples_split", 1), ("min_samples_split", 0.0),
+    ("min_samples_split", 1.5), ("min_samples_split", "2"), ("min_samples_leaf", 0),
+    ("min_samples_leaf", 1.0), ("min_samples_leaf", -0.1), ("min_samples_leaf", True),
+    ("min_weight_fraction_leaf", 0.6), ("min_weight_fraction_leaf", -0.1),
+    ("min_weight_fraction_leaf", np.nan), ("min_impurity_decrease", -1e-9),
+    ("min_impurity_decrease", np.nan), ("max_leaf_nodes", 1), ("max_leaf_nodes", 2.0),
+    ("max_features", 0), ("max_features", 0.0), ("max_features", 1.5), ("max_features", "all"),
+    ("features_per", "split"), ("features_per", None), ("tree_features", 0),
+    ("tree_features", 1.01), ("tree_features", "half"), ("bootstrap", "yes"), ("bootstrap", 1),
+    ("bootstrap", None), ("max_samples", 0), ("max_samples", 0.0), ("max_samples", 1.5),
+    ("max_samples", -3), ("max_samples", "all"), ("max_samples", np.nan), ("oob_score", "yes"),
+    ("oob_score", None), ("importance", "yes"), ("importance", 1), ("warm_start", 2),
+    ("warm_start", None), ("random_state", "x"), ("random_state", 1.5), ("n_jobs", 0),
+    ("n_jobs", 1.5), ("n_jobs", "all"),
+]  # fmt: skip
+BAD_OF_CLASSES: list[tuple[str, Any]] = [
+    ("criterion", "squared_error"), ("class_weight", "even"), ("class_weight", 3),
+    ("leaf_probability", "m_estimate"), ("leaf_probability", None),
+]  # fmt: skip
+BAD_OF_NUMBERS: list[tuple[str, Any]] = [
+    ("criterion", "gini"), ("quantiles", "yes"), ("quantiles", None), ("quantiles", 0.5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), BAD + BAD_OF_CLASSES)
+def test_bad_values_of_classes_are_named(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=name):
+        RandomForestClassifier(**{name: value}).fit(X, CLASSES)
+
+
+@pytest.mark.parametrize(("name", "value"), BAD + BAD_OF_NUMBERS)
+def test_bad_values_of_numbers_are_named(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=name):
+        RandomForestRegressor(**{name: value}).fit(X, NUMBERS)
+
+
+def test_every_parameter_has_bad_values() -> None:
+    for kind, own in zip(KINDS, (BAD_OF_CLASSES, BAD_OF_NUMBERS), strict=True):
+        assert {name for name, _ in BAD + own} == {parameter.name for parameter in declared(kind)}
+
+
+CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"tree_features": 3}, "features_per='both': give both or neither"),
+    ({"tree_features": 3, "features_per": "tree"}, "features_per='both': give both or neither"),
+    ({"features_per": "both"}, "tree_features"),
+    ({"bootstrap": False, "oob_score": True}, "set bootstrap=True or max_samples"),
+    ({"bootstrap": False, "importance": True}, "set bootstrap=True or max_samples"),
+    ({"n_thresholds": 2}, "n_thresholds is for thresholds='random'"),
+    ({"bootstrap": False, "max_samples": 241}, "max_samples=241 of 240 rows: more than there are"),
+    (
+        {"bootstrap": False, "max_samples": 1.0, "importance": True},
+        "no row is out of any bag, so there is nothing to measure importance on",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), CONTRADICTIONS, ids=str)
+@pytest.mark.parametrize("fit", [classes, numbers])
+def test_contradictions_are_refused(fit: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fit(**options)
+
+
+def test_medians_are_searched_between_any_two_values() -> None:
+    """The sentence names options of forests alone."""
+    with pytest.raises(ValueError, match="set thresholds='midpoint', or use") as error:
+        numbers(thresholds="random", criterion="absolute_error")
+    for name in re.findall(r"(\w+)=", str(error.value)):
+        assert name in RandomForestRegressor().get_params()
+
+
+def test_class_weights_are_checked() -> None:
+    for given, message in [
+        ({7: 1.0}, "class_weight names 7"),
+        ({0: -1.0}, "positive"),
+        ({0: 0.0}, "positive"),
+        ({0: np.nan}, "positive"),
+        ({0: np.inf}, "positive"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            classes(class_weight=given)
+
+
+def test_targets_that_a_criterion_does_not_suit_are_refused() -> None:
+    with pytest.raises(ValueError, match="Poisson deviance is that of counts"):
+        numbers(criterion="poisson")
+    with pytest.raises(ValueError, match="continuous"):
+        RandomForestClassifier().fit(X, NUMBERS)
+
+
+def test_what_methods_are_asked_is_checked() -> None:
+    model = numbers(20, oob_score=True, quantiles=True)
+    for call, message in [
+        (lambda: model.predict_quantiles(X, 1.5), "q must be numbers from 0 to 1"),
+        (lambda: model.predict_quantiles(X, [[0.5]]), "q must be numbers from 0 to 1"),
+        (lambda: model.predict_quantiles(X, np.nan), "q must be numbers from 0 to 1"),
+        (lambda: model.predict_interval(X, 1.0), "coverage=1.0: give a chance between 0 and 1"),
+        (lambda: model.predict_interval(X, 0.0), "coverage=0.0"),
+        (lambda: model.predict_interval(X, np.nan), "coverage=nan"),
+        (lambda: model.predict_interval(X, method="t"), "method='t': it is 'oob' or 'quantiles'"),
+        (lambda: model.oob_importance(X, NUMBERS, repeats=0), "repeats=0: give a"),
+        (lambda: model.oob_importance(X, NUMBERS, repeats=256), "repeats=256"),
+        (lambda: model.oob_importance(X, NUMBERS, level=1.0), "level=1.0: give a confidence"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call()
+    plain = numbers()
+    for call, message in [
+        (lambda: plain.predict_quantiles(X, 0.5), "fit with quantiles=True"),
+        (lambda: plain.predict_interval(X), "fit with oob_score=True"),
+        (lambda: plain.predict_interval(X, method="quantiles"), "fit with quantiles=True"),
+        (plain.enough_trees, "fit with oob_score=True"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call()

@@ -1,0 +1,332 @@
+"""Leaves of classes: what they say, how few bytes they take, and that damaged ones are refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ceiba import RandomForestClassifier, RandomForestRegressor
+from ceiba._typing import Array
+from ceiba.ensemble.forest.model import Forest
+from ceiba.ensemble.forest.tree_view import class_weights
+from tests.ensemble.forest.parts import CLASSES, classes, many, record_bits
+from tests.ensemble.forest.parts import X as ROWS
+from tests.oracles.forest_leaf import as_word, bits_of, coded, number
+
+LEAF = 0
+NUMBER, PURE, MIXED, LISTED = range(4)
+
+
+def kinds(nodes: Array) -> Array:
+    """The kinds of leaves; -1 of other nodes."""
+    last = nodes.view(np.uint32)[:, 3]
+    return np.where(last >> 24 & 0xF == LEAF, (last >> 28).astype(np.int64), -1)
+
+
+def child(nodes: Array) -> Array:
+    return nodes.view(np.int32)[:, 2]
+
+
+@cache
+def letters(n_classes: int, noise: float) -> tuple[Array, Array]:
+    """Sixteen whole numbers of some letters."""
+    rng = np.random.default_rng(n_classes)
+    y = rng.integers(n_classes, size=20_000)
+    centres = rng.normal(7, 3, size=(n_classes, 16))
+    return np.clip(np.rint(centres[y] + rng.normal(0, noise, size=(len(y), 16))), 0, 15), y
+
+
+OPTIONS = [{}, {"min_samples_leaf": 5}, {"min_samples_leaf": 20}, {"max_depth": 8}]
+
+
+@cache
+def forests() -> dict[str, Forest]:
+    """Forests whose leaves are of every kind."""
+    X, y = letters(26, 3.0)
+    weight = np.random.default_rng(0).random(2000)
+    few = RandomForestClassifier(3, max_depth=4, bootstrap=False)
+    return {
+        "few": classes(3, max_depth=3).forest_,
+        "many": many().forest_,
+        "balanced": classes(3, max_depth=3, class_weight="balanced_subsample").forest_,
+        "letters": RandomForestClassifier(3, min_samples_leaf=20).fit(X[:5000], y[:5000]).forest_,
+        "weighted": few.fit(X[:2000], y[:2000], weight).forest_,
+    }
+
+
+# What they say
+
+
+@pytest.mark.parametrize("name", ["few", "many", "balanced", "letters", "weighted"])
+def test_leaves_hold_the_weights_of_their_classes(name: str) -> None:
+    """Bit for bit as the naive code has them, one leaf after the other."""
+    forest = forests()[name]
+    place = 0
+    seen = set()
+    for t in range(forest.n_trees):
+        nodes = forest.nodes[forest.first[t] : forest.first[t + 1]]
+        start = place
+        step = np.ones(forest.n_classes) if forest.steps is None else forest.steps[t]
+        for node, kind, own in zip(nodes, kinds(nodes), class_weights(forest, t), strict=True):
+            seen.add(int(kind))
+            likeliest, there = int(np.argmax(own)), child(node[None])[0]
+            if kind == -1:
+                assert not own.any()
+            elif kind == PURE:
+                assert own.nonzero()[0].tolist() == [likeliest] == [there]
+                assert node[0] == own[likeliest]
+            else:
+                assert not (own % step).any()
+                expected = coded([int(v) for v in own // step])
+                assert (len(expected) > 64) == (kind == LISTED)
+                assert there == (place - start if kind == LISTED else likeliest)
+                rest = len(expected[64:] + "0" * 7) // 8
+                found = bits_of(node[:1]) + bits_of(forest.leaves[place : place + rest])
+                assert found.rstrip("0") == expected.rstrip("0")
+                place += rest
+    assert place == len(forest.leaves)
+    assert {-1, PURE, LISTED} <= seen or name in ("few", "weighted", "many", "balanced")
+    assert (MIXED in seen) or name == "weighted"
+    assert (forest.steps is not None) == (name == "balanced")
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_weights_come_back(data: Any) -> None:
+    """One leaf of classes that weigh as much as they like, up to 2^51 together."""
+    most = data.draw(st.sampled_from([1, 2, 5, 40, 10**4, 2**30, 2**45]))
+    weight = np.array(
+        data.draw(st.lists(st.integers(1, most), min_size=2, max_size=40)), dtype=float
+    )
+    rows = np.zeros((len(weight), 1))
+    model = RandomForestClassifier(1, bootstrap=False).fit(rows, np.arange(len(weight)), weight)
+    shares = weight / weight.sum()
+    np.testing.assert_array_equal(model.predict_proba(rows[:1])[0], shares)
+    np.testing.assert_array_equal(model.tree(0).value[0], weight)
+    added = model.set_params(leaf_probability="laplace").predict_proba(rows[:1])[0]
+    np.testing.assert_allclose(added, (weight + 1) / (weight + 1).sum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 26, 1000])
+def test_classes_far_apart(n_classes: int) -> None:
+    """Two rows of many classes fall into a leaf together, or all do."""
+    y = np.arange(n_classes)
+    X = (y // 2)[:, None].astype(float)
+    pairs = RandomForestClassifier(1, bootstrap=False, max_features=None).fit(X, y)
+    np.testing.assert_array_equal(
+        pairs.predict_proba(X), np.kron(np.eye(n_classes // 2), np.full((2, 2), 0.5))
+    )
+    assert len(pairs.forest_.leaves) == 0
+    alone = RandomForestClassifier(1, bootstrap=False).fit(X * 0, y)
+    np.testing.assert_array_equal(alone.predict_proba(X[:1] * 0)[0], 1 / n_classes)
+    assert len(alone.forest_.leaves) <= n_classes / 2
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("leaf_probability", ["plain", "laplace"])
+def test_rows_hear_their_leaves(options: dict[str, Any], leaf_probability: str) -> None:
+    """Many rows at once hear what one tree after the other says of them."""
+    X, y = letters(26, 3.0)
+    X, y = X[:6000], y[:6000]
+    model = RandomForestClassifier(3, leaf_probability=leaf_probability, **options).fit(X, y)
+    forest, expected = model.forest_, np.zeros((len(X), 26))
+    leaves = model.apply(X)
+    for t in range(3):
+        weight = class_weights(forest, t)[leaves[:, t]] + (leaf_probability == "laplace")
+        expected += weight / weight.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X), expected / 3, rtol=1e-12)
+    np.testing.assert_array_equal(model.predict_proba(X)[:7], model.predict_proba(X[:7]))
+
+
+def in_ones(forest: Forest) -> Forest:
+    """The same forest, with leaves that write out all weights, as files once had them."""
+    nodes, leaves = forest.nodes.copy(), b""
+    for t in range(forest.n_trees):
+        start = len(leaves)
+        of_tree = range(forest.first[t], forest.first[t + 1])
+        for i, own in zip(of_tree, class_weights(forest, t), strict=True):
+            if kinds(nodes[i : i + 1])[0] != MIXED:
+                continue
+            bits = coded([int(v) for v in own])
+            nodes[i, 0] = as_word(bits)
+            if len(bits) <= 64:
+                continue
+            nodes[i].view(np.int32)[2] = len(leaves) - start
+            nodes[i].view(np.uint32)[3] = LISTED << 28
+            rest = bits[64:] + "0" * (-len(bits) % 8)
+            leaves += int(rest[::-1], 2).to_bytes(len(rest) // 8, "little")
+    return replace(forest, nodes=nodes, leaves=np.frombuffer(leaves, np.uint8).copy(), steps=None)
+
+
+@pytest.mark.parametrize("weights", ["balanced_subsample", {0: 0.3, 1: 0.7, 2: 1.9}], ids=str)
+def test_steps_are_as_weights_written_out(weights: Any) -> None:
+    """Nothing that is told of rows depends on how leaves are written, alone or side by side."""
+    model = classes(20, max_depth=4, class_weight=weights)
+    plain = model.without([])
+    plain.forest_ = in_ones(model.forest_)
+    assert (kinds(model.forest_.nodes) == LISTED).sum() == 0
+    assert (kinds(plain.forest_.nodes) == LISTED).sum() > 20
+    told = model.predict_proba(ROWS)
+    np.testing.assert_array_equal(plain.predict_proba(ROWS), told)
+    # The likeliest class of a leaf stands in its node, or is found among its weights.
+    own, other = (m.oob_importance(ROWS, CLASSES) for m in (model, plain))
+    assert record_bits(own) == record_bits(other)
+    for first, second in ((model, plain), (plain, model)):
+        joined = Forest.from_json(first.forest_.joined(second.forest_).to_json())
+        for dropped in (range(20), range(20, 40)):
+            part = model.without([])
+            part.forest_ = joined.without(dropped)
+            np.testing.assert_array_equal(part.predict_proba(ROWS), told)
+
+
+def test_a_common_factor_of_all_classes_changes_nothing() -> None:
+    light = classes(20, max_depth=4, importance=True)
+    heavy = classes(20, max_depth=4, importance=True, class_weight=dict.fromkeys(range(3), 0.3))
+    mixed = kinds(light.forest_.nodes) == MIXED
+    np.testing.assert_array_equal(heavy.forest_.nodes[mixed], light.forest_.nodes[mixed])
+    assert record_bits(heavy.oob_importance_) == record_bits(light.oob_importance_)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda steps: steps * 0, "steps of one or more"),
+        (lambda steps: -steps, "steps of one or more"),
+        (lambda steps: steps * 0 + 2**62, "a leaf has no weights"),
+        (lambda steps: steps[:, :2], "told of every tree and class"),
+        (lambda steps: steps[1:], "told of every tree and class"),
+        (lambda steps: steps.astype(float), "steps must be an array of int64"),
+        (lambda steps: steps.tolist(), "steps must be an array of int64"),
+        (lambda steps: steps[0], "steps must be an array of int64 in 2"),
+    ],
+)
+def test_damaged_steps_are_refused(change: Any, text: str) -> None:
+    record = forests()["balanced"].to_json()
+    with pytest.raises(ValueError, match=text):
+        Forest.from_json({**record, "steps": change(record["steps"])})
+
+
+# How many bytes
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("n_classes", [2, 5, 26, 100])
+def test_a_node_takes_at_most_twenty_bytes(n_classes: int, options: dict[str, Any]) -> None:
+    model = RandomForestClassifier(2, **options).fit(*letters(n_classes, 3.0))
+    assert 16 <= model.forest_.bytes_a_node <= 20
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("n_classes", [2, 5, 26])
+@pytest.mark.parametrize("weights", ["balanced", "balanced_subsample"])
+def test_balanced_nodes_take_no_more(n_classes: int, options: dict[str, Any], weights: str) -> None:
+    model = RandomForestClassifier(2, class_weight=weights, **options)
+    assert 16 <= model.fit(*letters(n_classes, 3.0)).forest_.bytes_a_node <= 20
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_node_of_letters_that_nobody_can_tell_takes_at_most_twenty_bytes(
+    options: dict[str, Any],
+) -> None:
+    X, y = letters(26, 3.0)
+    model = RandomForestClassifier(2, **options).fit(X, np.random.default_rng(1).permutation(y))
+    assert 16 <= model.forest_.bytes_a_node <= 20
+
+
+# Damage
+
+
+def changed(forest: Forest, kind: int, cut: Any = None, to: Any = None, flag: int = -1) -> Forest:
+    """A forest whose first leaf of a kind has another cut, child or kind."""
+    nodes = forest.nodes.copy()
+    i = int(np.argmax(kinds(nodes) == kind))
+    assert kinds(nodes)[i] == kind
+    if cut is not None:
+        nodes[i, 0] = cut(int(nodes[i, 0]))
+    if to is not None:
+        child(nodes)[i] = to(int(child(nodes)[i]))
+    if flag >= 0:
+        nodes.view(np.uint32)[i, 3] = flag << 28
+    return replace(forest, nodes=nodes)
+
+
+def code(*numbers: tuple[int, int]) -> Any:
+    """A cut of some numbers and their orders."""
+    bits = "".join(number(*each) for each in numbers)
+    assert len(bits) <= 64
+    return lambda cut: as_word(bits)
+
+
+def last_byte(forest: Forest, change: Any) -> Forest:
+    leaves = forest.leaves.copy()
+    leaves[-1] = change(int(leaves[-1]))
+    return replace(forest, leaves=leaves)
+
+
+NO_WEIGHTS = "a leaf has no weights"
+NO_CLASS = "a leaf's class is not there"
+ORDER = "the weights of leaves must follow each other"
+# In a leaf of three classes: how many, the order of the weights; of each its gap and its weight.
+DAMAGES: list[tuple[str, Any, str]] = [
+    # No number ends anywhere, or they go on beyond the leaf.
+    ("few", lambda f: changed(f, MIXED, lambda cut: 0), NO_WEIGHTS),
+    ("few", lambda f: changed(f, MIXED, lambda cut: 2**63), NO_WEIGHTS),
+    ("few", lambda f: changed(f, MIXED, code((0, 0), (20, 0), (0, 0), (2**20, 20))), NO_WEIGHTS),
+    ("few", lambda f: changed(f, MIXED, lambda cut: cut | 2**63), NO_WEIGHTS),
+    # A weight is less than 2^53, the order of weights is, and so are all weights together.
+    ("few", lambda f: changed(f, MIXED, code((0, 0), (54, 0), (0, 0))), NO_WEIGHTS),
+    ("few", lambda f: changed(f, MIXED, code((0, 0), (2**20, 0))), NO_WEIGHTS),
+    # A fourth class, a class far behind, a class too many.
+    ("few", lambda f: changed(f, MIXED, code((0, 0), (0, 0), (0, 0), (0, 0), (2, 0))), NO_CLASS),
+    ("few", lambda f: changed(f, MIXED, code((0, 0), (0, 0), (2**20, 0))), NO_CLASS),
+    ("few", lambda f: changed(f, MIXED, code((2, 0), (0, 0), *[(0, 0)] * 8)), NO_CLASS),
+    ("few", lambda f: changed(f, MIXED, code((2**20, 0), (0, 0), *[(0, 0)] * 8)), NO_CLASS),
+    # The likeliest class.
+    ("few", lambda f: changed(f, MIXED, to=lambda k: (k + 1) % 3), "not its likeliest"),
+    ("few", lambda f: changed(f, MIXED, to=lambda k: 3), NO_CLASS),
+    ("few", lambda f: changed(f, MIXED, to=lambda k: -1), NO_CLASS),
+    # Leaves of another kind.
+    ("few", lambda f: changed(f, MIXED, flag=NUMBER), "a leaf is not one"),
+    ("few", lambda f: changed(f, MIXED, to=lambda k: 0, flag=LISTED), NO_WEIGHTS),
+    ("few", lambda f: changed(f, MIXED, flag=4), "a leaf is not one"),
+    ("letters", lambda f: changed(f, PURE, flag=LISTED), "a leaf|weights"),
+    ("letters", lambda f: changed(f, LISTED, to=lambda k: 3, flag=MIXED), NO_WEIGHTS),
+    # Bytes that are elsewhere, missing, to spare, or have bits that belong to none.
+    ("letters", lambda f: changed(f, LISTED, to=lambda k: 1), ORDER),
+    ("letters", lambda f: changed(f, LISTED, to=lambda k: -1), ORDER),
+    ("letters", lambda f: changed(f, LISTED, to=lambda k: 2**31 - 1), ORDER),
+    ("letters", lambda f: replace(f, leaves=f.leaves[:-1]), NO_WEIGHTS),
+    ("letters", lambda f: replace(f, leaves=f.leaves[:0]), NO_WEIGHTS),
+    ("letters", lambda f: replace(f, leaves=f.leaves[1:]), "weights|class"),
+    ("letters", lambda f: replace(f, leaves=np.append(f.leaves, f.leaves[:1])), "take up all"),
+    ("letters", lambda f: last_byte(f, lambda byte: byte | 0x80), NO_WEIGHTS),
+    ("letters", lambda f: replace(f, n_classes=20), NO_CLASS),
+    ("letters", lambda f: replace(f, n_classes=64), "weights|class|likeliest"),
+    ("few", lambda f: replace(f, leaves=np.zeros(3, np.uint8)), "take up all"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "text"), DAMAGES, ids=[str(k) for k in range(len(DAMAGES))]
+)
+def test_damaged_leaves_are_refused(name: str, damage: Any, text: str) -> None:
+    Forest.from_json(forests()[name].to_json())
+    with pytest.raises(ValueError, match=text):
+        Forest.from_json(damage(forests()[name]).to_json())
+
+
+def test_leaves_of_numbers_are_none_of_classes() -> None:
+    rows, y = letters(5, 3.0)
+    forest = RandomForestRegressor(2, max_depth=3).fit(rows[:100], y[:100]).forest_
+    with pytest.raises(ValueError, match="a leaf is not one"):
+        Forest.from_json({**forest.to_json(), "n_classes": 5})
+    with pytest.raises(ValueError, match="a leaf of numbers is not one"):
+        Forest.from_json({**forests()["few"].to_json(), "n_classes": 0})
+    with pytest.raises(ValueError, match="there is no such tree of classes"):
+        class_weights(forest, 0)

@@ -1,0 +1,206 @@
+"""Forests that are copied, searched over, looked at, and asked by others and on other engines."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.feature_selection import SelectFromModel
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import ceiba
+from ceiba import RandomForestClassifier, RandomForestRegressor
+from tests.ensemble.forest.parts import (
+    CLASSES,
+    NEW,
+    NUMBERS,
+    X,
+    classes,
+    everything,
+    numbers,
+    shape,
+)
+
+KINDS = [RandomForestClassifier, RandomForestRegressor]
+EACH = pytest.mark.parametrize("kind", KINDS)
+# Few trees leave rows in every bag, which is said in a warning.
+pytestmark = pytest.mark.filterwarnings("ignore:.*no out-of-bag prediction")
+
+
+def target(kind: Any) -> Any:
+    return CLASSES if kind is RandomForestClassifier else NUMBERS
+
+
+# Copies
+
+
+@EACH
+def test_copies(kind: Any) -> None:
+    options = {"quantiles": True} if kind is RandomForestRegressor else {}
+    model = kind(20, oob_score=True, importance=True, **options).fit(X, target(kind))
+    again = clone(model)
+    assert not hasattr(again, "forest_")
+    assert again.get_params() == model.get_params()
+    assert everything(again.fit(X, target(kind))) == everything(model)
+    for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert everything(copied) == everything(model)
+        assert not copied.forest_.nodes.flags.writeable
+        np.testing.assert_array_equal(copied.predict(NEW), model.predict(NEW))
+
+
+def test_the_arrays_of_a_forest_cannot_be_changed() -> None:
+    forest = classes(2).forest_
+    arrays = [value for value in vars(forest).values() if isinstance(value, np.ndarray)]
+    assert len(arrays) >= 7
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+
+
+# Among others
+
+
+@EACH
+def test_a_search(kind: Any) -> None:
+    grid = {"max_features": [1, 0.5], "min_samples_leaf": [1, 30]}
+    search = GridSearchCV(kind(4), grid, cv=3).fit(X, target(kind))
+    assert len(set(search.cv_results_["mean_test_score"])) > 2
+    assert search.best_estimator_.min_samples_leaf == search.best_params_["min_samples_leaf"]
+    assert search.predict(NEW).shape == (len(NEW),)
+
+
+@EACH
+def test_a_pipeline_and_cross_validation(kind: Any) -> None:
+    rows = X[[*"bcdef"]]
+    pipe = make_pipeline(StandardScaler(), kind(10)).fit(rows, target(kind))
+    assert pipe.score(rows, target(kind)) > 0.6
+    scores = cross_val_score(kind(10), X, target(kind), cv=3)
+    assert scores.mean() > 0.2
+    chosen = SelectFromModel(kind(10), threshold=0.1).fit(rows, target(kind))
+    assert "b" in chosen.get_feature_names_out()
+    found = permutation_importance(
+        kind(10).fit(rows, target(kind)), rows, target(kind), n_repeats=2, random_state=0
+    )
+    assert found.importances_mean.argmax() == 0
+
+
+@EACH
+def test_feature_names(kind: Any) -> None:
+    y = target(kind)
+    model = kind(3).fit(X, y)
+    assert model.feature_names_in_.tolist() == list(X.columns)
+    assert model.n_features_in_ == 8
+    assert model.schema_.names == list(X.columns)
+    plain = X[[*"bcdef"]].to_numpy()
+    without = kind(3).fit(plain, y)
+    assert not hasattr(without, "feature_names_in_")
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        kind(3).fit(X[[*"bcdef"]], y).predict(plain)
+    with pytest.warns(UserWarning, match="X has feature names, but"):
+        without.predict(X[[*"bcdef"]])
+
+
+def test_columns_and_rows_in_other_frames() -> None:
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    words = X.assign(size=X["size"].astype(object))
+    model = RandomForestClassifier(5).fit(words, CLASSES)
+    said = model.predict_proba(words)
+    for frame in (pl.from_pandas(words), pa.Table.from_pandas(words)):
+        np.testing.assert_array_equal(model.predict_proba(frame), said)
+        assert shape(RandomForestClassifier(5).fit(frame, CLASSES)) == shape(model)
+    table = ceiba.data.table.Table.of(words)
+    np.testing.assert_array_equal(model.predict_proba(table), said)
+
+
+# Other engines
+
+
+@pytest.fixture
+def files(tmp_path: Any) -> Any:
+    """The table in three files."""
+    pytest.importorskip("pyarrow")
+    frame = X.assign(size=X["size"].astype(str), y=CLASSES, z=NUMBERS)
+    for k in range(3):
+        frame.iloc[80 * k : 80 * k + 80].to_parquet(tmp_path / f"part{k}.parquet", index=False)
+    return tmp_path / "*.parquet"
+
+
+REFUSED = "needs its rows in memory and was given a"
+
+
+@EACH
+def test_files_are_refused_for_fitting_and_predicted(kind: Any, files: Any) -> None:
+    name = "y" if kind is RandomForestClassifier else "z"
+    scanned = ceiba.scan(files, columns=list(X.columns), target=name)
+    with pytest.raises(ValueError, match=f"{kind.__name__} {REFUSED}"):
+        kind(3).fit(scanned)
+    with pytest.raises(ValueError, match=f"{kind.__name__} {REFUSED}"):
+        kind(3, max_bins=16).fit(scanned)
+    frame = X.assign(size=X["size"].astype(str))
+    model = kind(5).fit(frame, target(kind))
+    np.testing.assert_array_equal(model.predict(scanned), model.predict(frame))
+    np.testing.assert_array_equal(model.apply(scanned), model.apply(frame))
+    assert model.score(scanned) == pytest.approx(model.score(frame, target(kind)), rel=1e-12)
+    with pytest.raises(ValueError, match="rows in memory"):
+        model.oob_importance(scanned, None)
+
+
+@pytest.fixture
+def client() -> Any:
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with (
+        distributed.LocalCluster(processes=False, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.dask
+@pytest.mark.xdist_group("dask in process")
+@pytest.mark.filterwarnings("ignore:Port 8787")
+@pytest.mark.usefixtures("client")
+def test_dask_is_refused_for_fitting_and_predicted() -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    rows = X[[*"bcdef"]]
+    for kind in KINDS:
+        frame = dd.from_pandas(rows.assign(y=target(kind)), npartitions=2)
+        with pytest.raises(ValueError, match=f"{kind.__name__} {REFUSED}"):
+            kind(3).fit(frame[[*"bcdef"]], frame["y"])
+        model = kind(3).fit(rows, target(kind))
+        before = everything(model)
+        with pytest.raises(ValueError, match=REFUSED):
+            model.fit(frame[[*"bcdef"]], frame["y"])
+        assert everything(model) == before
+        found = model.predict(frame[[*"bcdef"]])
+        np.testing.assert_array_equal(np.asarray(found), model.predict(rows))
+
+
+# Trees to look at
+
+
+@pytest.mark.parametrize("fit", [classes, numbers])
+@pytest.mark.parametrize("options", [{}, {"missing": "branch"}, {"max_depth": 1}], ids=str)
+def test_one_tree_says_what_the_forest_takes_from_it(fit: Any, options: dict[str, Any]) -> None:
+    model = fit(4, **options)
+    table = ceiba.data.table.Table.of(X)
+    said = []
+    for t in range(4):
+        tree = model.tree(t)
+        leaf = model.apply(X)[:, t]
+        np.testing.assert_array_equal(tree.apply(table), leaf)
+        assert tree.is_leaf[leaf].all()
+        value = tree.value[leaf]
+        said.append(value / value.sum(axis=1, keepdims=True) if fit is classes else value[:, 0])
+        assert tree.weight[0] == len(X)
+        assert "word" in tree.to_text() or options
+    np.testing.assert_allclose(model._told(X), np.mean(said, axis=0), rtol=1e-12, atol=1e-12)
+    assert not any(np.array_equal(a, b) for a, b in combinations(said, 2))

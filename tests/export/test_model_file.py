@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import os
+import pickle
+import stat
+import zipfile
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.random import RandomState
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier
+
+from ceiba.data.schema import Column, Kind, Schema
+from ceiba.export import ModelFileError, archive, load, model_file, registry, save
+from tests.export.toy_model import PLAIN, Child, Toy, again, rich_toy
+
+pytestmark = pytest.mark.usefixtures("toys")
+
+
+def test_everything_comes_back(tmp_path):
+    model = rich_toy()
+    back = again(model, tmp_path)
+    assert type(back) is Toy
+    assert (back.size, back.random_state, back.member.size, back.member_.size) == (2, 0, 7, 9)
+    assert back.member_.value_ == 1.5
+    assert not hasattr(back.member, "value_")
+    np.testing.assert_array_equal(back.init, np.eye(2))
+    assert back.schema_ == model.schema_
+    assert back.feature_names_in_.dtype == object
+    assert back.feature_names_in_.tolist() == ["colour", "age"]
+    assert back.labels_.dtype == np.int32
+    assert back.pair_ == (1, [2.5, "x"])
+    assert back.table_ == {1: None, "a": (True,)}
+    assert (type(back._private), back._private) == (np.float32, np.float32(0.1))
+    assert (type(back.count_), back.count_) == (np.int64, 3)
+    assert back.inf_ == float("-inf")
+    assert [frame.step for frame in back.trace_] == [frame.step for frame in model.trace_]
+    np.testing.assert_array_equal(back.trace_[-1]["x"], model.trace_[-1]["x"])
+    assert back.centres_.flags.writeable
+    assert pickle.loads(pickle.dumps(back)).pair_ == (1, [2.5, "x"])
+
+
+def test_private_scratch_is_not_saved(tmp_path):
+    model = Toy().fit()
+    model._scratch = object()
+    model.__dict__["_hidden_"] = object()
+    assert set(vars(again(model, tmp_path))) == set(vars(Toy().fit()))
+
+
+VALUES = st.recursive(
+    PLAIN,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.lists(inner, max_size=3).map(tuple),
+        st.dictionaries(st.one_of(st.text(max_size=3), st.integers()), inner, max_size=3),
+    ),
+    max_leaves=8,
+)
+
+
+def same(a, b) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    return a == b or (a != a and b != b)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(VALUES)
+def test_plain_values_come_back(tmp_path, value):
+    assert same(again(Toy().fit(value_=value), tmp_path).value_, value)
+
+
+DTYPES = st.one_of(
+    hnp.boolean_dtypes(),
+    hnp.integer_dtypes(endianness="?"),
+    hnp.unsigned_integer_dtypes(endianness="?"),
+    hnp.floating_dtypes(sizes=(16, 32, 64), endianness="?"),
+    hnp.unicode_string_dtypes(min_len=1, max_len=5),
+    hnp.datetime64_dtypes(endianness="="),
+    hnp.timedelta64_dtypes(endianness="="),
+)
+ARRAYS = DTYPES.flatmap(
+    lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0))
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(ARRAYS, st.sampled_from(["C", "F", "strided"]), st.booleans())
+def test_arrays_come_back_bit_for_bit(tmp_path, array, order, mmap):
+    array = np.asarray(array, order="F" if order == "F" else "C")
+    if order == "strided" and array.ndim:
+        array = array[::-1]
+    back = again(Toy().fit(array_=array), tmp_path, mmap=mmap).array_
+    assert back.dtype == array.dtype.newbyteorder("=")
+    assert back.shape == array.shape
+    assert back.tobytes() == array.astype(back.dtype).tobytes()
+    assert back.flags.f_contiguous == array.flags.f_contiguous or order == "strided"
+
+
+SCALARS = [
+    np.True_,
+    np.int8(-3),
+    np.uint64(2**64 - 1),
+    np.float16(0.1),
+    np.float32(1e-45),
+    np.float64("nan"),
+    np.float64("-inf"),
+    np.float64(-0.0),
+    np.str_("ü"),
+    np.str_(""),
+    np.datetime64("2020-02-02T02:02:02.000000002", "ns"),
+    np.datetime64("NaT"),
+    np.timedelta64(5, "D"),
+]
+
+
+@pytest.mark.parametrize("value", SCALARS, ids=repr)
+def test_numpy_scalars_come_back(tmp_path, value):
+    back = again(Toy().fit(value_=value), tmp_path).value_
+    assert back.dtype == value.dtype
+    assert back.tobytes() == value.tobytes()
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        ("b", "a", "", "ü\ud800"),
+        (1, 2, -(2**60)),
+        (0.5, 1.0, float("inf")),
+        (False, True),
+        (np.str_("x"), np.str_("y")),
+    ],
+    ids=repr,
+)
+def test_level_labels_keep_their_types(tmp_path, levels):
+    schema = Schema((Column("c", Kind.ORDINAL, levels, "codes"),))
+    back = again(Toy().fit(schema_=schema), tmp_path).schema_
+    assert back == schema
+    assert [type(level) for level in back[0].levels] == [type(level) for level in levels]
+
+
+def test_object_arrays_of_plain_values_come_back(tmp_path):
+    classes = np.array([["a", 1], [2.5, None]], dtype=object)
+    back = again(Toy().fit(classes_=classes), tmp_path).classes_
+    assert back.dtype == object
+    assert back.tolist() == [["a", 1], [2.5, None]]
+
+
+def test_numpy_reads_the_arrays_and_they_are_aligned(tmp_path):
+    path = tmp_path / "model.ceiba"
+    save(rich_toy(), path)
+    with np.load(path, allow_pickle=False) as arrays:
+        np.testing.assert_array_equal(arrays["model/centres_"], np.ones((3, 2)))
+    content = path.read_bytes()
+    with zipfile.ZipFile(path) as opened:
+        assert opened.testzip() is None
+        for info in opened.infolist():
+            assert info.compress_type == zipfile.ZIP_STORED
+            assert info.date_time == (1980, 1, 1, 0, 0, 0)
+            if info.filename.endswith(".npy"):
+                data = content.index(b"\x93NUMPY", info.header_offset)
+                assert data % 64 == 0
+
+
+def test_large_entries_are_aligned_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "LARGE_ENTRY", 0)
+    model = rich_toy()
+    back = again(model, tmp_path, mmap=True)
+    np.testing.assert_array_equal(back.centres_, model.centres_)
+
+
+def test_equal_models_give_equal_bytes(tmp_path):
+    for name in ("a", "b"):
+        save(rich_toy(), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    save(load(tmp_path / "a", mmap=True), tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_mapped_arrays_are_read_only_views_of_the_file(tmp_path):
+    model = rich_toy().fit(empty_=np.empty((0, 3)))
+    back = again(model, tmp_path, mmap=True)
+    assert isinstance(back.centres_, np.memmap)
+    assert back.empty_.shape == (0, 3)
+    with pytest.raises(ValueError, match="read-only"):
+        back.centres_[0] = 0
+    np.testing.assert_array_equal(back.centres_, model.centres_)
+    assert back.centres_.ctypes.data % 64 == 0
+
+
+def test_saving_replaces_in_one_step(tmp_path, monkeypatch):
+    path = tmp_path / "model.ceiba"
+    save(Toy(1).fit(), path)
+    before = path.read_bytes()
+
+    def fails(*args):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(model_file, "write", fails)
+    with pytest.raises(OSError, match="disk full"):
+        save(Toy(2).fit(), path)
+    monkeypatch.undo()
+    monkeypatch.setitem(registry.ESTIMATORS, "Toy", "tests.export.toy_model")
+    with pytest.raises(ModelFileError):
+        save(Toy(2).fit(bad_=object()), path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["model.ceiba"]
+    save(Toy(2).fit(), path)
+    assert load(path).size == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions and links")
+def test_permissions_and_links_are_those_of_an_ordinary_write(tmp_path):
+    (tmp_path / "plain").write_bytes(b"")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    save(Toy().fit(), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "target")]
+    assert modes[0] == modes[1]
+
+
+def loop():
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    ("model", "text"),
+    [
+        (Toy(random_state=RandomState(0)).fit(), "random_state: it is a RandomState; set"),
+        (Toy(init=max).fit(), "model/init: it is a function"),
+        (Toy().fit(a_=lambda: 1), "model/a_: it is a function"),
+        (
+            Toy(member=DecisionTreeClassifier()).fit(),
+            "model/member: it is a DecisionTreeClassifier, which is not one of Ceiba's own models",
+        ),
+        (Toy().fit(a_=[Toy(), Child().fit()]), "model/a_/1: it is a Child, which is not"),
+        (Toy().fit(a_={"x": {1, 2}}), "model/a_/0: it is a set; a model file keeps numbers"),
+        (Toy().fit(a_=b"x"), "it is a bytes"),
+        (Toy().fit(a_=1j), "it is a complex"),
+        (Toy().fit(a_=np.ones(2, complex)), "cannot keep an array of complex128"),
+        (Toy().fit(a_=np.ones(2, np.longdouble)), "cannot keep an array of"),
+        (Toy().fit(a_=np.zeros(2, [("x", "f8")])), "cannot keep an array of"),
+        (Toy().fit(a_=np.array([object()])), "cannot keep an object array that holds a object"),
+        (Toy().fit(a_=np.ma.masked_array([1, 2], [0, 1])), "it is a MaskedArray"),
+        (Toy().fit(a_=np.longdouble(1)), "cannot keep a number of"),
+        (Toy().fit(a_={(1, 2): 3}), r"the key \(1, 2\) is a tuple"),
+        (Toy().fit(a_=2**2000), "whole numbers of up to 1024 bits"),
+        (Toy().fit(a_=loop()), "nested too deeply"),
+        (
+            Toy().fit(a_=Schema((Column("c", Kind.NOMINAL, ([1],), "codes"),))),
+            "model/a_: it is not a sound Schema",
+        ),
+        (Toy(0).fit(), "size must be an integer of at least 1, not 0"),
+        (Toy(member=Toy(0)).fit(), "model/member: Toy: size must be"),
+        (Toy().fit(index_=11), "does not fit together: the index passes the limit"),
+    ],
+)  # fmt: skip
+def test_what_a_file_cannot_keep_is_refused(tmp_path, model, text):
+    with pytest.raises(ModelFileError, match=f"This Toy cannot be saved: .*{text}"):
+        save(model, tmp_path / "x")
+    assert os.listdir(tmp_path) == []
+
+
+def test_foreign_and_unfitted_models_are_refused(tmp_path):
+    for model in (DecisionTreeClassifier(), Child().fit(), 3):
+        with pytest.raises(ModelFileError, match="not one of Ceiba's own models"):
+            save(model, tmp_path / "x")
+    with pytest.raises(NotFittedError):
+        save(Toy(), tmp_path / "x")

@@ -1,0 +1,176 @@
+"""Clusters on paper."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from PIL import Image
+from sklearn.cluster import KMeans as TheirKMeans
+from sklearn.decomposition import PCA
+
+from ceiba import plots
+from ceiba.cluster.kmeans import KMeans
+from ceiba.plots.plane import EncodedRows, Plane
+from ceiba.plots.style import PALETTE
+from tests.plots.figures import blobs, mixed_frame
+
+
+def row_collections(ax, k):
+    """The points of each cluster, drawn before the two rings of each centre."""
+    assert len(ax.collections) == 3 * k
+    return ax.collections[:k]
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_rows_stand_where_they_are_in_the_colour_of_their_cluster():
+    X = blobs()
+    model = KMeans(3).fit(X)
+    figure = plots.clusters(X, model)
+    (ax,) = figure.axes
+    for cluster, points in enumerate(row_collections(ax, 3)):
+        np.testing.assert_allclose(points.get_offsets(), X[model.labels_ == cluster])
+        assert to_hex(points.get_facecolor()[0]).upper() == PALETTE[cluster]
+    assert texts(ax) == ["0", "1", "2"]
+    np.testing.assert_allclose([text.xy for text in ax.texts], model.cluster_centers_)
+    assert ax.get_title(loc="left") == "KMeans, 3 clusters of 90 rows"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x0", "x1")
+
+
+def test_legend_counts_the_rows():
+    X = blobs()
+    model = KMeans(3).fit(X)
+    legend = plots.clusters(X, model).axes[0].get_legend()
+    sizes = np.bincount(model.labels_)
+    assert [t.get_text() for t in legend.get_texts()] == [
+        f"{cluster}  ({size} rows)" for cluster, size in enumerate(sizes)
+    ]
+
+
+def test_many_clusters_need_no_legend_and_other_markers():
+    X = blobs(200, k=15)
+    ax = plots.clusters(X, KMeans(15).fit(X)).axes[0]
+    assert ax.get_legend() is None
+    first, eighth = (ax.collections[c].get_paths()[0].vertices for c in (0, 7))
+    assert first.shape != eighth.shape
+    assert to_hex(ax.collections[0].get_facecolor()[0]) == to_hex(
+        ax.collections[7].get_facecolor()[0]
+    )
+
+
+def test_more_columns_are_drawn_on_principal_components():
+    X = blobs(d=5)
+    ax = plots.clusters(X, KMeans(3).fit(X)).axes[0]
+    pca = PCA(2).fit(X)
+    shares = pca.explained_variance_ratio_
+    assert ax.get_xlabel() == f"principal axis 1 ({shares[0]:.0%} of variance)"
+    assert ax.get_ylabel() == f"principal axis 2 ({shares[1]:.0%} of variance)"
+    drawn = np.concatenate([points.get_offsets() for points in row_collections(ax, 3)])
+    np.testing.assert_allclose(drawn.var(axis=0), pca.transform(X).var(axis=0), rtol=1e-9)
+
+
+def test_plane_is_scikit_learns_up_to_sign():
+    X = blobs(d=6)
+    placed = Plane.of(EncodedRows.of(X)).place(X)
+    expected = PCA(2).fit_transform(X)
+    centred = placed - placed.mean(axis=0)
+    np.testing.assert_allclose(np.abs(centred), np.abs(expected), atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1.0, 1e150])
+def test_plane_of_any_scale(unit):
+    X = blobs(d=4)
+    placed = Plane.of(EncodedRows.of(X * unit)).place(X * unit)
+    np.testing.assert_allclose(placed / unit, Plane.of(EncodedRows.of(X)).place(X), rtol=1e-9)
+
+
+def test_gaps_are_drawn_at_the_mean():
+    X = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 5.0]])
+    placed = Plane.of(EncodedRows.of(X)).place(X)
+    assert placed.tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+
+
+def test_one_column_is_spread_over_the_height():
+    X = blobs(d=1)
+    figure = plots.clusters(X, KMeans(2).fit(X))
+    (ax,) = figure.axes
+    drawn = np.concatenate([points.get_offsets() for points in row_collections(ax, 2)])
+    np.testing.assert_allclose(np.sort(drawn[:, 0]), np.sort(X[:, 0]))
+    assert np.histogram(drawn[:, 1], bins=5, range=(0, 1))[0].min() >= 15
+    assert len(ax.get_yticks()) == 0
+
+
+def test_tables_with_labels_and_gaps_are_drawn():
+    frame = mixed_frame()
+    model = KMeans(3).fit(frame)
+    ax = plots.clusters(frame, model).axes[0]
+    sizes = [len(points.get_offsets()) for points in row_collections(ax, 3)]
+    assert sizes == np.bincount(model.labels_).tolist()
+
+
+def test_rows_of_one_colour_are_read_under_the_models_schema():
+    frame = mixed_frame()
+    model = KMeans(3).fit(frame)
+    red = frame[frame["colour"] == "red"]
+    ax = plots.clusters(red, model).axes[0]
+    assert sum(len(points.get_offsets()) for points in row_collections(ax, 3)) == len(red)
+
+
+def test_large_tables_are_sampled():
+    X = blobs(500)
+    model = KMeans(3).fit(X)
+
+    def drawn(**options):
+        ax = plots.clusters(X, model, **options).axes[0]
+        return ax, np.concatenate([p.get_offsets() for p in row_collections(ax, 3)])
+
+    ax, first = drawn(max_points=50)
+    assert len(first) == 50
+    assert ax.get_title(loc="left") == "KMeans, 3 clusters of 500 rows (50 drawn)"
+    assert not np.array_equal(first, drawn(max_points=50, random_state=1)[1])
+    with pytest.raises(ValueError, match="max_points=0"):
+        drawn(max_points=0)
+
+
+def test_given_axes_are_used():
+    X = blobs()
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert plots.clusters(X, KMeans(3).fit(X), ax=right) is figure
+    assert len(right.collections) == 9
+    assert not left.collections
+
+
+def test_models_of_scikit_learn_are_drawn():
+    X = blobs()
+    model = TheirKMeans(3, n_init=1, random_state=0).fit(X)
+    assert len(plots.clusters(X, model).axes[0].collections) == 9
+
+
+def test_nothing_is_clipped():
+    X = blobs(d=5)
+    figure = plots.clusters(X, KMeans(3).fit(X))
+    figure.draw_without_rendering()
+    box, page = figure.get_tightbbox(), figure.get_size_inches()
+    assert box.x0 >= 0
+    assert box.y0 >= 0
+    assert box.x1 <= page[0]
+    assert box.y1 <= page[1]
+
+
+def test_picture_shows_itself():
+    X = blobs()
+    html = plots.clusters(X, KMeans(3).fit(X))._repr_html_()
+    assert html.startswith('<img src="data:image/png;base64,iVBOR')
+
+
+def test_picture_saves_itself(tmp_path):
+    X = blobs()
+    picture = plots.clusters(X, KMeans(3).fit(X))
+    assert picture.save(tmp_path / "new" / "clusters.png") is picture
+    with Image.open(tmp_path / "new" / "clusters.png") as image:
+        assert image.size == (768, 576)
