@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find cpp/core cpp/bindings -name '*.[ch]pp')
 PACKAGES := $(shell find src/ceiba -name __init__.py)
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test lint bench docs soak stubs clean
+.PHONY: run test test-slow soak lint bench docs dist stubs clean
 
 run: $(VENV)/.installed
 	$(BIN)/python examples/compare_kmeans.py
@@ -16,8 +17,13 @@ run: $(VENV)/.installed
 	$(BIN)/python examples/boosting_rounds.py
 	$(BIN)/python examples/mixture_iris.py
 
+# What guards a change: units, contracts, oracles on a third of their examples, docstrings.
 test: $(VENV)/.installed build/core-tests/.passed
-	$(BIN)/python -m pytest -m "not soak" -n 2 --dist loadgroup
+	$(PYTEST) -m "not slow and not soak" --doctest-modules tests src/ceiba
+
+# The rest: all estimator variants, every hypothesis example, pages, wheel, benchmark code.
+test-slow: $(VENV)/.installed
+	CEIBA_EXAMPLES=1 $(PYTEST) -m "(slow or hypothesis) and not soak" tests
 
 soak: $(VENV)/.installed
 	$(BIN)/python -m pytest -m soak --timeout 3600
@@ -26,6 +32,7 @@ lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(shell find cpp -name '*.[ch]pp')
+	$(BIN)/python tools/check_language.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -35,11 +42,14 @@ bench: $(VENV)/.bench
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
 
+dist: $(VENV)/.installed
+	$(BIN)/python -m build --no-isolation --outdir dist .
+
 stubs: $(VENV)/.installed
 	$(BIN)/python -m nanobind.stubgen -q -m ceiba._native -o src/ceiba/_native.pyi
 
 clean:
-	rm -rf build docs/_build docs/gallery out
+	rm -rf build dist docs/_build docs/gallery docs/_generated out
 
 $(VENV)/.tools:
 	$(PYTHON) -m venv $(VENV)
@@ -48,9 +58,9 @@ $(VENV)/.tools:
 	touch $@
 
 # Editable: Python sources are used in place. Built again when C++ changed; installed again when a
-# package was added, because the editable finder knows packages from the time of installation.
+# package was added, because the editable finder lists the packages at the time of installation.
 $(VENV)/.installed: $(VENV)/.tools pyproject.toml $(NATIVE) $(PACKAGES)
-	$(BIN)/pip install -q --no-build-isolation -e ".[test,files,app,dask]"
+	$(BIN)/pip install -q --no-build-isolation -e ".[test,files,plots,dask]"
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.installed

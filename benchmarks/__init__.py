@@ -1,1 +1,1 @@
-"""Ceiba side by side with its peers, as ratios: ``python -m benchmarks --list``."""
+"""Compare Ceiba with its peers, as ratios: ``python -m benchmarks --list``."""

@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME ...]``: run workloads side by side with the peers."""
+"""Compare Ceiba with its peers: ``python -m benchmarks [NAME ...]``."""
 
 from __future__ import annotations
 
@@ -7,129 +7,135 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from benchmarks.machine import fix_threads
+from benchmarks.machine import set_threads
 
 if TYPE_CHECKING:
-    from benchmarks.workload import Contestant, Workload
+    from benchmarks.workload import Implementation, Workload
 
-FEWEST_ROUNDS = 5
+MIN_ROUNDS = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what is asked; 1 if a quality check of ours failed, whatever the times."""
+    """Run the selected workloads; return 1 if a quality check of ours failed."""
     parser = make_parser()
-    asked = parser.parse_args(arguments)
-    rounds = asked.rounds or (2 if asked.quick else FEWEST_ROUNDS)
-    if rounds < FEWEST_ROUNDS and not asked.quick:
-        parser.error(f"at least {FEWEST_ROUNDS} rounds make a measurement; --quick allows fewer")
-    threads = fix_threads(asked.threads)
-    # Only now: NumPy and the peers read the number of threads when they are loaded.
+    args = parser.parse_args(arguments)
+    rounds = args.rounds or (2 if args.quick else MIN_ROUNDS)
+    if rounds < MIN_ROUNDS and not args.quick:
+        parser.error(f"--rounds must be at least {MIN_ROUNDS} without --quick, got {rounds}.")
+    threads = set_threads(args.threads)
+    # Not before: NumPy and the peers read the number of threads when they are loaded.
     from benchmarks import workloads
 
     try:
-        selected = workloads.chosen(asked.names)
+        selected = workloads.select(args.names)
     except LookupError as error:
         parser.error(str(error))
-    if asked.list:
-        print("\n".join(f"{w.name:24} {w.rows:>9,} rows, {w.title}" for w in selected))
+    if args.list:
+        print("\n".join(f"{w.name:32} {w.n_rows:>9,} rows, {w.title}" for w in selected))
         return 0
-    if asked.instructions is not None:
-        return count_instructions(selected, asked)
-    if asked.memory:
-        return weigh_memory(selected, asked)
+    if args.instructions is not None:
+        return print_instructions(selected, args)
+    if args.memory:
+        return print_memory(selected, args)
     print(f"{threads} threads each; * marks the fastest peer\n")
-    return race(selected, rounds, asked)
+    return compare(selected, rounds, args)
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="workloads or families (kmeans); default: all")
-    add("--list", action="store_true", help="list the workloads and stop")
-    add("--rounds", type=positive, help=f"timed rounds, at least {FEWEST_ROUNDS} (default)")
-    add("--quick", action="store_true", help="small data, 2 rounds: to try the harness itself")
+    add("--list", action="store_true", help="list the workloads and exit")
+    add("--rounds", type=positive_int, help=f"timed rounds, at least {MIN_ROUNDS} (default)")
+    add("--quick", action="store_true", help="small data, 2 rounds: a test of the harness")
     add("--seed", type=int, default=0, help="seed of the data (default 0)")
-    add("--threads", type=positive, help="threads of everyone (default: OMP_NUM_THREADS or all)")
-    add("--memory", action="store_true", help="peak memory, each contestant in a fresh process")
+    add("--threads", type=positive_int, help="threads (default: OMP_NUM_THREADS or all cores)")
+    add("--memory", action="store_true", help="peak memory, each in a fresh process")
     add(
         "--instructions",
         metavar="LABEL",
-        help="instructions of the contestants whose label contains LABEL, by callgrind",
+        help="instructions of the implementations whose label contains LABEL, by callgrind",
     )
     return parser
 
 
-def positive(text: str) -> int:
-    """A whole number of at least one."""
+def positive_int(text: str) -> int:
+    """Convert to an integer of at least 1."""
     value = int(text)
     if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is not at least 1")
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}.")
     return value
 
 
-def race(selected: Sequence[Workload], rounds: int, asked: argparse.Namespace) -> int:
-    """Time the workloads; print each table and write its JSON as soon as it is there."""
+def compare(selected: Sequence[Workload], rounds: int, args: argparse.Namespace) -> int:
+    """Time the workloads; print each table and write its JSON as soon as it is ready."""
     from benchmarks import harness, report
 
-    good = True
+    passed = True
     for workload in selected:
-        outcome = harness.run(workload, rounds=rounds, seed=asked.seed, quick=asked.quick)
-        print(report.table(outcome), flush=True)
-        name = f"{workload.name}-quick" if asked.quick else workload.name
-        told = {"seed": asked.seed, "quick": asked.quick, **report.as_json(outcome)}
-        print(f"\nwritten: benchmarks/results/{report.write(name, told).name}\n", flush=True)
-        good = good and outcome.good
-    if not good:
+        comparison = harness.run(workload, rounds=rounds, seed=args.seed, quick=args.quick)
+        print(report.table(comparison), flush=True)
+        name = f"{workload.name}-quick" if args.quick else workload.name
+        content = {"seed": args.seed, "quick": args.quick, **report.to_json(comparison)}
+        print(f"\nwritten: benchmarks/results/{report.write(name, content).name}\n", flush=True)
+        passed = passed and comparison.passed
+    if not passed:
         print("The quality of ours differs: see the tables.", file=sys.stderr)
-    return 0 if good else 1
+    return 0 if passed else 1
 
 
-def count_instructions(selected: Sequence[Workload], asked: argparse.Namespace) -> int:
-    """Instructions a call of the contestants that were named."""
-    from benchmarks import alone
+def print_instructions(selected: Sequence[Workload], args: argparse.Namespace) -> int:
+    """Print the instructions per call of the implementations selected by label."""
+    from benchmarks import isolated
 
-    if not alone.has_valgrind():
-        print("valgrind is not installed: no instructions counted")
+    if not isolated.has_valgrind():
+        print("valgrind is not installed: instructions cannot be counted")
         return 0
 
-    def figure(workload: Workload, contestant: Contestant) -> str:
-        count = alone.instructions(workload, contestant, asked.seed, asked.quick)
-        return f"{count / workload.calls:>17,.0f} instructions"
+    def measure(workload: Workload, implementation: Implementation) -> str:
+        count = isolated.count_instructions(workload, implementation, args.seed, args.quick)
+        return f"{count / workload.n_calls:>17,.0f} instructions"
 
-    return print_figures(installed(selected, asked.instructions), figure)
+    return print_figures(installed(selected, args.instructions), measure)
 
 
-def weigh_memory(selected: Sequence[Workload], asked: argparse.Namespace) -> int:
-    """Peak memory of every contestant, above what its data take."""
-    from benchmarks import alone
+def print_memory(selected: Sequence[Workload], args: argparse.Namespace) -> int:
+    """Print the peak memory of every implementation, above that of its data."""
+    from benchmarks import isolated
 
-    def figure(workload: Workload, contestant: Contestant) -> str:
-        raised = alone.memory(workload, contestant, asked.seed, asked.quick)
-        return f"{raised / 1e6:>10,.1f} MB above the data"
+    def measure(workload: Workload, implementation: Implementation) -> str:
+        increase = isolated.peak_memory(workload, implementation, args.seed, args.quick)
+        return f"{increase / 1e6:>10,.1f} MB above the data"
 
-    return print_figures(installed(selected, ""), figure)
+    return print_figures(installed(selected, ""), measure)
 
 
 def print_figures(
-    pairs: Sequence[tuple[Workload, Contestant]], figure: Callable[[Workload, Contestant], str]
+    pairs: Sequence[tuple[Workload, Implementation]],
+    measure: Callable[[Workload, Implementation], str],
 ) -> int:
-    """One line a contestant, in its own process; 1 if ours failed there."""
-    status = 0
-    for workload, contestant in pairs:
+    """Print one line per implementation; return 1 if one of ours failed."""
+    exit_code = 0
+    for workload, implementation in pairs:
         try:
-            told = figure(workload, contestant)
+            figure = measure(workload, implementation)
         except RuntimeError as error:
-            told = f"failed: {str(error).splitlines()[-1]}"
-            status |= contestant.ours
-        name = f"{workload.name:24} {contestant.group:10} {contestant.label:28}"
-        print(f"{name}{told}", flush=True)
-    return status
+            figure = f"failed: {str(error).splitlines()[-1]}"
+            exit_code |= implementation.ours
+        name = f"{workload.name:32} {implementation.group:10} {implementation.label:28}"
+        print(f"{name}{figure}", flush=True)
+    return exit_code
 
 
-def installed(selected: Sequence[Workload], label: str) -> list[tuple[Workload, Contestant]]:
-    """The contestants that are there and whose label contains ``label``."""
-    return [(w, c) for w in selected for c in w.contestants if label in c.label and c.installed()]
+def installed(selected: Sequence[Workload], label: str) -> list[tuple[Workload, Implementation]]:
+    """Return the installed implementations whose label contains ``label``."""
+    return [
+        (workload, each)
+        for workload in selected
+        for each in workload.implementations
+        if label in each.label and each.is_installed()
+    ]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Run a workload's contestants alternately, take minima, and judge equal quality."""
+"""Run the implementations of a workload alternately, take minima, and check equal quality."""
 
 from __future__ import annotations
 
@@ -10,127 +10,129 @@ from statistics import median
 from time import perf_counter, sleep
 from typing import Any, TypeVar
 
-from benchmarks.workload import Check, Contestant, Numbers, Workload
+from benchmarks.workload import Check, Implementation, Metrics, Workload
 
 T = TypeVar("T")
 
-# Thread pools spin for some milliseconds after their work: long enough for all to fall asleep.
-SETTLE = 0.02
+# Thread pools spin for some milliseconds after their work: long enough for all to go to sleep.
+SETTLE_SECONDS = 0.02
 
 
 @dataclass
-class Row:
-    """One contestant's line: its times a call, its quality, and what the judge says.
+class Result:
+    """Times per call, metrics and status of one implementation.
 
-    ``verdict`` is one of ``reference``, ``equal``, ``unchecked``, ``differs: ...``,
+    ``status`` is one of ``reference``, ``equal``, ``unchecked``, ``differs: ...``,
     ``failed: ...`` or ``not installed``.
     """
 
-    contestant: Contestant
+    implementation: Implementation
     seconds: list[float] = field(default_factory=list)
-    quality: Numbers = field(default_factory=dict)
-    verdict: str = "unchecked"
+    metrics: Metrics = field(default_factory=dict)
+    status: str = "unchecked"
 
     @property
     def ran(self) -> bool:
-        """Whether there are times and numbers to show."""
-        return not self.verdict.startswith(("failed", "not installed"))
+        """Whether there are times and metrics."""
+        return not self.status.startswith(("failed", "not installed"))
 
     @property
-    def counts(self) -> bool:
+    def is_comparable(self) -> bool:
         """Whether it did the same work, so that its time may be compared."""
-        return self.ran and not self.verdict.startswith("differs")
+        return self.ran and not self.status.startswith("differs")
 
     @property
-    def least(self) -> float:
-        """The fastest round."""
+    def min_seconds(self) -> float:
+        """Seconds of the fastest round."""
         return min(self.seconds)
 
     @property
-    def median(self) -> float:
-        """The middle round."""
+    def median_seconds(self) -> float:
+        """Median over the rounds."""
         return median(self.seconds)
 
 
 @dataclass
-class Outcome:
-    """What one run of a workload found."""
+class Comparison:
+    """The results of one run of a workload."""
 
     workload: Workload
-    rows: list[Row]
-    size: int
-    rounds: int
+    results: list[Result]
+    n_rows: int
+    n_rounds: int
 
-    def groups(self) -> dict[str, list[Row]]:
-        """Rows by group, in the workload's order."""
-        found: dict[str, list[Row]] = {}
-        for row in self.rows:
-            found.setdefault(row.contestant.group, []).append(row)
-        return found
+    def groups(self) -> dict[str, list[Result]]:
+        """Return the results by group, in the workload's order."""
+        groups: dict[str, list[Result]] = {}
+        for result in self.results:
+            groups.setdefault(result.implementation.group, []).append(result)
+        return groups
 
-    def ours(self, group: str) -> Row | None:
-        """The row that ratios are told from, if ours ran."""
-        return next((r for r in self.groups()[group] if r.contestant.ours and r.ran), None)
+    def ours(self, group: str) -> Result | None:
+        """Return the result that ratios refer to: the first of ours that ran."""
+        return next((r for r in self.groups()[group] if r.implementation.ours and r.ran), None)
 
-    def fastest_peer(self, group: str) -> Row | None:
-        """The fastest of the peers that did the same work."""
-        peers = [r for r in self.groups()[group] if not r.contestant.ours and r.counts]
-        return min(peers, key=lambda row: row.least, default=None)
+    def fastest_peer(self, group: str) -> Result | None:
+        """Return the fastest peer that did the same work."""
+        peers = [r for r in self.groups()[group] if not r.implementation.ours and r.is_comparable]
+        return min(peers, key=lambda result: result.min_seconds, default=None)
 
-    def times_faster(self, row: Row) -> float | None:
-        """How many times faster ours is than this row, by minima."""
-        ours = self.ours(row.contestant.group)
-        return row.least / ours.least if ours and row.ran else None
+    def relative_time(self, result: Result) -> float | None:
+        """Return the time of a result divided by ours, by minima."""
+        ours = self.ours(result.implementation.group)
+        return result.min_seconds / ours.min_seconds if ours and result.ran else None
 
     @property
-    def good(self) -> bool:
-        """False if ours failed or its quality differs. Time never matters here."""
-        ours = [row for row in self.rows if row.contestant.ours]
-        return all(row.counts or row.verdict == "not installed" for row in ours)
+    def passed(self) -> bool:
+        """False if ours failed or its quality differs; independent of time."""
+        ours = [result for result in self.results if result.implementation.ours]
+        return all(result.is_comparable or result.status == "not installed" for result in ours)
 
 
-def run(workload: Workload, *, rounds: int = 5, seed: int = 0, quick: bool = False) -> Outcome:
-    """Warm up and check every contestant once, then time them in turn, ``rounds`` times."""
-    size = workload.size(quick)
-    data = workload.data(seed, size)
-    rows = [Row(contestant) for contestant in workload.contestants]
+def run(workload: Workload, *, rounds: int = 5, seed: int = 0, quick: bool = False) -> Comparison:
+    """Run and check each implementation once, then time them in turn, ``rounds`` times."""
+    n_rows = workload.size(quick)
+    data = workload.make_data(seed, n_rows)
+    results = [Result(implementation) for implementation in workload.implementations]
     with warnings.catch_warnings():
-        # A fixed number of iterations is asked for: that it has not converged is no news.
+        # The number of iterations is fixed on purpose: warnings of non-convergence are expected.
         warnings.simplefilter("ignore")
-        for row in rows:
-            warm_up(row, workload, data)
-        runners = [row for row in rows if row.ran]
+        for result in results:
+            warm_up(result, workload, data)
+        timed = [result for result in results if result.ran]
         for turn in range(rounds):
-            for row in rotated(runners, turn):
-                seconds, _ = timed(row.contestant.run, data[row.contestant.group])
-                row.seconds.append(seconds / workload.calls)
-    outcome = Outcome(workload, rows, size, rounds)
-    for group in outcome.groups().values():
-        judge(group, workload.checked(quick))
-    return outcome
+            for result in rotate(timed, turn):
+                implementation = result.implementation
+                seconds, _ = time_call(implementation.run, data[implementation.group])
+                result.seconds.append(seconds / workload.n_calls)
+    comparison = Comparison(workload, results, n_rows, rounds)
+    for group in comparison.groups().values():
+        check_quality(group, workload.active_checks(quick))
+    return comparison
 
 
-def warm_up(row: Row, workload: Workload, data: Mapping[str, Any]) -> None:
-    """One untimed run, whose result gives the quality; an error becomes the verdict."""
-    if not row.contestant.installed():
-        row.verdict = "not installed"
+def warm_up(result: Result, workload: Workload, data: Mapping[str, Any]) -> None:
+    """Run once without timing and compute the metrics; an error becomes the status."""
+    implementation = result.implementation
+    if not implementation.is_installed():
+        result.status = "not installed"
         return
-    mine = data[row.contestant.group]
+    group_data = data[implementation.group]
     try:
-        row.quality = workload.quality(row.contestant.run(mine), mine)
+        result.metrics = workload.quality(implementation.run(group_data), group_data)
     except Exception as error:
         first_line = str(error).partition("\n")[0]
-        row.verdict = f"failed: {type(error).__name__}: {first_line}"
+        result.status = f"failed: {type(error).__name__}: {first_line}"
 
 
-def rotated(items: Sequence[T], turn: int) -> list[T]:
-    """The items from another start each turn, so that nobody always runs after the same one."""
-    start = turn % len(items) if items else 0
-    return [*items[start:], *items[:start]]
+def rotate(items: Sequence[T], turn: int) -> list[T]:
+    """Return the items with another first one per turn, so that their neighbors' effects vary."""
+    first = turn % len(items) if items else 0
+    return [*items[first:], *items[:first]]
 
 
-def timed(call: Callable[[Any], T], data: Any) -> tuple[float, T]:
-    """Seconds of one call, without garbage collection inside it."""
+def time_call(call: Callable[[Any], T], data: Any) -> tuple[float, T]:
+    """Return the seconds and the result of one call, without garbage collection during it."""
     settle()
     was_enabled = gc.isenabled()
     gc.disable()
@@ -144,32 +146,32 @@ def timed(call: Callable[[Any], T], data: Any) -> tuple[float, T]:
 
 
 def settle() -> None:
-    """Nothing left over from the contestant before: garbage gone, its threads asleep."""
+    """Collect the garbage of the previous run and let its threads go to sleep."""
     gc.collect()
-    sleep(SETTLE)
+    sleep(SETTLE_SECONDS)
 
 
-def judge(group: Sequence[Row], checks: Sequence[Check]) -> None:
-    """Compare every row of a group with its reference: the first peer that ran."""
-    reference = next((row for row in group if row.ran and not row.contestant.ours), None)
+def check_quality(group: Sequence[Result], checks: Sequence[Check]) -> None:
+    """Compare the results of a group with the reference: the first peer that ran."""
+    reference = next((r for r in group if r.ran and not r.implementation.ours), None)
     if reference is None:
         return
-    for row in group:
-        if row is reference:
-            row.verdict = "reference"
-        elif row.ran:
-            complaints = complaints_of(row, reference, checks)
-            row.verdict = f"differs: {'; '.join(complaints)}" if complaints else "equal"
+    for result in group:
+        if result is reference:
+            result.status = "reference"
+        elif result.ran:
+            failures = find_failures(result, reference, checks)
+            result.status = f"differs: {'; '.join(failures)}" if failures else "equal"
 
 
-def complaints_of(row: Row, reference: Row, checks: Sequence[Check]) -> list[str]:
-    """What each check says against a row."""
-    told = (
-        check.complaint(
-            row.contestant.group,
-            row.quality.get(check.number),
-            reference.quality.get(check.number),
+def find_failures(result: Result, reference: Result, checks: Sequence[Check]) -> list[str]:
+    """Return the messages of the checks that fail."""
+    messages = (
+        check.failure(
+            result.implementation.group,
+            result.metrics.get(check.metric),
+            reference.metrics.get(check.metric),
         )
         for check in checks
     )
-    return [text for text in told if text]
+    return [message for message in messages if message]

@@ -1,4 +1,4 @@
-"""The machine: the same number of threads for everyone, and the facts a result is told with."""
+"""The same number of threads for all libraries, and the description of the machine."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-# OpenBLAS and MKL have variables of their own that would overrule OpenMP's.
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+# OpenBLAS and MKL have variables of their own that take precedence over OpenMP's; polars has only
+# its own.
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "POLARS_MAX_THREADS",
+)
 _PACKAGES = (
     "ceiba",
     "numpy",
@@ -20,40 +26,43 @@ _PACKAGES = (
     "lightgbm",
     "xgboost",
     "ydf",
+    "pandas",
+    "polars",
+    "pyarrow",
 )
 
 
-def cores() -> int:
-    """CPUs this process may run on."""
+def n_cores() -> int:
+    """Return the number of CPUs that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def threads() -> int:
-    """Threads of every contestant: ``OMP_NUM_THREADS`` as found, else every core."""
-    found = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return int(found) if found.isdigit() and int(found) > 0 else cores()
+def n_threads() -> int:
+    """Return the threads of each implementation: ``OMP_NUM_THREADS`` if set, else all cores."""
+    value = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(value) if value.isdigit() and int(value) > 0 else n_cores()
 
 
-def fix_threads(count: int | None = None) -> int:
-    """Give every library the same number of threads.
+def set_threads(count: int | None = None) -> int:
+    """Set the same number of threads for all libraries and return it.
 
-    It has to be called before NumPy and the peers are imported: they read the environment
-    once, when they are loaded. scikit-learn, left alone, counts physical cores only.
+    Call it before NumPy and the peers are imported: they read the environment once, when they are
+    loaded. By default scikit-learn counts only physical cores.
     """
-    count = threads() if count is None else count
+    count = n_threads() if count is None else count
     for name in THREAD_VARIABLES:
         os.environ[name] = str(count)
     return count
 
 
-def facts() -> dict[str, Any]:
-    """CPU, cores, threads and versions; nothing that names the machine or its folders."""
+def describe() -> dict[str, Any]:
+    """Return CPU, cores, threads and versions; no host name and no path."""
     return {
         "cpu": cpu_model(),
-        "cores": cores(),
-        "threads": threads(),
+        "cores": n_cores(),
+        "threads": n_threads(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "versions": versions(),
@@ -61,7 +70,7 @@ def facts() -> dict[str, Any]:
 
 
 def cpu_model() -> str:
-    """The CPU's own name."""
+    """Return the model name of the CPU."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -73,11 +82,11 @@ def cpu_model() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the packages that are there."""
-    found = {}
+    """Return the versions of the installed packages."""
+    installed = {}
     for name in _PACKAGES:
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return installed

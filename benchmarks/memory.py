@@ -1,6 +1,6 @@
-"""Peak resident memory of work done in a fresh process.
+"""Measure the peak resident memory of work in a fresh process.
 
-``python -m benchmarks.memory MODULE:FUNCTION ARGUMENTS.json ANSWER.json`` is the child's side.
+``python -m benchmarks.memory MODULE:FUNCTION ARGUMENTS.json RESULT.json`` runs in the child.
 """
 
 from __future__ import annotations
@@ -23,59 +23,70 @@ _CLEAR = Path("/proc/self/clear_refs")
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """Wall time, and resident bytes of the process before the work and at its peak."""
 
     seconds: float
     before: int
     peak: int
-    answer: dict[str, Any]
+    result: dict[str, Any]
 
 
-def measure(target: str, arguments: dict[str, Any]) -> Measured:
+def measure(target: str, arguments: dict[str, Any]) -> Measurement:
     """Call ``module:function`` with keyword arguments in a new interpreter.
 
-    Its answer and its arguments must be JSON. A function whose preparation should not count
-    calls `forget_peak` between the preparation and the work.
+    Arguments and result must be JSON. A function whose preparation must not be measured calls
+    `reset_peak` between the preparation and the work.
     """
     with tempfile.TemporaryDirectory() as folder:
-        question, answer = Path(folder, "arguments.json"), Path(folder, "answer.json")
-        question.write_text(json.dumps(arguments), encoding="utf-8")
-        command = [sys.executable, "-m", "benchmarks.memory", target, str(question), str(answer)]
+        arguments_path, result_path = Path(folder, "arguments.json"), Path(folder, "result.json")
+        arguments_path.write_text(json.dumps(arguments), encoding="utf-8")
+        paths = [str(arguments_path), str(result_path)]
+        command = [sys.executable, "-m", "benchmarks.memory", target, *paths]
         done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{target} failed in its own process:\n{done.stderr.strip()}")
-        return Measured(**json.loads(answer.read_text(encoding="utf-8")))
+        return Measurement(**json.loads(result_path.read_text(encoding="utf-8")))
 
 
-def peak_resident() -> int:
-    """Largest resident size of this process so far, in bytes.
+def peak_bytes() -> int:
+    """Return the peak resident size of this process.
 
-    ``ru_maxrss`` would do, but on Linux it starts from the size of the process that forked
-    this one; ``VmHWM`` does not.
+    On Linux ``VmHWM`` is read because ``ru_maxrss`` starts from the size of the parent process
+    that forked this one.
     """
-    in_status = _status("VmHWM")
+    in_status = _read_status("VmHWM")
     if in_status is not None:
         return in_status
-    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return largest if sys.platform == "darwin" else largest * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
-def resident() -> int:
-    """Resident size of this process now, in bytes; its peak where the system does not say."""
-    in_status = _status("VmRSS")
-    return peak_resident() if in_status is None else in_status
+def resident_bytes() -> int:
+    """Return the resident size of this process; its peak where the system has no such value."""
+    in_status = _read_status("VmRSS")
+    return peak_bytes() if in_status is None else in_status
 
 
-def forget_peak() -> int:
-    """Start the peak again from the present resident size, where the system can; returns it."""
+def reset_peak() -> int:
+    """Reset the peak to the present resident size, where the system can, and return the size."""
     if _CLEAR.exists():
         _CLEAR.write_text("5", encoding="ascii")
-    return resident()
+    return resident_bytes()
 
 
-def _status(field: str) -> int | None:
-    """A size of /proc/self/status, in bytes."""
+def release_free_memory() -> None:
+    """Return freed memory to the system, where the allocator can.
+
+    Otherwise the next measured work would reuse it and seem to need none.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _read_status(field: str) -> int | None:
+    """Return a size of /proc/self/status in bytes."""
     if not _STATUS.exists():
         return None
     for line in _STATUS.read_text(encoding="utf-8").splitlines():
@@ -84,27 +95,17 @@ def _status(field: str) -> int | None:
     return None
 
 
-def main(target: str, question: str, answer: str) -> None:
-    """Import the function, call it, and leave what was measured in a file."""
+def main(target: str, arguments_path: str, result_path: str) -> None:
+    """Import the function, call it, and write the measurement to a file."""
     module, _, name = target.partition(":")
     function = getattr(import_module(module), name)
-    arguments = json.loads(Path(question).read_text(encoding="utf-8"))
-    before = resident()
+    arguments = json.loads(Path(arguments_path).read_text(encoding="utf-8"))
+    before = resident_bytes()
     start = perf_counter()
-    told = function(**arguments)
+    result = function(**arguments)
     seconds = perf_counter() - start
-    measured = {"seconds": seconds, "before": before, "peak": peak_resident(), "answer": told}
-    Path(answer).write_text(json.dumps(measured), encoding="utf-8")
-
-
-def give_back() -> None:
-    """Hand freed memory back to the system, where that can be asked for.
-
-    Otherwise what is weighed next would live in what was left, and seem to take none.
-    """
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+    content = {"seconds": seconds, "before": before, "peak": peak_bytes(), "result": result}
+    Path(result_path).write_text(json.dumps(content), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What those who grow one tree and those who grow a forest have in common."""
+"""What the peers of trees and of forests have in common."""
 
 from __future__ import annotations
 
@@ -7,53 +7,53 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from benchmarks.machine import threads
-from benchmarks.tree_data import Sample, Task
-from benchmarks.workload import Contestant
+from benchmarks.machine import n_threads
+from benchmarks.tree.data import Sample, Task
+from benchmarks.workload import Implementation
 
-ENDING = {"classes": "Classifier", "numbers": "Regressor"}
-BINS = 255
+SUFFIX = {"classification": "Classifier", "regression": "Regressor"}
+MAX_BINS = 255
 Fitted = TypeVar("Fitted")
 
 
 class Peer(NamedTuple, Generic[Fitted]):
-    """How to grow something, and the top-level module without which it cannot be done."""
+    """A function that fits a model, and the top-level module that it imports."""
 
     fit: Callable[[Sample], Fitted]
-    needs: str
+    module: str
 
-    def installed(self) -> bool:
-        """Whether its module can be found; nothing is imported."""
-        return find_spec(self.needs) is not None
+    def is_installed(self) -> bool:
+        """Return whether its module can be found, without importing it."""
+        return find_spec(self.module) is not None
 
 
-def contestants(
+def implementations(
     group: str, peers: Mapping[str, Peer[Fitted]], ours: tuple[str, ...] = ("ceiba",)
-) -> tuple[Contestant, ...]:
-    """A group in which everyone does the same work; those of these labels are ours."""
+) -> tuple[Implementation, ...]:
+    """Return a group in which all fit; ``ours`` are the labels of Ceiba's."""
     return tuple(
-        Contestant(label, peer.fit, group, ours=label in ours, needs=peer.needs)
+        Implementation(label, peer.fit, group, ours=label in ours, module=peer.module)
         for label, peer in peers.items()
     )
 
 
-def by_scikit_learn(
-    module: str, name: str, task: Task, settings: Callable[[], dict[str, Any]]
+def sklearn_fitter(
+    module: str, name: str, task: Task, parameters: Callable[[], dict[str, Any]]
 ) -> Callable[[Sample], Any]:
-    """Fit ``module.name``, with the task's ending, by scikit-learn's interface.
+    """Return a function that fits ``module.name``, with the suffix of the task.
 
-    Settings are asked for when it is fitted: threads may change till then.
+    ``parameters`` is called at every fit because the number of threads may have changed.
     """
 
     def fit(sample: Sample) -> Any:
-        made = getattr(import_module(module), name + ENDING[task])(**settings())
-        return made.fit(sample.X, sample.y)
+        model = getattr(import_module(module), name + SUFFIX[task])(**parameters())
+        return model.fit(sample.X, sample.y)
 
     return fit
 
 
-def after_codes(model: Any, **unknown: Any) -> Any:
-    """A pipeline in which levels become numbers, as if their codes had an order; then a model."""
+def ordinal_pipeline(model: Any, **unknown: Any) -> Any:
+    """Return a pipeline that encodes categories as ordinal codes before the model."""
     compose = import_module("sklearn.compose")
     nominal = compose.make_column_selector(dtype_include="category")
     encoder = import_module("sklearn.preprocessing").OrdinalEncoder(**unknown)
@@ -61,17 +61,17 @@ def after_codes(model: Any, **unknown: Any) -> Any:
     return import_module("sklearn.pipeline").make_pipeline(table, model)
 
 
-def lightgbm_unregularised() -> dict[str, Any]:
-    """LightGBM's settings under which a split needs nothing but rows on both sides."""
+def lightgbm_unregularized() -> dict[str, Any]:
+    """Return LightGBM's parameters under which a split requires only rows on both sides."""
     return {
-        "max_bin": BINS,
+        "max_bin": MAX_BINS,
         "min_data_in_bin": 1,
         "min_data_in_leaf": 1,
         "min_sum_hessian_in_leaf": 1e-9,
-        # Read for nominal columns only. Levels are sorted by a ratio that needs one row each.
+        # For nominal columns only: categories are sorted by a ratio that requires one row each.
         "cat_smooth": 1.0,
         "cat_l2": 0.0,
         "min_data_per_group": 1,
-        "num_threads": threads(),
+        "num_threads": n_threads(),
         "verbose": -1,
     }

@@ -1,4 +1,4 @@
-"""An outcome as a table of ratios and as JSON."""
+"""Print a comparison as a table of ratios and write it as JSON."""
 
 from __future__ import annotations
 
@@ -6,64 +6,67 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import Outcome, Row
-from benchmarks.machine import facts
+from benchmarks.harness import Comparison, Result
+from benchmarks.machine import describe
 
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 RESULTS = Path(__file__).parent / "results"
 
 
-def table(outcome: Outcome) -> str:
-    """One block a group; ours is 1.00, ``*`` marks the fastest peer."""
-    workload = outcome.workload
+def table(comparison: Comparison) -> str:
+    """Return one block per group; ours is 1.00, ``*`` marks the fastest peer."""
+    workload = comparison.workload
     lines = [
         f"{workload.name}: {workload.title}",
-        f"{outcome.size:,} rows, {outcome.rounds} rounds, times a call",
+        f"{comparison.n_rows:,} rows, {comparison.n_rounds} rounds, times per call",
     ]
-    for group, rows in outcome.groups().items():
-        lines += ["", *aligned([header(group, outcome), *(cells(r, outcome) for r in rows)])]
+    for group, results in comparison.groups().items():
+        rows = [header(group, comparison), *(cells(each, comparison) for each in results)]
+        lines += ["", *align(rows)]
     return "\n".join(lines)
 
 
-def header(group: str, outcome: Outcome) -> list[str]:
-    """Column heads of one group."""
-    base = "ours = 1.00" if outcome.ours(group) else "fastest peer = 1.00"
-    return [group, "least", "median", base, *numbers(outcome), "quality"]
+def header(group: str, comparison: Comparison) -> list[str]:
+    """Return the column headings of one group."""
+    base = "time / ours" if comparison.ours(group) else "time / fastest"
+    return [group, "min", "median", base, *metric_names(comparison), "quality"]
 
 
-def numbers(outcome: Outcome) -> list[str]:
-    """Names of the quality numbers, in the order in which they first appear."""
-    return list(dict.fromkeys(name for row in outcome.rows for name in row.quality))
+def metric_names(comparison: Comparison) -> list[str]:
+    """Return the names of the metrics in the order of their first appearance."""
+    return list(dict.fromkeys(name for each in comparison.results for name in each.metrics))
 
 
-def cells(row: Row, outcome: Outcome) -> list[str]:
-    """One line of the table."""
-    fastest = outcome.fastest_peer(row.contestant.group)
-    label = f"  {row.contestant.label}{' *' if row is fastest else ''}"
-    names = numbers(outcome)
-    if not row.ran:
-        return [label, *[""] * (3 + len(names)), row.verdict]
-    base = outcome.ours(row.contestant.group) or fastest
-    ratio = f"{row.least / base.least:.2f}" if base else ""
-    quality = [f"{row.quality[n]:.9g}" if n in row.quality else "" for n in names]
-    return [label, duration(row.least), duration(row.median), ratio, *quality, row.verdict]
+def cells(result: Result, comparison: Comparison) -> list[str]:
+    """Return one line of the table."""
+    group = result.implementation.group
+    fastest = comparison.fastest_peer(group)
+    label = f"  {result.implementation.label}{' *' if result is fastest else ''}"
+    names = metric_names(comparison)
+    if not result.ran:
+        return [label, *[""] * (3 + len(names)), result.status]
+    base = comparison.ours(group) or fastest
+    ratio = f"{result.min_seconds / base.min_seconds:.2f}" if base else ""
+    times = [format_duration(each) for each in (result.min_seconds, result.median_seconds)]
+    metrics = [f"{result.metrics[n]:.9g}" if n in result.metrics else "" for n in names]
+    return [label, *times, ratio, *metrics, result.status]
 
 
-def aligned(lines: list[list[str]]) -> list[str]:
-    """Columns padded to their widest cell: text left, figures right."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+def align(rows: list[list[str]]) -> list[str]:
+    """Pad the columns to their widest cell: the first to the left, figures to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     last = len(widths) - 1
 
-    def pad(place: int, cell: str) -> str:
-        if place == last:
+    def pad(index: int, cell: str) -> str:
+        if index == last:
             return cell
-        return cell.ljust(widths[place]) if place == 0 else cell.rjust(widths[place])
+        return cell.ljust(widths[index]) if index == 0 else cell.rjust(widths[index])
 
-    return ["  ".join(pad(i, cell) for i, cell in enumerate(line)).rstrip() for line in lines]
+    return ["  ".join(pad(i, cell) for i, cell in enumerate(row)).rstrip() for row in rows]
 
 
-def duration(seconds: float) -> str:
-    """Seconds with the unit that reads best, three figures."""
+def format_duration(seconds: float) -> str:
+    """Format seconds with three figures, in s, ms or µs."""
     # 0.9995 rounds to 1.00 of the larger unit.
     unit, size = next((u, s) for u, s in _UNITS if seconds >= 0.9995 * s or u == "µs")
     value = seconds / size
@@ -71,48 +74,48 @@ def duration(seconds: float) -> str:
     return f"{value:.{decimals}f} {unit}"
 
 
-def as_json(outcome: Outcome) -> dict[str, Any]:
-    """Everything measured, each round included."""
+def to_json(comparison: Comparison) -> dict[str, Any]:
+    """Return all measurements, each round included."""
     groups = {}
-    for group, rows in outcome.groups().items():
-        fastest = outcome.fastest_peer(group)
+    for group, results in comparison.groups().items():
+        fastest = comparison.fastest_peer(group)
         groups[group] = {
-            "fastest_peer": fastest.contestant.label if fastest else None,
-            "rows": [row_json(row, outcome) for row in rows],
+            "fastest_peer": fastest.implementation.label if fastest else None,
+            "results": [result_to_json(each, comparison) for each in results],
         }
     return {
-        "workload": outcome.workload.name,
-        "title": outcome.workload.title,
-        "rows": outcome.size,
-        "rounds": outcome.rounds,
-        "good": outcome.good,
+        "workload": comparison.workload.name,
+        "title": comparison.workload.title,
+        "n_rows": comparison.n_rows,
+        "n_rounds": comparison.n_rounds,
+        "passed": comparison.passed,
         "groups": groups,
     }
 
 
-def row_json(row: Row, outcome: Outcome) -> dict[str, Any]:
-    """One contestant."""
-    told: dict[str, Any] = {
-        "label": row.contestant.label,
-        "ours": row.contestant.ours,
-        "verdict": row.verdict,
+def result_to_json(result: Result, comparison: Comparison) -> dict[str, Any]:
+    """Return the measurements of one implementation."""
+    content: dict[str, Any] = {
+        "label": result.implementation.label,
+        "ours": result.implementation.ours,
+        "status": result.status,
     }
-    if row.ran:
-        told |= {
-            "least": row.least,
-            "median": row.median,
-            "ours_times_faster": outcome.times_faster(row),
-            "quality": row.quality,
-            "seconds": row.seconds,
+    if result.ran:
+        content |= {
+            "min": result.min_seconds,
+            "median": result.median_seconds,
+            "relative_time": comparison.relative_time(result),
+            "metrics": result.metrics,
+            "seconds": result.seconds,
         }
-    return told
+    return content
 
 
-def write(name: str, measured: dict[str, Any], folder: Path | None = None) -> Path:
-    """Write ``NAME.json`` with the machine's facts beside what was measured."""
+def write(name: str, content: dict[str, Any], folder: Path | None = None) -> Path:
+    """Write ``NAME.json`` with the description of the machine and the measurements."""
     folder = RESULTS if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
-    text = json.dumps({"machine": facts(), **measured}, indent=2, ensure_ascii=False)
+    text = json.dumps({"machine": describe(), **content}, indent=2, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
     return path

@@ -1,4 +1,4 @@
-"""How time grows: ours timed on a logarithmic grid, and the slope of the line through it."""
+"""Time a function on a logarithmic grid of sizes and fit the slope in log-log scale."""
 
 from __future__ import annotations
 
@@ -8,51 +8,51 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import timed
+from benchmarks.harness import time_call
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """Least seconds at each size, and the exponent b of seconds = a · size^b."""
+    """Minimum seconds per size, and the exponent b of seconds = a · size^b."""
 
     sizes: tuple[int, ...]
     seconds: tuple[float, ...]
     slope: float
 
 
-def grid(first: int, last: int, points: int) -> tuple[int, ...]:
-    """Whole numbers evenly spaced by ratio, both ends included, none twice."""
-    values = np.geomspace(first, last, points).round().astype(int)
+def grid(first: int, last: int, n_points: int) -> tuple[int, ...]:
+    """Return integers evenly spaced by ratio, both ends included, without duplicates."""
+    values = np.geomspace(first, last, n_points).round().astype(int)
     return tuple(dict.fromkeys(values.tolist()))
 
 
-def scaling(
+def measure_scaling(
     run: Callable[[Any], Any],
-    data: Callable[[int], Any],
+    make_data: Callable[[int], Any],
     sizes: Sequence[int],
     *,
     rounds: int = 3,
 ) -> Scaling:
-    """Time ``run(data(size))`` for every size, of rows or of columns as ``data`` reads it.
+    """Time ``run(make_data(size))`` for every size: rows or columns, as ``make_data`` defines.
 
     Examples
     --------
-    >>> from benchmarks.scaling import grid, scaling
-    >>> found = scaling(sorted, lambda n: list(range(n))[::-1], grid(10_000, 100_000, 3))
-    >>> found.sizes
+    >>> from benchmarks.scaling import grid, measure_scaling
+    >>> result = measure_scaling(sorted, lambda n: list(range(n))[::-1], grid(10_000, 100_000, 3))
+    >>> result.sizes
     (10000, 31623, 100000)
     """
-    seconds = tuple(_least(run, data(size), rounds) for size in sizes)
-    return Scaling(tuple(sizes), seconds, slope(sizes, seconds))
+    seconds = tuple(_min_seconds(run, make_data(size), rounds) for size in sizes)
+    return Scaling(tuple(sizes), seconds, fit_slope(sizes, seconds))
 
 
-def slope(sizes: Sequence[int], seconds: Sequence[float]) -> float:
-    """Least-squares slope of log seconds over log size."""
+def fit_slope(sizes: Sequence[int], seconds: Sequence[float]) -> float:
+    """Fit the slope of log seconds over log size by least squares."""
     if len(set(sizes)) < 2:
-        raise ValueError("a slope needs at least two different sizes")
+        raise ValueError("A slope requires at least two different sizes.")
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def _least(run: Callable[[Any], Any], data: Any, rounds: int) -> float:
+def _min_seconds(run: Callable[[Any], Any], data: Any, rounds: int) -> float:
     run(data)
-    return min(timed(run, data)[0] for _ in range(rounds))
+    return min(time_call(run, data)[0] for _ in range(rounds))

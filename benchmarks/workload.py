@@ -1,4 +1,4 @@
-"""What is compared: a workload is data, contestants, and what makes their results equal."""
+"""Workloads: the data, the implementations, and the checks that make results comparable."""
 
 from __future__ import annotations
 
@@ -7,123 +7,126 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
 
-Numbers = dict[str, float]
+Metrics = dict[str, float]
 
 
 @dataclass(frozen=True)
-class Contestant:
-    """One way of doing the work.
+class Implementation:
+    """One library's way to do the work.
 
     Parameters
     ----------
     label : str
-        What the table calls it.
+        Its name in the table.
     run : callable
-        Does the work on its group's data and returns whatever ``Workload.quality`` reads.
+        Does the work on the data of its group and returns the argument of ``Workload.quality``.
     group : str
-        Contestants are compared only within a group (the same dtype, the same settings).
+        Only implementations of the same group are compared (same dtype, same settings).
     ours : bool
-        Ratios are told from the first of ours in a group; its first peer is the reference.
-    needs : str
-        Top-level module without which it is reported as not installed.
+        Whether it is Ceiba's. Ratios refer to the first of ours in a group; the first peer of a
+        group is the reference of its checks.
+    module : str
+        Top-level module it imports; without it, the status is "not installed".
     """
 
     label: str
     run: Callable[[Any], Any]
     group: str
     ours: bool = False
-    needs: str = "sklearn"
+    module: str = "sklearn"
 
-    def installed(self) -> bool:
-        """Whether its module can be found; nothing is imported."""
-        return find_spec(self.needs) is not None
+    def is_installed(self) -> bool:
+        """Return whether its module can be found, without importing it."""
+        return find_spec(self.module) is not None
 
 
 @dataclass(frozen=True)
 class Check:
-    """A quality number that must agree with the reference's, within a tolerance.
+    """A metric that must agree with the reference's within a tolerance.
 
     Parameters
     ----------
-    number : str
-        Name of the number in what ``Workload.quality`` returns.
+    metric : str
+        Key of the metric in the result of ``Workload.quality``.
     tolerance : float or mapping
-        The tolerance, or one a group.
-    kind : {"same", "no more", "no less"}
-        Equal on both sides, or only not worse: "no more" for costs, "no less" for scores.
+        The tolerance, or one per group.
+    kind : {"equal", "at most", "at least"}
+        Two-sided, or only not worse: "at most" for costs, "at least" for scores.
     relative : bool
-        The tolerance is a share of the reference's number, or else in the number's own unit.
+        Whether the tolerance is a fraction of the reference's value or in the metric's own unit.
     """
 
-    number: str
+    metric: str
     tolerance: float | Mapping[str, float]
-    kind: Literal["same", "no more", "no less"] = "same"
+    kind: Literal["equal", "at most", "at least"] = "equal"
     relative: bool = True
 
-    def complaint(self, group: str, value: float | None, reference: float | None) -> str:
-        """Why ``value`` fails, or an empty string. NaN and a number left out fail."""
+    def failure(self, group: str, value: float | None, reference: float | None) -> str:
+        """Return why ``value`` fails, or an empty string. NaN and absent metrics fail."""
         if reference is None:
-            return f"the reference gives no {self.number}"
+            return f"the reference has no {self.metric}"
         if value is None:
-            return f"gives no {self.number}"
-        allowed = self.tolerance if isinstance(self.tolerance, float) else self.tolerance[group]
+            return f"no {self.metric}"
+        tolerance = self.tolerance if isinstance(self.tolerance, float) else self.tolerance[group]
         excess = value - reference
-        off = {"same": abs(excess), "no more": excess, "no less": -excess}[self.kind]
+        error = {"equal": abs(excess), "at most": excess, "at least": -excess}[self.kind]
         # Written so that NaN fails: every comparison with it is false.
-        if off <= allowed * (abs(reference) if self.relative else 1.0):
+        if error <= tolerance * (abs(reference) if self.relative else 1.0):
             return ""
         unit = "relative" if self.relative else "absolute"
-        return f"{self.number} {value:.9g} against {reference:.9g} (allowed: {allowed:g} {unit})"
+        return (
+            f"{self.metric} {value:.9g}, reference {reference:.9g} (tolerance {tolerance:g} {unit})"
+        )
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Data, peers and ours.
+    """Data, the implementations to compare on it, and the checks of their results.
 
     Parameters
     ----------
     name : str
-        As given on the command line; the family comes first, as in ``kmeans-groups``.
+        As given on the command line; it starts with the family, as in ``kmeans-blobs``.
     title : str
-        One line: what is done, without the number of rows.
-    data : callable
-        ``data(seed, rows)`` makes the data of every group: a mapping from group to data.
-    contestants : tuple of Contestant
+        One line that describes the work, without the number of rows.
+    make_data : callable
+        ``make_data(seed, n_rows)`` returns a mapping from group to data.
+    implementations : tuple of Implementation
         In the order of the table.
     quality : callable
-        ``quality(result, data)`` gives the numbers that are shown and checked. It is not timed.
+        ``quality(result, data)`` returns the metrics that are printed and checked. Not timed.
     checks : tuple of Check
-        Which of the numbers must agree.
-    rows, quick_rows : int
-        Size of the data, and its size under ``--quick``.
-    calls : int
-        How many calls one run makes; times are told a call.
+        The metrics that must agree.
+    n_rows, quick_n_rows : int
+        Size of the data, and its size with ``--quick``.
+    n_calls : int
+        Number of calls in one run; printed times are per call.
     quick_checks : tuple of Check, optional
-        What must agree under ``--quick`` instead, where fewer rows leave more to chance.
+        Checks that replace ``checks`` with ``--quick``, where fewer rows leave more to chance.
     """
 
     name: str
     title: str
-    data: Callable[[int, int], Mapping[str, Any]]
-    contestants: tuple[Contestant, ...]
-    quality: Callable[[Any, Any], Numbers]
+    make_data: Callable[[int, int], Mapping[str, Any]]
+    implementations: tuple[Implementation, ...]
+    quality: Callable[[Any, Any], Metrics]
     checks: tuple[Check, ...]
-    rows: int
-    quick_rows: int
-    calls: int = 1
+    n_rows: int
+    quick_n_rows: int
+    n_calls: int = 1
     quick_checks: tuple[Check, ...] | None = None
 
     def size(self, quick: bool) -> int:
-        """Rows of the data."""
-        return self.quick_rows if quick else self.rows
+        """Return the number of rows."""
+        return self.quick_n_rows if quick else self.n_rows
 
-    def checked(self, quick: bool) -> tuple[Check, ...]:
-        """What must agree."""
+    def active_checks(self, quick: bool) -> tuple[Check, ...]:
+        """Return the checks that apply."""
         return self.quick_checks if quick and self.quick_checks is not None else self.checks
 
-    def contestant(self, label: str, group: str) -> Contestant:
-        """The contestant of that label and group."""
-        for each in self.contestants:
+    def find(self, label: str, group: str) -> Implementation:
+        """Return the implementation with this label in this group."""
+        for each in self.implementations:
             if (each.label, each.group) == (label, group):
                 return each
-        raise LookupError(f"workload {self.name} has no contestant {label!r} in group {group!r}")
+        raise LookupError(f"Workload {self.name} has no {label!r} in group {group!r}.")

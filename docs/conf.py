@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sphinx.errors import ExtensionError
 import ceiba
 
 project = "Ceiba"
-author = "the Ceiba developers"
+author = "The Ceiba developers"
 copyright = f"2026, {author}"
 release = ceiba.__version__
 
@@ -26,9 +27,17 @@ extensions = [
 autosummary_generate = True
 autodoc_typehints = "none"
 napoleon_google_docstring = False
+# A word of a parameter's type, such as "table", may be an attribute of several classes.
+suppress_warnings = ["ref.python"]
 exclude_patterns = ["_build", "gallery/**/*.zip"]
-html_theme = "alabaster"
-html_theme_options = {"description": "Classical learners on real tables", "page_width": "1040px"}
+html_theme = "pydata_sphinx_theme"
+html_title = "Ceiba"
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+}
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -39,24 +48,30 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,
 }
 
+# Pages whose code saves the pictures that they show.
+PICTURE = ".. image:: out/"
+
 
 def setup(app: Any) -> None:
-    """Called by Sphinx when it starts."""
+    """Connect the hooks; Sphinx calls this when it starts."""
     app.connect("builder-inited", draw_pages)
-    app.connect("autodoc-process-docstring", unlink)
+    app.connect("autodoc-process-docstring", remove_references)
 
 
 def draw_pages(app: Any) -> None:
-    """Run the code of the pages that save their own pictures, where they look for them."""
-    for name in ("lecture.rst", "ensembles.rst"):
-        with contextlib.chdir(app.srcdir):
-            failed, _ = doctest.testfile(
-                str(Path(app.srcdir, name)), module_relative=False, encoding="utf-8"
-            )
+    """Run the code of the pages that save their own pictures, beside the page."""
+    for page in sorted(Path(app.srcdir, "guide").glob("*.rst")):
+        if PICTURE not in page.read_text(encoding="utf-8"):
+            continue
+        with contextlib.chdir(page.parent), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # pages show warnings on purpose
+            failed, _ = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
         if failed:
-            raise ExtensionError(f"{failed} examples of {name} print something else")
+            raise ExtensionError(f"{failed} examples of {page.name} print something else")
 
 
-def unlink(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Inherited docstrings refer to pages of scikit-learn's documentation, which are not here."""
+def remove_references(
+    app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]
+) -> None:
+    """Turn references to scikit-learn's pages, in inherited docstrings, into plain text."""
     lines[:] = [re.sub(r":ref:`([^`<]+?)( <[^`]+>)?`", r"\1", line) for line in lines]

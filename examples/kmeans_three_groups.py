@@ -1,10 +1,10 @@
 """
-k-means, step by step
-=====================
+k-means, iteration by iteration
+===============================
 
-Three Gaussian groups in the plane, and three centres that all start above one another. The trace
-of the fit replays how they part: the paths of the centres, the rows that change cluster at each
-step, and the inertia, which never rises.
+Three Gaussian groups in the plane, and three centers that start on one vertical line. The trace of
+the fit replays how they separate: the paths of the centers, the rows that change cluster in each
+iteration, and the inertia, which never increases.
 """
 
 from pathlib import Path
@@ -16,27 +16,28 @@ from ceiba import KMeans, datasets, plots
 out = Path("out")
 
 # %%
-# The rows, and a start that is bad on purpose. Left alone, k-means++ would start better.
+# The rows, and a deliberately bad initialization; by default k-means++ would choose a better one.
 X, groups = datasets.load("three_groups", as_frame=True)
-start = np.array([[0.0, 2.0], [0.0, 3.0], [0.0, 4.0]])
-model = KMeans(n_clusters=3, init=start, trace=True).fit(X)
+init = np.array([[0.0, 2.0], [0.0, 3.0], [0.0, 4.0]])
+model = KMeans(n_clusters=3, init=init, trace=True).fit(X)
 
-print(f"k-means: {model.n_iter_} steps, inertia {model.inertia_:.1f}")
+print(f"k-means: {model.n_iter_} iterations, inertia {model.inertia_:.1f}")
 for frame in model.trace_:
     print(
-        f"  step {frame.step:2d}: inertia {frame['inertia']:7.1f}, {frame['moved']:3d} rows moved"
+        f"  iteration {frame.step:2d}: inertia {frame['inertia']:7.1f}, "
+        f"{frame['moved']:3d} rows changed cluster"
     )
 
 # %%
-# What was found: each cluster should be one of the groups.
+# Each cluster should be one of the groups.
 for cluster in range(3):
-    inside = np.bincount(groups[model.labels_ == cluster], minlength=3)
-    print(f"cluster {cluster}: {inside.max()} of {inside.sum()} rows from one group")
+    counts = np.bincount(groups[model.labels_ == cluster], minlength=3)
+    print(f"cluster {cluster}: {counts.max()} of {counts.sum()} rows from one group")
 
 print(f"clusters -> {out / 'three_groups.png'}")
-plots.clusters(X, model).save(out / "three_groups.png")
+plots.clusters(model, X).save(out / "three_groups.png")
 
 # %%
-# How it came about. In a notebook the player shows itself.
-print(f"film -> {out / 'three_groups.gif'}")
+# An animation of the fit; in a notebook the player displays itself.
+print(f"animation -> {out / 'three_groups.gif'}")
 plots.play(model, X, out / "three_groups.gif")

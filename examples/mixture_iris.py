@@ -1,10 +1,10 @@
 """
-Iris as a mixture of Gaussians, with gaps
-=========================================
+A Gaussian mixture with missing values
+======================================
 
-Of the measurements of 150 irises one in seven is taken away. A mixture is fitted to what is left:
-gaps are integrated out, in training and in prediction, and nothing is filled in first. BIC says how
-many components there are and of which form, and the mixture estimates what was taken away.
+One in seven measurements of 150 irises is removed. A mixture is fitted to the rest: missing values
+are integrated out in training and in prediction, without imputation. BIC chooses the number of
+components and the covariance type, and the mixture estimates the removed values.
 """
 
 from pathlib import Path
@@ -18,65 +18,65 @@ from ceiba.mixture import choose_components
 out = Path("out")
 
 # %%
-# The table with its gaps.
-whole, species = datasets.load("iris", as_frame=True)
-gaps = np.random.default_rng(0).random(whole.shape) < 1 / 7
-X = whole.mask(gaps)
-print(f"{len(X)} rows, {gaps.sum()} gaps; {(~gaps).all(axis=1).sum()} rows are complete")
+# The table with its missing values.
+complete, species = datasets.load("iris", as_frame=True)
+missing = np.random.default_rng(0).random(complete.shape) < 1 / 7
+X = complete.mask(missing)
+n_complete = (~missing).all(axis=1).sum()
+print(f"{len(X)} rows, {missing.sum()} missing values; {n_complete} rows are complete")
 
 # %%
-# Sizes and forms over a grid, three starts each. ``spread`` tells how far apart, in log-likelihood,
-# the starts ended.
+# A grid of components and covariance types with three initializations each. ``spread`` is the
+# difference in log-likelihood between the initializations.
 choice = choose_components(X, range(1, 6), ["diag", "tied", "VEV", "full"])
 print(f"\n{choice}")
 print(f"\nchoice -> {out / 'mixture_choice.png'}")
 plots.mixture_choice(choice).save(out / "mixture_choice.png")
 
 # %%
-# The mixture that BIC prefers: matrices of one shape, each with a volume and an orientation of its
-# own. Its components are the species, by and large.
-n_components, form = choice.chosen
-model = GaussianMixture(n_components, covariance_type=form, n_init=3).fit(X)
-print(f"{model.n_iter_} steps, log-likelihood {model.log_likelihood_:.2f}")
-print(f"account: {model.account_}")
+# The mixture with the smallest BIC: covariances of one shape, each with its own volume and
+# orientation. Its components largely coincide with the species.
+n_components, covariance_type = choice.chosen
+model = GaussianMixture(n_components, covariance_type=covariance_type, n_init=3).fit(X)
+print(f"{model.n_iter_} iterations, log-likelihood {model.log_likelihood_:.2f}")
+print(f"fit events: {model.fit_events_}")
 for component in range(n_components):
     names, counts = np.unique(species[model.predict(X) == component], return_counts=True)
-    inside = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
-    print(f"component {component}, weight {model.weights_[component]:.2f}: {inside}")
+    content = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
+    print(f"component {component}, weight {model.weights_[component]:.2f}: {content}")
 
 # %%
-# Rows in the mixed colours of their components, ellipses, and contours of the density, on the first
-# two principal components. A row with gaps is drawn at the means of the columns that it misses: so
-# it may lie far from its component, whose colour it has.
+# The rows in the mixed colors of their components, ellipses, and contours of the density, on the
+# first two principal components. A missing value is drawn at the mean of its column, so a row may
+# lie far from the component whose color it has.
 print(f"density -> {out / 'mixture_iris.png'}")
 plots.mixture(model, X).save(out / "mixture_iris.png")
 
 # %%
-# What was taken away, estimated from the rest of its row: the root of the mean squared error,
-# beside that of the columns' means.
-filled, means = model.impute(X), np.broadcast_to(X.mean(), X.shape)
-for name, guess in (("mixture", filled), ("column means", means)):
-    error = np.sqrt(np.mean((guess - whole.to_numpy())[gaps] ** 2))
-    print(f"error of the {name}: {error:.2f} cm")
+# The removed values estimated from the observed values of the row, compared with the column means.
+imputed, means = model.impute(X), np.broadcast_to(X.mean(), X.shape)
+for name, estimate in (("mixture", imputed), ("column means", means)):
+    error = np.sqrt(np.mean((estimate - complete.to_numpy())[missing] ** 2))
+    print(f"root mean squared error of the {name}: {error:.2f} cm")
 
 # %%
-# The same rows under four forms. One that shares more has fewer parameters.
+# The same rows under four covariance types.
 print(f"forms -> {out / 'mixture_forms.png'}")
 plots.covariance_forms(X, 3, ["spherical", "diag", "tied", "VEV"]).save(out / "mixture_forms.png")
 
 # %%
-# EM, step by step, from three rows that are badly chosen: two components begin in one group, and
-# the likelihood rests for a while before they part. In a notebook the player shows itself.
-badly = {"init_params": "random_from_data", "random_state": 1}
-slow = GaussianMixture(3, covariance_type=form, trace=True, **badly).fit(X)
-print(f"film of {slow.n_iter_} steps -> {out / 'mixture_iris.gif'}")
+# EM from three badly chosen rows: two components begin in one group, and the likelihood stagnates
+# before they separate. In a notebook the player displays itself.
+bad_init = {"init_params": "random_from_data", "random_state": 1}
+slow = GaussianMixture(3, covariance_type=covariance_type, trace=True, **bad_init).fit(X)
+print(f"animation of {slow.n_iter_} iterations -> {out / 'mixture_iris.gif'}")
 plots.play(slow, X, out / "mixture_iris.gif", fps=3, max_frames=15)
 
 # %%
-# One mixture a class makes a classifier. With one full component it is quadratic discriminant
-# analysis, and it takes gaps.
-ours = GaussianMixtureClassifier().fit(whole, species).predict_proba(whole)
-theirs = QuadraticDiscriminantAnalysis().fit(whole, species).predict_proba(whole)
+# One mixture per class makes a classifier. With one full component it is quadratic discriminant
+# analysis, but it accepts missing values.
+ours = GaussianMixtureClassifier().fit(complete, species).predict_proba(complete)
+theirs = QuadraticDiscriminantAnalysis().fit(complete, species).predict_proba(complete)
 print(f"largest difference of a probability: {np.abs(ours - theirs).max():.0e}")
-with_gaps = GaussianMixtureClassifier().fit(X, species)
-print(f"rows with gaps, right: {with_gaps.score(X, species):.1%}")
+classifier = GaussianMixtureClassifier().fit(X, species)
+print(f"training accuracy with missing values: {classifier.score(X, species):.1%}")

@@ -2,21 +2,21 @@
 Netlab 1: EM on two components, cycle by cycle
 ==============================================
 
-The first lab of a course that used Netlab: a mixture of two circles is fitted to rows of two
-groups, one cycle of EM at a time. ``ceiba.compat.netlab`` has the functions under their old names;
-options are counted from 0, so that ``options(14)`` is ``options[13]``.
+A classic lab for Netlab: a mixture of two spherical components is fitted to rows of two groups, one
+cycle of EM at a time. ``ceiba.compat.netlab`` provides the functions under their Netlab names;
+options are indexed from 0, so that ``options(14)`` is ``options[13]``.
 """
 
 from pathlib import Path
 
 from ceiba import plots
 from ceiba.compat.netlab import foptions, gmm, gmmem, gmmpost, gmmsamp
-from ceiba.plots.style import MUTED, new_figure, tidy
+from ceiba.plots.style import new_figure, set_note, style_axes
 
 out = Path("out")
 
 # %%
-# The truth, and 300 rows of it.
+# The true mixture, and 300 rows sampled from it.
 truth = gmm(2, 2, "spherical")
 truth.priors = [0.4, 0.6]
 truth.centres = [[-1.5, 0.5], [1.5, -0.5]]
@@ -24,8 +24,8 @@ truth.covars = [0.3, 0.9]
 x, label = gmmsamp(truth, 300, random_state=1)
 
 # %%
-# A poor start on purpose: both centres in the same group, and wide. Each call makes one cycle, the
-# error is the negative log-likelihood.
+# A deliberately poor initialization: both centers in the same group, with large variances. Each
+# call makes one cycle; the error is the negative log-likelihood.
 mix = gmm(2, 2, "spherical")
 mix.centres = [[2.0, -2.0], [2.5, 0.5]]
 options = foptions()
@@ -38,35 +38,36 @@ for cycle in range(11):
     errors.append(errlog[0])
     mix = after
     if cycle % 2 == 0:
-        centres = mixes[-1].centres.round(2).tolist()
-        print(f"cycle {cycle:2d}: error {errors[-1]:7.2f}, centres {centres}")
+        centers = mixes[-1].centres.round(2).tolist()
+        print(f"cycle {cycle:2d}: error {errors[-1]:7.2f}, centers {centers}")
 
 # %%
-# What was found, beside the truth. The posteriors say which group a row belongs to; where the
-# groups meet they are in doubt.
+# The estimates beside the true parameters. The posteriors assign rows to groups; they are ambiguous
+# where the groups overlap.
 post, _ = gmmpost(mix, x)
-right = max((post.argmax(axis=1) == label).mean(), (post.argmax(axis=1) != label).mean())
-print(f"\n{'':10}{'prior':>8}{'centre':>18}{'variance':>10}")
-for name, model in (("truth", truth), ("found", mix)):
+accuracy = max((post.argmax(axis=1) == label).mean(), (post.argmax(axis=1) != label).mean())
+print(f"\n{'':10}{'prior':>8}{'center':>18}{'variance':>10}")
+for name, model in (("true", truth), ("estimated", mix)):
     for prior, (a, b), variance in zip(model.priors, model.centres, model.covars, strict=True):
         print(f"{name:<10}{prior:8.2f}{a:9.2f}{b:9.2f}{variance:10.2f}")
-print(f"rows in the right group: {right:.1%}; in doubt: {(post.max(axis=1) < 0.9).sum()}")
+n_ambiguous = (post.max(axis=1) < 0.9).sum()
+print(f"rows in the right group: {accuracy:.1%}; ambiguous rows: {n_ambiguous}")
 
 # %%
-# Four of the cycles. A row's colour is the mix of its components', in the shares of its posteriors.
+# Four of the cycles. The color of a row mixes the colors of the components by posterior.
 picture = new_figure(9.6, 8.2)
 axes = picture.subplots(2, 2, sharex=True, sharey=True).ravel()
 for ax, cycle in zip(axes, (0, 3, 6, 10), strict=True):
-    plots.mixture(mixes[cycle], x, ax=ax, deviations=(1, 2), shares=())
+    plots.mixture(mixes[cycle], x, ax=ax, deviations=(1, 2), contours=())
     ax.get_legend().remove()
-    tidy(ax, title=f"After {cycle} cycles" if cycle else "The start")
-    ax.set_title(f"error {errors[cycle]:.1f}", loc="right", fontsize=9.5, color=MUTED, pad=8)
+    style_axes(ax, title=f"After {cycle} cycles" if cycle else "Initialization")
+    set_note(ax, f"error {errors[cycle]:.1f}")
     ax.set(xlim=(-3.6, 4.8), ylim=(-4.2, 3), aspect="equal")
 print(f"\ncycles -> {out / 'netlab_two_components.png'}")
 picture.save(out / "netlab_two_components.png")
 
 # %%
-# All of them as a film: the player takes any frames that hold the parameters.
+# An animation of all cycles: the player accepts any frames that contain the parameters.
 frames = [
     {
         "weights": model.weights_,
@@ -76,5 +77,5 @@ frames = [
     }
     for model, error in zip(mixes, errors, strict=True)
 ]
-print(f"film -> {out / 'netlab_two_components.gif'}")
+print(f"animation -> {out / 'netlab_two_components.gif'}")
 plots.play(frames, x, out / "netlab_two_components.gif", fps=3)

@@ -1,22 +1,22 @@
 """
-One tree, pruned in every way
-=============================
+Comparing presets and pruning methods
+=====================================
 
-Credit granted or not: 690 rows, six numeric and nine nominal columns whose meaning was taken away,
-67 gaps. Four presets grow trees from them. Then one tree is grown and pruned in every way, and each
-way is judged by rows that had no say in it.
+Credit granted or not: 690 rows, six numeric and nine nominal columns with anonymized names, 67
+missing values. Trees are grown by four presets. Then one tree is grown and pruned by every method,
+and each method is evaluated on rows that it has not used.
 """
 
 from pathlib import Path
 
 from ceiba import DecisionTreeClassifier, datasets, plots
-from ceiba.tree import compare_presets, pruning_laboratory
+from ceiba.tree import compare_presets, compare_pruning
 
 out = Path("out")
 
 # %%
-# The presets side by side: their trees, and the settings in which they differ. All but C4.5 grow
-# until there is nothing left to part.
+# The presets side by side: their trees, and the parameters in which they differ. All but C4.5 grow
+# until no split is left.
 credit = datasets.load("crx")
 X, y = credit
 print(credit)
@@ -26,29 +26,30 @@ print(f"\npresets -> {out / 'tree_presets.png'}")
 plots.presets(presets).save(out / "tree_presets.png")
 
 # %%
-# Grow once, prune every way. A quarter of the rows is held out for validation; growing, choosing
+# Grow once, prune by every method. A quarter of the rows is held out for validation; growth, choice
 # and pruning are cross-validated together on the others.
-table = pruning_laboratory(DecisionTreeClassifier(), X, y)
+table = compare_pruning(DecisionTreeClassifier(), X, y)
 print(f"\n{table}")
 
 # %%
-# The same as a chart. The whole tree makes no mistake in training and most elsewhere. Cost
-# complexity leaves a single test, and on this table that is hard to beat.
-print(f"\nlaboratory -> {out / 'tree_laboratory.png'}")
-plots.pruning_table(table).save(out / "tree_laboratory.png")
+# The same as a chart. The unpruned tree has no training error and the largest error elsewhere. Cost
+# complexity leaves a single split, which on this table is hard to beat.
+print(f"\npruning methods -> {out / 'tree_pruning_methods.png'}")
+plots.pruning_table(table).save(out / "tree_pruning_methods.png")
 
 # %%
-# The tree before; what has no room is folded.
+# The tree before pruning; nodes that do not fit are folded.
 grown, pruned = table.models["unpruned"], table.models["reduced error"]
-print(f"before -> {out / 'tree_grown.png'}")
+print(f"unpruned -> {out / 'tree_grown.png'}")
 plots.tree(grown, compact=True).save(out / "tree_grown.png")
 
 # %%
-# And after pruning by reduced error: a new model made from the same grown tree, which it keeps.
-print(f"{len(pruned.pruning_.steps)} cuts; taken back: {pruned.unpruned().tree_ is grown.tree_}")
-print(f"after -> {out / 'tree_pruned.png'}")
+# The tree after reduced-error pruning, a new model that keeps the grown tree.
+restored = pruned.unpruned().tree_ is grown.tree_
+print(f"{len(pruned.pruning_.frames)} pruned nodes; unpruned() restores the tree: {restored}")
+print(f"pruned -> {out / 'tree_pruned.png'}")
 plots.tree(pruned).save(out / "tree_pruned.png")
 
 # %%
-# What is left, as rules, those that cover most rows first.
-print(f"\n{pruned.to_rules(order='coverage').to_text(gaps=False)}")
+# Its rules, by decreasing coverage.
+print(f"\n{pruned.to_rules(order='coverage').to_text(show_missing=False)}")

@@ -1,36 +1,41 @@
-"""The workloads: every module of this folder lists its own in ``WORKLOADS``."""
+"""The workloads: every module below this folder lists its own in ``WORKLOADS``."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 from benchmarks.workload import Workload
 
 
-def every() -> dict[str, Workload]:
-    """All workloads by name."""
-    names = sorted(module.name for module in iter_modules(__path__))
-    modules = (import_module(f"{__name__}.{name}") for name in names)
+def load_all() -> dict[str, Workload]:
+    """Return all workloads by name."""
+    found = walk_packages(__path__, prefix=f"{__name__}.")
+    modules = (import_module(info.name) for info in found if not info.ispkg)
     return {workload.name: workload for module in modules for workload in module.WORKLOADS}
 
 
-def found(name: str) -> Workload:
-    """The workload of exactly that name."""
-    return every()[name]
+def get(name: str) -> Workload:
+    """Return the workload with exactly this name."""
+    return load_all()[name]
 
 
-def chosen(names: list[str]) -> list[Workload]:
-    """Workloads whose name is, or begins with, one of ``names``; all of them for no name."""
-    known = every()
-    unknown = [n for n in names if not any(matches(k, n) for k in known)]
+def select(names: list[str]) -> list[Workload]:
+    """Return the workloads that match one of ``names``; all of them if there is no name."""
+    available = load_all()
+    unknown = [name for name in names if not any(matches(key, name) for key in available)]
     if unknown:
         raise LookupError(
-            f"no workload {', '.join(unknown)}; there are: {', '.join(known)}, and their families"
+            f"No workload is named {', '.join(unknown)}; "
+            f"there are {', '.join(available)}, and their families."
         )
-    return [w for k, w in known.items() if not names or any(matches(k, n) for n in names)]
+    return [
+        workload
+        for key, workload in available.items()
+        if not names or any(matches(key, name) for name in names)
+    ]
 
 
-def matches(known: str, name: str) -> bool:
-    """Whether ``name`` is this workload or its family: whole words between dashes."""
-    return known == name or known.startswith(f"{name}-")
+def matches(workload: str, name: str) -> bool:
+    """Return whether ``name`` is this workload or its family: whole words between dashes."""
+    return workload == name or workload.startswith(f"{name}-")

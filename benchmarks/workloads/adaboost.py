@@ -1,54 +1,56 @@
-"""AdaBoost of stumps, beside scikit-learn."""
+"""AdaBoost of stumps."""
 
 from __future__ import annotations
 
-from benchmarks import boost_peers, forest_judge
-from benchmarks.boost_peers import Committee
-from benchmarks.forest_data import new_rows
-from benchmarks.tree_data import COLUMNS, Parted, normal, parted
-from benchmarks.tree_peers import BINS
-from benchmarks.workload import Check, Contestant, Numbers, Workload
+from benchmarks.ensemble import peers
+from benchmarks.ensemble.peers import TOP_LEVEL, FittedEnsemble
+from benchmarks.forest import quality as forest_quality
+from benchmarks.forest.data import n_test_rows
+from benchmarks.tree.data import N_COLUMNS, SplitSample, normal_table, split_rows
+from benchmarks.tree.peers import MAX_BINS
+from benchmarks.workload import Check, Implementation, Metrics, Workload
 
 GROUP = "float64"
-ROUNDS = 100
+N_ESTIMATORS = 100
 FITS = {
-    "ceiba": boost_peers.adaboost("ceiba", ROUNDS),
-    "ceiba binned": boost_peers.adaboost("ceiba", ROUNDS, max_bins=BINS),
-    "scikit-learn": boost_peers.adaboost("scikit-learn", ROUNDS),
+    "ceiba": peers.adaboost("ceiba", N_ESTIMATORS),
+    "ceiba binned": peers.adaboost("ceiba", N_ESTIMATORS, max_bins=MAX_BINS),
+    "scikit-learn": peers.adaboost("scikit-learn", N_ESTIMATORS),
 }
 
 
-def data(seed: int, rows: int) -> dict[str, Parted]:
-    """Rows to boost on, and new ones."""
-    return {GROUP: parted(normal("classes", seed, rows + new_rows(rows)), rows)}
+def make_data(seed: int, n_rows: int) -> dict[str, SplitSample]:
+    """Make training rows and test rows."""
+    sample = normal_table("classification", seed, n_rows + n_test_rows(n_rows))
+    return {GROUP: split_rows(sample, n_rows)}
 
 
-def quality(committee: Committee, sample: Parted) -> Numbers:
-    """Accuracy on new rows, and the stumps that the committee has."""
-    right = forest_judge.answered_classes(committee.answer(sample.new.X), sample.new)
-    return {**right, "stumps": float(len(committee.model.estimators_))}
+def quality(ensemble: FittedEnsemble, sample: SplitSample) -> Metrics:
+    """Return the accuracy on test rows, and the number of stumps."""
+    metrics = forest_quality.score_classes(ensemble.predict(sample.test.X), sample.test)
+    return {**metrics, "stumps": float(len(ensemble.model.estimators_))}
 
 
 WORKLOADS = (
     Workload(
         name="adaboost-stumps",
-        title=f"two classes, {COLUMNS} normal columns, AdaBoost of {ROUNDS} stumps",
-        data=data,
-        contestants=tuple(
-            Contestant(
+        title=f"two classes, {N_COLUMNS} normal columns, AdaBoost of {N_ESTIMATORS} stumps",
+        make_data=make_data,
+        implementations=tuple(
+            Implementation(
                 label,
                 fit,
                 GROUP,
                 ours=label.startswith("ceiba"),
-                needs=boost_peers.NEEDS[label.partition(" ")[0]],
+                module=TOP_LEVEL[label.partition(" ")[0]],
             )
             for label, fit in FITS.items()
         ),
         quality=quality,
-        # Nothing is drawn: exact stumps differ only where float32 joins values.
-        checks=(*forest_judge.CHECKS["classes"], Check("stumps", 0.0)),
-        quick_checks=(*forest_judge.QUICK_CHECKS["classes"], Check("stumps", 0.0)),
-        rows=100_000,
-        quick_rows=1_000,
+        # Nothing is drawn: exact stumps differ only where values are equal in float32.
+        checks=(*forest_quality.CHECKS["classification"], Check("stumps", 0.0)),
+        quick_checks=(*forest_quality.QUICK_CHECKS["classification"], Check("stumps", 0.0)),
+        n_rows=100_000,
+        quick_n_rows=1_000,
     ),
 )

@@ -1,64 +1,68 @@
-"""Bagging of full trees, beside scikit-learn: of everyone's own, and of the same ones."""
+"""Bagging of full trees: each library's own trees, and scikit-learn's in both."""
 
 from __future__ import annotations
 
-from benchmarks import boost_peers, forest_judge
-from benchmarks.boost_peers import NEEDS, Committee, Fit
-from benchmarks.forest_data import TITLE, normal
-from benchmarks.tree_data import COLUMNS, Parted
-from benchmarks.workload import Contestant, Numbers, Workload
+from benchmarks.ensemble import peers
+from benchmarks.ensemble.peers import TOP_LEVEL, Fit, FittedEnsemble
+from benchmarks.forest import quality as forest_quality
+from benchmarks.forest.data import TITLE, normal_table
+from benchmarks.tree.data import N_COLUMNS, SplitSample
+from benchmarks.workload import Implementation, Metrics, Workload
 
-MEMBERS = 50
+N_ESTIMATORS = 50
 OWN, SAME = "own trees", "scikit-learn's trees"
 
 
 def fits(trees_of: str) -> dict[str, Fit]:
-    """Ours, and scikit-learn's on processes, which joblib prefers, and on threads."""
-    theirs = [
-        boost_peers.bagging("scikit-learn", "scikit-learn", MEMBERS, backend)
+    """Return ours, and scikit-learn's on processes, joblib's default, and on threads."""
+    processes, threads = (
+        peers.bagging("scikit-learn", "scikit-learn", N_ESTIMATORS, backend)
         for backend in (None, "threading")
-    ]
+    )
     return {
-        "ceiba": boost_peers.bagging("ceiba", trees_of, MEMBERS),
-        "scikit-learn": theirs[0],
-        "scikit-learn, threads": theirs[1],
+        "ceiba": peers.bagging("ceiba", trees_of, N_ESTIMATORS),
+        "scikit-learn": processes,
+        "scikit-learn, threads": threads,
     }
 
 
 GROUPS = {OWN: fits("ceiba"), SAME: fits("scikit-learn")}
 
 
-def data(seed: int, rows: int) -> dict[str, Parted]:
-    """The same rows for both groups."""
-    return dict.fromkeys(GROUPS, normal("classes", seed, rows))
+def make_data(seed: int, n_rows: int) -> dict[str, SplitSample]:
+    """Make the same rows for both groups."""
+    return dict.fromkeys(GROUPS, normal_table("classification", seed, n_rows))
 
 
-def quality(committee: Committee, sample: Parted) -> Numbers:
-    """Accuracy on new rows."""
-    return forest_judge.answered_classes(committee.answer(sample.new.X), sample.new)
+def quality(ensemble: FittedEnsemble, sample: SplitSample) -> Metrics:
+    """Return the accuracy on test rows."""
+    return forest_quality.score_classes(ensemble.predict(sample.test.X), sample.test)
 
 
 WORKLOADS = (
     Workload(
         name="bagging-trees",
-        title=f"{TITLE['classes']}, {COLUMNS} normal columns, bagging of {MEMBERS} full trees",
-        data=data,
-        contestants=tuple(
-            Contestant(
+        title=(
+            f"{TITLE['classification']}, {N_COLUMNS} normal columns, "
+            f"bagging of {N_ESTIMATORS} full trees"
+        ),
+        make_data=make_data,
+        implementations=tuple(
+            Implementation(
                 label,
                 fit,
                 group,
                 ours=label == "ceiba",
-                needs=NEEDS[label.partition(",")[0]],
+                module=TOP_LEVEL[label.partition(",")[0]],
             )
-            for group, known in GROUPS.items()
-            for label, fit in known.items()
+            for group, by_label in GROUPS.items()
+            for label, fit in by_label.items()
         ),
         quality=quality,
-        # Fifty trees of 20,000 rows: both libraries' accuracies differ more from seed to seed.
-        checks=(forest_judge.no_less("accuracy", 0.01),),
-        quick_checks=(forest_judge.no_less("accuracy", 0.04),),
-        rows=20_000,
-        quick_rows=500,
+        # With 50 trees of 20,000 rows, accuracies differ more from seed to seed.
+        checks=(forest_quality.at_least("accuracy", 0.01),),
+        quick_checks=(forest_quality.at_least("accuracy", 0.04),),
+        n_rows=20_000,
+        quick_n_rows=500,
     ),
 )

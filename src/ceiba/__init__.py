@@ -1,7 +1,7 @@
-"""Ceiba: classical learners on real tables, fast, visible step by step, at three scales.
+"""Ceiba: classical learners on real tables, fast and visible step by step, at three scales.
 
-Public names are looked up when first used, so that ``import ceiba`` stays cheap and an optional
-package is only asked for by the part that needs it.
+Public names are imported on first use, so that ``import ceiba`` stays cheap and an optional
+package is required only by the part that uses it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Public name -> the module that holds it; None where the name is the module itself.
-_PUBLIC = {
+# Estimator -> its package. Model files may name these classes and no others.
+ESTIMATORS = {
     "AdaBoostClassifier": "ceiba.ensemble",
     "AdaBoostRegressor": "ceiba.ensemble",
     "BaggingClassifier": "ceiba.ensemble",
@@ -40,13 +40,14 @@ _PUBLIC = {
     "KMeans": "ceiba.cluster",
     "RandomForestClassifier": "ceiba.ensemble",
     "RandomForestRegressor": "ceiba.ensemble",
-    "datasets": None,
-    "plots": None,
-    "read": "ceiba.data",
-    "scan": "ceiba.data",
-    "save": "ceiba.export",
-    "load": "ceiba.export",
 }
+_FUNCTIONS = {
+    "load": "ceiba.export",
+    "read": "ceiba.data",
+    "save": "ceiba.export",
+    "scan": "ceiba.data",
+}
+_MODULES = ("datasets", "plots")
 
 __all__ = [
     "AdaBoostClassifier",
@@ -70,13 +71,16 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # a checker would take every unknown name for Any
+if not TYPE_CHECKING:  # a type checker would take every unknown name for Any
 
     def __getattr__(name: str) -> Any:
-        if name not in _PUBLIC:
+        package = ESTIMATORS.get(name) or _FUNCTIONS.get(name)
+        if package is not None:
+            value = getattr(import_module(package), name)
+        elif name in _MODULES:
+            value = import_module(f"ceiba.{name}")
+        else:
             raise AttributeError(f"module 'ceiba' has no attribute {name!r}")
-        module = import_module(_PUBLIC[name] or f"ceiba.{name}")
-        value = module if _PUBLIC[name] is None else getattr(module, name)
         globals()[name] = value
         return value
 

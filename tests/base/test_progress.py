@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from ceiba.base import CallbackMixin, Steps, progress, watched
+from ceiba.base import CallbackMixin, Iterations, progress, reports_progress
 
 
 class Halver(CallbackMixin, BaseEstimator):
@@ -26,16 +26,18 @@ class Halver(CallbackMixin, BaseEstimator):
         self.trace = trace
         self.after = after
 
-    @watched
+    @reports_progress
     def fit(self, X, y=None, sample_weight=None):
         for _ in range(self.n_init):
-            steps = Steps(self, self.max_iter, trace=self.trace, name="halving", runs=self.n_init)
+            steps = Iterations(
+                self, self.max_iter, trace=self.trace, name="halving", runs=self.n_init
+            )
             value = self.start
             steps.record(value=value)
             for step in steps:
                 value = value / 2
                 step.record(value=value, array=lambda value=value: np.full(3, value))
-                step.offer(lambda value=value: {"value_": value})
+                step.report_attributes(lambda value=value: {"value_": value})
                 if self.after is not None:
                     self.after(step)
                 if value < 0.1:
@@ -51,7 +53,7 @@ class Halver(CallbackMixin, BaseEstimator):
 class Plain(BaseEstimator):
     """No steps at all."""
 
-    @watched
+    @reports_progress
     def fit(self, X, y=None):
         self.done_ = True
         return self
@@ -60,7 +62,7 @@ class Plain(BaseEstimator):
 
 
 class Diary:
-    """A callback that writes down what it is told."""
+    """A callback that records its calls."""
 
     def __init__(self, stop_at=None, fail_at=None):
         self.stop_at = stop_at
@@ -83,19 +85,19 @@ class Diary:
         self.events.append(f"-{context.task_name}{context.task_id}")
         if fitted_estimator is not None:
             self.values.append(getattr(fitted_estimator, "value_", None))
-        if context.task_name == "step" and context.task_id == self.fail_at:
+        if context.task_name == "iteration" and context.task_id == self.fail_at:
             raise RuntimeError("the diary is full")
-        return context.task_name == "step" and context.task_id == self.stop_at
+        return context.task_name == "iteration" and context.task_id == self.stop_at
 
 
 X = np.zeros((4, 2))
 
 
 def test_steps_count_and_end_at_max_iter():
-    steps = Steps(None, 3)
+    steps = Iterations(None, 3)
     assert [step.number for step in steps] == [1, 2, 3]
     assert (steps.count, steps.stopped, steps.trace) == (3, False, None)
-    assert list(Steps(None, 0)) == []
+    assert list(Iterations(None, 0)) == []
 
 
 def test_the_trace_keeps_start_and_steps():
@@ -106,7 +108,7 @@ def test_the_trace_keeps_start_and_steps():
 
 
 def test_without_trace_functions_are_not_called():
-    steps = Steps(None, 2)
+    steps = Iterations(None, 2)
     for step in steps:
         step.record(value=lambda: pytest.fail("evaluated"))
     assert steps.trace is None
@@ -116,7 +118,16 @@ def test_a_callback_hears_every_task_in_order():
     diary = Diary()
     weight = np.ones(4)
     model = Halver(n_init=2).set_callbacks(diary).fit(X, [0, 1, 0, 1], sample_weight=weight)
-    run = ["+step0", "-step0", "+step1", "-step1", "+step2", "-step2", "+step3", "-step3"]
+    run = [
+        "+iteration0",
+        "-iteration0",
+        "+iteration1",
+        "-iteration1",
+        "+iteration2",
+        "-iteration2",
+        "+iteration3",
+        "-iteration3",
+    ]
     assert diary.events == [
         "setup", "+fit0",
         "+halving0", *run, "-halving0",
@@ -140,13 +151,13 @@ def test_a_callback_can_stop_the_loop():
     diary = Diary(stop_at=1)
     model = Halver().set_callbacks(diary).fit(X)
     assert (model.n_iter_, model.stopped_) == (2, True)
-    assert diary.events[-4:] == ["-step1", "-halving0", "-fit0", "teardown"]
+    assert diary.events[-4:] == ["-iteration1", "-halving0", "-fit0", "teardown"]
     assert not Halver().fit(X).stopped_
 
 
-@pytest.mark.parametrize("place", [0, 3])
-def test_an_error_of_a_callback_is_not_lost(place):
-    diary = Diary(fail_at=place)
+@pytest.mark.parametrize("index", [0, 3])
+def test_an_error_of_a_callback_is_not_lost(index):
+    diary = Diary(fail_at=index)
     with pytest.raises(RuntimeError, match="diary is full"):
         Halver().set_callbacks(diary).fit(X)
     assert diary.events[-1] == "teardown"
@@ -186,7 +197,7 @@ def test_scikit_learns_scoring_monitor():
     monitor = ScoringMonitor(scoring={"score": lambda model, X, y: -model.value_})
     Halver().set_callbacks(monitor).fit(X, np.zeros(4))
     log = monitor.get_logs().data
-    scores = [row["score"] for row in log if row["task_name"] == "step"]
+    scores = [row["score"] for row in log if row["task_name"] == "iteration"]
     assert scores == [-0.5, -0.25, -0.125, -0.0625]
 
 
@@ -200,7 +211,7 @@ def test_a_meta_estimator_passes_its_bar_on(capsys):
     assert "Halver - halving" in capsys.readouterr().out
 
 
-def test_a_scikit_learn_without_callbacks_is_said(monkeypatch):
+def test_a_scikit_learn_without_callbacks_raises(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.callback", None)
     assert Halver().fit(X).n_iter_ == 4
     with pytest.raises(ImportError, match=r"scikit-learn 1\.9"):
@@ -226,7 +237,7 @@ def screen(monkeypatch):
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("CEIBA_PROGRESS", raising=False)
-    monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", -1.0)
     return stream
 
 
@@ -247,7 +258,7 @@ def test_the_line_numbers_the_runs(screen):
 
 
 def test_a_short_fit_shows_nothing(screen, monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 60.0)
     Halver().fit(X)
     assert screen.getvalue() == ""
 
@@ -255,7 +266,7 @@ def test_a_short_fit_shows_nothing(screen, monkeypatch):
 def test_patience_counts_from_the_beginning_of_the_fit(screen, monkeypatch):
     clock = iter(range(100))
     monkeypatch.setattr(progress, "perf_counter", lambda: float(next(clock)))
-    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 5.5)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 5.5)
     seen = []
     Halver(n_init=2, after=lambda step: seen.append(progress.TerminalLine._shown)).fit(X)
     assert seen == [False] * 5 + [True] * 3
@@ -309,9 +320,9 @@ def test_ctrl_c_ends_the_fit_and_cleans_up(screen):
     assert not progress.TerminalLine._shown
     with pytest.raises(KeyboardInterrupt):
         Halver(after=press).set_callbacks(diary).fit(X)
-    assert diary.events[-2:] == ["+step1", "teardown"]
-    assert progress.current_watch(None) is None
-    assert getattr(progress._here, "watch", None) is None
+    assert diary.events[-2:] == ["+iteration1", "teardown"]
+    assert progress.current_monitor(None) is None
+    assert getattr(progress._current, "watch", None) is None
 
 
 def test_another_estimators_steps_do_not_mix_in():
@@ -319,13 +330,13 @@ def test_another_estimators_steps_do_not_mix_in():
     other = Halver(start=0.15)
     Halver(max_iter=1, after=lambda step: other.fit(X)).set_callbacks(diary).fit(X)
     assert diary.events == [
-        "setup", "+fit0", "+halving0", "+step0", "-step0", "-halving0", "-fit0", "teardown"
+        "setup", "+fit0", "+halving0", "+iteration0", "-iteration0", "-halving0", "-fit0", "teardown"
     ]  # fmt: skip
 
 
 def test_a_fit_that_calls_its_parents_is_one_fit():
     class Child(Halver):
-        @watched
+        @reports_progress
         def fit(self, X, y=None, sample_weight=None):
             return super().fit(X, y, sample_weight)
 

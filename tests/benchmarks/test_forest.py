@@ -150,8 +150,8 @@ def test_everyone_has_the_trees_asked_for(small):
     for label, peer in everyone("classes").items():
         models[label] = peer.fit(sample).model
     counts = {
-        "ceiba": lambda m: len(m.forest_.first) - 1,
-        "ceiba binned": lambda m: len(m.forest_.first) - 1,
+        "ceiba": lambda m: m.forest_.n_trees,
+        "ceiba binned": lambda m: m.forest_.n_trees,
         "scikit-learn": lambda m: len(m.estimators_),
         "scikit-learn-intelex": lambda m: len(m.estimators_),
         "ydf": lambda m: m.num_trees(),
@@ -310,7 +310,7 @@ def test_files_hold_the_forest_that_was_grown(monkeypatch):
         told = file.quality("numbers")(kept, shelf)
         size = shelf.files[way.whose].stat().st_size
         assert told["megabytes"] == size / 1e6
-        assert told["bytes_a_node"] == size / way.nodes(shelf.models[way.whose])
+        assert told["bytes_per_node"] == size / way.nodes(shelf.models[way.whose])
         saved = file.run(label, file.SAVE)(shelf)
         assert saved.model is None
         assert file.quality("numbers")(saved, shelf) == told

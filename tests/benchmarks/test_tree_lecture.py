@@ -148,11 +148,11 @@ def test_growing_once_is_growing_and_no_more(monkeypatch):
     called = []
     fit = ceiba.DecisionTreeRegressor.fit
 
-    def watched(model, X, y):
+    def reports_progress(model, X, y):
         called.append(X)
         return fit(model, X, y)
 
-    monkeypatch.setattr(ceiba.DecisionTreeRegressor, "fit", watched)
+    monkeypatch.setattr(ceiba.DecisionTreeRegressor, "fit", reports_progress)
     workload = laboratory.laboratories("numbers")
     sample = workload.data(0, 100)[laboratory.GIVEN]
     workload.contestant("ceiba growing once", laboratory.GIVEN).run(sample)
@@ -167,8 +167,8 @@ def test_growing_once_is_growing_and_no_more(monkeypatch):
     ("way", "missing", "algorithm"),
     [
         ("surrogate", "surrogate", "cart"),
-        ("fractional", "shared", "cart"),
-        ("c45", "shared", "c45"),
+        ("fractional", "fractional", "cart"),
+        ("c45", "fractional", "c45"),
     ],
 )
 def test_ways_differ_from_the_reference(way, missing, algorithm):
@@ -201,15 +201,15 @@ def test_new_rows_are_asked():
 
 def test_trees_are_drawn_as_if_for_the_first_time(monkeypatch):
     drawn = []
-    plot = ceiba.plots.trees.tree
+    plot = ceiba.plots.tree
 
-    def watched(tree, **options):
+    def reports_progress(tree, **options):
         # A tree keeps what it has worked out beside its fields.
         names = {entry.name for entry in fields(tree)}
         drawn.append((set(vars(tree)) - names, options))
         return plot(tree, **options)
 
-    monkeypatch.setattr(ceiba.plots, "tree", watched)
+    monkeypatch.setattr(ceiba.plots, "tree", reports_progress)
     trees = drawing.data(0, 300)["compact"]
     for _ in range(2):
         drawing.draw("ceiba", "compact")(trees)
@@ -235,7 +235,7 @@ def test_what_is_drawn_at_full_size():
 
 
 def test_a_meagre_picture_fails(monkeypatch):
-    plot = ceiba.plots.trees.tree
+    plot = ceiba.plots.tree
     monkeypatch.setattr(
         ceiba.plots,
         "tree",

@@ -1,4 +1,4 @@
-"""Whole fits of k-means beside loops, beside scikit-learn, and in the large."""
+"""Fits of k-means against loops and scikit-learn."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 from sklearn.cluster import KMeans as SklearnKMeans
@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 import ceiba
 from ceiba.cluster import KMeans
+from tests.budget import examples
 from tests.oracles import kmeans_naive as naive
 from tests.oracles.kmeans_frames import assert_frames
 from tests.oracles.kmeans_tables import groups, ones, problems
@@ -38,7 +39,7 @@ def table(request):
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Small problems: threads would only wait for each other."""
+    """Limit small problems to one thread."""
     with threadpool_limits(1):
         yield
 
@@ -47,12 +48,12 @@ def some_rows(X, k, seed=0):
     return X[np.random.default_rng(seed).choice(len(X), size=k, replace=False)]
 
 
-# Beside loops
+# Against loops
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("k", [1, 2, 5, 13, 40])
-def test_every_step_is_the_naive_one(k, weighted):
+def test_every_iteration_matches_the_naive_one(k, weighted):
     X = groups(k, 40, 3, 4)
     weight = np.random.default_rng(1).exponential(size=40) if weighted else None
     model = KMeans(k, trace=True, init="random", n_init=1, tol=0).fit(X, sample_weight=weight)
@@ -63,88 +64,88 @@ def test_every_step_is_the_naive_one(k, weighted):
 
 @pytest.mark.parametrize("tol", [0.0, 1e-4, 1e-2, 0.5])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_whole_fit_is_the_naive_one(seed, tol):
+def test_fit_matches_the_naive_one(seed, tol):
     X = groups(seed, 80, 3, 5, spread=2.0)
     weight = np.random.default_rng(seed).exponential(size=80)
-    centres = some_rows(X, 6, seed)
-    model = KMeans(6, init=centres, tol=tol, trace=True).fit(X, sample_weight=weight)
+    centers = some_rows(X, 6, seed)
+    model = KMeans(6, init=centers, tol=tol, trace=True).fit(X, sample_weight=weight)
     rows, weights = X.tolist(), weight.tolist()
     limit = naive.tolerance(rows, weights, tol)
-    frames, last = naive.lloyd(rows, weights, centres.tolist(), limit, 300)
+    frames, last = naive.lloyd(rows, weights, centers.tolist(), limit, 300)
     assert model.n_iter_ == len(frames)
     for frame, expected in zip(model.trace_[: len(frames)], frames, strict=True):
-        np.testing.assert_allclose(frame["centres"], expected["centres"], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(frame["centers"], expected["centers"], rtol=1e-9, atol=1e-9)
         assert frame["inertia"] == pytest.approx(expected["inertia"], rel=1e-12)
         assert frame["moved"] == expected["moved"]
     np.testing.assert_allclose(model.cluster_centers_, last, rtol=1e-9, atol=1e-9)
     assert model.inertia_ == pytest.approx(naive.inertia(rows, weights, last), rel=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problem=problems(whole=True), single=st.booleans())
-def test_fits_of_tables_full_of_ties_are_sound(problem, single):
-    """Rounding may break a tie between steps, never within one: each step is checked alone."""
-    X, weight, centres = problem
-    if weight is None or np.count_nonzero(weight) >= len(centres) <= len(X):
-        centres = centres[: len(X)]
+def test_fits_with_many_ties_are_valid(problem, single):
+    """Rounding may break a tie between iterations, never within one: each is checked alone."""
+    X, weight, centers = problem
+    if weight is None or np.count_nonzero(weight) >= len(centers) <= len(X):
+        centers = centers[: len(X)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = KMeans(len(centres), init=centres, trace=True, max_iter=6)
+            model = KMeans(len(centers), init=centers, trace=True, max_iter=6)
             model.fit(X.astype(np.float32) if single else X, sample_weight=weight)
-        check_sound(model, X, weight)
+        check_valid(model, X, weight)
 
 
-def check_sound(model, X, weight):
+def check_valid(model, X, weight):
     assert np.isfinite(model.cluster_centers_).all()
     inertias = [frame["inertia"] for frame in model.trace_]
     room = 1e-6 * (inertias[0] + np.abs(X).max() ** 2)
     assert all(b <= a + room for a, b in pairwise(inertias))
-    centres = model.cluster_centers_.astype(float).tolist()
-    best = naive.inertia(X.tolist(), ones(X, weight), centres)
+    centers = model.cluster_centers_.astype(float).tolist()
+    best = naive.inertia(X.tolist(), ones(X, weight), centers)
     assert model.inertia_ == pytest.approx(best, rel=1e-5, abs=room)
     for row, label in zip(X.tolist(), model.labels_, strict=True):
-        squares = [naive.squared(row, centre) for centre in centres]
+        squares = [naive.squared(row, center) for center in centers]
         assert squares[label] <= min(squares) * (1 + 1e-6) + 1e-9
 
 
-# Beside scikit-learn
+# Against scikit-learn
 
 
 @pytest.mark.parametrize("k", [3, 20])
-def test_float64_is_scikit_learns_from_the_same_centres(table, k):
-    centres = some_rows(table, k)
-    ours = KMeans(k, init=centres).fit(table)
-    theirs = SklearnKMeans(k, init=centres, n_init=1).fit(table)
+def test_float64_fit_matches_scikit_learn(table, k):
+    centers = some_rows(table, k)
+    ours = KMeans(k, init=centers).fit(table)
+    theirs = SklearnKMeans(k, init=centers, n_init=1).fit(table)
     size = np.abs(table - table.mean(axis=0)).max()
     np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, 1e-9, 1e-9 * size)
     np.testing.assert_array_equal(ours.labels_, theirs.labels_)
     assert ours.inertia_ == pytest.approx(theirs.inertia_, rel=1e-9)
     assert ours.n_iter_ == theirs.n_iter_
     np.testing.assert_array_equal(ours.predict(table), theirs.predict(table))
-    centres = ours.cluster_centers_
-    distances = np.array([np.linalg.norm(table - centre, axis=1) for centre in centres]).T
+    centers = ours.cluster_centers_
+    distances = np.array([np.linalg.norm(table - center, axis=1) for center in centers]).T
     np.testing.assert_allclose(ours.transform(table), distances, rtol=1e-9, atol=1e-12 * size)
     assert ours.score(table) == pytest.approx(theirs.score(table), rel=1e-9)
 
 
 @pytest.mark.parametrize("k", [10])
-def test_float32_is_scikit_learns_from_the_same_centres(table, k):
+def test_float32_fit_matches_scikit_learn(table, k):
     X = (table - table.mean(axis=0)).astype(np.float32)
-    centres = some_rows(X, k)
-    ours = KMeans(k, init=centres).fit(X)
-    theirs = SklearnKMeans(k, init=centres, n_init=1).fit(X.astype(float))
+    centers = some_rows(X, k)
+    ours = KMeans(k, init=centers).fit(X)
+    theirs = SklearnKMeans(k, init=centers, n_init=1).fit(X.astype(float))
     assert ours.cluster_centers_.dtype == ours.transform(X).dtype == np.float32
     assert ours.inertia_ == pytest.approx(theirs.inertia_, rel=1e-4)
     size = np.abs(X).max()
     np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, 1e-4, 1e-4 * size)
 
 
-def test_weights_are_scikit_learns():
+def test_weighted_fit_matches_scikit_learn():
     X = groups(7, 600, 5, 6, spread=3.0)
     weight = np.random.default_rng(3).exponential(size=600)
-    centres = some_rows(X, 6)
-    ours = KMeans(6, init=centres, tol=0).fit(X, sample_weight=weight)
-    theirs = SklearnKMeans(6, init=centres, n_init=1, tol=0).fit(X, sample_weight=weight)
+    centers = some_rows(X, 6)
+    ours = KMeans(6, init=centers, tol=0).fit(X, sample_weight=weight)
+    theirs = SklearnKMeans(6, init=centers, n_init=1, tol=0).fit(X, sample_weight=weight)
     np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, rtol=1e-9)
     assert ours.inertia_ == pytest.approx(theirs.inertia_, rel=1e-9)
     assert ours.n_iter_ == theirs.n_iter_
@@ -153,18 +154,18 @@ def test_weights_are_scikit_learns():
 # Trace
 
 
-def test_a_trace_never_rises_and_ends_where_the_model_is():
+def test_traced_inertia_never_rises_and_ends_at_the_model():
     X = groups(8, 500, 4, 6, spread=2.0)
     model = KMeans(9, init="random", n_init=1, trace=True, tol=0).fit(X)
     inertias = [frame["inertia"] for frame in model.trace_]
     assert all(b <= a * (1 + 1e-12) for a, b in pairwise(inertias))
     assert model.n_iter_ > 3
-    np.testing.assert_array_equal(model.trace_[-1]["centres"], model.cluster_centers_)
+    np.testing.assert_array_equal(model.trace_[-1]["centers"], model.cluster_centers_)
     assert model.inertia_ == pytest.approx(inertias[-1], rel=1e-12)
-    assert set(model.trace_[0].values) == {"centres", "counts", "inertia", "moved"}
+    assert set(model.trace_[0].values) == {"centers", "counts", "inertia", "moved"}
 
 
-def test_without_trace_there_is_none():
+def test_no_trace_by_default():
     X = groups(8, 60, 2, 3)
     model = KMeans(3, trace=True).fit(X)
     assert len(model.trace_) >= model.n_iter_
@@ -175,19 +176,19 @@ def test_without_trace_there_is_none():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_first_step_of_the_best_run_moves_every_row(seed):
-    """Whichever run is the best: rows of a new run have no cluster before its first step."""
+def test_first_iteration_of_the_best_run_moves_every_row(seed):
+    """Rows have no cluster before the first iteration of any run."""
     X = groups(9, 200, 3, 5, spread=3.0)
     model = KMeans(5, init="random", n_init=5, trace=True, random_state=seed).fit(X)
     assert model.trace_[0]["moved"] == 200
     assert_frames(model, X, None)
 
 
-@pytest.mark.parametrize("gaps", [False, True])
-def test_chunks_leave_the_trace_of_the_whole(tmp_path, gaps):
+@pytest.mark.parametrize("missing", [False, True])
+def test_trace_of_chunks_equals_trace_in_memory(tmp_path, missing):
     pd = pytest.importorskip("pandas")
     X = groups(10, 3000, 3, 4, spread=2.0)
-    if gaps:
+    if missing:
         X[::7, 1] = np.nan
     frame = pd.DataFrame(X, columns=[*"abc"])
     for part in range(3):
@@ -200,14 +201,14 @@ def test_chunks_leave_the_trace_of_the_whole(tmp_path, gaps):
         assert one["moved"] == other["moved"]
         assert one["inertia"] == pytest.approx(other["inertia"], rel=1e-12)
         np.testing.assert_array_equal(one["counts"], other["counts"])
-        np.testing.assert_allclose(one["centres"], other["centres"], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(one["centers"], other["centers"], rtol=1e-9, atol=1e-9)
 
 
 # Weights
 
 
-def test_a_weight_is_as_good_as_that_many_rows():
-    """Draws are keyed by row, so models differ; how good they are must not."""
+def test_weight_is_equivalent_to_repeated_rows():
+    """Draws are keyed by row, so models may differ; their quality must not."""
     X = groups(13, 120, 2, 7, spread=1.5)
     times = np.random.default_rng(4).integers(0, 4, size=120)
     weighted, repeated = [], []
@@ -218,7 +219,7 @@ def test_a_weight_is_as_good_as_that_many_rows():
     assert ks_2samp(weighted, repeated).pvalue > 0.01
     error = np.hypot(np.std(weighted), np.std(repeated)) / np.sqrt(60)
     assert abs(np.mean(weighted) - np.mean(repeated)) < 3 * error
-    # From the same centres there is no chance left.
+    # From the same centers the fits are deterministic.
     given = KMeans(7, init=X[:7], tol=0)
     one = given.fit(X, sample_weight=times).cluster_centers_.copy()
     other = given.fit(np.repeat(X, times, axis=0)).cluster_centers_
@@ -226,7 +227,7 @@ def test_a_weight_is_as_good_as_that_many_rows():
 
 
 @pytest.mark.parametrize("n", [300, 12_000])
-def test_rows_of_weight_zero_vanish_in_every_bit(n):
+def test_rows_of_weight_zero_are_ignored_bit_for_bit(n):
     X = groups(14, n, 3, 4, spread=2.0)
     weight = np.random.default_rng(5).integers(0, 3, size=n) / 10
     there = weight > 0
@@ -240,18 +241,18 @@ def test_rows_of_weight_zero_vanish_in_every_bit(n):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
-def test_rows_of_weight_zero_may_hold_anything(value):
+def test_rows_of_weight_zero_may_have_any_value(value):
     X = groups(15, 60, 3, 3)
     odd = np.vstack([X, np.full((1, 3), value), [[value, 0.0, 0.0]]])
     model = KMeans(3).fit(X)
-    centres, inertia = model.cluster_centers_.copy(), model.inertia_
+    centers, inertia = model.cluster_centers_.copy(), model.inertia_
     model.fit(odd, sample_weight=np.r_[np.ones(60), 0.0, 0.0])
-    np.testing.assert_array_equal(model.cluster_centers_, centres)
+    np.testing.assert_array_equal(model.cluster_centers_, centers)
     assert model.inertia_ == inertia
     assert len(model.labels_) == 62
 
 
-def test_rows_of_weight_zero_have_the_label_that_predict_gives_them():
+def test_rows_of_weight_zero_have_their_predicted_label():
     X = groups(18, 200, 3, 4)
     weight = np.random.default_rng(8).integers(0, 2, size=200).astype(float)
     for rows in (

@@ -12,18 +12,18 @@ from tests.oracles.kmeans_tables import groups
 X = groups(3, 60, 3, 3)
 
 
-def test_one_weight_stands_for_all_rows():
+def test_scalar_weight_applies_to_all_rows():
     plain, doubled = KMeans(3).fit(X), KMeans(3).fit(X, sample_weight=2.0)
     assert doubled.inertia_ == pytest.approx(2 * plain.inertia_)
 
 
-def test_rows_of_weight_zero_vanish_from_the_score():
+def test_score_ignores_rows_of_weight_zero():
     model = KMeans(3).fit(X)
     odd = np.vstack([X, np.full((1, 3), np.inf)])
     assert model.score(odd, sample_weight=np.r_[np.ones(60), 0.0]) == pytest.approx(model.score(X))
 
 
-def test_partial_fit_keeps_to_the_parameters_of_the_model():
+def test_partial_fit_requires_parameters_of_the_model():
     model = KMeans(3, trace=True).fit(X)
     with pytest.raises(ValueError, match="n_clusters"):
         model.set_params(n_clusters=4).partial_fit(X)
@@ -34,24 +34,24 @@ def test_partial_fit_keeps_to_the_parameters_of_the_model():
     assert len(model.labels_) == 20
 
 
-def test_centres_far_from_every_row_are_measured_or_refused():
+def test_distant_centers_are_measured_or_raise():
     single = X.astype(np.float32)
     far = np.array([[0.0] * 3, [1e25] * 3])
     model = KMeans(2, init=far, trace=True)
-    with pytest.warns(UserWarning, match="started again"):
+    with pytest.warns(UserWarning, match="relocated"):
         model.fit(single)
     assert all(np.isfinite(frame["inertia"]) for frame in model.trace_)
     with pytest.raises(ValueError, match="rescale"):
         KMeans(2, init=far * 1e175).fit(X)
 
 
-def test_float32_batches_far_from_the_centres_are_measured():
+def test_float32_batches_far_from_the_centers_are_measured():
     model = KMeans(2).fit(np.array([[0.0], [1e18], [1e20], [1.01e20]], np.float32))
     model.partial_fit(np.full((4, 1), 5e19, np.float32)).partial_fit(np.float32([[-5e20]]))
     assert np.isfinite(model.inertia_)
 
 
-def test_labels_of_many_parts_are_joined_once():
+def test_labels_of_many_parts_are_concatenated_once():
     parts = [Assignment((np.full(2, i, np.int32),), 1.0) for i in range(5)]
     whole = parts[0]
     for part in parts[1:]:
@@ -60,7 +60,7 @@ def test_labels_of_many_parts_are_joined_once():
     assert whole.inertia == 5.0
 
 
-def test_a_record_batch_is_read_like_a_table():
+def test_record_batch_is_read_like_a_table():
     pa = pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "z": [0.0, 0, 9, 9]})
     model = KMeans(2).fit(frame)
@@ -71,7 +71,7 @@ def test_a_record_batch_is_read_like_a_table():
         model.predict(pa.RecordBatch.from_pandas(frame[["z", "a"]]))
 
 
-def test_a_callback_is_given_the_model_of_each_step():
+def test_callback_gets_the_model_of_each_iteration():
     pytest.importorskip("sklearn.callback")
 
     class Watcher:
@@ -85,7 +85,7 @@ def test_a_callback_is_given_the_model_of_each_step():
             pass
 
         def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
-            if context.task_name == "step" and fitted_estimator is not None:
+            if context.task_name == "iteration" and fitted_estimator is not None:
                 self.scores.append(fitted_estimator.score(X))
 
     watcher = Watcher()

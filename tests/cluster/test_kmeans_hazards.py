@@ -1,4 +1,4 @@
-"""Data that break arithmetic: the same clusters as without the hazard, or a clear refusal."""
+"""Data that break arithmetic give the same clusters as plain data, or a clear error."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PLAIN = KMeans(4).fit(X)
 
 
 def assert_finite(model, rows):
-    """Nothing that a fit leaves or a model says is NaN or infinite."""
-    for name in ("cluster_centers_", "inertia_", "_weights"):
+    """Fitted attributes and predictions are finite."""
+    for name in ("cluster_centers_", "inertia_", "_center_weights"):
         assert np.isfinite(getattr(model, name)).all(), name
     assert np.isfinite(model.transform(rows)).all()
     assert np.isfinite(model.score(rows))
@@ -27,13 +27,13 @@ def assert_finite(model, rows):
     np.testing.assert_array_equal(model.predict(rows), model.labels_)
 
 
-def assert_same_or_refused(rows, scale=1.0, weight=None, close=1e-6):
-    """A fit gives the clusters of the plain rows, ``scale`` times as large, or says why not."""
+def assert_same_or_raises(rows, scale=1.0, weight=None, close=1e-6):
+    """A fit gives the clusters of the plain rows, scaled, or raises an error with a remedy."""
     base = PLAIN if weight is None else KMeans(4).fit(X, sample_weight=weight / weight.max())
     try:
         model = KMeans(4).fit(rows, sample_weight=weight)
-    except ValueError as refusal:
-        assert re.search("rescale|weight", str(refusal))  # noqa: PT017 - one of two right outcomes
+    except ValueError as error:
+        assert re.search("rescale|weight", str(error))  # noqa: PT017 - one of two right outcomes
         return
     np.testing.assert_array_equal(model.labels_, base.labels_)
     assert model.n_iter_ == base.n_iter_
@@ -48,7 +48,7 @@ def assert_same_or_refused(rows, scale=1.0, weight=None, close=1e-6):
 
 
 @pytest.mark.parametrize("power", [-320, -100, -50, 50, 100, 320])
-def test_a_power_of_two_changes_no_digit(power):
+def test_power_of_two_scale_changes_no_bit(power):
     model = KMeans(4).fit(np.ldexp(X, power))
     np.testing.assert_array_equal(model.labels_, PLAIN.labels_)
     np.testing.assert_array_equal(model.cluster_centers_, np.ldexp(PLAIN.cluster_centers_, power))
@@ -57,26 +57,26 @@ def test_a_power_of_two_changes_no_digit(power):
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-160, 1e-30, 1e30, 1e148, 1e160, 1e200, 1e300])
-def test_any_scale(scale):
-    assert_same_or_refused(X * scale, scale)
+def test_any_scale_gives_the_same_clusters(scale):
+    assert_same_or_raises(X * scale, scale)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_a_scale_whose_squares_cannot_be_held_is_refused(scale):
+def test_scale_with_overflowing_squares_raises(scale):
     with pytest.raises(ValueError, match="rescale X"):
         KMeans(4).fit(X * scale)
 
 
 @pytest.mark.parametrize("power", [-120, -100, -60, 60, 100])
-def test_float32_of_any_scale(power):
+def test_float32_of_any_scale_gives_the_same_clusters(power):
     single = X.astype(np.float32)
     plain = KMeans(4).fit(single)
     rows = np.ldexp(single, power)
     model = KMeans(4).fit(rows)
     np.testing.assert_array_equal(model.labels_, plain.labels_)
     assert model.cluster_centers_.dtype == np.float32
-    centres = np.ldexp(plain.cluster_centers_, power)
-    np.testing.assert_allclose(model.cluster_centers_, centres, rtol=1e-5)
+    centers = np.ldexp(plain.cluster_centers_, power)
+    np.testing.assert_allclose(model.cluster_centers_, centers, rtol=1e-5)
     assert model.inertia_ == pytest.approx(np.ldexp(plain.inertia_, 2 * power), rel=1e-4)
     assert_finite(model, rows)
     distances = np.ldexp(plain.transform(single), power)
@@ -84,33 +84,33 @@ def test_float32_of_any_scale(power):
 
 
 @pytest.mark.parametrize("shift", [1e9, -1e12, np.array([1e9, -1e6, 1e3])])
-def test_a_common_shift(shift):
+def test_common_shift_gives_the_same_clusters(shift):
     model = KMeans(4).fit(X + shift)
     np.testing.assert_array_equal(model.labels_, PLAIN.labels_)
     assert model.inertia_ == pytest.approx(PLAIN.inertia_, rel=1e-3)
     assert_finite(model, X + shift)
 
 
-def test_groups_one_apart_at_a_billion():
+def test_groups_one_apart_at_a_billion_are_found():
     rows = np.repeat([[1e9], [1e9 + 1], [1e9 + 2]], 20, axis=0)
     model = KMeans(3).fit(rows)
     assert model.inertia_ == 0.0
     assert sorted(model.cluster_centers_[:, 0]) == [1e9, 1e9 + 1, 1e9 + 2]
 
 
-def test_float32_groups_far_from_zero():
+def test_float32_groups_far_from_zero_are_found():
     rows = (np.repeat([[0.0], [1e5], [2e5]], 20, axis=0) + 1e9).astype(np.float32)
     model = KMeans(3).fit(rows)
     assert len({tuple(model.labels_[i : i + 20]) for i in (0, 20, 40)}) == 3
     assert_finite(model, rows)
 
 
-def test_a_mean_whose_square_cannot_be_held():
-    assert_same_or_refused(1e155 + 1e145 * X, 1e145)
+def test_mean_with_overflowing_square_is_harmless():
+    assert_same_or_raises(1e155 + 1e145 * X, 1e145)
 
 
 @pytest.mark.parametrize("value", [0.0, 1e9, 1e200, 1.7e308, -1.7e308])
-def test_a_constant_column_says_nothing(value):
+def test_constant_column_changes_nothing(value):
     rows = np.column_stack([X, np.full(90, value)])
     model = KMeans(4).fit(rows)
     np.testing.assert_array_equal(model.labels_, PLAIN.labels_)
@@ -120,7 +120,7 @@ def test_a_constant_column_says_nothing(value):
     assert_finite(model, rows)
 
 
-def test_columns_of_very_different_scales():
+def test_columns_of_very_different_scales_are_handled():
     rows = X * np.array([1.0, 1e-200, 1e-300])
     model = KMeans(4).fit(rows)
     assert_finite(model, rows)
@@ -130,16 +130,16 @@ def test_columns_of_very_different_scales():
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-300, 1e-100, 1e100, 1e300, 1e305, 1.7e308 / 4])
-def test_weights_of_any_scale(scale):
-    assert_same_or_refused(X, 1.0, WEIGHT * scale)
+def test_weights_of_any_scale_give_the_same_clusters(scale):
+    assert_same_or_raises(X, 1.0, WEIGHT * scale)
 
 
 @pytest.mark.parametrize(("scale", "heavy"), [(1e100, 1e150), (1e148, 1e50), (1e-100, 1e-200)])
-def test_weights_and_values_that_are_extreme_together(scale, heavy):
-    assert_same_or_refused(X * scale, scale, WEIGHT * heavy)
+def test_extreme_weights_and_values_together_are_handled(scale, heavy):
+    assert_same_or_raises(X * scale, scale, WEIGHT * heavy)
 
 
-def test_one_row_that_outweighs_all_others():
+def test_one_row_may_outweigh_all_others():
     weight = np.ones(90)
     weight[7] = 1e20
     model = KMeans(4).fit(X, sample_weight=weight)
@@ -151,13 +151,13 @@ def test_one_row_that_outweighs_all_others():
 # Shapes
 
 
-def test_one_row():
+def test_single_row_is_a_cluster():
     model = KMeans(1).fit([[3.0, 4.0]])
     assert model.cluster_centers_.tolist() == [[3.0, 4.0]]
     assert (model.inertia_, model.labels_.tolist()) == (0.0, [0])
 
 
-def test_fewer_rows_than_columns():
+def test_fewer_rows_than_columns_can_be_fitted():
     wide = np.random.default_rng(2).normal(size=(6, 200))
     wide[3:] += 5.0
     model = KMeans(2).fit(wide)
@@ -167,7 +167,7 @@ def test_fewer_rows_than_columns():
 
 @pytest.mark.parametrize("value", [0.0, -7.5, 1e300, 5e-324])
 @pytest.mark.parametrize("init", ["k-means++", "random"])
-def test_all_rows_equal(value, init):
+def test_equal_rows_warn(value, init):
     rows = np.full((20, 2), value)
     with pytest.warns(ConvergenceWarning, match=r"distinct clusters \(1\)"):
         model = KMeans(3, init=init).fit(rows)
@@ -177,13 +177,13 @@ def test_all_rows_equal(value, init):
     np.testing.assert_array_equal(model.transform(rows), np.zeros((20, 3)))
 
 
-def test_fewer_rows_than_clusters():
+def test_fewer_rows_than_clusters_raise():
     with pytest.raises(ValueError, match="n_samples=3 should be >= n_clusters=4"):
         KMeans(4).fit(X[:3])
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (5, 0), (0, 0)])
-def test_an_empty_table(shape):
+def test_empty_table_raises(shape):
     with pytest.raises(ValueError, match=r"0 (row|sample|feature|column)"):
         KMeans(1).fit(np.empty(shape))
     if shape[1] == 3:
@@ -192,7 +192,7 @@ def test_an_empty_table(shape):
 
 
 @pytest.mark.parametrize("method", ["predict", "transform", "score", "partial_fit"])
-def test_another_width(method):
+def test_other_number_of_columns_raises(method):
     model = KMeans(4).fit(X)
     with pytest.raises(ValueError, match="X has 2 features, but KMeans is expecting 3"):
         getattr(model, method)(X[:, :2])
@@ -201,7 +201,7 @@ def test_another_width(method):
 @pytest.mark.parametrize("method", ["fit", "predict", "transform", "score", "partial_fit"])
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_infinity_is_refused_with_its_row(method, value, dtype):
+def test_infinity_raises_and_names_its_row(method, value, dtype):
     model = KMeans(4).fit(X.astype(dtype))
     rows = X.astype(dtype)
     rows[41, 2] = value
@@ -209,12 +209,12 @@ def test_infinity_is_refused_with_its_row(method, value, dtype):
         getattr(model, method)(rows)
 
 
-# Prediction of what training has not seen
+# Prediction of rows unlike those of training
 
 
 @pytest.mark.parametrize("scale", [1e100, 1e160, 1e200, 1e307])
 @pytest.mark.parametrize("method", ["predict", "transform", "score"])
-def test_rows_far_away_have_distances_or_are_refused(method, scale):
+def test_distant_rows_have_distances_or_raise(method, scale):
     try:
         found = getattr(PLAIN, method)(X * scale / 10)
     except ValueError:
@@ -223,7 +223,7 @@ def test_rows_far_away_have_distances_or_are_refused(method, scale):
 
 
 @pytest.mark.parametrize("scale", [1e95, 1e99, 1e110, 1e155, 1e200])
-def test_rows_far_away_are_told_apart_or_refused(scale):
+def test_distant_rows_are_distinguished_or_raise(scale):
     ends = np.array([[-1e90], [1e90]])
     model = KMeans(2, init=ends).fit(ends)
     try:
@@ -234,7 +234,7 @@ def test_rows_far_away_are_told_apart_or_refused(scale):
 
 
 @pytest.mark.parametrize("scale", [1e20, 1e30, 1e37])
-def test_float32_rows_far_away_have_distances(scale):
+def test_distant_float32_rows_have_distances(scale):
     model = KMeans(4).fit(X.astype(np.float32))
     far = (X * scale).astype(np.float32)
     try:
@@ -248,7 +248,7 @@ def test_float32_rows_far_away_have_distances(scale):
 
 
 @pytest.mark.parametrize("far", [1e30, 1e100, 1e200])
-def test_given_centres_far_away_are_brought_back(far):
+def test_distant_initial_centers_are_relocated(far):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         try:
@@ -259,19 +259,19 @@ def test_given_centres_far_away_are_brought_back(far):
     assert_finite(model, X)
 
 
-# Whole numbers
+# Integers
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
-def test_whole_numbers_beyond_float64_far_apart(dtype):
+def test_large_integers_far_apart_are_clustered(dtype):
     rows = np.array([[0], [1], [2], [1001], [1002], [1003]], dtype) + dtype(2**53)
     labels = KMeans(2).fit(rows).labels_
     assert labels.tolist() in ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0])
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
-def test_whole_numbers_that_float64_cannot_tell_apart(dtype):
-    """The groups of the same numbers without the common shift, or a refusal."""
+def test_large_integers_equal_in_float64_raise_or_are_clustered(dtype):
+    """The groups of the same numbers without the common shift, or an error."""
     small = np.array([[0], [2], [4], [120], [125], [126], [130], [250], [253], [255]])
     plain = KMeans(3).fit(small)
     try:
@@ -282,14 +282,14 @@ def test_whole_numbers_that_float64_cannot_tell_apart(dtype):
 
 
 @pytest.mark.parametrize("part", [slice(0, 1), slice(0, 2), slice(500, 503)])
-def test_some_rows_are_predicted_where_all_are(part):
-    """Whether whole numbers can be told apart is no matter of which rows come together."""
+def test_predictions_do_not_depend_on_the_other_rows(part):
+    """Whether integers are distinguishable does not depend on the other rows."""
     rows = 2**60 + 1000 * np.arange(1000)[:, None]
     model = KMeans(5).fit(rows)
     np.testing.assert_array_equal(model.predict(rows[part]), model.labels_[part])
 
 
-def test_small_whole_numbers_are_numbers():
+def test_small_integers_are_clustered():
     rows = (10 * X).round()
     for dtype in (np.int8, np.int32, np.uint16):
         whole = (rows - rows.min()).clip(0, 127).astype(dtype)

@@ -1,4 +1,4 @@
-"""Every hyper-parameter changes a result, and a value it cannot have is refused by name."""
+"""Every hyper-parameter has an effect, and invalid values raise."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from tests.oracles.kmeans_tables import groups
 X = groups(1, 400, 3, 6, spread=2.0)
 
 
-def centres(**parameters):
+def centers(**parameters):
     return KMeans(**{"n_clusters": 6, **parameters}).fit(X).cluster_centers_
 
 
-# Each changes something
+# Effects
 
 
 @pytest.mark.parametrize("k", [1, 2, 9])
-def test_n_clusters(k):
+def test_n_clusters_is_the_number_of_centers(k):
     model = KMeans(k).fit(X)
     assert model.cluster_centers_.shape == (k, 3)
     assert set(model.labels_) == set(range(k))
     assert model.transform(X).shape == (400, k)
 
 
-def test_as_many_clusters_as_rows():
+def test_as_many_clusters_as_rows_have_no_inertia():
     model = KMeans(30).fit(X[:30])
     assert model.inertia_ == pytest.approx(0.0, abs=1e-20)
     assert sorted(model.labels_) == list(range(30))
 
 
-def test_init_by_name():
+def test_named_init_starts_at_rows():
     plus, random = (
-        KMeans(6, init=init, n_init=1, max_iter=1, trace=True).fit(X).trace_[0]["centres"]
+        KMeans(6, init=init, n_init=1, max_iter=1, trace=True).fit(X).trace_[0]["centers"]
         for init in ("k-means++", "random")
     )
     assert not np.array_equal(plus, random)
@@ -51,18 +51,18 @@ def test_init_by_name():
 
 
 @pytest.mark.parametrize("make", [np.array, list, np.float32, np.asfortranarray])
-def test_init_as_centres(make):
+def test_init_accepts_centers(make):
     given = make(X[10:16])
     model = KMeans(6, init=given, trace=True, n_init=7).fit(X)
-    np.testing.assert_array_equal(model.trace_[0]["centres"], np.array(given, dtype=float))
+    np.testing.assert_array_equal(model.trace_[0]["centers"], np.array(given, dtype=float))
 
 
-def test_init_as_a_frame():
+def test_init_accepts_a_frame():
     pd = pytest.importorskip("pandas")
-    np.testing.assert_array_equal(centres(init=pd.DataFrame(X[10:16])), centres(init=X[10:16]))
+    np.testing.assert_array_equal(centers(init=pd.DataFrame(X[10:16])), centers(init=X[10:16]))
 
 
-def test_given_centres_are_left_as_they_are():
+def test_init_array_is_not_modified():
     given = X[10:16].copy()
     given.flags.writeable = False
     model = KMeans(6, init=given).fit(X)
@@ -70,7 +70,7 @@ def test_given_centres_are_left_as_they_are():
     np.testing.assert_array_equal(given, X[10:16])
 
 
-def test_init_as_a_function_of_each_run():
+def test_init_function_is_called_for_each_run():
     calls = []
 
     def start(rows, k, random_state):
@@ -85,7 +85,7 @@ def test_init_as_a_function_of_each_run():
     assert calls[:3] == calls[3:]
 
 
-def test_a_function_sees_the_rows_that_count():
+def test_init_function_gets_rows_of_positive_weight():
     def start(rows, k, random_state):
         assert rows.shape == (100, 3)
         return rows[:k]
@@ -94,7 +94,7 @@ def test_a_function_sees_the_rows_that_count():
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (6, 2), (6,), (6, 3, 1)])
-def test_centres_of_another_shape_are_refused(shape):
+def test_init_of_wrong_shape_raises(shape):
     with pytest.raises(ValueError, match="initial centers"):
         KMeans(6, init=np.ones(shape)).fit(X)
     with pytest.raises(ValueError, match="initial centers"):
@@ -102,12 +102,12 @@ def test_centres_of_another_shape_are_refused(shape):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_centres_that_are_no_numbers_are_refused(value):
+def test_init_that_is_not_finite_raises(value):
     with pytest.raises(ValueError, match="finite"):
         KMeans(2, init=np.array([[0.0, 0.0, value], [1.0, 1.0, 1.0]])).fit(X)
 
 
-def test_a_function_needs_the_rows_in_memory(tmp_path):
+def test_init_function_requires_rows_in_memory(tmp_path):
     np.savetxt(tmp_path / "rows.csv", X, delimiter=",", header="a,b,c", comments="")
     with pytest.raises(ValueError, match="in memory"):
         KMeans(2, init=lambda rows, k, random_state: rows[:k]).fit(
@@ -115,7 +115,7 @@ def test_a_function_needs_the_rows_in_memory(tmp_path):
         )
 
 
-def test_n_init_keeps_the_best():
+def test_n_init_keeps_the_best_run():
     inertias = [
         KMeans(6, init="random", n_init=n, random_state=3).fit(X).inertia_ for n in (1, 2, 5, 10)
     ]
@@ -124,7 +124,7 @@ def test_n_init_keeps_the_best():
 
 
 @pytest.mark.parametrize(("init", "runs"), [("k-means++", 1), ("random", 10)])
-def test_n_init_of_itself(init, runs):
+def test_auto_n_init_depends_on_init(init, runs):
     for seed in range(3):
         auto, counted = (
             KMeans(6, init=init, n_init=n, random_state=seed).fit(X) for n in ("auto", runs)
@@ -132,7 +132,7 @@ def test_n_init_of_itself(init, runs):
         np.testing.assert_array_equal(auto.cluster_centers_, counted.cluster_centers_)
 
 
-def test_max_iter_ends_a_run():
+def test_max_iter_limits_iterations():
     models = [KMeans(6, init=X[:6], max_iter=m, tol=0).fit(X) for m in (1, 2, 4, 300)]
     assert [m.n_iter_ for m in models[:3]] == [1, 2, 4]
     assert models[3].n_iter_ > 4
@@ -141,42 +141,42 @@ def test_max_iter_ends_a_run():
     assert len(set(inertias)) == 4
 
 
-def test_tol_ends_a_run():
+def test_tol_ends_a_run_earlier():
     models = [KMeans(6, init=X[:6], tol=tol, trace=True).fit(X) for tol in (10.0, 0.05, 1e-4, 0.0)]
     steps = [m.n_iter_ for m in models]
     assert steps == sorted(steps)
     assert steps[0] == 1 < steps[1] < steps[3]
     limit = 0.05 * X.var(axis=0).mean()
-    path = [frame["centres"] for frame in models[3].trace_]
+    path = [frame["centers"] for frame in models[3].trace_]
     shifts = [((b - a) ** 2).sum() for a, b in pairwise(path)]
     assert shifts[steps[1] - 1] <= limit < min(shifts[: steps[1] - 1])
 
 
-def test_random_state():
-    assert not np.array_equal(centres(random_state=0), centres(random_state=1))
-    np.testing.assert_array_equal(centres(random_state=0), centres())
-    np.testing.assert_array_equal(centres(random_state=np.int64(7)), centres(random_state=7))
+def test_random_state_determines_the_model():
+    assert not np.array_equal(centers(random_state=0), centers(random_state=1))
+    np.testing.assert_array_equal(centers(random_state=0), centers())
+    np.testing.assert_array_equal(centers(random_state=np.int64(7)), centers(random_state=7))
     for kind in (np.random.RandomState, np.random.default_rng):
-        np.testing.assert_array_equal(centres(random_state=kind(5)), centres(random_state=kind(5)))
-        assert not np.array_equal(centres(random_state=kind(5)), centres(random_state=kind(6)))
+        np.testing.assert_array_equal(centers(random_state=kind(5)), centers(random_state=kind(5)))
+        assert not np.array_equal(centers(random_state=kind(5)), centers(random_state=kind(6)))
 
 
-def test_no_random_state_draws_afresh():
+def test_random_state_none_draws_a_new_seed():
     starts = [
-        KMeans(6, random_state=None, trace=True, max_iter=1).fit(X).trace_[0]["centres"].tobytes()
+        KMeans(6, random_state=None, trace=True, max_iter=1).fit(X).trace_[0]["centers"].tobytes()
         for _ in range(4)
     ]
     assert len(set(starts)) == 4
 
 
-@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_n_jobs_changes_no_bit(monkeypatch, dtype, gaps):
-    """As many threads as asked for, also where the machine has fewer cores."""
+def test_n_jobs_changes_no_bit(monkeypatch, dtype, missing):
+    """As many threads as requested, also where the machine has fewer cores."""
     asked = []
     monkeypatch.setattr(choose, "effective_threads", lambda n: asked.append(n) or n or 1)
     rows = groups(2, 12_000, 4, 5).astype(dtype)
-    if gaps:
+    if missing:
         rows[::9, 1] = np.nan
     models = [KMeans(7, n_jobs=n, max_iter=8).fit(rows) for n in (1, 2, 3)]
     assert asked == [1, 2, 3]
@@ -186,14 +186,14 @@ def test_n_jobs_changes_no_bit(monkeypatch, dtype, gaps):
         np.testing.assert_array_equal(other.transform(rows), models[0].transform(rows))
 
 
-def test_trace():
+def test_trace_keeps_iterations():
     assert hasattr(KMeans(2, trace=True).fit(X), "trace_")
     assert not hasattr(KMeans(2, trace=False).fit(X), "trace_")
 
 
-# What they refuse
+# Invalid values
 
-REFUSED = [
+INVALID = [
     ("n_clusters", [0, -1, 2.0, "3", None, True, np.nan]),
     ("init", ["k-means", "", None, 3, True]),
     ("n_init", [0, -2, 1.5, "best", None, False]),
@@ -206,34 +206,34 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [(name, value) for name, values in REFUSED for value in values]
+    ("name", "value"), [(name, value) for name, values in INVALID for value in values]
 )
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "fit_predict", "fit_transform"])
-def test_a_value_that_cannot_be_is_refused_by_name(method, name, value):
+def test_invalid_value_raises_and_names_the_parameter(method, name, value):
     model = KMeans().set_params(**{name: value})
-    with pytest.raises(ParameterError, match=rf"KMeans: {name} must be"):
+    with pytest.raises(ParameterError, match=rf"The '{name}' parameter of KMeans must be"):
         getattr(model, method)(X)
     assert not hasattr(model, "cluster_centers_")
 
 
-def test_no_threads_at_all_are_refused():
+def test_zero_threads_raise():
     with pytest.raises(ValueError, match="n_jobs"):
         KMeans(n_jobs=0).fit(X)
 
 
-def test_every_parameter_is_tested_here():
-    assert {name for name, _ in REFUSED} == {parameter.name for parameter in declared(KMeans)}
+def test_every_parameter_has_an_invalid_value():
+    assert {name for name, _ in INVALID} == {parameter.name for parameter in declared(KMeans)}
 
 
 @pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
-def test_a_weight_that_cannot_be_is_refused_with_its_row(weight):
+def test_invalid_weight_raises_and_names_its_row(weight):
     weights = np.ones(400)
     weights[17] = weight
-    with pytest.raises(ValueError, match="sample_weight of row 17"):
+    with pytest.raises(ValueError, match=r"sample_weight must be .* in row 17"):
         KMeans(2).fit(X, sample_weight=weights)
 
 
-def test_weights_of_another_number_or_all_zero_are_refused():
+def test_weights_of_wrong_length_or_all_zero_raise():
     with pytest.raises(ValueError, match="sample_weight"):
         KMeans(2).fit(X, sample_weight=np.ones(399))
     with pytest.raises(ValueError, match="weight zero"):

@@ -1,4 +1,4 @@
-"""k-means and the process it runs in: instruction sets, Ctrl-C, forks, memory, bad arguments."""
+"""k-means in its process: instruction sets, Ctrl-C, forks, memory, invalid arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.oracles.kmeans_tables import groups
 
 
 def python(code, **environment):
-    """Start a Python that runs ``code``; whoever reads its output ends it."""
+    """Start a Python process that runs ``code``."""
     return subprocess.Popen(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
@@ -46,22 +46,22 @@ import sys, numpy as np
 from ceiba import KMeans, _native
 rng = np.random.default_rng(3)
 found = {"isa": np.array(_native.instruction_set())}
-for d, k, dtype, gap in [(3, 4, "f8", 0), (16, 20, "f8", 0), (9, 5, "f4", 0), (5, 7, "f8", 1)]:
+for d, k, dtype, missing in [(3, 4, "f8", 0), (16, 20, "f8", 0), (9, 5, "f4", 0), (5, 7, "f8", 1)]:
     middles = rng.uniform(-8, 8, size=(k, d))
     X = (middles[rng.integers(k, size=3000)] + rng.normal(size=(3000, d))).astype(dtype)
-    if gap:
+    if missing:
         X[::6, 1] = np.nan
     model = KMeans(k, n_jobs=1).fit(X)
-    name = f"{d}-{k}-{dtype}-{gap}"
+    name = f"{d}-{k}-{dtype}-{missing}"
     found[name + "-labels"] = model.labels_
-    found[name + "-centres"] = model.cluster_centers_
+    found[name + "-centers"] = model.cluster_centers_
     found[name + "-far"] = model.transform(X)
 np.savez(sys.stdout.buffer, **found)
 """
 
 
 @pytest.mark.parametrize("isa", ["avx2", "avx512"])
-def test_instruction_sets_find_the_same_clusters(isa):
+def test_instruction_sets_give_the_same_clusters(isa):
     portable, wide = arrays_of(FITS, "portable"), arrays_of(FITS, isa)
     assert portable["isa"] == "portable"
     if wide["isa"] != isa:
@@ -89,7 +89,7 @@ except KeyboardInterrupt:
     print(time.monotonic(), not hasattr(model, "cluster_centers_"))
 """
 
-# Labels of a first step are only written, so anything may stand there before.
+# Labels of a first iteration are only written, so their initial values do not matter.
 LONG_CALL = """
 import time, numpy as np
 from ceiba import _native
@@ -106,13 +106,13 @@ except KeyboardInterrupt:
 """
 LONG = {
     "many short steps": LONG_FIT.format(sizes=(200_000, 16, 64, 1_000_000)),
-    "many centres": LONG_FIT.format(sizes=(40_000, 16, 40_000, 1)),
+    "many centers": LONG_FIT.format(sizes=(40_000, 16, 40_000, 1)),
     "one long call": LONG_CALL.format(sizes=(20_000, 128, 20_000)),
 }
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_an_interrupt_ends_it_in_the_middle(name):
+def test_interrupt_ends_a_long_call(name):
     process = python(LONG[name])
     try:
         assert process.stdout.readline().strip() == "ready"
@@ -125,28 +125,28 @@ def test_an_interrupt_ends_it_in_the_middle(name):
     latency = float(heard) - sent
     print(f"{name}: {1000 * latency:.0f} ms")
     assert unfinished == "True"
-    # Promised are 200 ms; machines that run tests are busy.
+    # The promise is 200 ms; machines that run tests are busy.
     assert latency < 2.0
 
 
 # Forks
 
 
-def fit_in_child(answers):
+def fit_in_child(results):
     model = KMeans(5, n_jobs=4).fit(groups(1, 20_000, 6, 5))
-    answers.put((model.inertia_, _native.forked(), _native.max_threads()))
+    results.put((model.inertia_, _native.forked(), _native.max_threads()))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_a_forked_child_fits_after_its_parent_has_used_threads():
+def test_forked_child_can_fit_after_its_parent_used_threads():
     expected = KMeans(5, n_jobs=4).fit(groups(1, 20_000, 6, 5)).inertia_
     fork = multiprocessing.get_context("fork")
-    answers = fork.Queue()
-    child = fork.Process(target=fit_in_child, args=(answers,))
+    results = fork.Queue()
+    child = fork.Process(target=fit_in_child, args=(results,))
     child.start()
     try:
-        inertia, forked, threads = answers.get(timeout=60)
+        inertia, forked, threads = results.get(timeout=60)
     except Empty:
         pytest.fail("the forked child hangs")
     finally:
@@ -154,7 +154,7 @@ def test_a_forked_child_fits_after_its_parent_has_used_threads():
         child.join()
     assert (forked, threads) == (True, 1)
     assert inertia == expected
-    # The parent goes on with its threads.
+    # The parent still uses its threads.
     assert not _native.forked()
     assert KMeans(5, n_jobs=4).fit(groups(1, 20_000, 6, 5)).inertia_ == expected
 
@@ -164,13 +164,13 @@ def test_a_forked_child_fits_after_its_parent_has_used_threads():
 LITTLE_MEMORY = """
 import resource, numpy as np
 from ceiba import _native
-X, centres, out = np.zeros((1, 1)), np.zeros((2_000_000, 1)), np.empty((1, 2_000_000))
-_native.squared_distances(X[:, :1], np.zeros(1), centres[:5], False, out[:, :5].copy(), 1)
+X, centers, out = np.zeros((1, 1)), np.zeros((2_000_000, 1)), np.empty((1, 2_000_000))
+_native.squared_distances(X[:, :1], np.zeros(1), centers[:5], False, out[:, :5].copy(), 1)
 with open("/proc/self/statm") as file:
     used = int(file.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**27, used + 2**27))
 try:
-    _native.squared_distances(X, np.zeros(1), centres, False, out, 1)
+    _native.squared_distances(X, np.zeros(1), centers, False, out, 1)
     print("enough")
 except MemoryError:
     print("MemoryError")
@@ -178,17 +178,17 @@ except MemoryError:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a limit on memory")
-def test_too_little_memory_is_a_memory_error():
+def test_too_little_memory_raises_memory_error():
     assert output(python(LITTLE_MEMORY)).strip() == "MemoryError"
 
 
-# Bad arguments
+# Invalid arguments
 
-GOOD = {
+VALID = {
     "X": np.zeros((10, 3)),
     "weight": np.ones(10),
     "offset": np.zeros(3),
-    "centres": np.zeros((2, 3)),
+    "centers": np.zeros((2, 3)),
     "gaps": False,
     "previous": np.zeros((2, 3)),
     "labels": np.zeros(10, np.int32),
@@ -200,11 +200,11 @@ GOOD = {
     "want_inertia": True,
     "threads": 1,
 }
-BAD_SUMS = {
-    "a row too few": {"weight": np.ones(9)},
+INVALID_SUMS = {
+    "one row too few": {"weight": np.ones(9)},
     "weights of two dimensions": {"weight": np.ones((10, 1))},
     "weights of another type": {"weight": np.ones(10, np.float32)},
-    "whole numbers": {"X": np.zeros((10, 3), np.int64)},
+    "integers": {"X": np.zeros((10, 3), np.int64)},
     "one dimension": {"X": np.zeros(10)},
     "Fortran order": {"X": np.asfortranarray(np.zeros((10, 3)))},
     "every second row": {"X": np.zeros((20, 3))[::2]},
@@ -212,11 +212,11 @@ BAD_SUMS = {
     "another byte order": {"X": np.zeros((10, 3), ">f8")},
     "a list": {"X": [[0.0, 0.0, 0.0]] * 10},
     "an offset too long": {"offset": np.zeros(4)},
-    "centres too narrow": {"centres": np.zeros((2, 2))},
-    "no centres": {"centres": np.zeros((0, 3)), "previous": None, "table": np.zeros((0, 5))},
-    "centres of another type": {"centres": np.zeros((2, 3), np.float32)},
-    "previous centres too few": {"previous": np.zeros((1, 3))},
-    "previous centres without labels": {"labels": None},
+    "centers too narrow": {"centers": np.zeros((2, 2))},
+    "no centers": {"centers": np.zeros((0, 3)), "previous": None, "table": np.zeros((0, 5))},
+    "centers of another type": {"centers": np.zeros((2, 3), np.float32)},
+    "previous centers too few": {"previous": np.zeros((1, 3))},
+    "previous centers without labels": {"labels": None},
     "labels too short": {"labels": np.zeros(9, np.int32)},
     "labels of another type": {"labels": np.zeros(10, np.int64)},
     "a label too large": {"labels": np.full(10, 2, np.int32)},
@@ -226,71 +226,78 @@ BAD_SUMS = {
     "one bound alone": {"lower": None},
     "bounds too short": {"upper": np.zeros(9, np.float32)},
     "bounds of another type": {"upper": np.zeros(10)},
-    "bounds with gaps": {"gaps": True, "memory": None, "table": np.zeros((2, 7))},
-    "a memory too small": {"memory": np.zeros(_native.remembered_size(10, 2, 3) - 1)},
-    "a memory with gaps": {"gaps": True, "upper": None, "lower": None, "table": np.zeros((2, 7))},
-    "a memory without a table": {"table": None},
+    "bounds with missing values": {"gaps": True, "memory": None, "table": np.zeros((2, 7))},
+    "memory too small": {"memory": np.zeros(_native.remembered_size(10, 2, 3) - 1)},
+    "memory with missing values": {
+        "gaps": True,
+        "upper": None,
+        "lower": None,
+        "table": np.zeros((2, 7)),
+    },
+    "memory without a table": {"table": None},
     "a table too narrow": {"table": np.zeros((2, 4))},
     "a table too short": {"table": np.zeros((1, 5))},
-    "a table for gaps": {"table": np.zeros((2, 7))},
+    "a table for missing values": {"table": np.zeros((2, 7))},
     "distances too short": {"squared": np.zeros(9)},
     "no threads": {"threads": 0},
-    "fewer than no threads": {"threads": -3},
+    "negative threads": {"threads": -3},
 }
 
 
 def centre_sums(**changes):
-    arguments = {**GOOD, **changes}
-    first = [arguments.pop(name) for name in ("X", "weight", "offset", "centres", "gaps")]
+    arguments = {**VALID, **changes}
+    first = [arguments.pop(name) for name in ("X", "weight", "offset", "centers", "gaps")]
     return _native.centre_sums(*first, **arguments)
 
 
-def test_good_arguments_are_good():
+def test_valid_arguments_are_accepted():
     inertia, moved, _ = centre_sums()
     assert (inertia, moved) == (0.0, 0)
 
 
-@pytest.mark.parametrize("name", BAD_SUMS)
-def test_bad_arguments_of_the_e_step_are_refused(name):
+@pytest.mark.parametrize("name", INVALID_SUMS)
+def test_invalid_arguments_of_the_assignment_raise(name):
     with pytest.raises((TypeError, ValueError)):
-        centre_sums(**BAD_SUMS[name])
+        centre_sums(**INVALID_SUMS[name])
 
 
 @pytest.mark.parametrize("name", ["labels", "upper", "lower", "memory", "table", "squared"])
-def test_what_is_written_must_be_writable(name):
-    locked = GOOD[name].copy()
-    locked.flags.writeable = False
+def test_output_arrays_must_be_writable(name):
+    read_only = VALID[name].copy()
+    read_only.flags.writeable = False
     with pytest.raises(TypeError):
-        centre_sums(**{name: locked})
+        centre_sums(**{name: read_only})
 
 
-def test_what_is_read_may_be_locked():
-    locked = {name: GOOD[name].copy() for name in ("X", "weight", "offset", "centres", "previous")}
-    for array in locked.values():
+def test_input_arrays_may_be_read_only():
+    read_only = {
+        name: VALID[name].copy() for name in ("X", "weight", "offset", "centers", "previous")
+    }
+    for array in read_only.values():
         array.flags.writeable = False
-    assert centre_sums(**locked)[1] == 0
+    assert centre_sums(**read_only)[1] == 0
 
 
-def test_bad_arguments_of_the_other_kernels_are_refused():
+def test_invalid_arguments_of_other_kernels_raise():
     X, out, zero = np.zeros((10, 3)), np.zeros((5, 3)), np.zeros(3)
-    refused = pytest.raises((TypeError, ValueError))
+    error = pytest.raises((TypeError, ValueError))
     for bad in (np.zeros((4, 3)), np.zeros((5, 2)), np.zeros((5, 3), np.float32), out.T):
-        with refused:
+        with error:
             _native.moments(X, None, bad, 1)
-    with refused:
+    with error:
         _native.moments(X, np.ones(11), out, 1)
     for bad in (np.zeros((10, 3)), np.zeros((9, 2)), np.zeros((10, 2), np.float32)):
-        with refused:
+        with error:
             _native.squared_distances(X, zero, np.zeros((2, 3)), False, bad, 1)
-    with refused:
+    with error:
         _native.uniforms(0, 0, 0, np.zeros((2, 2)))
-    with refused:
+    with error:
         _native.uniforms(-1, 0, 0, np.zeros(2))
-    with refused:
+    with error:
         _native.uniforms(2**64, 0, 0, np.zeros(2))
 
 
-RACE = {
+CANDIDATE_DRAW = {
     "X": np.zeros((10, 3)),
     "weight": None,
     "offset": np.zeros(3),
@@ -333,29 +340,29 @@ RACE = {
     ],
     ids=str,
 )
-def test_bad_arguments_of_a_race_are_refused(change):
-    _native.race(**RACE)
+def test_invalid_arguments_of_a_candidate_draw_raise(change):
+    _native.race(**CANDIDATE_DRAW)
     with pytest.raises((TypeError, ValueError)):
-        _native.race(**{**RACE, **change})
+        _native.race(**{**CANDIDATE_DRAW, **change})
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(0, 3), (5, 0), (0, 0)])
-def test_kernels_of_nothing_do_nothing(shape, dtype):
+def test_kernels_accept_empty_arrays(shape, dtype):
     n, d = shape
-    X, centres, offset = np.zeros(shape, dtype), np.zeros((2, d)), np.zeros(d)
+    X, centers, offset = np.zeros(shape, dtype), np.zeros((2, d)), np.zeros(d)
     assert _native.moments(X, None, np.empty((5, d)), 2)[1:] == (-1, -1)
     table = np.ones((2, d + 2))
-    _native.centre_sums(X, None, offset, centres, False, table=table)
+    _native.centre_sums(X, None, offset, centers, False, table=table)
     assert table.tolist() == [[0.0] * d + [float(n), float(n)], [0.0] * (d + 2)]
-    _native.squared_distances(X, offset, centres, False, np.empty((n, 2), dtype), 2)
+    _native.squared_distances(X, offset, centers, False, np.empty((n, 2), dtype), 2)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e308])
-def test_values_that_mean_nothing_crash_nothing(value):
-    """Refused above the boundary; below it they must stay within their arrays."""
-    for name in ("X", "offset", "centres", "previous", "weight"):
-        bad = np.full_like(GOOD[name], value)
+def test_kernels_survive_invalid_values(value):
+    """Python code rejects such values; the kernels must stay within their arrays."""
+    for name in ("X", "offset", "centers", "previous", "weight"):
+        bad = np.full_like(VALID[name], value)
         labels = np.zeros(10, np.int32)
         centre_sums(**{name: bad, "labels": labels})
         assert labels.min() >= 0

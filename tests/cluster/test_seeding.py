@@ -1,4 +1,4 @@
-"""Keyed draws beside the published vectors, and the race beside a naive one."""
+"""Keyed draws against published vectors, and candidate draws against naive ones."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 from ceiba import _native
-from ceiba.cluster.seeding import Draw, Race
+from ceiba.cluster.seeding import CandidateDraw, DrawKey
 from ceiba.engine import Batch
 from ceiba.engine.local import LocalRows
 from ceiba.stats import Points, Space
+from tests.budget import examples
 from tests.oracles import kmeans_naive as naive
 from tests.oracles.kmeans_tables import groups, ones, problems
 
 WORDS = st.integers(0, 2**64 - 1)
-# Known answers that the authors of the generator publish with it (Random123, kat_vectors).
+# Known-answer vectors published by the authors of the generator (Random123, kat_vectors).
 KNOWN = [
     (
         "00000000 00000000 00000000 00000000",
@@ -53,7 +54,7 @@ def uniforms(seed, stream, first, n):
 
 
 @pytest.mark.parametrize(("counter", "key", "answer"), KNOWN)
-def test_the_generator_gives_the_published_answers(counter, key, answer):
+def test_generator_gives_the_published_vectors(counter, key, answer):
     assert naive.philox(words(counter), words(key)) == words(answer)
     a, b, c, d = words(counter)
     k, m = words(key)
@@ -62,23 +63,23 @@ def test_the_generator_gives_the_published_answers(counter, key, answer):
     assert drawn == ((high << 32 | low) >> 12) * 2.0**-52 + 2.0**-53
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seed=WORDS, stream=WORDS, first=st.integers(0, 2**64 - 50), n=st.integers(0, 40))
-def test_draws_are_those_of_the_naive_generator(seed, stream, first, n):
+def test_draws_match_the_naive_generator(seed, stream, first, n):
     expected = [naive.uniform(seed, stream, first + i) for i in range(n)]
     assert uniforms(seed, stream, first, n).tolist() == expected
 
 
-def test_draws_are_uniform_and_never_at_an_end():
+def test_draws_are_uniform_in_the_open_interval():
     drawn = uniforms(3, 1 << 32 | 5, 0, 100_000)
     assert drawn.min() > 0.0
     assert drawn.max() < 1.0
     assert kstest(drawn, "uniform").pvalue > 1e-3
 
 
-def test_seed_run_and_step_each_key_a_draw_of_their_own():
+def test_seed_run_and_step_key_different_draws():
     draws = {
-        uniforms(seed, Draw(seed, run, step).stream, row, 1)[0]
+        uniforms(seed, DrawKey(seed, run, step).stream, row, 1)[0]
         for seed in range(4)
         for run in range(4)
         for step in range(4)
@@ -87,7 +88,7 @@ def test_seed_run_and_step_each_key_a_draw_of_their_own():
     assert len(draws) == 4**4
 
 
-# The race
+# Candidate draws
 
 
 def space_of(X):
@@ -96,98 +97,102 @@ def space_of(X):
     return Space(mean, not observed.all())
 
 
-def naive_race(X, weight, chosen, candidates, draw):
-    """For each candidate: potential, and every row that runs with its time, in order."""
+def naive_draw(X, weight, chosen, candidates, draw):
+    """For each candidate: the potential, and the drawn rows with their keys, in order."""
     rows, weights = X.tolist(), ones(X, weight)
     nearest = [min((naive.squared(x, c) for c in chosen), default=math.inf) for x in rows]
     found = []
     for candidate in candidates:
         rates = naive.rates_with(rows, weights, nearest, candidate)
-        order = naive.race(rates, draw.seed, draw.run, draw.step, len(rows))
-        times = [-math.log(naive.uniform(draw.seed, draw.stream, i)) / rates[i] for i in order]
-        found.append((math.fsum(rates), order, times))
+        order = naive.draw_order(rates, draw.seed, draw.run, draw.step, len(rows))
+        keys = [-math.log(naive.uniform(draw.seed, draw.stream, i)) / rates[i] for i in order]
+        found.append((math.fsum(rates), order, keys))
     return found
 
 
-def assert_same_race(race, expected, places):
-    for t, (potential, order, times) in enumerate(expected):
-        assert race.potential[t] == pytest.approx(potential, rel=1e-9)
-        ran = min(places, len(order))
-        assert race.rows[t].tolist() == order[:ran] + [-1] * (places - ran)
-        np.testing.assert_allclose(race.keys[t, :ran], times[:ran], rtol=1e-9)
-        assert np.isinf(race.keys[t, ran:]).all()
+def assert_same_draw(drawn, expected, n_drawn):
+    for t, (potential, order, keys) in enumerate(expected):
+        assert drawn.potential[t] == pytest.approx(potential, rel=1e-9)
+        n = min(n_drawn, len(order))
+        assert drawn.rows[t].tolist() == order[:n] + [-1] * (n_drawn - n)
+        np.testing.assert_allclose(drawn.keys[t, :n], keys[:n], rtol=1e-9)
+        assert np.isinf(drawn.keys[t, n:]).all()
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
-    problem=problems(whole=True, gaps=False),
+    problem=problems(whole=True, missing=False),
     seed=WORDS,
     run=st.integers(0, 5),
-    places=st.integers(1, 6),
+    n_drawn=st.integers(1, 6),
     data=st.data(),
 )
-def test_a_heat_is_the_naive_one(problem, seed, run, places, data):
-    X, weight, centres = problem
+def test_candidate_draw_matches_the_naive_one(problem, seed, run, n_drawn, data):
+    X, weight, centers = problem
     if weight is not None:
         X, weight = X[weight > 0], weight[weight > 0]
-    cut = data.draw(st.integers(0, len(centres) - 1))
-    chosen, candidates = centres[:cut], centres[cut:]
-    draw = Draw(seed, run, cut + 1)
-    # Whole numbers about a whole offset: distances are exact, so a row on a centre never runs.
+    n_chosen = data.draw(st.integers(0, len(centers) - 1))
+    chosen, candidates = centers[:n_chosen], centers[n_chosen:]
+    draw = DrawKey(seed, run, n_chosen + 1)
+    # Integers about an integer offset: distances are exact, so a row on a center is never drawn.
     space = Space(np.zeros(X.shape[1]), False)
-    race = Race.of(Batch(Points(X, weight)), space, chosen, candidates, places, draw)
-    assert_same_race(race, naive_race(X, weight, chosen, candidates, draw), places)
+    drawn = CandidateDraw.of(Batch(Points(X, weight)), space, chosen, candidates, n_drawn, draw)
+    assert_same_draw(drawn, naive_draw(X, weight, chosen, candidates, draw), n_drawn)
 
 
-@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_heat_of_many_rows_is_the_naive_one(gaps, weighted):
+def test_candidate_draw_of_many_rows_matches_the_naive_one(missing, weighted):
     X = groups(1, 300, 4, 3)
     rng = np.random.default_rng(0)
-    if gaps:
+    if missing:
         X[rng.random(X.shape) < 0.2] = np.nan
         X = X[~np.isnan(X).all(axis=1)]
     weight = rng.exponential(size=len(X)) if weighted else None
-    chosen, candidates, draw = rng.normal(size=(3, 4)), rng.normal(size=(4, 4)), Draw(9, 2, 4)
+    chosen, candidates, draw = rng.normal(size=(3, 4)), rng.normal(size=(4, 4)), DrawKey(9, 2, 4)
     space = space_of(X)
-    race = Race.of(Batch(Points(X, weight)), space, chosen, candidates, 5, draw)
-    assert_same_race(race, naive_race(X, weight, chosen, candidates, draw), 5)
-    points = np.where(np.isnan(X), space.offset, X)[race.rows]
-    np.testing.assert_array_equal(race.points, points)
+    drawn = CandidateDraw.of(Batch(Points(X, weight)), space, chosen, candidates, 5, draw)
+    assert_same_draw(drawn, naive_draw(X, weight, chosen, candidates, draw), 5)
+    points = np.where(np.isnan(X), space.offset, X)[drawn.rows]
+    np.testing.assert_array_equal(drawn.points, points)
 
 
-def test_the_first_heat_runs_by_weight_alone():
+def test_first_draw_is_by_weight_alone():
     X = groups(2, 80, 3, 2)
     weight = np.random.default_rng(1).exponential(size=80)
     none = np.empty((0, 3))
-    race = Race.of(Batch(Points(X, weight)), space_of(X), none, none, 6, Draw(5, 3, 0))
-    assert race.rows[0].tolist() == naive.race(weight.tolist(), 5, 3, 0, 6)
-    np.testing.assert_array_equal(race.runners(0), X[race.rows[0]])
+    drawn = CandidateDraw.of(Batch(Points(X, weight)), space_of(X), none, none, 6, DrawKey(5, 3, 0))
+    assert drawn.rows[0].tolist() == naive.draw_order(weight.tolist(), 5, 3, 0, 6)
+    np.testing.assert_array_equal(drawn.next_candidates(0), X[drawn.rows[0]])
 
 
 def test_rows_are_keyed_by_their_global_number():
     X = groups(2, 60, 3, 2)
     none = np.empty((0, 3))
-    whole = Race.of(Batch(Points(X)), space_of(X), none, none, 60, Draw(5, 0, 0))
-    later = Race.of(Batch(Points(X[20:]), 20), space_of(X), none, none, 40, Draw(5, 0, 0))
+    whole = CandidateDraw.of(Batch(Points(X)), space_of(X), none, none, 60, DrawKey(5, 0, 0))
+    later = CandidateDraw.of(
+        Batch(Points(X[20:]), 20), space_of(X), none, none, 40, DrawKey(5, 0, 0)
+    )
     kept = whole.rows[0][whole.rows[0] >= 20]
     np.testing.assert_array_equal(later.rows[0], kept)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_kept_distances_change_no_race(dtype):
+def test_cached_distances_change_no_draw(dtype):
     X = groups(3, 500, 6, 4).astype(dtype)
     space, rng = space_of(X.astype(float)), np.random.default_rng(2)
     kept = LocalRows(Points(X), 0, 1)
     chosen = np.empty((0, 6))
     for step in range(8):
         candidates = rng.normal(size=(3, 6))
-        one = Race.of(kept, space, chosen, candidates, 4, Draw(1, 0, step))
-        other = Race.of(Batch(Points(X)), space, chosen, candidates, 4, Draw(1, 0, step))
+        one = CandidateDraw.of(kept, space, chosen, candidates, 4, DrawKey(1, 0, step))
+        other = CandidateDraw.of(
+            Batch(Points(X)), space, chosen, candidates, 4, DrawKey(1, 0, step)
+        )
         np.testing.assert_array_equal(one.rows, other.rows)
         np.testing.assert_array_equal(one.keys, other.keys)
         np.testing.assert_array_equal(one.potential, other.potential)
-        # Now and then another start: what was kept is of no use then.
+        # Other centers from time to time: the cache is invalid then.
         chosen = rng.normal(size=(2, 6)) if step == 4 else np.vstack([chosen, candidates[:1]])
 
 
@@ -197,7 +202,9 @@ def test_threads_change_no_bit(dtype):
     space, rng = space_of(X.astype(float)), np.random.default_rng(3)
     chosen, candidates = rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
     one, *others = (
-        Race.of(Batch(Points(X), 0, threads), space, chosen, candidates, 4, Draw(1, 0, 4))
+        CandidateDraw.of(
+            Batch(Points(X), 0, threads), space, chosen, candidates, 4, DrawKey(1, 0, 4)
+        )
         for threads in (1, 2, 3)
     )
     for other in others:
@@ -206,14 +213,16 @@ def test_threads_change_no_bit(dtype):
         np.testing.assert_array_equal(one.potential, other.potential)
 
 
-def test_rows_win_in_proportion_to_weight_and_squared_distance():
+def test_draw_probability_is_proportional_to_weighted_squared_distance():
     X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
     weight = np.array([5.0, 1.0, 2.0, 1.0, 0.5])
     rates = weight * X[:, 0] ** 2
     origin, space = np.zeros((1, 1)), Space(np.zeros(1), False)
-    wins = np.zeros(5)
+    counts = np.zeros(5)
     for seed in range(4000):
-        race = Race.of(Batch(Points(X, weight)), space, origin, origin, 1, Draw(seed, 0, 1))
-        wins[race.rows[0, 0]] += 1
-    assert wins[0] == 0
-    assert chisquare(wins[1:], rates[1:] / rates.sum() * 4000).pvalue > 1e-3
+        drawn = CandidateDraw.of(
+            Batch(Points(X, weight)), space, origin, origin, 1, DrawKey(seed, 0, 1)
+        )
+        counts[drawn.rows[0, 0]] += 1
+    assert counts[0] == 0
+    assert chisquare(counts[1:], rates[1:] / rates.sum() * 4000).pvalue > 1e-3

@@ -1,4 +1,4 @@
-"""Who must keep the contracts: every statistic and every learner joins by one line here.
+"""Statistics and learners under the contracts: each joins by one line here.
 
 `STATISTICS` obey the merge law (test_merge_law); `LEARNERS` give the same model on every engine
 (test_engine_equality).
@@ -15,19 +15,32 @@ import numpy as np
 
 import ceiba
 from ceiba._typing import Array
-from ceiba.cluster.seeding import Draw, Race
-from ceiba.cluster.statistics import Assignment, CentreSums, Distances, Farthest
-from ceiba.mixture.densities import Extremes, Fit, Likeliest, LogDensities, Members, Posteriors
-from ceiba.mixture.imputation import Imputed
-from ceiba.mixture.statistics import MixtureSums
-from ceiba.stats import Moments, Points, Space, TargetSurvey
+from ceiba.cluster.seeding import CandidateDraw, DrawKey
+from ceiba.cluster.statistics import Assignment, CenterSums, FarthestPoints, center_distances
+from ceiba.engine.contract import RowResults
+from ceiba.engine.dask.schema import SchemaSummary
+from ceiba.mixture.densities import (
+    ComponentRows,
+    LikelihoodSums,
+    TopRows,
+    _RowCounts,
+    log_densities,
+    most_probable_components,
+    posteriors,
+)
+from ceiba.mixture.imputation import impute
+from ceiba.mixture.statistics import ExpectedMoments
+from ceiba.stats import Labeled, Moments, Points, Space, TargetSummary
+from ceiba.stats.scores import Accuracy
 from ceiba.tree.grow.costs import ClassTotals
 from ceiba.tree.grow.encoding import RowSample
-from ceiba.tree.grow.statistics import LevelSums, OpenRows
-from ceiba.tree.prune.held_out import NodeErrors
+from ceiba.tree.grow.statistics import DepthSums, OpenRows
+from ceiba.tree.grow.targets import TotalWeight
+from ceiba.tree.prune.node_errors import NodeErrors
+from ceiba.tree.scoring import R2Score
 from tests.contracts import forest_models as forests
 from tests.contracts import mixture_models as mixtures
-from tests.contracts.row_kinds import CLASSIFIED, MEASURED, POINTS, RowKind
+from tests.contracts.row_kinds import CLASSIFIED, MEASURED, MIXED_CHUNKS, POINTS, RowKind
 from tests.contracts.tree_models import (
     CLASS_ROWS,
     NUMBER_ROWS,
@@ -59,20 +72,20 @@ class StatisticCase:
 
     Parameters
     ----------
-    summarise : callable
-        ``summarise(batch, *model)``, as an engine calls it; ``batch.rows`` are of the kind.
+    summarize : callable
+        ``summarize(batch, *model)``, as an engine calls it; ``batch.rows`` are of the kind.
     model : callable
         Makes the arguments after the batch from all rows.
     seen : callable
         What of the statistic is compared, where parts leave a trace on purpose.
     kind : RowKind
-        What it summarises: points, or another kind of rows.
+        What it summarizes: points, or another kind of rows.
     close : float
         How close floats of the merged parts and of the whole are; 0 for every bit.
     """
 
     name: str
-    summarise: Callable[..., Any]
+    summarize: Callable[..., Any]
     model: Callable[[Any], tuple[Any, ...]] = nothing
     seen: Callable[[Any], Any] = lambda statistic: statistic
     kind: RowKind = POINTS
@@ -86,99 +99,131 @@ def _space(points: Points) -> Space:
     return Space(sums / np.maximum(observed.sum(axis=0), 1), bool(np.isnan(X).any()))
 
 
-def _centres(points: Points, k: int = 3) -> Array:
-    """Centres that no row is equally near to, but for an accident: rounding may break a tie."""
+def _centers(points: Points, k: int = 3) -> Array:
+    """Centers that no row is equally near to: rounding may break a tie."""
     return np.random.default_rng(k).normal(scale=100.0, size=(k, points.X.shape[1]))
 
 
 def _near(points: Points) -> tuple[Any, ...]:
-    return _space(points), _centres(points)
+    return _space(points), _centers(points)
 
 
 def _sums(points: Points) -> tuple[Any, ...]:
-    return _space(points), _centres(points), _centres(points) + 1.0, True
+    return _space(points), _centers(points), _centers(points) + 1.0, True
 
 
-def _race(points: Points) -> tuple[Any, ...]:
-    return _space(points), _centres(points, 2), _centres(points, 3), 4, Draw(7, 0, 2)
+def _draw(points: Points) -> tuple[Any, ...]:
+    return _space(points), _centers(points, 2), _centers(points, 3), 4, DrawKey(7, 0, 2)
 
 
-def _first_race(points: Points) -> tuple[Any, ...]:
+def _first_draw(points: Points) -> tuple[Any, ...]:
     none = np.empty((0, points.X.shape[1]))
-    return _space(points), none, none, 3, Draw(7, 0, 0)
+    return _space(points), none, none, 3, DrawKey(7, 0, 0)
 
 
 def _all_rows(statistic: Any) -> Any:
     return replace(statistic, rows=(statistic.n_rows,))
 
 
-def _those_who_ran(race: Race) -> Race:
-    # Where fewer rows than places ran, the places left over hold no coordinates.
-    ran = np.isfinite(race.keys)[:, :, None]
-    return replace(race, points=np.where(ran, race.points, 0.0))
+def _drawn_points(draw: CandidateDraw) -> CandidateDraw:
+    # Where fewer rows were drawn than requested, the remaining entries have no coordinates.
+    drawn = np.isfinite(draw.keys)[:, :, None]
+    return replace(draw, points=np.where(drawn, draw.points, 0.0))
 
 
-def _joined(rows: OpenRows) -> Any:
+def _joined(rows: Any) -> Any:
     return rows.joined()
 
 
-def _values(statistic: Any) -> Any:
-    return statistic.values
+def _per_row(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The results per row that `Engine.predict` joins."""
+    return lambda batch, *model: RowResults.of(batch, function, *model)
 
 
-def _numbers(statistic: Any) -> Any:
-    return statistic.numbers
-
-
-def _filled(statistic: Imputed) -> Any:
-    return statistic.values, statistic.covariances
+def _first_class(rows: Labeled) -> tuple[Any, ...]:
+    """Classes of all rows, and a model that always predicts the first of them."""
+    classes = rows.target.classes
+    return classes, lambda table, threads: np.zeros(len(table), np.int32)
 
 
 STATISTICS = [
     StatisticCase("Moments", Moments.of, seen=_all_rows),
-    StatisticCase("CentreSums", CentreSums.of, _sums),
-    StatisticCase("Race", Race.of, _race, seen=_those_who_ran),
-    StatisticCase("Race for the first centre", Race.of, _first_race, seen=_those_who_ran),
-    StatisticCase("Assignment", Assignment.of, _near, seen=lambda a: (a.labels, a.inertia)),
-    StatisticCase("Distances", Distances.of, _near, seen=lambda d: d.values),
-    StatisticCase("Farthest", Farthest.of, lambda points: (*_near(points), 4)),
-    StatisticCase("TargetSurvey", TargetSurvey.of, seen=_all_rows, kind=CLASSIFIED, close=0),
+    StatisticCase("CenterSums", CenterSums.of, _sums),
+    StatisticCase("CandidateDraw", CandidateDraw.of, _draw, seen=_drawn_points),
     StatisticCase(
-        "TargetSurvey of numbers", TargetSurvey.of, seen=_all_rows, kind=MEASURED, close=0
+        "CandidateDraw of the first center", CandidateDraw.of, _first_draw, seen=_drawn_points
     ),
+    StatisticCase("center_distances", _per_row(center_distances), _near, _joined),
+    StatisticCase("Assignment", Assignment.of, _near, seen=lambda a: (a.labels, a.inertia)),
+    StatisticCase("FarthestPoints", FarthestPoints.of, lambda points: (*_near(points), 4)),
+    StatisticCase("TargetSummary", TargetSummary.of, seen=_all_rows, kind=CLASSIFIED, close=0),
+    StatisticCase(
+        "TargetSummary of numbers", TargetSummary.of, seen=_all_rows, kind=MEASURED, close=0
+    ),
+    StatisticCase("SchemaSummary", SchemaSummary.of, kind=MIXED_CHUNKS, close=0),
+    StatisticCase("Accuracy", Accuracy.of, _first_class, kind=CLASSIFIED),
+    StatisticCase("_RowCounts", _RowCounts.of, seen=lambda counts: sum(counts.counts)),
     StatisticCase("RowSample", RowSample.of, sampled, kind=CLASS_ROWS, close=0),
-    StatisticCase("LevelSums", LevelSums.of, first_sums, kind=CLASS_ROWS, close=0),
-    StatisticCase("LevelSums of branches", LevelSums.of, second_sums, kind=CLASS_ROWS, close=0),
-    StatisticCase("LevelSums of numbers", LevelSums.of, second_sums, kind=NUMBER_ROWS, close=0),
+    StatisticCase("DepthSums", DepthSums.of, first_sums, kind=CLASS_ROWS, close=0),
+    StatisticCase("DepthSums of branches", DepthSums.of, second_sums, kind=CLASS_ROWS, close=0),
+    StatisticCase("DepthSums of numbers", DepthSums.of, second_sums, kind=NUMBER_ROWS, close=0),
     StatisticCase("OpenRows", OpenRows.of, first_pass, _joined, CLASS_ROWS, 0),
     StatisticCase("OpenRows of branches", OpenRows.of, second_pass, _joined, CLASS_ROWS, 0),
     StatisticCase("OpenRows of numbers", OpenRows.of, second_pass, _joined, NUMBER_ROWS, 0),
     StatisticCase("ClassTotals", ClassTotals.of, plain_scale, kind=CLASS_ROWS, close=0),
     StatisticCase("NodeErrors", NodeErrors.of, judged, kind=CLASS_ROWS),
     StatisticCase("NodeErrors of numbers", NodeErrors.of, judged, kind=NUMBER_ROWS),
-    StatisticCase("ToldValues", forests.told, forests.grown, _values, CLASS_ROWS, 0),
-    StatisticCase("ToldValues, numbers", forests.told, forests.grown, _values, NUMBER_ROWS, 0),
-    StatisticCase("LeafNumbers", forests.leaves, forests.grown, _numbers, CLASS_ROWS, 0),
-    StatisticCase("MixtureSums", MixtureSums.of, mixtures.full),
-    StatisticCase("MixtureSums of gaps", MixtureSums.of, mixtures.full, kind=mixtures.HOLED),
-    StatisticCase("MixtureSums of variances", MixtureSums.of, mixtures.diagonal),
+    StatisticCase("TotalWeight", TotalWeight.of, plain_scale, kind=CLASS_ROWS, close=0),
+    StatisticCase("R2Score", R2Score.of, forests.grown, kind=NUMBER_ROWS),
+    StatisticCase("probabilities", forests.predictions, forests.grown, _joined, CLASS_ROWS, 0),
+    StatisticCase("numbers", forests.predictions, forests.grown, _joined, NUMBER_ROWS, 0),
+    StatisticCase("leaves", forests.leaves, forests.grown, _joined, CLASS_ROWS, 0),
+    StatisticCase("ExpectedMoments", ExpectedMoments.of, mixtures.full),
     StatisticCase(
-        "MixtureSums of variances and gaps", MixtureSums.of, mixtures.diagonal, kind=mixtures.HOLED
+        "ExpectedMoments of missing values",
+        ExpectedMoments.of,
+        mixtures.full,
+        kind=mixtures.WITH_MISSING,
     ),
-    StatisticCase("MixtureSums about pivots", MixtureSums.of, mixtures.pivoted),
-    StatisticCase("MixtureSums of labels", MixtureSums.of, mixtures.labelled),
-    StatisticCase("MixtureSums of drawn shares", MixtureSums.of, mixtures.shared),
-    StatisticCase("LogDensities", LogDensities.of, mixtures.full, _values, close=0),
+    StatisticCase("ExpectedMoments of variances", ExpectedMoments.of, mixtures.diagonal),
     StatisticCase(
-        "LogDensities of gaps", LogDensities.of, mixtures.full, _values, mixtures.HOLED, 0
+        "ExpectedMoments of variances and missing values",
+        ExpectedMoments.of,
+        mixtures.diagonal,
+        kind=mixtures.WITH_MISSING,
     ),
-    StatisticCase("Posteriors", Posteriors.of, mixtures.diagonal, _values, mixtures.HOLED, 0),
-    StatisticCase("Likeliest", Likeliest.of, mixtures.full, _values, mixtures.HOLED, 0),
-    StatisticCase("Fit", Fit.of, mixtures.scored),
-    StatisticCase("Extremes", Extremes.least_likely, mixtures.worst, close=0),
-    StatisticCase("Members", Members.of, mixtures.members, close=0),
-    StatisticCase("Imputed", Imputed.of, mixtures.filled, _filled, mixtures.HOLED),
-    StatisticCase("Imputed draws", Imputed.of, mixtures.drawn, _values),
+    StatisticCase("ExpectedMoments about pivots", ExpectedMoments.of, mixtures.pivoted),
+    StatisticCase("ExpectedMoments of nearest centers", ExpectedMoments.of, mixtures.nearest),
+    StatisticCase(
+        "ExpectedMoments of random responsibilities", ExpectedMoments.of, mixtures.random
+    ),
+    StatisticCase("log_densities", _per_row(log_densities), mixtures.full, _joined, close=0),
+    StatisticCase(
+        "log_densities of missing values",
+        _per_row(log_densities),
+        mixtures.full,
+        _joined,
+        mixtures.WITH_MISSING,
+        0,
+    ),
+    StatisticCase(
+        "posteriors", _per_row(posteriors), mixtures.diagonal, _joined, mixtures.WITH_MISSING, 0
+    ),
+    StatisticCase(
+        "most_probable_components",
+        _per_row(most_probable_components),
+        mixtures.full,
+        _joined,
+        mixtures.WITH_MISSING,
+        0,
+    ),
+    StatisticCase("LikelihoodSums", LikelihoodSums.of, mixtures.with_entropy),
+    StatisticCase("TopRows", TopRows.lowest_density, mixtures.lowest_density, close=0),
+    StatisticCase("ComponentRows", ComponentRows.of, mixtures.component_rows, close=0),
+    StatisticCase(
+        "impute", _per_row(impute), mixtures.conditional_means, _joined, mixtures.WITH_MISSING
+    ),
+    StatisticCase("impute by draws", _per_row(impute), mixtures.conditional_draws, _joined),
 ]
 
 
@@ -201,7 +246,7 @@ class LearnerCase:
     exact : tuple of str
         Fitted attributes that are equal in every bit under any partitioning.
     weight, target : str, optional
-        The columns of ``frame`` that hold weights and what is to be learnt.
+        The columns of ``frame`` with weights and target.
     """
 
     name: str
@@ -231,23 +276,23 @@ def weighted(n: int = 3_000) -> Any:
 
 
 def mixed(n: int = 3_000) -> Any:
-    """Numbers with gaps and a nominal column, one level of which only the last rows have."""
+    """Numbers with missing values and a nominal column; one category is in the last rows only."""
     rng = np.random.default_rng(4)
     frame = numbers(n)
     frame.loc[rng.random(n) < 0.1, "a"] = np.nan
     word = np.where(np.arange(n) > 0.9 * n, "violet", rng.choice(["red", "green"], size=n))
-    return frame.assign(colour=np.where(rng.random(n) < 0.05, None, word))
+    return frame.assign(color=np.where(rng.random(n) < 0.05, None, word))
 
 
-def gappy(n: int = 3_000) -> Any:
-    """Numbers with gaps in every column, and rows without any value."""
+def with_missing(n: int = 3_000) -> Any:
+    """Numbers with missing values in every column, and rows without any value."""
     rng = np.random.default_rng(6)
     frame = numbers(n)
     return frame.mask((rng.random(frame.shape) < 0.15) | (np.arange(n)[:, None] % 500 == 7))
 
 
-def labelled(n: int = 3_000) -> Any:
-    """Gaps, levels and weights; classes that only the first or the last rows have; a number."""
+def labeled(n: int = 3_000) -> Any:
+    """Missing values, categories and weights; classes that only the first or the last rows have; a number."""
     rng = np.random.default_rng(5)
     word = np.where(np.arange(n) < 0.05 * n, "early", rng.choice(["lo", "mid"], size=n))
     frame = mixed(n).assign(w=weighted(n)["w"])
@@ -259,43 +304,45 @@ def labelled(n: int = 3_000) -> Any:
 
 
 def _only(column: str) -> Callable[[], Any]:
-    """The labelled rows with one of their targets."""
+    """The labeled rows with one of their targets."""
     others = {"word", "grade", "height"} - {column}
-    return lambda: labelled().drop(columns=sorted(others))
+    return lambda: labeled().drop(columns=sorted(others))
 
 
-_SURVEYED = ("classes_", "class_counts_", "whole_weights_", "schema_")
+_SUMMARY = ("classes_", "class_counts_", "whole_weights_", "schema_")
 
 _TREE = ("tree_", "schema_")
 
-_CENTRES = {"close": ("cluster_centers_", "inertia_"), "exact": ("n_iter_", "schema_")}
+_CENTERS = {"close": ("cluster_centers_", "inertia_"), "exact": ("n_iter_", "schema_")}
 
 _MIXTURE = {
     "close": ("weights_", "means_", "covariances_", "log_likelihood_", "lower_bound_"),
-    "exact": ("n_iter_", "converged_", "n_components_", "account_", "schema_"),
+    "exact": ("n_iter_", "converged_", "n_components_", "fit_events_", "schema_"),
 }
 
 LEARNERS = [
-    LearnerCase("KMeans", partial(ceiba.KMeans, 3), numbers, **_CENTRES),
-    LearnerCase("KMeans with weights", partial(ceiba.KMeans, 3), weighted, weight="w", **_CENTRES),
-    LearnerCase("KMeans of gaps and levels", partial(ceiba.KMeans, 3), mixed, **_CENTRES),
+    LearnerCase("KMeans", partial(ceiba.KMeans, 3), numbers, **_CENTERS),
+    LearnerCase("KMeans with weights", partial(ceiba.KMeans, 3), weighted, weight="w", **_CENTERS),
+    LearnerCase(
+        "KMeans of missing values and categories", partial(ceiba.KMeans, 3), mixed, **_CENTERS
+    ),
     LearnerCase(
         "KMeans from random rows",
         partial(ceiba.KMeans, 3, init="random", n_init=2, max_iter=2),
         numbers,
-        **_CENTRES,
+        **_CENTERS,
     ),
     LearnerCase(
         "the most frequent number",
         PriorClassifier,
         _only("grade"),
         (),
-        _SURVEYED,
+        _SUMMARY,
         weight="w",
         target="grade",
     ),
     LearnerCase(
-        "the most frequent word", PriorClassifier, _only("word"), (), _SURVEYED, target="word"
+        "the most frequent word", PriorClassifier, _only("word"), (), _SUMMARY, target="word"
     ),
     LearnerCase(
         "the middle of numbers",
@@ -333,7 +380,7 @@ LEARNERS = [
         target="height",
     ),
     LearnerCase(
-        "a tree of words by ID3, cut at medians",
+        "a tree of words by ID3, split at medians",
         partial(
             ceiba.DecisionTreeClassifier,
             algorithm="id3",
@@ -355,9 +402,9 @@ LEARNERS = [
             splits="intervals",
             thresholds="midpoint",
             missing="learned",
-            raising=False,
+            subtree_raising=False,
             max_bins=30,
-            confidence=0.5,
+            prune_confidence=0.5,
             cost_matrix=[[0, 2, 2], [1, 0, 3], [1, 1, 0]],
         ),
         _only("word"),
@@ -366,13 +413,13 @@ LEARNERS = [
         target="word",
     ),
     LearnerCase(
-        "a tree of numbers at random cuts of the whole table, pruned by price",
+        "a tree of numbers at random thresholds of the whole table, pruned by cost complexity",
         partial(
             ceiba.DecisionTreeRegressor,
             thresholds="random",
-            at="root",
+            threshold_scope="root",
             max_bins=40,
-            reuse="none",
+            feature_reuse="none",
             ccp_alpha=3e11,
         ),
         _only("height"),
@@ -400,9 +447,9 @@ LEARNERS = [
         **_MIXTURE,
     ),
     LearnerCase(
-        "a mixture of gaps",
+        "a mixture of missing values",
         partial(ceiba.GaussianMixture, 5, prior="default", max_iter=5),
-        gappy,
+        with_missing,
         **_MIXTURE,
     ),
 ]
@@ -411,18 +458,18 @@ LEARNERS = [
 # Equality
 
 
-def assert_alike(one: Any, other: Any, close: float = CLOSE, place: str = "") -> None:
-    """Whole numbers, texts and truth values equal; floats to ``close``, or in every bit for 0."""
-    assert type(one) is type(other), place
+def assert_alike(one: Any, other: Any, close: float = CLOSE, path: str = "") -> None:
+    """Compare ints, strings and bools exactly, floats to ``close``, or in every bit for 0."""
+    assert type(one) is type(other), path
     if is_dataclass(one) and not isinstance(one, type):
         for name in (field.name for field in fields(one)):
-            assert_alike(getattr(one, name), getattr(other, name), close, f"{place}.{name}")
+            assert_alike(getattr(one, name), getattr(other, name), close, f"{path}.{name}")
     elif isinstance(one, tuple | list):
-        assert len(one) == len(other), place
+        assert len(one) == len(other), path
         for number, (left, right) in enumerate(zip(one, other, strict=True)):
-            assert_alike(left, right, close, f"{place}[{number}]")
+            assert_alike(left, right, close, f"{path}[{number}]")
     elif isinstance(one, float | np.ndarray) and np.asarray(one).dtype.kind == "f" and close:
-        least = close * max(1.0, np.max(np.abs(one), initial=0.0, where=np.isfinite(one)))
-        np.testing.assert_allclose(one, other, rtol=close, atol=least, err_msg=place)
+        tolerance = close * max(1.0, np.max(np.abs(one), initial=0.0, where=np.isfinite(one)))
+        np.testing.assert_allclose(one, other, rtol=close, atol=tolerance, err_msg=path)
     else:
-        np.testing.assert_array_equal(one, other, err_msg=place, strict=isinstance(one, np.ndarray))
+        np.testing.assert_array_equal(one, other, err_msg=path, strict=isinstance(one, np.ndarray))

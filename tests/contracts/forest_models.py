@@ -1,4 +1,4 @@
-"""What the statistics of a forest's predictions are asked with: a forest of the rows."""
+"""Models for the predictions of a forest: a forest of the rows."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 
 import ceiba
 from ceiba.engine import Batch
-from ceiba.stats import Labelled
-from ceiba.tree.scoring import LeafNumbers, ToldValues
+from ceiba.engine.contract import RowResults
+from ceiba.stats import Labeled
+from ceiba.tree.scoring import predict_leaves, predict_values
 
 
-def grown(rows: Labelled) -> tuple[Any, ...]:
-    """A small forest of classes or numbers."""
+def grown(rows: Labeled) -> tuple[Any, ...]:
+    """Fit a small forest."""
     options: dict[str, Any] = {"n_estimators": 3, "max_depth": 3, "n_jobs": 1}
     if rows.target.classes is None:
         return (ceiba.RandomForestRegressor(**options).fit(rows.table, rows.target.values).forest_,)
@@ -20,11 +21,11 @@ def grown(rows: Labelled) -> tuple[Any, ...]:
     return (ceiba.RandomForestClassifier(**options).fit(rows.table, y).forest_,)
 
 
-def told(batch: Batch[Labelled], forest: Any) -> ToldValues:
-    """What the trees say of the rows, with one of each class added to their leaves."""
-    return ToldValues.of(replace(batch, rows=batch.rows.table), forest, 1.0)
+def predictions(batch: Batch[Labeled], forest: Any) -> RowResults:
+    """Predict the rows, with one row of each class added to the leaves."""
+    return RowResults.of(replace(batch, rows=batch.rows.table), predict_values, forest, 1.0)
 
 
-def leaves(batch: Batch[Labelled], forest: Any) -> LeafNumbers:
-    """Where the rows end."""
-    return LeafNumbers.of(replace(batch, rows=batch.rows.table), forest)
+def leaves(batch: Batch[Labeled], forest: Any) -> RowResults:
+    """Return the leaves of the rows."""
+    return RowResults.of(replace(batch, rows=batch.rows.table), predict_leaves, forest)

@@ -1,4 +1,4 @@
-"""What the statistics of a mixture are asked with: components among the rows, shares of rows."""
+"""Models for the statistics of a mixture: components and responsibilities."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.cluster.seeding import Draw
+from ceiba.cluster.seeding import DrawKey
 from ceiba.mixture.densities import Gaussians
-from ceiba.mixture.imputation import Imputation
-from ceiba.mixture.statistics import Drawn, NearestCentre
+from ceiba.mixture.statistics import NearestCenterResponsibilities, RandomResponsibilities
 from ceiba.stats import Points, Space
 from tests.contracts.row_kinds import POINTS, RowKind, points
 
 
-def _holed(rows: Points) -> Points:
-    """Every second value of some rows is missing, and all of the third row."""
+def _with_missing(rows: Points) -> Points:
+    """Rows with missing values, the third without any value."""
     X = rows.X.copy()
     n, d = X.shape
     X[(np.arange(n)[:, None] + np.arange(d)) % 4 == 1] = np.nan
@@ -24,7 +23,9 @@ def _holed(rows: Points) -> Points:
     return Points(X, rows.weight)
 
 
-HOLED: RowKind = RowKind(points().map(_holed), POINTS.size, POINTS.cut, POINTS.repeat, POINTS.ready)
+WITH_MISSING: RowKind = RowKind(
+    points().map(_with_missing), POINTS.size, POINTS.slice, POINTS.repeat, POINTS.ready
+)
 
 
 def _parts(rows: Points, k: int = 3) -> tuple[Array, Array, Array]:
@@ -36,58 +37,57 @@ def _parts(rows: Points, k: int = 3) -> tuple[Array, Array, Array]:
 
 
 def full(rows: Points) -> tuple[Any, ...]:
-    """Components with whole covariances."""
+    """Components with full covariances."""
     weights, means, roots = _parts(rows)
     return (Gaussians.of(weights, means, roots @ roots.transpose(0, 2, 1)),)
 
 
 def diagonal(rows: Points) -> tuple[Any, ...]:
-    """Components with variances alone."""
+    """Components with diagonal covariances."""
     weights, means, roots = _parts(rows)
     return (Gaussians.of(weights, means, (roots**2).sum(axis=2)),)
 
 
 def pivoted(rows: Points) -> tuple[Any, ...]:
-    """Moments about other places than the means."""
+    """Pivots other than the means."""
     (model,) = full(rows)
     return model, model.means + 1.0
 
 
-def labelled(rows: Points) -> tuple[Any, ...]:
-    """Responsibilities from centres: each row is its nearest one's."""
+def nearest(rows: Points) -> tuple[Any, ...]:
+    """Responsibilities of the nearest center."""
     (model,) = full(rows)
-    gaps = bool(np.isnan(rows.X).any())
-    space = Space(np.zeros(rows.X.shape[1]), gaps)
-    centres = np.random.default_rng(7).normal(scale=100.0, size=model.means.shape)
-    return model, None, NearestCentre(space, centres)
+    space = Space(np.zeros(rows.X.shape[1]), bool(np.isnan(rows.X).any()))
+    centers = np.random.default_rng(7).normal(scale=100.0, size=model.means.shape)
+    return model, None, NearestCenterResponsibilities(space, centers)
 
 
-def shared(rows: Points) -> tuple[Any, ...]:
-    """Responsibilities that are drawn by row."""
+def random(rows: Points) -> tuple[Any, ...]:
+    """Random responsibilities."""
     (model,) = diagonal(rows)
-    return model, None, Drawn(Draw(7, 1, 0))
+    return model, None, RandomResponsibilities(DrawKey(7, 1, 0))
 
 
-def scored(rows: Points) -> tuple[Any, ...]:
+def with_entropy(rows: Points) -> tuple[Any, ...]:
     """With the entropy of the posteriors."""
     return *full(rows), True
 
 
-def worst(rows: Points) -> tuple[Any, ...]:
-    """The four rows that are described worst."""
+def lowest_density(rows: Points) -> tuple[Any, ...]:
+    """The four rows of smallest density."""
     return *diagonal(rows), 4
 
 
-def members(rows: Points) -> tuple[Any, ...]:
-    """The four rows that are most the first component's, and those most the second's."""
+def component_rows(rows: Points) -> tuple[Any, ...]:
+    """The four rows of largest posterior of the first and of the second component."""
     return *full(rows), (0, 1), 4
 
 
-def filled(rows: Points) -> tuple[Any, ...]:
-    """Conditional means, and covariances with them."""
-    return *full(rows), Imputation(None, True)
+def conditional_means(rows: Points) -> tuple[Any, ...]:
+    """Conditional means with covariances."""
+    return *full(rows), None, True
 
 
-def drawn(rows: Points) -> tuple[Any, ...]:
-    """Draws that are keyed by row."""
-    return *diagonal(rows), Imputation(5)
+def conditional_draws(rows: Points) -> tuple[Any, ...]:
+    """Draws keyed by row."""
+    return *diagonal(rows), 5, False

@@ -1,4 +1,4 @@
-"""The kinds of rows that statistics summarise: how they are made up, cut and repeated."""
+"""The kinds of rows that statistics summarize: how they are generated, sliced and repeated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
-from ceiba.stats import Points, ToLabelled
+from ceiba.stats import Points, ToLabeled
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,17 @@ class RowKind:
         Draws some rows.
     size : callable
         The number of rows.
-    cut : callable
+    slice : callable
         The rows from one number up to another, which may be none.
     repeat : callable
         The rows, so many times over.
     ready : callable
-        What a learner's ``prepare`` makes of rows: the batch that is summarised.
+        What a learner's ``prepare`` makes of rows: the batch that is summarized.
     """
 
     rows: st.SearchStrategy[Any]
     size: Callable[[Any], int]
-    cut: Callable[[Any, int, int], Any]
+    slice: Callable[[Any, int, int], Any]
     repeat: Callable[[Any, int], Any]
     ready: Callable[[Any], Any] = lambda rows: rows
 
@@ -50,7 +50,7 @@ WEIGHTS = st.one_of(st.integers(1, 3).map(float), st.floats(0.01, 100.0))
 
 @st.composite
 def points(draw: st.DrawFn) -> Points:
-    """Points with or without weights and gaps; every row has a value."""
+    """Points with or without weights and missing values; every row has a value."""
     n, d = draw(st.integers(1, 40)), draw(st.integers(1, 5))
     X = draw(arrays(np.float64, (n, d), elements=VALUES))
     if d > 1 and draw(st.booleans()):
@@ -59,7 +59,7 @@ def points(draw: st.DrawFn) -> Points:
     return Points(X, weights)
 
 
-def _cut_points(rows: Points, begin: int, end: int) -> Points:
+def _slice_points(rows: Points, begin: int, end: int) -> Points:
     weight = None if rows.weight is None else rows.weight[begin:end]
     return Points(rows.X[begin:end], weight)
 
@@ -69,10 +69,10 @@ def _repeat_points(rows: Points, times: int) -> Points:
     return Points(np.tile(rows.X, (times, 1)), weight)
 
 
-POINTS = RowKind(points(), lambda rows: len(rows.X), _cut_points, _repeat_points)
+POINTS = RowKind(points(), lambda rows: len(rows.X), _slice_points, _repeat_points)
 
 
-# Labelled rows: drawn as chunks, so that cutting them is what partitions do to a target
+# Labeled rows: drawn as chunks, so that slicing them is what partitions do to a target
 
 
 @st.composite
@@ -105,7 +105,7 @@ def _measures(n: int) -> st.SearchStrategy[Any]:
     )
 
 
-def _cut_chunk(rows: Chunk, begin: int, end: int) -> Chunk:
+def _slice_chunk(rows: Chunk, begin: int, end: int) -> Chunk:
     weight = None if rows.weight is None else rows.weight[begin:end]
     return Chunk(rows.table.take(slice(begin, end)), rows.target[begin:end], weight)
 
@@ -116,16 +116,48 @@ def _repeat_chunk(rows: Chunk, times: int) -> Chunk:
     return Chunk(rows.table.take(again), rows.target[again], weight)
 
 
-def labelled(task: Any, targets: Callable[[int], st.SearchStrategy[Any]]) -> RowKind:
+def labeled(task: Any, targets: Callable[[int], st.SearchStrategy[Any]]) -> RowKind:
     """Rows with a target of some task."""
     return RowKind(
         chunks(targets),
         lambda rows: len(rows.table),
-        _cut_chunk,
+        _slice_chunk,
         _repeat_chunk,
-        ToLabelled(task),
+        ToLabeled(task),
     )
 
 
-CLASSIFIED = labelled("classification", _classes)
-MEASURED = labelled("regression", _measures)
+CLASSIFIED = labeled("classification", _classes)
+MEASURED = labeled("regression", _measures)
+
+
+# Chunks of mixed columns, as a schema is inferred from them
+
+
+@st.composite
+def mixed_chunks(draw: st.DrawFn) -> Chunk:
+    """A numeric and a nominal column, with missing values."""
+    n = draw(st.integers(1, 20))
+    numbers = draw(st.lists(st.one_of(st.none(), VALUES), min_size=n, max_size=n))
+    words = draw(st.lists(st.sampled_from(["x", "y", "z", None]), min_size=n, max_size=n))
+    pairs = zip(numbers, words, strict=True)
+    return Chunk(Table.of([{"number": a, "word": b} for a, b in pairs], kinds=MIXED_KINDS))
+
+
+MIXED_KINDS = {"number": "numeric", "word": "nominal"}
+
+
+def _slice_mixed(rows: Chunk, begin: int, end: int) -> Chunk:
+    # Engines skip empty partitions; a row of missing values has no effect on a schema either.
+    if begin == end:
+        return Chunk(Table.of([{"number": None, "word": None}], kinds=MIXED_KINDS))
+    # Categories are inferred again from the slice, as they are from a partition.
+    taken = rows.table.take(slice(begin, end))
+    return Chunk(Table.of(taken.to_pandas(), kinds=MIXED_KINDS))
+
+
+def _repeat_mixed(rows: Chunk, times: int) -> Chunk:
+    return Chunk(rows.table.take(np.tile(np.arange(len(rows.table)), times)))
+
+
+MIXED_CHUNKS = RowKind(mixed_chunks(), lambda rows: len(rows.table), _slice_mixed, _repeat_mixed)

@@ -17,12 +17,15 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
 learners = pytest.mark.parametrize("case", LEARNERS, ids=lambda case: case.name)
-partitions = pytest.mark.parametrize("n", [1, 3, 7])
+# Three partitions for every learner; one and seven in the slow tier.
+partitions = pytest.mark.parametrize(
+    "n", [3, pytest.param(1, marks=pytest.mark.slow), pytest.param(7, marks=pytest.mark.slow)]
+)
 
 
 @pytest.fixture
 def threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many threads as asked for, also where the machine has fewer cores."""
+    """Allow as many threads as requested, also where the machine has fewer cores."""
     monkeypatch.setattr(choose, "effective_threads", lambda n_jobs: n_jobs or 1)
 
 
@@ -31,9 +34,9 @@ def fitted(case: LearnerCase, model: Any) -> dict[str, Any]:
 
 
 def fit(case: LearnerCase, frame: Any, n_jobs: int) -> dict[str, Any]:
-    """The model of a frame, in memory or on Dask, whose weights and target stand apart."""
-    apart = {"sample_weight": case.weight, "y": case.target}
-    named = {role: name for role, name in apart.items() if name is not None}
+    """Fit a frame, in memory or on Dask, with its weights and target passed separately."""
+    roles = {"sample_weight": case.weight, "y": case.target}
+    named = {role: name for role, name in roles.items() if name is not None}
     values = {role: frame[name] for role, name in named.items()}
     X = frame.drop(columns=list(named.values()))
     return fitted(case, case.make(n_jobs=n_jobs).fit(X, **values))
@@ -56,10 +59,10 @@ def on_dask(case: LearnerCase, paths: list[Path], client: Any) -> dict[str, Any]
 
 
 def write(case: LearnerCase, folder: Path, n: int) -> list[Path]:
-    """The rows in ``n`` files of different lengths."""
+    """Write the rows to ``n`` files of different lengths."""
     frame = case.frame()
-    cuts = np.linspace(0.0, 1.0, n + 1) ** 1.5 * len(frame)
-    ends = cuts.round().astype(int)
+    bounds = np.linspace(0.0, 1.0, n + 1) ** 1.5 * len(frame)
+    ends = bounds.round().astype(int)
     paths = [folder / f"part-{k}.parquet" for k in range(n)]
     for path, begin, end in zip(paths, ends[:-1], ends[1:], strict=True):
         frame.iloc[begin:end].to_parquet(path, index=False)
@@ -68,14 +71,14 @@ def write(case: LearnerCase, folder: Path, n: int) -> list[Path]:
 
 def assert_same_model(case: LearnerCase, one: dict[str, Any], other: dict[str, Any]) -> None:
     for name in case.exact:
-        assert_alike(one[name], other[name], close=0, place=name)
+        assert_alike(one[name], other[name], close=0, path=name)
     for name in case.close:
-        assert_alike(one[name], other[name], close=CLOSE, place=name)
+        assert_alike(one[name], other[name], close=CLOSE, path=name)
 
 
 def assert_same_bits(one: dict[str, Any], other: dict[str, Any]) -> None:
     for name, value in one.items():
-        assert_alike(value, other[name], close=0, place=name)
+        assert_alike(value, other[name], close=0, path=name)
 
 
 @learners
@@ -88,7 +91,7 @@ def test_threads_change_no_bit(case: LearnerCase, n_jobs: int) -> None:
 @learners
 @partitions
 @pytest.mark.usefixtures("threads")
-def test_chunks_give_the_model_of_the_whole(case: LearnerCase, n: int, tmp_path: Path) -> None:
+def test_chunks_give_the_model_of_memory(case: LearnerCase, n: int, tmp_path: Path) -> None:
     paths = write(case, tmp_path, n)
     model = in_chunks(case, paths, 1)
     assert_same_model(case, model, in_memory(case, 1))
@@ -101,13 +104,13 @@ def test_chunks_give_the_model_of_the_whole(case: LearnerCase, n: int, tmp_path:
 @pytest.mark.dask
 @pytest.mark.xdist_group("dask")
 @pytest.mark.usefixtures("threads")
-def test_dask_gives_the_model_of_the_whole(
+def test_dask_gives_the_model_of_memory(
     case: LearnerCase, n: int, tmp_path: Path, client: Any
 ) -> None:
     paths = write(case, tmp_path, n)
     model = on_dask(case, paths, client)
     assert_same_model(case, model, in_memory(case, 1))
-    # The same partitions are merged in the same order, wherever they were summarised.
+    # The same partitions are merged in the same order, wherever they were summarized.
     assert_same_bits(model, in_chunks(case, paths, 2))
     if n == 3:
         assert_same_bits(on_dask(case, paths, client), model)

@@ -1,4 +1,4 @@
-"""What the statistics of a growing tree are asked with: bins, scales, rules and a first level."""
+"""Models for the statistics of a growing tree: bins, scales, configuration, first splits."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ import numpy as np
 import ceiba
 from ceiba.data.source import Chunk
 from ceiba.engine import Batch
-from ceiba.stats import Labelled, TargetSurvey
-from ceiba.tree.grow.config import Ground, tree_rules
-from ceiba.tree.grow.encoding import Coding, RowSample
-from ceiba.tree.grow.grower import Grower, open_nodes
-from ceiba.tree.grow.statistics import LevelSums
-from ceiba.tree.grow.targets import FixedPoint
-from ceiba.tree.grow.thresholds import CutRule
-from ceiba.tree.presets import options_of
+from ceiba.engine.local import LocalEngine
+from ceiba.stats import Labeled, TargetSummary
+from ceiba.tree.config import TreeConfig
+from ceiba.tree.grow.config import GrowthInputs
+from ceiba.tree.grow.encoding import ColumnEncoding, RowSample
+from ceiba.tree.grow.grower import TreeGrower
+from ceiba.tree.grow.statistics import DepthSums
+from ceiba.tree.grow.targets import FixedPointScale
 from tests.contracts.row_kinds import CLASSIFIED, MEASURED, RowKind
 
 SEED = 5
-CUTS = CutRule("midpoint", "node", 9, SEED)
 
 
 def _kept(chunk: Chunk) -> Chunk:
-    """Rows of weight zero would be numbered in one part and left out of the whole."""
+    """Give rows of weight zero weight 1: they would be numbered in a part but not in the whole."""
     weight = None if chunk.weight is None else np.where(chunk.weight == 0, 1.0, chunk.weight)
     return replace(chunk, weight=weight)
 
 
 def _squarable(chunk: Chunk) -> Chunk:
-    # Rounded, so that no two targets differ by so little that its square is nothing.
+    # Rounded, so that the square of no difference underflows.
     return replace(_kept(chunk), target=np.clip(chunk.target, -1000, 1000).round(9))
 
 
@@ -39,48 +38,50 @@ CLASS_ROWS: RowKind = replace(CLASSIFIED, rows=CLASSIFIED.rows.map(_kept))
 NUMBER_ROWS: RowKind = replace(MEASURED, rows=MEASURED.rows.map(_squarable))
 
 
-def sampled(rows: Labelled) -> tuple[Any, ...]:
-    """Fewer rows than most tables have."""
+def sampled(rows: Labeled) -> tuple[Any, ...]:
+    """Sample fewer rows than the tables usually have."""
     return 10, SEED
 
 
-def first_pass(rows: Labelled) -> tuple[Any, ...]:
-    """Before the first split: all rows are in the root."""
-    survey = TargetSurvey.of(Batch(rows, 0))
-    numbers = survey.classes is None
-    kind = ceiba.DecisionTreeRegressor if numbers else ceiba.DecisionTreeClassifier
-    fixed = FixedPoint.of(survey, None, squares=numbers)
-    coding = Coding.of_bins(RowSample.of(Batch(rows, 0), 1000, SEED), 4, 1)
-    model = kind(max_bins=4)
-    ground = Ground(rows.table.schema, survey.n_rows, 0, fixed, CUTS)
-    return coding, fixed, tree_rules(model, options_of(model), ground), None
+def first_pass(rows: Labeled) -> tuple[Any, ...]:
+    """Return the model before the first split: all rows are in the root."""
+    grower, encoding = _grower(rows)
+    return encoding, grower.inputs.scale, grower.growth, None
 
 
-def second_pass(rows: Labelled) -> tuple[Any, ...]:
-    """After the first split, where there is one."""
-    coding, fixed, rules, _ = first_pass(rows)
-    root = np.zeros(1, np.int32)
-    sums = LevelSums.of(Batch(rows, 0), coding, fixed, rules, None, root)
-    schema = rows.table.schema
-    grower = Grower(None, rows, schema, fixed, rules, len(rows), False, CUTS, "branch")
-    state = grower._solve(coding, None, root, sums)
-    return coding, fixed, rules, state if len(open_nodes(state)) else None
+def second_pass(rows: Labeled) -> tuple[Any, ...]:
+    """Return the model after the first split, if there is one."""
+    grower, encoding = _grower(rows)
+    root, model = np.zeros(1, np.int32), (encoding, grower.inputs.scale, grower.growth)
+    sums = DepthSums.of(Batch(rows, 0), *model, None, root)
+    state = grower.solve(encoding, None, root, sums)
+    return *model, state if len(state.open_nodes()) else None
 
 
-def first_sums(rows: Labelled) -> tuple[Any, ...]:
-    """The sums of the root."""
+def _grower(rows: Labeled) -> tuple[TreeGrower, ColumnEncoding]:
+    summary = TargetSummary.of(Batch(rows, 0))
+    regression = summary.classes is None
+    config = TreeConfig.of(criterion="squared_error" if regression else "gini", max_bins=4)
+    scale = FixedPointScale.of(summary, None, squares=regression)
+    encoding = ColumnEncoding.of_bins(RowSample.of(Batch(rows, 0), 1000, SEED), 4, 1)
+    inputs = GrowthInputs(rows.table.schema, summary.n_rows, 0, scale, SEED)
+    return TreeGrower.of(LocalEngine(1), rows, config, inputs), encoding
+
+
+def first_sums(rows: Labeled) -> tuple[Any, ...]:
+    """Return the model and nodes of the root."""
     return *first_pass(rows), np.zeros(1, np.int32)
 
 
-def second_sums(rows: Labelled) -> tuple[Any, ...]:
-    """The sums of the nodes below the root."""
+def second_sums(rows: Labeled) -> tuple[Any, ...]:
+    """Return the model and nodes below the root."""
     *model, state = second_pass(rows)
-    nodes = np.zeros(1, np.int32) if state is None else open_nodes(state)
+    nodes = np.zeros(1, np.int32) if state is None else state.open_nodes()
     return *model, state, nodes
 
 
-def judged(rows: Labelled) -> tuple[Any, ...]:
-    """A tree of these rows, and what tells its validation errors."""
+def judged(rows: Labeled) -> tuple[Any, ...]:
+    """Return a tree of these rows, and its classes."""
     if rows.target.classes is None:
         model = ceiba.DecisionTreeRegressor(max_depth=3)
         return (model.fit(rows.table, rows.target.values).tree_,)
@@ -89,6 +90,6 @@ def judged(rows: Labelled) -> tuple[Any, ...]:
     return model.tree_, model.classes_
 
 
-def plain_scale(rows: Labelled) -> tuple[Any, ...]:
-    """The scale of the rows' weights."""
-    return (FixedPoint.of(TargetSurvey.of(Batch(rows, 0)), None, squares=False),)
+def plain_scale(rows: Labeled) -> tuple[Any, ...]:
+    """Return the scale of the rows' weights."""
+    return (FixedPointScale.of(TargetSummary.of(Batch(rows, 0)), None, squares=False),)

@@ -9,11 +9,11 @@ from typing import Any
 
 @contextmanager
 def two_workers() -> Iterator[Any]:
-    """A client of the cluster, current only where a test says so."""
+    """Yield a client of the cluster, current only inside ``client.as_current()``."""
     import dask
     from distributed import Client, LocalCluster
 
-    # A killed worker may be slow to come back; Dask would give it up for good after 15 seconds.
+    # A killed worker may be slow to come back; Dask would drop it after 15 seconds.
     patient = {"distributed.deploy.lost-worker-timeout": "1h"}
     with (
         dask.config.set(patient),

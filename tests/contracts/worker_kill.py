@@ -17,13 +17,13 @@ import ceiba
 PARTITIONS, ROWS, COLUMNS = 4, 300, 3
 
 
-def load(place: int, diary: Path) -> np.ndarray[Any, Any]:
-    """The rows of one partition; says in the diary which process is loading them."""
+def load(index: int, diary: Path) -> np.ndarray[Any, Any]:
+    """Return the rows of one partition; note in ``diary`` the process that loads them."""
     note = diary / f"{uuid4().hex}.part"
     note.write_text(str(os.getpid()))
     note.rename(note.with_suffix(".note"))
     time.sleep(0.02)  # long enough to be killed in
-    return np.random.default_rng(place).normal(size=(ROWS, COLUMNS))
+    return np.random.default_rng(index).normal(size=(ROWS, COLUMNS))
 
 
 def collection(diary: Path) -> Any:
@@ -31,7 +31,7 @@ def collection(diary: Path) -> Any:
     from dask import delayed
 
     shape = ROWS, COLUMNS
-    blocks = [delayed(load)(place, diary) for place in range(PARTITIONS)]
+    blocks = [delayed(load)(index, diary) for index in range(PARTITIONS)]
     return da.concatenate([da.from_delayed(block, shape, float) for block in blocks])
 
 

@@ -1,4 +1,4 @@
-"""Comparing tables cell by cell, for the tests of readers and scans."""
+"""Compare tables cell by cell, for the tests of readers and scans."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import numpy as np
 
 
 def cells(table):
-    """The table as lists of Python values by column name: numbers, labels, None for a gap."""
+    """Return lists of Python values by column name: numbers, labels, None if missing."""
     found = {}
     for j, column in enumerate(table.schema):
-        gaps = table.gaps(j)
-        gaps = np.zeros(len(table), bool) if gaps is None else gaps
+        mask = table.missing_mask(j)
+        missing = np.zeros(len(table), bool) if mask is None else mask
+        labels = column.categories
         values = table.column(j).tolist()
-        if column.levels:
-            values = [
-                None if gap else column.levels[v] for v, gap in zip(values, gaps, strict=True)
-            ]
-        found[column.name] = [None if g else v for v, g in zip(values, gaps, strict=True)]
+        found[column.name] = [
+            None if absent else labels[value] if labels else value
+            for value, absent in zip(values, missing, strict=True)
+        ]
     return found
 
 
 def assert_same(one, other):
-    """Equal schemas and equal cells."""
+    """Check that schemas and cells are equal."""
     assert one.schema == other.schema
     assert len(one) == len(other)
     assert cells(one) == cells(other)
 
 
 def assert_union(source, whole):
-    """The partitions of a source, one after the other, are the rows of a table."""
+    """Check that the partitions of a source, concatenated, equal a table."""
     assert source.schema == whole.schema
     found = {name: [] for name in whole.schema.names}
     for partition in source.partitions:

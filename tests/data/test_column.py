@@ -1,4 +1,4 @@
-"""Columns under wished kinds, and columns that follow a schema."""
+"""Columns of requested kinds, and columns converted to a schema."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ def dtypes_of(table):
 
 
 def labels(table, j):
-    """The column's labels, None for a gap: what the codes stand for."""
-    levels = table.schema[j].levels
-    return [levels[code] if code >= 0 else None for code in table.column(j)]
+    """Return the labels of a column, None for a missing value."""
+    categories = table.schema[j].categories
+    return [categories[code] if code >= 0 else None for code in table.column(j)]
 
 
 # --- any values ---------------------------------------------------------------------------------
 
 
 def decoded(table):
-    """What the first column says, None for a gap."""
-    column, gaps = table.schema[0], table.gaps(0)
+    """Return the values of the first column, None for a missing value."""
+    column, mask = table.schema[0], table.missing_mask(0)
     if column.kind is not Kind.NUMERIC:
         return labels(table, 0)
-    missing = np.zeros(len(table), bool) if gaps is None else gaps
-    return [None if gap else v for v, gap in zip(table.column(0).tolist(), missing, strict=True)]
+    missing = np.zeros(len(table), bool) if mask is None else mask
+    values = table.column(0).tolist()
+    return [None if absent else v for v, absent in zip(values, missing, strict=True)]
 
 
 SCALARS = st.one_of(
@@ -48,7 +49,7 @@ SCALARS = st.one_of(
 
 @settings(deadline=None)
 @given(values=st.lists(SCALARS, min_size=1, max_size=4))
-def test_any_values_are_kept_or_refused(values):
+def test_any_values_are_kept_or_raise(values):
     present = [v for v in values if v is not None and v == v]
     types = set(map(type, present))
     if str in types and len(types) > 1:
@@ -80,19 +81,21 @@ def test_dates_and_durations_are_numbers_of_nanoseconds():
     assert table.column(2).tolist() == [10**9, 0, day]
     for j in range(3):
         assert table.column(j).dtype == np.int64
-        assert_array_equal(table.gaps(j), [False, True, False])
+        assert_array_equal(table.missing_mask(j), [False, True, False])
 
 
 def test_a_date_array():
     X = np.array([["2020-01-01", "NaT"], ["2020-01-02", "2020-01-03"]], dtype="datetime64[D]")
     table = Table.of(X)
     assert_array_equal(table.column(0).view("datetime64[ns]"), X[:, 0])
-    assert_array_equal(table.gaps(1), [True, False])
+    assert_array_equal(table.missing_mask(1), [True, False])
 
 
 @pytest.mark.parametrize("year", ["1500", "2300", "0001"])
-def test_dates_that_nanoseconds_cannot_hold_are_refused(year):
-    with pytest.raises(ValueError, match=rf"'x0' holds {year}.*1677 to 2262"):
+def test_dates_beyond_nanoseconds_raise(year):
+    with pytest.raises(
+        ValueError, match=rf"'x0' must be within the years 1677 to 2262.* got {year}"
+    ):
         Table.of(np.array([["2000-01-01"], [f"{year}-01-01"]], dtype="datetime64[D]"))
     with pytest.raises(ValueError, match="1677 to 2262"):
         Table.of([[np.datetime64("2000-01-01", "ns")], [date(int(year), 1, 1)]])
@@ -101,7 +104,7 @@ def test_dates_that_nanoseconds_cannot_hold_are_refused(year):
 # --- kinds ---------------------------------------------------------------------------------------
 
 
-def test_wished_kinds_override_what_the_container_says():
+def test_requested_kinds_override_inferred_ones():
     rows = [
         {"zip": 8001, "size": "M", "text": "1.5", "rank": 2.0, "flag": True},
         {"zip": 4051, "size": "S", "text": "-2", "rank": 1.0, "flag": False},
@@ -119,12 +122,12 @@ def test_wished_kinds_override_what_the_container_says():
     )
     assert kinds_of(table) == ["nominal", "ordinal", "numeric", "ordinal", "numeric"]
     assert labels(table, 0) == [8001, 4051, None]
-    assert table.schema[1].levels == ("S", "M", "L")
+    assert table.schema[1].categories == ("S", "M", "L")
     assert table.column(1).tolist() == [1, 0, -1]
     assert_array_equal(table.column(2), [1.5, -2.0, np.nan])
-    assert table.schema[3].levels == (1, 2)
+    assert table.schema[3].categories == (1, 2)
     assert table.column(4).tolist() == [1, 0, 0]
-    assert_array_equal(table.gaps(4), [False, False, True])
+    assert_array_equal(table.missing_mask(4), [False, False, True])
 
 
 def test_kinds_apply_to_arrays_and_tables_too():
@@ -138,62 +141,62 @@ def test_kinds_apply_to_arrays_and_tables_too():
     assert again.column(1).tolist() == [1, 0, 1]
 
 
-def test_the_order_of_nominal_text_is_not_invented():
+def test_ordinal_text_requires_an_order():
     table = Table.of([["low"], ["high"]])
     with pytest.raises(ValueError, match="order is unknown"):
         Table.of(table, kinds={"x0": "ordinal"})
     listed = Table.of(table, kinds={"x0": ["low", "high"]})
-    assert Table.of(listed, kinds={"x0": "ordinal"}).schema[0].levels == ("low", "high")
+    assert Table.of(listed, kinds={"x0": "ordinal"}).schema[0].categories == ("low", "high")
 
 
-def test_dates_as_levels_are_iso_text():
+def test_dates_as_categories_are_iso_text():
     X = np.array([["2020-02-01"], ["2020-01-01T12:00"]], dtype="datetime64[m]")
-    assert Table.of(X, kinds={"x0": "nominal"}).schema[0].levels == (
+    assert Table.of(X, kinds={"x0": "nominal"}).schema[0].categories == (
         "2020-01-01T12:00",
         "2020-02-01",
     )
 
 
 @pytest.mark.parametrize(
-    ("kinds", "words"),
+    ("kinds", "message"),
     [
-        ({"b": "nominal"}, "No column is called 'b'"),
-        ({"a": "category"}, "Unknown kind 'category' for column 'a'"),
-        ({"a": "numeric"}, "'a' is numeric, and 'y' in row 1 is no number"),
-        ({"a": "ordinal"}, "'a' is text, whose order is unknown: give its levels in order"),
-        ({"a": ["1", "z"]}, "'a' holds 'y', which is not among the levels"),
-        ({"a": ["y", "y", "1"]}, "lists the level 'y' twice"),
+        ({"b": "nominal"}, r"kinds must have names of columns, got 'b'"),
+        ({"a": "category"}, r"kinds\['a'\] must be .* got 'category'"),
+        ({"a": "numeric"}, "'a' is numeric, but 'y' in row 1 is not a number"),
+        ({"a": "ordinal"}, "'a' is text, whose order is unknown. Give its categories in order"),
+        ({"a": ["1", "z"]}, "'a' contains 'y', which is not a category"),
+        ({"a": ["y", "y", "1"]}, "lists the category 'y' twice"),
         ({"a": ["y", 1]}, "mixes numbers and text"),
-        ({"a": [1, 2]}, "has numbers as levels .1, 2., but holds the text 'y'"),
+        ({"a": [1, 2]}, "has numeric categories .1, 2., got the text 'y'"),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused(kinds, words):
-    with pytest.raises(ValueError, match=words):
+def test_invalid_kinds_raise(kinds, message):
+    with pytest.raises(ValueError, match=message):
         Table.of([{"a": "1"}, {"a": "y"}], kinds=kinds)
 
 
 @pytest.mark.parametrize("text", ["nan", "", "1_000", "?", "NA"])
-def test_text_that_is_no_number_never_becomes_nan(text):
-    with pytest.raises(ValueError, match="is no number"):
+def test_text_that_is_not_a_number_raises(text):
+    with pytest.raises(ValueError, match="is not a number"):
         Table.of([["1"], [text]], kinds={"x0": "numeric"})
 
 
-def test_kinds_and_schema_exclude_each_other():
+def test_kinds_and_schema_are_exclusive():
     schema = Schema.numeric(2)
-    with pytest.raises(ValueError, match="either kinds"):
+    with pytest.raises(ValueError, match="kinds and schema must not be given together"):
         Table.of(np.eye(2), schema, kinds={"x0": "nominal"})
 
 
 # --- following a schema --------------------------------------------------------------------------
 
-COLOURS = Table.of([{"c": "red", "n": 1.5}, {"c": "blue", "n": 2.5}]).schema
+COLORS = Table.of([{"c": "red", "n": 1.5}, {"c": "blue", "n": 2.5}]).schema
 
 
-def test_an_unseen_level_is_a_gap():
-    table = Table.of([{"c": "green", "n": 1.0}, {"c": "blue", "n": 2.0}], COLOURS)
+def test_unseen_categories_are_missing():
+    table = Table.of([{"c": "green", "n": 1.0}, {"c": "blue", "n": 2.0}], COLORS)
     assert labels(table, 0) == [None, "blue"]
-    assert_array_equal(table.gaps(0), [True, False])
-    assert table.schema == COLOURS
+    assert_array_equal(table.missing_mask(0), [True, False])
+    assert table.schema == COLORS
 
 
 @settings(deadline=None)
@@ -201,9 +204,9 @@ def test_an_unseen_level_is_a_gap():
     known=st.lists(st.text(max_size=3), min_size=1, max_size=6),
     asked=st.lists(st.one_of(st.none(), st.text(max_size=3)), min_size=1, max_size=8),
 )
-def test_levels_are_matched_by_label(known, asked):
+def test_categories_are_matched_by_label(known, asked):
     schema = Table.of([[label] for label in known]).schema
-    assert schema[0].levels == tuple(sorted(set(known)))
+    assert schema[0].categories == tuple(sorted(set(known)))
     table = Table.of([[label] for label in asked], schema)
     assert labels(table, 0) == [label if label in known else None for label in asked]
 
@@ -219,68 +222,68 @@ def test_levels_are_matched_by_label(known, asked):
         [[True], [2]],
     ],
 )
-def test_number_levels_are_matched_by_value(rows):
+def test_numeric_categories_are_matched_by_value(rows):
     schema = Table.of([[1], [2], [3]], kinds={"x0": "nominal"}).schema
     assert labels(Table.of(rows, schema), 0) == [1, 2]
 
 
-def test_float32_levels_are_spelled_in_their_own_type():
+def test_float32_categories_have_the_shortest_spelling():
     X = np.array([[0.1], [0.7]], np.float32)
     schema = Table.of(X, kinds={"x0": "nominal"}).schema
-    assert schema[0].levels == (0.1, 0.7)
+    assert schema[0].categories == (0.1, 0.7)
     assert Table.of(X.astype(str).astype(float), schema).column(0).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("rows", [[[1], [77]], [[1.0], [77.0]], [["01"], ["77"]]])
-def test_numbers_match_text_levels_that_spell_them(rows):
+def test_numbers_match_text_categories_that_are_numbers(rows):
     schema = Table.of([["01"], ["02"]]).schema
     assert labels(Table.of(rows, schema), 0) == ["01", None]
 
 
-def test_truth_levels_match_ones_zeros_and_their_names():
+def test_bool_categories_match_ones_zeros_and_their_names():
     schema = Table.of([[True], [False]]).schema
     for rows in ([[True], [False]], [[1], [0]], [["True"], ["False"]], np.array([[1.0], [0.0]])):
         assert labels(Table.of(rows, schema), 0) == [True, False]
 
 
-def test_numbers_for_plain_text_levels_are_refused():
-    with pytest.raises(ValueError, match=r"'c' has text levels \('blue', 'red'\), but holds numb"):
-        Table.of([{"c": 0, "n": 1.0}], COLOURS)
+def test_numbers_for_text_categories_raise():
+    with pytest.raises(ValueError, match=r"'c' has text categories \('blue', 'red'\), got numbers"):
+        Table.of([{"c": 0, "n": 1.0}], COLORS)
 
 
-def test_text_for_a_numeric_column_is_read_or_refused_by_name():
+def test_text_for_a_numeric_column_is_parsed_or_raises():
     rows = [{"c": "red", "n": "1.25"}, {"c": "red", "n": None}]
-    assert_array_equal(Table.of(rows, COLOURS).column(1), [1.25, np.nan])
+    assert_array_equal(Table.of(rows, COLORS).column(1), [1.25, np.nan])
     rows.append({"c": "red", "n": "much"})
-    with pytest.raises(ValueError, match="'n' is numeric, and 'much' in row 2 is no number"):
-        Table.of(rows, COLOURS)
+    with pytest.raises(ValueError, match="'n' is numeric, but 'much' in row 2 is not a number"):
+        Table.of(rows, COLORS)
 
 
-def test_an_empty_column_fits_every_kind():
-    table = Table.of([{"c": None, "n": None}], COLOURS)
-    assert table.gaps(0).all()
-    assert table.gaps(1).all()
+def test_an_empty_column_converts_to_every_kind():
+    table = Table.of([{"c": None, "n": None}], COLORS)
+    assert table.missing_mask(0).all()
+    assert table.missing_mask(1).all()
     dates = Table.of([[date(2020, 1, 1)], [None]]).schema
     assert Table.of([[None]], dates).schema == dates
-    assert Table.of([[None]], dates).gaps(0).all()
+    assert Table.of([[None]], dates).missing_mask(0).all()
 
 
-def test_numbers_for_dates_are_refused():
+def test_numbers_for_dates_raise():
     dates = Table.of([{"d": date(2020, 1, 1)}]).schema
-    with pytest.raises(ValueError, match=r"'d' should hold datetime64\[ns\].* holds int64"):
+    with pytest.raises(ValueError, match=r"'d' must have dtype datetime64\[ns\], got int64"):
         Table.of([{"d": 5}], dates)
 
 
 @pytest.mark.parametrize("container", [list, np.array])
-def test_the_width_must_fit(container):
+def test_wrong_width_raises(container):
     with pytest.raises(
         ValueError, match="X has 3 features, but KMeans is expecting 2 features as input"
     ):
-        Table.of(container([[1.0, 2.0, 3.0]]), Schema.numeric(2), who="KMeans")
+        Table.of(container([[1.0, 2.0, 3.0]]), Schema.numeric(2), expected_by="KMeans")
 
 
 @pytest.mark.parametrize(
-    ("want", "have", "values", "kept"),
+    ("expected", "given_dtype", "values", "kept"),
     [
         ("float64", "int64", [1, 2], "float64"),
         ("float64", "float32", [0.1, 2], "float64"),
@@ -301,23 +304,23 @@ def test_the_width_must_fit(container):
     ],
 )
 @pytest.mark.parametrize("mixed", [False, True])
-def test_numbers_take_the_schemas_type_where_that_loses_nothing(want, have, values, kept, mixed):
-    schema = Schema.numeric(2, want)
+def test_numbers_are_converted_where_that_is_exact(expected, given_dtype, values, kept, mixed):
+    schema = Schema.numeric(2, expected)
     if mixed:
         schema = Schema((schema[0], Column("x1", Kind.NUMERIC, dtype="float64")), named=False)
-    X = np.array(values, dtype=have)
+    X = np.array(values, dtype=given_dtype)
     table = Table.of(np.column_stack([X, X]), schema)
     assert table.schema[0].dtype == kept
     assert table.column(0).dtype == np.dtype(kept)
     whole = [None if v != v else v for v in X.tolist()]
-    gaps = table.gaps(0)
-    seen = [None if gaps is not None and gaps[i] else v for i, v in enumerate(table.column(0))]
+    mask = table.missing_mask(0)
+    seen = [None if mask is not None and mask[i] else v for i, v in enumerate(table.column(0))]
     assert seen == whole
 
 
-def test_a_table_follows_a_schema_as_its_container_would():
+def test_a_table_converts_as_its_container_does():
     rows = [{"c": "red", "n": 3}, {"c": "green", "n": None}]
-    direct, through = Table.of(rows, COLOURS), Table.of(Table.of(rows), COLOURS)
+    direct, through = Table.of(rows, COLORS), Table.of(Table.of(rows), COLORS)
     assert through.schema == direct.schema
     for j in range(2):
         assert_array_equal(through.column(j), direct.column(j))
@@ -328,13 +331,13 @@ def test_a_table_follows_a_schema_as_its_container_would():
     with pytest.raises(ValueError, match="same order"):
         Table.of(named, Schema.numeric(2, names=["b", "a"]))
     assert Table.of(direct) is direct
-    assert Table.of(direct, COLOURS) is direct
+    assert Table.of(direct, COLORS) is direct
 
 
 # --- identifiers ---------------------------------------------------------------------------------
 
 
-def test_an_identifier_column_is_pointed_out():
+def test_identifier_columns_warn():
     rows = [{"who": f"id{i}", "x": i % 3} for i in range(21)]
     with pytest.warns(IdentifierWarning, match="'who' has a different label in every row") as found:
         Table.of(rows)
@@ -350,7 +353,7 @@ def test_an_identifier_column_is_pointed_out():
         ([{"a": i} for i in range(30)], None),
     ],
 )
-def test_other_columns_are_not(rows, kinds):
+def test_other_columns_do_not_warn(rows, kinds):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         schema = Table.of(rows, kinds=kinds).schema

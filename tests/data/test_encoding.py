@@ -1,4 +1,4 @@
-"""Encodings: what distances in the matrix mean, gaps, types and memory."""
+"""Encodings: distances in the matrix, missing values, dtypes and memory."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from ceiba.data import Column, Kind, Schema, Table
 from ceiba.data.encoding import Encoding
 
-LEVELS = ("a", "b", "c", "d")
+CATEGORIES = ("a", "b", "c", "d")
 
 
 def encode(table):
     return Encoding.of(table.schema).apply(table)
 
 
-def coded(kind, codes, levels=LEVELS):
-    schema = Schema((Column("c", kind, levels, "codes"),))
+def coded(kind, codes, categories=CATEGORIES):
+    schema = Schema((Column("c", kind, categories, "codes"),))
     return Table.from_columns([np.array(codes)], schema)
 
 
@@ -31,7 +31,7 @@ def coded(kind, codes, levels=LEVELS):
     codes=st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=8),
 )
 def test_a_squared_distance_counts_the_nominal_columns_that_differ(codes):
-    columns = tuple(Column(name, Kind.NOMINAL, LEVELS, "codes") for name in "xyz")
+    columns = tuple(Column(name, Kind.NOMINAL, CATEGORIES, "codes") for name in "xyz")
     table = Table.from_columns(list(np.array(codes).T), Schema(columns))
     matrix = encode(table)
     squared = ((matrix[:, None] - matrix[None]) ** 2).sum(axis=2)
@@ -51,21 +51,21 @@ def test_indicators_and_their_names():
 
 
 @pytest.mark.parametrize(
-    ("levels", "codes", "ranks"),
-    [(LEVELS, [0, 1, 3, -1], [0, 1 / 3, 1, np.nan]), (("only",), [0, -1], [0, np.nan])],
+    ("categories", "codes", "ranks"),
+    [(CATEGORIES, [0, 1, 3, -1], [0, 1 / 3, 1, np.nan]), (("only",), [0, -1], [0, np.nan])],
 )
-def test_ordinal_levels_become_ranks_from_0_to_1(levels, codes, ranks):
-    table = coded(Kind.ORDINAL, codes, levels)
+def test_ordinal_categories_become_ranks_from_0_to_1(categories, codes, ranks):
+    table = coded(Kind.ORDINAL, codes, categories)
     assert Encoding.of(table.schema).names == ["c"]
     assert_array_equal(encode(table)[:, 0], ranks)
 
 
-def test_columns_without_levels_are_all_gaps():
+def test_columns_without_categories_are_missing():
     assert encode(coded(Kind.NOMINAL, [-1, -1], ())).shape == (2, 0)
     assert np.isnan(encode(coded(Kind.ORDINAL, [-1, -1], ()))).all()
 
 
-def test_mixed_columns_stand_side_by_side():
+def test_mixed_columns_are_concatenated():
     table = Table.of(
         [
             {"n": 2**53, "c": "red", "t": date(1970, 1, 3), "d": timedelta(hours=6), "f": 1.5},
@@ -94,14 +94,14 @@ def test_a_contiguous_float_array_is_not_copied(dtype):
         assert_array_equal(matrix, other)
 
 
-@pytest.mark.parametrize("have", ["float64", "float32", "int64", "uint64"])
-@pytest.mark.parametrize("want", ["float64", "float32", "int64", "uint64"])
-def test_the_encodings_type_is_the_trained_one(have, want):
-    schema = Schema.numeric(2, want)
+@pytest.mark.parametrize("given_dtype", ["float64", "float32", "int64", "uint64"])
+@pytest.mark.parametrize("expected", ["float64", "float32", "int64", "uint64"])
+def test_dtype_is_that_of_the_schema(given_dtype, expected):
+    schema = Schema.numeric(2, expected)
     encoding = Encoding.of(schema)
-    X = np.array([[1, 2], [3, 4]], dtype=have)
+    X = np.array([[1, 2], [3, 4]], dtype=given_dtype)
     matrix = encoding.apply(Table.of(X, schema))
-    assert matrix.dtype == ("float32" if want == "float32" else "float64")
+    assert matrix.dtype == ("float32" if expected == "float32" else "float64")
     assert_array_equal(matrix, X)
 
 
@@ -117,11 +117,11 @@ def test_columns_and_blocks_agree_over_many_rows():
     assert encode(table.take([])).shape == (0, 3)
 
 
-def test_a_table_under_another_schema_is_refused():
+def test_tables_of_another_schema_raise():
     encoding = Encoding.of(coded(Kind.NOMINAL, [0]).schema)
-    with pytest.raises(ValueError, match="'c' was made under another schema"):
+    with pytest.raises(ValueError, match="'c' has another schema"):
         encoding.apply(coded(Kind.NOMINAL, [0], ("a", "b")))
-    with pytest.raises(ValueError, match="'c' was made under another schema"):
+    with pytest.raises(ValueError, match="'c' has another schema"):
         encoding.apply(coded(Kind.ORDINAL, [0]))
     with pytest.raises(ValueError, match="X has 2 features"):
         encoding.apply(Table.of(np.eye(2)))
@@ -129,7 +129,7 @@ def test_a_table_under_another_schema_is_refused():
         encoding.apply(Table.of(np.ones((2, 1))))
 
 
-def test_encodings_come_from_the_schema_alone():
+def test_encodings_depend_only_on_the_schema():
     table = coded(Kind.NOMINAL, [1, 2])
     encoding = Encoding.of(Schema.from_json(table.schema.to_json()))
     assert encoding == Encoding.of(table.schema)

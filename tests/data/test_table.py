@@ -1,8 +1,9 @@
-"""Tables of arrays, lists and ready columns; refusing what is no table."""
+"""Tables of arrays, lists and columns of codes; errors for other input."""
 
 from __future__ import annotations
 
 import pickle
+import sys
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -25,9 +26,9 @@ def dtypes_of(table):
 
 
 def labels(table, j):
-    """The column's labels, None for a gap: what the codes stand for."""
-    levels = table.schema[j].levels
-    return [levels[code] if code >= 0 else None for code in table.column(j)]
+    """Return the labels of a column, None for a missing value."""
+    categories = table.schema[j].categories
+    return [categories[code] if code >= 0 else None for code in table.column(j)]
 
 
 # --- float arrays -------------------------------------------------------------------------------
@@ -65,18 +66,18 @@ def test_arrays_of_one_width_share_a_schema():
     assert Table.of(np.zeros((2, 3))).schema != Table.of(np.zeros((2, 3), np.float32)).schema
 
 
-def test_nan_is_a_gap_and_infinity_is_found():
+def test_nan_is_missing_and_infinity_raises():
     X = np.array([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]])
     table = Table.of(X)
-    assert_array_equal(table.gaps(0), [False, True, False])
-    assert table.gaps(1) is None
+    assert_array_equal(table.missing_mask(0), [False, True, False])
+    assert table.missing_mask(1) is None
     table.check_finite()
     X[2, 1] = -np.inf
     with pytest.raises(ValueError, match="infinity: row 2, column 'x1'"):
         table.check_finite()
 
 
-def test_check_finite_is_not_fooled_by_an_overflowing_sum():
+def test_check_finite_allows_an_overflowing_sum():
     Table.of(np.full((4, 2), 1e308)).check_finite()
     Table.of([{"a": 1e308}, {"a": 1e308}, {"a": 1e308}]).check_finite()
     with pytest.raises(ValueError, match="row 1, column 'a'"):
@@ -99,7 +100,7 @@ def test_check_finite_is_not_fooled_by_an_overflowing_sum():
         ("object", "int64"),
     ],
 )
-def test_other_number_types_become_one_that_tables_keep(dtype, kept):
+def test_other_dtypes_are_converted(dtype, kept):
     X = np.array([[0, 1], [1, 0], [1, 1]]).astype(dtype)
     table = Table.of(X)
     assert dtypes_of(table) == [kept, kept]
@@ -116,11 +117,11 @@ def test_integers_beyond_2_to_53_stay_exact(dtype):
     assert len(set(Table.of(X, Table.of(X).schema).column(0).tolist())) == 3
 
 
-def test_integers_with_gaps_stay_exact_under_a_mask():
+def test_integers_with_missing_values_stay_exact():
     table = Table.of([[BIG], [None], [-BIG], [np.nan]])
     assert dtypes_of(table) == ["int64"]
     assert table.column(0).tolist() == [BIG, 0, -BIG, 0]
-    assert_array_equal(table.gaps(0), [False, True, False, True])
+    assert_array_equal(table.missing_mask(0), [False, True, False, True])
 
 
 def test_the_largest_unsigned_integers_stay_exact():
@@ -139,25 +140,25 @@ def test_integers_beyond_64_bits_become_floats():
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int64", "object", "U1"])
-def test_a_masked_value_is_a_gap(dtype):
+def test_masked_values_are_missing(dtype):
     X = np.ma.array(np.array([[1, 2], [3, 4]]).astype(dtype), mask=[[False, True], [False, False]])
     table = Table.of(X)
-    assert table.gaps(0) is None
-    assert_array_equal(table.gaps(1), [True, False])
+    assert table.missing_mask(0) is None
+    assert_array_equal(table.missing_mask(1), [True, False])
     known = labels(table, 1) if dtype == "U1" else table.column(1).tolist()
     assert known[1] == ("4" if dtype == "U1" else 4)
 
 
-def test_text_arrays_are_nominal_also_where_they_spell_numbers():
+def test_text_arrays_are_nominal_even_if_they_are_numbers():
     table = Table.of(np.array([["b", "1.5"], ["a", "2"]]))
     assert kinds_of(table) == ["nominal", "nominal"]
-    assert table.schema[0].levels == ("a", "b")
+    assert table.schema[0].categories == ("a", "b")
     assert table.column(0).tolist() == [1, 0]
     assert table.column(0).dtype == np.int32
-    assert table.schema[1].levels == ("1.5", "2")
+    assert table.schema[1].categories == ("1.5", "2")
 
 
-def test_object_columns_are_what_their_values_are():
+def test_object_columns_follow_their_values():
     rows = [
         ["x", 1, 1.5, True, Decimal("0.25"), None, 1, True],
         [None, None, 2, None, Fraction(1, 2), None, 2.5, 3],
@@ -171,19 +172,19 @@ def test_object_columns_are_what_their_values_are():
         assert labels(table, 0) == ["x", None, "y"]
         assert labels(table, 3) == [True, None, False]
         assert_array_equal(table.column(4), [0.25, 0.5, np.nan])
-        assert table.gaps(5).all()
+        assert table.missing_mask(5).all()
         assert table.column(7).tolist() == [1, 3, 0]
 
 
 # --- lists ---------------------------------------------------------------------------------------
 
 
-def test_a_list_of_dictionaries_has_names_and_a_missing_key_is_a_gap():
+def test_absent_keys_of_dictionaries_are_missing():
     table = Table.of([{"a": 1.5, "b": "x"}, {"b": "y", "c": 3}])
     assert table.schema.named
     assert table.schema.names == ["a", "b", "c"]
-    assert_array_equal(table.gaps(0), [False, True])
-    assert_array_equal(table.gaps(2), [True, False])
+    assert_array_equal(table.missing_mask(0), [False, True])
+    assert_array_equal(table.missing_mask(2), [True, False])
 
 
 def test_dictionaries_follow_a_schema_in_any_order():
@@ -200,7 +201,7 @@ def test_a_list_of_arrays_is_an_array():
     assert_array_equal(table.matrix, [[1.0, 2.0], [3.0, 4.0]])
 
 
-def test_anything_that_makes_an_array_is_taken():
+def test_objects_with_array_protocol_are_accepted():
     class Thing:
         def __array__(self, dtype=None, copy=None):
             return np.eye(2)
@@ -208,11 +209,11 @@ def test_anything_that_makes_an_array_is_taken():
     assert_array_equal(Table.of(Thing()).matrix, np.eye(2))
 
 
-# --- refusals ------------------------------------------------------------------------------------
+# --- errors ------------------------------------------------------------------------------------
 
 
 class Sparse:
-    """Looks like SciPy's sparse matrices, which need not be imported to be refused."""
+    """Resembles a sparse matrix of SciPy, without its import."""
 
     shape = (2, 2)
 
@@ -221,7 +222,7 @@ class Sparse:
 
 
 @pytest.mark.parametrize(
-    ("X", "error", "words"),
+    ("X", "error", "message"),
     [
         (np.zeros((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is"),
         (np.zeros((3, 0)), ValueError, r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1"),
@@ -237,8 +238,8 @@ class Sparse:
         ([[[1, 2]], [[3, 4]]], ValueError, "Found array with dim 3"),
         (np.eye(2) * 1j, ValueError, "Complex data not supported"),
         ([[1j], [2]], ValueError, "Complex data not supported: column 'x0', row 0"),
-        (np.zeros(2, dtype=[("a", float)])[:, None], TypeError, "string or a number"),
-        (np.array([[b"a"]]), TypeError, "string or a number"),
+        (np.zeros(2, dtype=[("a", float)])[:, None], TypeError, "strings or numbers"),
+        (np.array([[b"a"]]), TypeError, "strings or numbers"),
         ([[1, 2], [3]], ValueError, "Row 1 has 1 values, but row 0 has 2"),
         ([[{"foo": "bar"}], [1]], TypeError, "argument must be a string or a number, not 'dict'"),
         ([{"a": 1}, {"a": [2]}], TypeError, "'a', row 1: the argument must be .* not 'list'"),
@@ -246,17 +247,17 @@ class Sparse:
         ([[1], [date(2020, 1, 1)]], ValueError, "'x0' mixes int .* and instant"),
         ([{"a": 1, 2: 3}], TypeError, "all input features have string names.*'int', 'str'"),
         (Sparse(), TypeError, r"Sparse data is not supported.*toarray\(\)"),
-        ({"a": [1, 2]}, TypeError, "Cannot make a table of 'dict'"),
-        ("text", TypeError, "Cannot make a table of 'str'"),
-        (None, TypeError, "Cannot make a table of 'NoneType'"),
+        ({"a": [1, 2]}, TypeError, "X must be a 2-D array.* got 'dict'"),
+        ("text", TypeError, "X must be a 2-D array.* got 'str'"),
+        (None, TypeError, "X must be a 2-D array.* got 'NoneType'"),
     ],
 )
-def test_what_is_no_table_is_refused_with_a_sentence(X, error, words):
-    with pytest.raises(error, match=words):
+def test_invalid_containers_raise(X, error, message):
+    with pytest.raises(error, match=message):
         Table.of(X)
 
 
-def test_scipy_sparse_and_dask_are_refused():
+def test_scipy_sparse_and_dask_raise():
     sparse = pytest.importorskip("scipy.sparse")
     for X in (sparse.csr_matrix(np.eye(2)), sparse.coo_array(np.eye(2))):
         with pytest.raises(TypeError, match="Sparse"):
@@ -287,7 +288,7 @@ def mixed_columns():
     ]
 
 
-def test_ready_columns():
+def test_from_columns():
     columns = mixed_columns()
     table = Table.from_columns(columns, MIXED, {1: np.array([False, True])})
     assert table.schema == MIXED
@@ -296,47 +297,55 @@ def test_ready_columns():
     assert table.column(2).dtype == np.int32
     assert labels(table, 2) == ["b", None]
     for j in range(4):
-        assert_array_equal(table.gaps(j), [False, True])
+        assert_array_equal(table.missing_mask(j), [False, True])
     masked = Table.from_columns(columns, MIXED, {3: np.array([True, False])})
-    assert masked.gaps(3).all()
+    assert masked.missing_mask(3).all()
     ticks = [*columns[:3], table.column(3)]
-    again = Table.from_columns(ticks, MIXED, {3: table.gaps(3)})
-    assert_array_equal(again.gaps(3), [False, True])
+    again = Table.from_columns(ticks, MIXED, {3: table.missing_mask(3)})
+    assert_array_equal(again.missing_mask(3), [False, True])
 
 
 @pytest.mark.parametrize(
-    ("j", "array", "words"),
+    ("j", "array", "message"),
     [
-        (0, np.zeros(3, np.float32), "differ in length: from 2 to 3"),
-        (0, np.zeros(2, np.float64), "'f' is float32, but its array float64"),
-        (0, np.zeros((2, 1), np.float32), "'f' has 2 dimensions"),
-        (1, np.zeros(2), "'i' is int64, but its array float64"),
-        (2, np.array([0, 2]), "'c' has 2 levels, but codes from 0 to 2"),
-        (2, np.array([-2, 0]), "'c' has 2 levels, but codes from -2 to 0"),
-        (2, np.array([0.0, 1.0]), "'c' needs whole-number codes"),
-        (3, np.zeros(2, "timedelta64[ns]"), r"'t' is datetime64\[ns\], but its array timedelta64"),
-        (3, np.array(["1500", "2000"], "datetime64[s]"), "'t' holds 1500"),
-        (3, np.zeros(2), r"'t' is datetime64\[ns\], but its array float64"),
+        (0, np.zeros(3, np.float32), "must have one length, got 2 to 3"),
+        (0, np.zeros(2, np.float64), "'f' must have dtype float32, got float64"),
+        (0, np.zeros((2, 1), np.float32), "'f' must have one dimension, got 2"),
+        (1, np.zeros(2), "'i' must have dtype int64, got float64"),
+        (2, np.array([0, 2]), r"'c' must have codes in \[-1, 1\], got 0 to 2"),
+        (2, np.array([-2, 0]), r"'c' must have codes in \[-1, 1\], got -2 to 0"),
+        (2, np.array([0.0, 1.0]), "'c' must have integer codes"),
+        (
+            3,
+            np.zeros(2, "timedelta64[ns]"),
+            r"'t' must have dtype datetime64\[ns\], got timedelta64",
+        ),
+        (
+            3,
+            np.array(["1500", "2000"], "datetime64[s]"),
+            "'t' must be within the years 1677 to 2262.* got 1500",
+        ),
+        (3, np.zeros(2), r"'t' must have dtype datetime64\[ns\], got float64"),
     ],
 )
-def test_ready_columns_are_checked(j, array, words):
+def test_from_columns_validates_arrays(j, array, message):
     columns = mixed_columns()
     columns[j] = array
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=message):
         Table.from_columns(columns, MIXED)
 
 
-def test_the_number_of_ready_columns_and_gaps_is_checked():
-    with pytest.raises(ValueError, match="Got 3 columns for a schema of 4"):
+def test_from_columns_validates_sizes():
+    with pytest.raises(ValueError, match=r"as many arrays as the schema has columns \(4\), got 3"):
         Table.from_columns(mixed_columns()[:3], MIXED)
-    with pytest.raises(ValueError, match="'i' has 2 rows, its gaps 1"):
+    with pytest.raises(ValueError, match="'i' must have 2 rows, got 1"):
         Table.from_columns(mixed_columns(), MIXED, {1: np.array([True])})
 
 
 @pytest.mark.parametrize(
     "rows", [[0], [1], [1, 0, 1], slice(1, None), np.array([False, True]), [], np.array([-1])]
 )
-def test_rows_are_taken_as_numpy_takes_them(rows):
+def test_take_equals_numpy_indexing(rows):
     table = Table.from_columns(mixed_columns(), MIXED, {1: np.array([False, True])})
     part = table.take(rows)
     assert part.schema is table.schema
@@ -344,13 +353,13 @@ def test_rows_are_taken_as_numpy_takes_them(rows):
     assert len(part) == len(np.arange(2)[index])
     for j in range(4):
         assert_array_equal(part.column(j), table.column(j)[index])
-        known = table.gaps(j)[index]
-        assert_array_equal(part.gaps(j), known if known.any() else None)
+        known = table.missing_mask(j)[index]
+        assert_array_equal(part.missing_mask(j), known if known.any() else None)
     X = np.arange(6.0).reshape(2, 3)
     assert_array_equal(Table.of(X).take(rows).matrix, X[index])
 
 
-def test_a_table_says_what_it_holds():
+def test_repr():
     table = Table.from_columns(mixed_columns(), MIXED)
     assert repr(table).splitlines() == [
         "Table of 2 rows × 4 columns",
@@ -365,7 +374,7 @@ def test_a_table_says_what_it_holds():
     assert len(Table.of(np.zeros((9, 30))).head()) == 5
 
 
-def test_tables_can_be_pickled():
+def test_tables_pickle():
     for table in (
         Table.of(np.eye(3)),
         Table.from_columns(mixed_columns(), MIXED, {1: np.array([False, True])}),
@@ -374,17 +383,17 @@ def test_tables_can_be_pickled():
         assert again.schema == table.schema
         for j in range(len(table.schema)):
             assert_array_equal(again.column(j), table.column(j))
-            assert_array_equal(again.gaps(j), table.gaps(j))
+            assert_array_equal(again.missing_mask(j), table.missing_mask(j))
 
 
-def test_rows_are_cut_like_those_of_an_array():
+def test_rows_are_indexed_as_in_an_array():
     table = Table.of([{"a": i, "b": "xy"[i % 2]} for i in range(6)])
     assert table.shape == (6, 2)
     assert table[1:3].column(0).tolist() == [1, 2]
     assert table[np.array([5, 0])].column(0).tolist() == [5, 0]
     assert table[np.arange(6) > 3, ...].column(0).tolist() == [4, 5]
     assert table[2].column(0).tolist() == [2]
-    with pytest.raises(TypeError, match="cut by rows"):
+    with pytest.raises(TypeError, match="indexed by rows only"):
         table[:, 1]
 
 
@@ -395,3 +404,26 @@ def test_a_mixed_table_goes_through_cross_validation():
 
     X, _ = datasets.load("crx")
     assert np.isfinite(cross_val_score(KMeans(3), X, cv=3)).all()
+
+
+def test_to_pandas():
+    table = Table.from_columns(mixed_columns(), MIXED, {1: np.array([False, True])})
+    frame = table.to_pandas()
+    assert frame.columns.tolist() == MIXED.names
+    assert [str(dtype) for dtype in frame.dtypes] == [
+        "float32",
+        "Int64",
+        "category",
+        "datetime64[ns]",
+    ]
+    assert frame.isna().to_numpy().tolist() == [[False] * 4, [True] * 4]
+    again = Table.of(frame)
+    assert again.schema == table.schema
+    for j in range(4):
+        assert_array_equal(again.column(j), table.column(j))
+
+
+def test_to_pandas_requires_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"requires pandas: pip install \"ceiba\[files\]\""):
+        Table.of(np.eye(2)).to_pandas()

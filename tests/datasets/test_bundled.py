@@ -1,8 +1,7 @@
-"""The bundled tables: sizes, gaps, classes, kinds and rules as published, and their hashes."""
+"""The bundled tables: published sizes, missing values, classes, kinds and rules; packing."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import importlib.util
 from collections import Counter
@@ -13,10 +12,11 @@ import pytest
 
 from ceiba import datasets
 from ceiba.data import Kind, Table
-from ceiba.datasets.bundled import SHA256, content
+from ceiba.datasets import bundled
+from ceiba.datasets.bundled import load_archive
 from tests.paths import ROOT
 
-# name: (rows, attributes, gaps, class counts or None for regression)
+# name: (rows, attributes, missing values, class counts or None for regression)
 FACTS = {
     "auto_mpg": (398, 7, 6, None),
     "automobiles": (201, 25, 51, None),
@@ -78,25 +78,26 @@ KINDS = {
 }
 
 
-def gaps(table: Table) -> int:
-    masks = [table.gaps(place) for place in range(len(table.schema))]
+def n_missing(table: Table) -> int:
+    masks = [table.missing_mask(j) for j in range(len(table.schema))]
     return sum(int(mask.sum()) for mask in masks if mask is not None)
 
 
 def labels(table: Table, name: str) -> np.ndarray:
-    place = table.schema.names.index(name)
-    return np.array(table.schema[place].levels)[table.column(place)]
+    j = table.schema.names.index(name)
+    return np.array(table.schema[j].categories)[table.column(j)]
 
 
-def test_facts_cover_the_bundle():
-    assert set(FACTS) == set(KINDS) == set(SHA256) == set(datasets.names(source="bundled"))
+def test_facts_cover_the_bundle(tool):
+    names = set(datasets.names(source="bundled"))
+    assert set(FACTS) == set(KINDS) == set(tool.SHA256) == set(tool.KINDS) == names
 
 
 @pytest.mark.parametrize("name", FACTS)
 def test_published_sizes(name):
     rows, attributes, missing, classes = FACTS[name]
     dataset = datasets.load(name)
-    assert (dataset.table.n_rows, len(dataset.schema), gaps(dataset.table)) == (
+    assert (dataset.table.n_rows, len(dataset.schema), n_missing(dataset.table)) == (
         rows,
         attributes,
         missing,
@@ -112,14 +113,9 @@ def test_published_kinds(name):
     assert (counts[Kind.NUMERIC], counts[Kind.NOMINAL], counts[Kind.ORDINAL]) == KINDS[name]
 
 
-@pytest.mark.parametrize("name", SHA256)
-def test_hash(name):
-    assert hashlib.sha256(content(name)).hexdigest() == SHA256[name]
-
-
-def test_sources_state_every_table():
+def test_sources_list_every_table(tool):
     text = files("ceiba.datasets").joinpath("tables", "SOURCES.md").read_text(encoding="utf-8")
-    for name, digest in SHA256.items():
+    for name, digest in tool.SHA256.items():
         assert f"    {digest}  {name}.csv\n" in text
         assert f"- {name}: {datasets.load(name).citation}\n" in text
     assert "CC BY 4.0" in text
@@ -147,15 +143,15 @@ def test_tic_tac_toe_rule():
     np.testing.assert_array_equal(y == "p", won)
 
 
-def test_car_is_every_combination_of_ordered_levels():
+def test_car_contains_every_combination_of_ordered_categories():
     table, y = datasets.load("car")
-    codes = np.column_stack([table.column(place) for place in range(6)])
+    codes = np.column_stack([table.column(j) for j in range(6)])
     assert len(np.unique(codes, axis=0)) == len(y) == 4 * 4 * 4 * 3 * 3 * 3
-    assert table.schema[0].levels == ("low", "med", "high", "v-high")
-    assert table.schema[2].levels == ("2", "3", "4", "5-more")
-    # The order is the right way round: the least safe cars, and two-seaters, never pass.
+    assert table.schema[0].categories == ("low", "med", "high", "v-high")
+    assert table.schema[2].categories == ("2", "3", "4", "5-more")
+    # The order is correct: unsafe cars, and two-seaters, are never acceptable.
     assert set(y[codes[:, 5] == 0]) == set(y[codes[:, 3] == 0]) == {"unacc"}
-    # Of cars with the best of all else, the cheapest to buy and keep is the very good one.
+    # Of the cars that are best in all else, the cheapest to buy and maintain is very good.
     best = (codes[:, 2:] == codes[:, 2:].max(axis=0)).all(axis=1)
     assert y[best & (codes[:, :2] == 0).all(axis=1)].tolist() == ["v-good"]
 
@@ -163,7 +159,7 @@ def test_car_is_every_combination_of_ordered_levels():
 def test_cleveland_slope_is_in_its_order():
     schema = datasets.load("cleveland").schema
     slope = schema[schema.names.index("slope_peak_exc_st")]
-    assert (slope.kind, slope.levels) == (Kind.ORDINAL, ("upsloping", "flat", "downsloping"))
+    assert (slope.kind, slope.categories) == (Kind.ORDINAL, ("upsloping", "flat", "downsloping"))
 
 
 def test_titanic_cells():
@@ -173,7 +169,7 @@ def test_titanic_cells():
     assert Counter(y[(status == "first") & (sex == "female")].tolist()) == {"yes": 141, "no": 4}
 
 
-def test_auto_mpg_names_its_rows():
+def test_auto_mpg_has_row_names():
     dataset = datasets.load("auto_mpg")
     assert "car_name" not in dataset.feature_names
     assert dataset.row_names[:2] == ("chevrolet chevelle malibu", "buick skylark 320")
@@ -182,15 +178,15 @@ def test_auto_mpg_names_its_rows():
     assert any("toyota" in name for name in np.array(dataset.row_names)[japanese])
 
 
-def test_automobiles_leave_out_cars_without_a_price():
-    assert content("automobiles").count(b"\n") == 1 + 205
+def test_automobiles_without_a_price_are_left_out():
     dataset = datasets.load("automobiles")
+    assert len(dataset.y) == 205 - 4
     assert dataset.y.min() == 5118
     assert dataset.y.max() == 45400
     assert "4 without a price" in dataset.description
 
 
-def test_whole_number_columns_with_gaps_are_floats():
+def test_integer_columns_with_missing_values_are_floats():
     dataset = datasets.load("breast_cancer_wisconsin_original")
     missing = np.isnan(dataset.X)
     assert missing.sum(axis=0)[dataset.feature_names.index("bare_nuclei")] == missing.sum() == 16
@@ -206,33 +202,63 @@ def tool():
     return module
 
 
+TWO_TABLES = {
+    "numbers": b"a,b,y\n1,2.5,7\n3,,8\n",
+    "mixed": b"a,b,name,y\nx,low,r1,no\n,high,r2,yes\nz,low,r3,\n",
+}
+
+
 @pytest.fixture
-def plain(tmp_path):
-    folder = tmp_path / "plain"
+def two_tables(tool, tmp_path, monkeypatch):
+    """A folder of two small tables, with their hashes and kinds."""
+    kinds = {
+        "numbers": tool.ColumnKinds("y", tool.Task.REGRESSION),
+        "mixed": tool.ColumnKinds(
+            "y", nominal=("a",), ordinal={"b": ("low", "high")}, others=None, row_names="name"
+        ),
+    }
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in TWO_TABLES.items()}
+    monkeypatch.setattr(tool, "KINDS", kinds)
+    monkeypatch.setattr(tool, "SHA256", hashes)
+    folder = tmp_path / "source"
     folder.mkdir()
-    for name in SHA256:
-        (folder / f"{name}.csv").write_bytes(content(name))
+    for name, content in TWO_TABLES.items():
+        (folder / f"{name}.csv").write_bytes(content)
     return folder
 
 
-def test_packing_is_repeatable(tool, plain, tmp_path):
+def test_packing_is_reproducible(tool, two_tables, tmp_path):
     packed = []
-    for turn in ("one", "two"):
-        into = tmp_path / turn
-        into.mkdir()
-        tool.pack(plain, into)
-        packed.append({path.name: path.read_bytes() for path in into.iterdir()})
+    for run in ("one", "two"):
+        destination = tmp_path / run
+        destination.mkdir()
+        tool.pack(two_tables, destination)
+        packed.append({path.name: path.read_bytes() for path in destination.iterdir()})
     assert packed[0] == packed[1]
-    assert {name: gzip.decompress(data) for name, data in packed[0].items()} == {
-        f"{name}.csv.gz": content(name) for name in SHA256
-    }
+    assert set(packed[0]) == {"numbers.npz", "mixed.npz"}
 
 
-def test_packing_refuses_another_table(tool, plain, tmp_path):
-    changed = plain / "zoo.csv"
-    changed.write_bytes(changed.read_bytes().replace(b"mammal", b"mammut", 1))
-    into = tmp_path / "packed"
-    into.mkdir()
-    with pytest.raises(SystemExit, match=r"zoo\.csv has SHA-256"):
-        tool.pack(plain, into)
-    assert list(into.iterdir()) == []
+def test_packed_tables_load_as_they_were(tool, two_tables, tmp_path, monkeypatch):
+    (tmp_path / "tables").mkdir()
+    tool.pack(two_tables, tmp_path / "tables")
+    monkeypatch.setattr(bundled, "files", lambda package: tmp_path)
+    numbers, mixed = load_archive("numbers"), load_archive("mixed")
+    np.testing.assert_array_equal(numbers.table.matrix, [[1, 2.5], [3, np.nan]])
+    assert numbers.target.tolist() == [7.0, 8.0]
+    assert [(str(c.kind), c.categories) for c in mixed.table.schema] == [
+        ("nominal", ("x",)),
+        ("ordinal", ("low", "high")),
+    ]
+    assert [mixed.table.column(j).tolist() for j in range(2)] == [[0, -1], [0, 1]]
+    assert mixed.target.tolist() == ["no", "yes"]
+    assert mixed.row_names == ("r1", "r2")
+
+
+def test_packing_another_table_raises(tool, two_tables, tmp_path):
+    changed = two_tables / "mixed.csv"
+    changed.write_bytes(changed.read_bytes().replace(b"high", b"tall", 1))
+    destination = tmp_path / "packed"
+    destination.mkdir()
+    with pytest.raises(SystemExit, match=r"mixed\.csv has SHA-256"):
+        tool.pack(two_tables, destination)
+    assert list(destination.iterdir()) == []

@@ -1,4 +1,4 @@
-"""External tables: folder, then cache, then OpenML, and errors that name the three ways."""
+"""External tables: folder, then cache, then OpenML, and errors with the three remedies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.utils import Bunch
 
 from ceiba import datasets
 from ceiba.data import Kind
-from ceiba.datasets import DatasetNotFoundError, external, openml
+from ceiba.datasets import DatasetNotFoundError, external
 
 NAMES = ("cleve", "statlog_heart", "vertebral_column")
 CLASSES = {
@@ -29,7 +29,7 @@ TWO_ROWS = (
     "63,male,angina,145,233,true,hyp,150,fal,2.3,down,0,fix,buff\n"
     "67,fem,asympt,160,286,fal,norm,108,true,1.5,up,,rev,sick\n"
 )
-# What OpenML calls the levels of cleve.
+# Categories of cleve at OpenML.
 WEKA = {
     "sex": ["female", "male"],
     "cp": ["typ_angina", "asympt", "non_anginal", "atyp_angina"],
@@ -39,7 +39,7 @@ WEKA = {
     "slope": ["up", "flat", "down"],
     "thal": ["fixed_defect", "normal", "reversable_defect"],
 }
-# What we call them, in the same order.
+# Categories of cleve in Ceiba, in the same order.
 OURS = {
     "sex": ["fem", "male"],
     "cp": ["angina", "asympt", "notang", "abnang"],
@@ -52,7 +52,7 @@ OURS = {
 
 
 @pytest.fixture(autouse=True)
-def homes(monkeypatch, tmp_path):
+def isolated(monkeypatch, tmp_path):
     """An empty cache, no folder, no network."""
     monkeypatch.delenv("CEIBA_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -60,7 +60,7 @@ def homes(monkeypatch, tmp_path):
     def unreachable(data_id):
         raise URLError("Name or service not known")
 
-    monkeypatch.setattr(openml, "_bunch", unreachable)
+    monkeypatch.setattr(external, "_fetch_bunch", unreachable)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def folder(monkeypatch, tmp_path):
 
 @pytest.fixture
 def served(monkeypatch):
-    """OpenML that gives the bunch it is told to, and counts the calls."""
+    """Replace OpenML by a function that returns a given bunch and records the calls."""
     calls: list[int] = []
 
     def serve(bunch):
@@ -81,14 +81,14 @@ def served(monkeypatch):
             calls.append(data_id)
             return bunch
 
-        monkeypatch.setattr(openml, "_bunch", fetch)
+        monkeypatch.setattr(external, "_fetch_bunch", fetch)
         return calls
 
     return serve
 
 
 def heart_bunch(rows: int = 303, sick: int = 138) -> Bunch:
-    """A made-up table in the form in which scikit-learn gives OpenML's heart-c."""
+    """Return a random table in the form of heart-c from scikit-learn's fetch_openml."""
     draws = np.random.RandomState(0)
     names = external._HEART_HEADER[:-1]
     data = np.column_stack(
@@ -108,7 +108,7 @@ def heart_bunch(rows: int = 303, sick: int = 138) -> Bunch:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_offline_error_names_the_three_ways(name):
+def test_offline_error_has_three_remedies(name):
     with pytest.raises(DatasetNotFoundError) as caught:
         datasets.load(name)
     message = str(caught.value)
@@ -120,13 +120,13 @@ def test_offline_error_names_the_three_ways(name):
     assert isinstance(caught.value.__cause__, URLError)
 
 
-def test_offline_error_says_what_the_folder_is(folder):
+def test_offline_error_names_the_folder(folder):
     with pytest.raises(DatasetNotFoundError, match="which has no such file") as caught:
         datasets.load("cleve")
     assert str(folder) in str(caught.value)
 
 
-def test_folder_comes_before_cache_and_network(folder, served):
+def test_folder_precedes_cache_and_network(folder, served):
     calls = served(heart_bunch())
     cached = external.cache_folder() / "cleve.csv"
     cached.parent.mkdir(parents=True)
@@ -140,7 +140,7 @@ def test_folder_comes_before_cache_and_network(folder, served):
     assert calls == []
 
 
-def test_small_file_has_kinds_levels_and_gaps(folder):
+def test_kinds_categories_and_missing_values_of_a_file(folder):
     (folder / "cleve.csv").write_text(TWO_ROWS)
     dataset = datasets.load("cleve")
     kinds = {column.name: column.kind for column in dataset.schema}
@@ -153,8 +153,8 @@ def test_small_file_has_kinds_levels_and_gaps(folder):
         "ca",
     ]
     slope = dataset.schema[dataset.feature_names.index("slope")]
-    assert (slope.kind, slope.levels) == (Kind.ORDINAL, ("up", "flat", "down"))
-    assert dataset.table.gaps(dataset.feature_names.index("ca")).tolist() == [False, True]
+    assert (slope.kind, slope.categories) == (Kind.ORDINAL, ("up", "flat", "down"))
+    assert dataset.table.missing_mask(dataset.feature_names.index("ca")).tolist() == [False, True]
 
 
 def test_windows_line_ends_and_byte_order_mark(folder):
@@ -166,14 +166,14 @@ def test_windows_line_ends_and_byte_order_mark(folder):
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        (",slope,", ",tilt,", "'slope' is missing"),
-        ("\n", ",7\n", "'7' does not belong there"),
+        (",slope,", ",tilt,", "'slope' is absent"),
+        ("\n", ",7\n", "'7' is unexpected"),
         ("63,male", "old,male", "line 2, column 'age'"),
-        (",down,", ",steep,", "'steep' is not among the levels"),
+        (",down,", ",steep,", "'steep' is not a category"),
         ("63,male,", "63,", "line 2"),
     ],
 )
-def test_broken_file_is_named(folder, old, new, problem):
+def test_errors_name_the_file(folder, old, new, problem):
     path = folder / "cleve.csv"
     path.write_text(TWO_ROWS.replace(old, new))
     with pytest.raises(ValueError, match=problem) as caught:
@@ -189,28 +189,28 @@ def test_fetched_once_then_cached(served):
     second = datasets.load("cleve")
     assert calls == [49]
     assert first.schema == second.schema
-    for place in range(len(first.schema)):
-        np.testing.assert_array_equal(first.table.column(place), second.table.column(place))
+    for j in range(len(first.schema)):
+        np.testing.assert_array_equal(first.table.column(j), second.table.column(j))
     np.testing.assert_array_equal(first.y, second.y)
 
 
-def test_fetched_labels_and_numbers_are_ours(served):
+def test_fetched_labels_are_translated(served):
     bunch = heart_bunch()
     served(bunch)
     dataset = datasets.load("cleve")
     np.testing.assert_array_equal(dataset.y == "sick", bunch.target == ">50_1")
     names = dataset.feature_names
     for name in ("age", "oldpeak", "ca"):
-        place = names.index(name)
-        np.testing.assert_array_equal(dataset.table.column(place), bunch.data[:, place])
+        j = names.index(name)
+        np.testing.assert_array_equal(dataset.table.column(j), bunch.data[:, j])
     for name, ours in OURS.items():
-        place = names.index(name)
-        levels = np.array([*dataset.schema[place].levels, None])
-        wanted = [None if np.isnan(code) else ours[int(code)] for code in bunch.data[:, place]]
-        assert levels[dataset.table.column(place)].tolist() == wanted
+        j = names.index(name)
+        categories = np.array([*dataset.schema[j].categories, None])
+        expected = [None if np.isnan(code) else ours[int(code)] for code in bunch.data[:, j]]
+        assert categories[dataset.table.column(j)].tolist() == expected
 
 
-def test_fetched_classes_are_told_by_their_counts(served):
+def test_fetched_classes_are_identified_by_their_counts(served):
     draws = np.random.RandomState(1)
     codes = draws.permutation(np.repeat(["1", "2", "3"], [60, 150, 100]))
     bunch = Bunch(
@@ -229,23 +229,23 @@ def test_fetched_classes_are_told_by_their_counts(served):
 @pytest.mark.parametrize(
     ("bunch", "problem"),
     [
-        (heart_bunch(sick=137), "has classes"),
-        (Bunch(data=np.zeros((303, 12))), "has 12 attributes and not 13"),
+        (heart_bunch(sick=137), "must have classes"),
+        (Bunch(data=np.zeros((303, 12))), "must have 13 attributes, got 12"),
     ],
 )
-def test_another_table_at_openml_is_refused_and_not_kept(served, bunch, problem):
+def test_another_table_at_openml_raises_and_is_not_cached(served, bunch, problem):
     served(bunch)
     with pytest.raises(DatasetNotFoundError, match=problem):
         datasets.load("cleve")
     assert not external.cache_folder().exists()
 
 
-def test_a_cache_that_cannot_be_written_is_no_obstacle(served, monkeypatch, tmp_path):
+def test_unwritable_cache_warns(served, monkeypatch, tmp_path):
     calls = served(heart_bunch())
-    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "file").write_text("a file")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     for _ in range(2):
-        with pytest.warns(UserWarning, match=r"cleve\.csv could not be kept"):
+        with pytest.warns(UserWarning, match=r"cleve\.csv could not be written to the cache"):
             assert len(datasets.load("cleve").y) == 303
     assert calls == [49, 49]
 
@@ -283,19 +283,19 @@ def real(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "rows", "attributes", "gaps"),
+    ("name", "rows", "attributes", "n_missing"),
     [("cleve", 303, 13, 7), ("statlog_heart", 270, 13, 0), ("vertebral_column", 310, 6, 0)],
 )
-def test_real_tables(real, name, rows, attributes, gaps):
+def test_real_tables(real, name, rows, attributes, n_missing):
     dataset = datasets.load(name)
-    masks = [dataset.table.gaps(place) for place in range(attributes)]
+    masks = [dataset.table.missing_mask(j) for j in range(attributes)]
     assert (dataset.table.n_rows, len(dataset.schema)) == (rows, attributes)
-    assert sum(int(mask.sum()) for mask in masks if mask is not None) == gaps
+    assert sum(int(mask.sum()) for mask in masks if mask is not None) == n_missing
     assert Counter(dataset.y.tolist()) == CLASSES[name]
 
 
-def test_fetching_gives_back_the_real_cleve(real, served, monkeypatch):
-    """The real file, told in OpenML's labels and codes, comes back as it was."""
+def test_fetching_restores_the_real_cleve(real, served, monkeypatch):
+    """The real file, with labels and codes of OpenML, is restored."""
     text = (real / "cleve.csv").read_text()
     header, *records = csv.reader(io.StringIO(text))
     codes = {name: {label: code for code, label in enumerate(OURS[name])} for name in OURS}

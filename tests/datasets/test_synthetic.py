@@ -30,7 +30,7 @@ def values(dataset) -> np.ndarray:
 def test_default_is_seed_zero_and_the_stated_size(name):
     default = datasets.load(name)
     assert len(default.y) == SIZES[name]
-    assert f"{SIZES[name]} rows unless n_rows says otherwise" in default.description
+    assert f"{SIZES[name]} rows by default" in default.description
     zero = datasets.load(name, seed=0, n_rows=SIZES[name])
     np.testing.assert_array_equal(values(default), values(zero))
     np.testing.assert_array_equal(default.y, zero.y)
@@ -72,7 +72,7 @@ def test_corral_rule(seed, n_rows):
     np.testing.assert_array_equal(dataset.y, (a0 & a1) | (b0 & b1))
     assert (correlated != dataset.y).sum() == round(n_rows / 4)
     assert {column.kind for column in dataset.schema} == {Kind.NOMINAL}
-    assert {column.levels for column in dataset.schema} == {(0, 1)}
+    assert {column.categories for column in dataset.schema} == {(0, 1)}
 
 
 def test_corral_bits_are_fair_and_independent():
@@ -81,7 +81,7 @@ def test_corral_bits_are_fair_and_independent():
     correlation = np.corrcoef(np.column_stack([bits[:, :5], dataset.y]).T)
     assert np.abs(bits[:, :5].mean(axis=0) - 0.5).max() < 0.02
     assert np.abs(correlation[:5, :5] - np.eye(5)).max() < 0.03
-    assert abs(correlation[4, 5]) < 0.03  # the irrelevant bit says nothing of the class
+    assert abs(correlation[4, 5]) < 0.03  # the irrelevant bit is independent of the class
     assert dataset.y.mean() == pytest.approx(7 / 16, abs=0.02)
 
 
@@ -125,9 +125,9 @@ def test_three_groups_are_of_equal_size(seed, n_rows):
 
 def test_three_groups_have_the_stated_moments():
     X, y = datasets.load("three_groups", n_rows=30_000)
-    for group, centre in enumerate([(-2, 0), (2, 0), (0, 3)]):
+    for group, center in enumerate([(-2, 0), (2, 0), (0, 3)]):
         part = X[y == group]
-        np.testing.assert_allclose(part.mean(axis=0), centre, atol=0.03)
+        np.testing.assert_allclose(part.mean(axis=0), center, atol=0.03)
         np.testing.assert_allclose(np.cov(part.T), 0.49 * np.eye(2), atol=0.02)
 
 
@@ -144,7 +144,7 @@ def test_two_moons_lie_on_their_half_circles():
     assert lower[:, 1].mean() == pytest.approx(-2 / np.pi, abs=0.02)
 
 
-def test_groups_and_moons_come_in_mixed_order():
+def test_groups_and_moons_are_in_random_order():
     for name in ("three_groups", "two_moons"):
         y = datasets.load(name).y
         assert (np.diff(y) != 0).mean() > 0.3

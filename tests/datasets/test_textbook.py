@@ -1,4 +1,4 @@
-"""The textbook tables against the figures that textbooks print about them."""
+"""The textbook tables against published figures."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ceiba.data import Kind
 def columns(dataset) -> dict[str, np.ndarray]:
     table = dataset.table
     return {
-        column.name: table.column(place)
+        column.name: table.column(j)
         if column.kind is Kind.NUMERIC
-        else np.array(column.levels)[table.column(place)]
-        for place, column in enumerate(table.schema)
+        else np.array(column.categories)[table.column(j)]
+        for j, column in enumerate(table.schema)
     }
 
 
 def entropy(y: np.ndarray) -> float:
-    shares = np.unique(y, return_counts=True)[1] / len(y)
-    return float(-(shares * np.log2(shares)).sum())
+    fractions = np.unique(y, return_counts=True)[1] / len(y)
+    return float(-(fractions * np.log2(fractions)).sum())
 
 
 def gain(values: np.ndarray, y: np.ndarray) -> float:
@@ -32,16 +32,16 @@ def gain(values: np.ndarray, y: np.ndarray) -> float:
     return entropy(y) - sum(len(part) / len(y) * entropy(part) for part in parts)
 
 
-def test_weather_gains_are_the_printed_ones():
+def test_weather_gains_equal_the_published_ones():
     dataset = datasets.load("weather_nominal")
     assert Counter(dataset.y.tolist()) == {"yes": 9, "no": 5}
     assert entropy(dataset.y) == pytest.approx(0.940, abs=5e-4)
     gains = {name: gain(values, dataset.y) for name, values in columns(dataset).items()}
-    printed = {"outlook": 0.247, "temperature": 0.029, "humidity": 0.152, "windy": 0.048}
-    assert gains == pytest.approx(printed, abs=5e-4)
+    published = {"outlook": 0.247, "temperature": 0.029, "humidity": 0.152, "windy": 0.048}
+    assert gains == pytest.approx(published, abs=5e-4)
 
 
-def test_the_two_weather_tables_are_one():
+def test_weather_tables_agree():
     words, numbers = (datasets.load(f"weather_{form}") for form in ("nominal", "numeric"))
     assert [column.kind for column in numbers.schema] == [
         "nominal",
@@ -58,7 +58,7 @@ def test_the_two_weather_tables_are_one():
     np.testing.assert_array_equal(numeric["humidity"] > 82, nominal["humidity"] == "high")
 
 
-def test_weather_numeric_class_means_are_the_printed_ones():
+def test_weather_numeric_class_means_equal_the_published_ones():
     dataset = datasets.load("weather_numeric")
     values, play = columns(dataset), dataset.y == "yes"
     assert values["temperature"][play].mean() == pytest.approx(73)
@@ -67,11 +67,11 @@ def test_weather_numeric_class_means_are_the_printed_ones():
     assert values["humidity"][~play].mean() == pytest.approx(86.2)
 
 
-def test_contact_lenses_are_every_combination_once():
+def test_contact_lenses_contain_every_combination_once():
     dataset = datasets.load("contact_lenses")
     assert Counter(dataset.y.tolist()) == {"none": 15, "soft": 5, "hard": 4}
     rows = list(zip(*columns(dataset).values(), strict=True))
-    domain = product(*(column.levels for column in dataset.schema))
+    domain = product(*(column.categories for column in dataset.schema))
     assert sorted(rows) == sorted(domain)
 
 
@@ -119,7 +119,7 @@ def test_vertebrates_column_by_column():
     assert len(which("skin_cover", "scales")) == 6
 
 
-def test_warm_blood_and_birth_tell_mammals_and_neither_does_alone():
+def test_mammals_are_warm_blooded_and_give_birth():
     dataset = datasets.load("vertebrates")
     values, mammal = columns(dataset), dataset.y == "mammal"
     warm, birth = values["body_temperature"] == "warm", values["gives_birth"] == "yes"

@@ -35,7 +35,7 @@ class Part:
 
 
 def parts(blocks: list[Any]) -> list[Part]:
-    return [Part(f"p{place}", lambda rows=rows: rows) for place, rows in enumerate(blocks)]
+    return [Part(f"p{index}", lambda rows=rows: rows) for index, rows in enumerate(blocks)]
 
 
 def column(chunk: Chunk) -> Any:

@@ -58,7 +58,7 @@ def test_a_frame_with_misleading_column_names_is_local() -> None:
 def test_kinds_and_schemas_reach_the_table() -> None:
     rows = [{"a": "x"}, {"a": "y"}]
     _, source = choose_engine(rows, kinds={"a": ["y", "x"]})
-    assert source.schema[0].levels == ("y", "x")
+    assert source.schema[0].categories == ("y", "x")
     _, followed = choose_engine([{"a": "x"}, {"a": "z"}], schema=source.schema)
     assert followed.partitions[0].load().table.column(0).tolist() == [1, -1]
 
@@ -104,8 +104,8 @@ def test_arrays_of_targets_are_not_copied() -> None:
     ("X", "y", "words"),
     [
         (np.eye(3), None, "requires y to be passed, but the target y is None"),
-        (Scan(), None, r"names no target.*scan\(\.\.\., target="),
-        (TargetScan(), np.ones(3), r"scan\(\.\.\., target=.*instead of giving y"),
+        (Scan(), None, r"requires a target.*scan\(\.\.\., target="),
+        (TargetScan(), np.ones(3), r"y must be None for a scan"),
     ],
     ids=["in memory", "scan without target", "scan and y"],
 )
@@ -122,14 +122,14 @@ def test_a_scan_brings_its_own_target() -> None:
 
 def test_a_target_stays_beside_rows_that_follow_a_schema() -> None:
     @dataclass(frozen=True)
-    class Labelled:
+    class Labeled:
         name: str = "a"
 
         def load(self) -> Chunk:
             return Chunk(Table.of([{"a": "z"}, {"a": "x"}]), np.array([4, 5]))
 
     schema = Table.of([{"a": "x"}, {"a": "z"}, {"a": "y"}]).schema
-    scan = TargetScan(Table.of([{"a": "z"}]).schema, (Labelled(),))
+    scan = TargetScan(Table.of([{"a": "z"}]).schema, (Labeled(),))
     _, source = choose_engine(scan, supervised=True, schema=schema)
     chunk = source.partitions[0].load()
     assert (chunk.table.column(0).tolist(), chunk.target.tolist()) == ([2, 0], [4, 5])
@@ -142,9 +142,9 @@ def test_kinds_beside_a_scan_are_refused() -> None:
 
 def test_dask_weights_of_rows_in_memory_are_refused() -> None:
     da = pytest.importorskip("dask.array")
-    with pytest.raises(TypeError, match="sample_weight is a Dask collection"):
+    with pytest.raises(TypeError, match="X must be a Dask collection because sample_weight"):
         choose_engine(np.eye(3), da.ones(3))
-    with pytest.raises(TypeError, match="y is a Dask collection"):
+    with pytest.raises(TypeError, match="X must be a Dask collection because y is"):
         choose_engine(np.eye(3), y=da.ones(3), supervised=True)
 
 

@@ -12,16 +12,16 @@ import pytest
 
 from ceiba.engine import PartitionError
 from ceiba.engine.chunks import ChunksEngine
-from ceiba.engine.threads import effective_threads
+from ceiba.engine.local import effective_threads
 from tests.engine.parts import Listing, Part, column, parts
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_statistics_are_merged_in_partition_order(threads: int, n: int) -> None:
-    def slow_at_first(place: int) -> list[float]:
-        time.sleep(0.01 * (n - place))
-        return [float(place)]
+    def slow_at_first(index: int) -> list[float]:
+        time.sleep(0.01 * (n - index))
+        return [float(index)]
 
     made = [Part(f"p{p}", lambda p=p: slow_at_first(p)) for p in range(n)]
     engine = ChunksEngine(threads)
@@ -52,9 +52,9 @@ def test_a_failing_partition_is_named_and_ends_the_rest(
 ) -> None:
     loaded: list[int] = []
 
-    def load(place: int) -> list[float]:
-        loaded.append(place)
-        if place == 5:
+    def load(index: int) -> list[float]:
+        loaded.append(index)
+        if index == 5:
             raise error("the disk is gone")
         return [0.0]
 
@@ -77,25 +77,25 @@ def test_an_error_of_the_summary_is_named_too() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_no_more_partitions_in_memory_than_threads(threads: int) -> None:
-    held, most, lock = 0, 0, threading.Lock()
+    running, peak, lock = 0, 0, threading.Lock()
 
     def load() -> np.ndarray[Any, Any]:
-        nonlocal held, most
+        nonlocal running, peak
         with lock:
-            held += 1
-            most = max(most, held)
+            running += 1
+            peak = max(peak, running)
         time.sleep(0.002)
         return np.zeros(3)
 
     def summarise(batch: Any) -> Listing:
-        nonlocal held
+        nonlocal running
         with lock:
-            held -= 1
+            running -= 1
         return Listing.of(batch)
 
     engine = ChunksEngine(threads)
     engine.reduce(engine.rows([Part(f"p{p}", load) for p in range(30)], column), summarise)
-    assert most == threads
+    assert peak == threads
 
 
 def test_statistics_in_waiting_are_bounded() -> None:
@@ -103,11 +103,11 @@ def test_statistics_in_waiting_are_bounded() -> None:
     begun: set[int] = set()
     ahead = threading.Event()
 
-    def load(place: int) -> list[float]:
-        begun.add(place)
+    def load(index: int) -> list[float]:
+        begun.add(index)
         if len(begun) == 4:
             ahead.set()
-        if place == 0:
+        if index == 0:
             assert ahead.wait(60)
             time.sleep(0.05)  # an engine without a bound would run on here
             assert begun == {0, 1, 2, 3}

@@ -1,11 +1,11 @@
-"""Rows, their numbering, the fold and the naming of errors."""
+"""Rows, their numbering, the merge_in_order and the naming of errors."""
 
 from __future__ import annotations
 
 import pytest
 
 from ceiba.engine import PartitionError, Rows
-from ceiba.engine.contract import fold, partition_error
+from ceiba.engine.contract import merge_in_order, partition_error
 from tests.engine.parts import Listing, column, parts
 
 
@@ -17,7 +17,7 @@ def test_numbering_follows_the_counts() -> None:
 
 def test_numbering_takes_the_counts_of_partitions_with_rows() -> None:
     rows = Rows(parts([[], [1.0, 2.0], [], [3.0]]), column)
-    counts = fold(rows.summary(place, Listing.of) for place in range(4)).lengths
+    counts = merge_in_order(rows.summary(index, Listing.of) for index in range(4)).lengths
     assert counts == (2, 1)
     assert rows.numbered(counts).first_rows == (0, 0, 2, 2)
 
@@ -29,12 +29,12 @@ def test_wrong_number_of_counts_is_refused() -> None:
 
 def test_fold_merges_from_the_left_and_passes_over_nothing() -> None:
     a, b = Listing(((0, 1.0),), (1,)), Listing(((0, 2.0),), (1,))
-    assert fold([None, a, None, b]).values == [1.0, 2.0]
+    assert merge_in_order([None, a, None, b]).values == [1.0, 2.0]
 
 
 def test_fold_of_no_rows_is_refused() -> None:
-    with pytest.raises(ValueError, match="every partition is empty"):
-        fold([None, None])
+    with pytest.raises(ValueError, match="got partitions without rows only"):
+        merge_in_order([None, None])
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,7 @@ def test_fold_of_no_rows_is_refused() -> None:
         (PartitionError("partition b: gone"), PartitionError),
     ],
 )
-def test_an_error_is_told_with_the_name_of_its_partition(
-    error: Exception, kind: type[Exception]
-) -> None:
-    told = partition_error("b", error)
-    assert type(told) is kind
-    assert str(told).count("partition b: ") == 1
+def test_an_error_has_the_name_of_its_partition(error: Exception, kind: type[Exception]) -> None:
+    named = partition_error("b", error)
+    assert type(named) is kind
+    assert str(named).count("partition b: ") == 1

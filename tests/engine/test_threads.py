@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 from threadpoolctl import threadpool_limits
 
-from ceiba.engine.local import LocalEngine
-from ceiba.engine.threads import effective_threads, inside_task, run_tasks
+from ceiba.engine.local import LocalEngine, effective_threads, inside_task, run_tasks
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -32,13 +31,13 @@ def test_what_is_asked_is_limited_by_what_is_there(n_jobs: int) -> None:
 
 
 def test_zero_is_refused() -> None:
-    with pytest.raises(ValueError, match="n_jobs=0"):
+    with pytest.raises(ValueError, match="n_jobs must be a nonzero int"):
         effective_threads(0)
 
 
 @pytest.mark.parametrize("allowed", [1, 2])
 def test_the_environment_is_honoured(allowed: int) -> None:
-    code = "from ceiba.engine.threads import effective_threads; print(effective_threads())"
+    code = "from ceiba.engine.local import effective_threads; print(effective_threads())"
     environment = {**os.environ, "OMP_NUM_THREADS": str(allowed)}
     shown = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

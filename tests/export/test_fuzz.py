@@ -4,10 +4,11 @@ import contextlib
 import copy
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from ceiba.export import ModelFileError, save
+from tests.budget import examples
 from tests.export.toy_model import PLAIN, Toy, loaded, rewritten, rich_toy, saved, setter
 
 pytestmark = pytest.mark.usefixtures("toys")
@@ -22,21 +23,17 @@ def outcome(content: bytes, tmp_path, mmap: bool) -> None:
     assert saved(model) == saved(rich_toy())
 
 
-@settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_damaged_files_are_refused_or_equal(tmp_path, data):
     content = bytearray(saved(rich_toy()))
     for _ in range(data.draw(st.integers(1, 3))):
-        place = data.draw(st.integers(0, len(content) - 1))
-        content[place] ^= data.draw(st.integers(1, 255))
+        position = data.draw(st.integers(0, len(content) - 1))
+        content[position] ^= data.draw(st.integers(1, 255))
     outcome(bytes(content), tmp_path, data.draw(st.booleans()))
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_truncated_and_spliced_files_are_refused(tmp_path, data):
     content = saved(rich_toy())
@@ -48,7 +45,7 @@ def test_truncated_and_spliced_files_are_refused(tmp_path, data):
 JSON = st.recursive(
     st.one_of(
         PLAIN.filter(lambda v: not isinstance(v, float)),
-        st.sampled_from(["Toy", "Schema", "Trace", "<f8", "|O", "nan", "model/centres_.npy"]),
+        st.sampled_from(["Toy", "Schema", "Trace", "<f8", "|O", "nan", "model/centers_.npy"]),
     ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
@@ -65,7 +62,7 @@ JSON = st.recursive(
 
 
 def spots(record, path=()):
-    """Every place of a JSON value."""
+    """Yield every path of a JSON value."""
     yield path
     if isinstance(record, dict | list):
         items = record.items() if isinstance(record, dict) else enumerate(record)
@@ -73,9 +70,7 @@ def spots(record, path=()):
             yield from spots(value, (*path, key))
 
 
-@settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_made_up_texts_give_a_model_or_the_one_error(tmp_path, data):
     content = saved(rich_toy())

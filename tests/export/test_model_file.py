@@ -32,7 +32,7 @@ def test_everything_comes_back(tmp_path):
     np.testing.assert_array_equal(back.init, np.eye(2))
     assert back.schema_ == model.schema_
     assert back.feature_names_in_.dtype == object
-    assert back.feature_names_in_.tolist() == ["colour", "age"]
+    assert back.feature_names_in_.tolist() == ["color", "age"]
     assert back.labels_.dtype == np.int32
     assert back.pair_ == (1, [2.5, "x"])
     assert back.table_ == {1: None, "a": (True,)}
@@ -41,7 +41,7 @@ def test_everything_comes_back(tmp_path):
     assert back.inf_ == float("-inf")
     assert [frame.step for frame in back.trace_] == [frame.step for frame in model.trace_]
     np.testing.assert_array_equal(back.trace_[-1]["x"], model.trace_[-1]["x"])
-    assert back.centres_.flags.writeable
+    assert back.centers_.flags.writeable
     assert pickle.loads(pickle.dumps(back)).pair_ == (1, [2.5, "x"])
 
 
@@ -131,7 +131,7 @@ def test_numpy_scalars_come_back(tmp_path, value):
 
 
 @pytest.mark.parametrize(
-    "levels",
+    "categories",
     [
         ("b", "a", "", "ü\ud800"),
         (1, 2, -(2**60)),
@@ -141,11 +141,11 @@ def test_numpy_scalars_come_back(tmp_path, value):
     ],
     ids=repr,
 )
-def test_level_labels_keep_their_types(tmp_path, levels):
-    schema = Schema((Column("c", Kind.ORDINAL, levels, "codes"),))
+def test_category_labels_keep_their_types(tmp_path, categories):
+    schema = Schema((Column("c", Kind.ORDINAL, categories, "codes"),))
     back = again(Toy().fit(schema_=schema), tmp_path).schema_
     assert back == schema
-    assert [type(level) for level in back[0].levels] == [type(level) for level in levels]
+    assert [type(label) for label in back[0].categories] == [type(c) for c in categories]
 
 
 def test_object_arrays_of_plain_values_come_back(tmp_path):
@@ -159,7 +159,7 @@ def test_numpy_reads_the_arrays_and_they_are_aligned(tmp_path):
     path = tmp_path / "model.ceiba"
     save(rich_toy(), path)
     with np.load(path, allow_pickle=False) as arrays:
-        np.testing.assert_array_equal(arrays["model/centres_"], np.ones((3, 2)))
+        np.testing.assert_array_equal(arrays["model/centers_"], np.ones((3, 2)))
     content = path.read_bytes()
     with zipfile.ZipFile(path) as opened:
         assert opened.testzip() is None
@@ -175,7 +175,7 @@ def test_large_entries_are_aligned_too(tmp_path, monkeypatch):
     monkeypatch.setattr(archive, "LARGE_ENTRY", 0)
     model = rich_toy()
     back = again(model, tmp_path, mmap=True)
-    np.testing.assert_array_equal(back.centres_, model.centres_)
+    np.testing.assert_array_equal(back.centers_, model.centers_)
 
 
 def test_equal_models_give_equal_bytes(tmp_path):
@@ -189,12 +189,12 @@ def test_equal_models_give_equal_bytes(tmp_path):
 def test_mapped_arrays_are_read_only_views_of_the_file(tmp_path):
     model = rich_toy().fit(empty_=np.empty((0, 3)))
     back = again(model, tmp_path, mmap=True)
-    assert isinstance(back.centres_, np.memmap)
+    assert isinstance(back.centers_, np.memmap)
     assert back.empty_.shape == (0, 3)
     with pytest.raises(ValueError, match="read-only"):
-        back.centres_[0] = 0
-    np.testing.assert_array_equal(back.centres_, model.centres_)
-    assert back.centres_.ctypes.data % 64 == 0
+        back.centers_[0] = 0
+    np.testing.assert_array_equal(back.centers_, model.centers_)
+    assert back.centers_.ctypes.data % 64 == 0
 
 
 def test_saving_replaces_in_one_step(tmp_path, monkeypatch):
@@ -237,36 +237,36 @@ def loop():
 @pytest.mark.parametrize(
     ("model", "text"),
     [
-        (Toy(random_state=RandomState(0)).fit(), "random_state: it is a RandomState; set"),
-        (Toy(init=max).fit(), "model/init: it is a function"),
-        (Toy().fit(a_=lambda: 1), "model/a_: it is a function"),
+        (Toy(random_state=RandomState(0)).fit(), "random_state: a RandomState cannot be stored"),
+        (Toy(init=max).fit(), "model/init: a callable cannot be stored"),
+        (Toy().fit(a_=lambda: 1), "model/a_: a callable cannot be stored"),
         (
             Toy(member=DecisionTreeClassifier()).fit(),
-            "model/member: it is a DecisionTreeClassifier, which is not one of Ceiba's own models",
+            "model/member: a DecisionTreeClassifier, an estimator of another library, cannot be",
         ),
-        (Toy().fit(a_=[Toy(), Child().fit()]), "model/a_/1: it is a Child, which is not"),
-        (Toy().fit(a_={"x": {1, 2}}), "model/a_/0: it is a set; a model file keeps numbers"),
-        (Toy().fit(a_=b"x"), "it is a bytes"),
-        (Toy().fit(a_=1j), "it is a complex"),
-        (Toy().fit(a_=np.ones(2, complex)), "cannot keep an array of complex128"),
-        (Toy().fit(a_=np.ones(2, np.longdouble)), "cannot keep an array of"),
-        (Toy().fit(a_=np.zeros(2, [("x", "f8")])), "cannot keep an array of"),
-        (Toy().fit(a_=np.array([object()])), "cannot keep an object array that holds a object"),
-        (Toy().fit(a_=np.ma.masked_array([1, 2], [0, 1])), "it is a MaskedArray"),
-        (Toy().fit(a_=np.longdouble(1)), "cannot keep a number of"),
-        (Toy().fit(a_={(1, 2): 3}), r"the key \(1, 2\) is a tuple"),
-        (Toy().fit(a_=2**2000), "whole numbers of up to 1024 bits"),
+        (Toy().fit(a_=[Toy(), Child().fit()]), "model/a_/1: a Child, an estimator of"),
+        (Toy().fit(a_={"x": {1, 2}}), "model/a_/0: a set cannot be stored, only numbers"),
+        (Toy().fit(a_=b"x"), "a bytes cannot be stored"),
+        (Toy().fit(a_=1j), "a complex cannot be stored"),
+        (Toy().fit(a_=np.ones(2, complex)), "an array of complex128 cannot be stored"),
+        (Toy().fit(a_=np.ones(2, np.longdouble)), "an array of .* cannot be stored"),
+        (Toy().fit(a_=np.zeros(2, [("x", "f8")])), "an array of .* cannot be stored"),
+        (Toy().fit(a_=np.array([object()])), "an object array with a object cannot"),
+        (Toy().fit(a_=np.ma.masked_array([1, 2], [0, 1])), "a MaskedArray cannot be stored"),
+        (Toy().fit(a_=np.longdouble(1)), "a scalar of .* cannot be stored"),
+        (Toy().fit(a_={(1, 2): 3}), r"the key \(1, 2\) of type tuple"),
+        (Toy().fit(a_=2**2000), "ints of more than 1024 bits"),
         (Toy().fit(a_=loop()), "nested too deeply"),
         (
             Toy().fit(a_=Schema((Column("c", Kind.NOMINAL, ([1],), "codes"),))),
-            "model/a_: it is not a sound Schema",
+            "model/a_: invalid Schema",
         ),
-        (Toy(0).fit(), "size must be an integer of at least 1, not 0"),
-        (Toy(member=Toy(0)).fit(), "model/member: Toy: size must be"),
-        (Toy().fit(index_=11), "does not fit together: the index passes the limit"),
+        (Toy(0).fit(), "'size' parameter of Toy must be an int >= 1, got 0"),
+        (Toy(member=Toy(0)).fit(), "model/member: The 'size' parameter"),
+        (Toy().fit(index_=11), "inconsistent fitted state: index_ exceeds"),
     ],
 )  # fmt: skip
-def test_what_a_file_cannot_keep_is_refused(tmp_path, model, text):
+def test_values_that_cannot_be_stored_are_refused(tmp_path, model, text):
     with pytest.raises(ModelFileError, match=f"This Toy cannot be saved: .*{text}"):
         save(model, tmp_path / "x")
     assert os.listdir(tmp_path) == []
@@ -274,7 +274,7 @@ def test_what_a_file_cannot_keep_is_refused(tmp_path, model, text):
 
 def test_foreign_and_unfitted_models_are_refused(tmp_path):
     for model in (DecisionTreeClassifier(), Child().fit(), 3):
-        with pytest.raises(ModelFileError, match="not one of Ceiba's own models"):
+        with pytest.raises(ModelFileError, match="model must be an estimator of Ceiba, got"):
             save(model, tmp_path / "x")
     with pytest.raises(NotFittedError):
         save(Toy(), tmp_path / "x")

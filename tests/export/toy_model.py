@@ -1,4 +1,4 @@
-"""A small estimator that model files of tests keep, and ways to write, bend and read them."""
+"""A small estimator for tests of model files, and ways to write, damage and read them."""
 
 from __future__ import annotations
 
@@ -14,28 +14,20 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from ceiba.base import AtLeast, Trace, declare
+from ceiba.base import AtLeast, Parameters, Trace, parameter
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.export import archive, load, model_file, save
 
 
-class Toy(BaseEstimator):
-    """Keeps whatever it is given."""
+class Toy(Parameters, BaseEstimator):
+    """Estimator that stores the state it is fitted with."""
 
     _state_names = ("_private",)
 
-    def __init__(
-        self,
-        size: Annotated[int, AtLeast(1), "A size."] = 3,
-        *,
-        init: Annotated[ArrayLike | Callable[..., Any] | None, "A start."] = None,
-        random_state: Annotated[int | RandomState | None, "A seed."] = 0,
-        member: Annotated[BaseEstimator | None, "A member."] = None,
-    ) -> None:
-        self.size = size
-        self.init = init
-        self.random_state = random_state
-        self.member = member
+    size: Annotated[int, AtLeast(1), "A size."] = parameter(3, kw_only=False)
+    init: Annotated[ArrayLike | Callable[..., Any] | None, "An initialization."] = None
+    random_state: Annotated[int | RandomState | None, "A seed."] = 0
+    member: Annotated[BaseEstimator | None, "A member."] = None
 
     def fit(self, X=None, y=None, **state):
         self.value_ = 1.5
@@ -49,10 +41,7 @@ class Toy(BaseEstimator):
 
     def _check_state(self):
         if getattr(self, "index_", 0) > getattr(self, "limit_", 10):
-            raise IndexError("the index passes the limit")
-
-
-declare(Toy)
+            raise IndexError("index_ exceeds limit_")
 
 
 class Child(Toy):
@@ -69,7 +58,9 @@ def saved(model) -> bytes:
     buffer = io.BytesIO()
     encoder = model_file.Encoder(lambda v, p: model_file._encode_model(encoder, v, p))
     record = model_file._encode_model(encoder, model, "model")
-    text = json.dumps({"format": "ceiba model", "version": 1, "ceiba": "x", "model": record})
+    text = json.dumps(
+        {"format": "ceiba model", "version": model_file.VERSION, "ceiba": "x", "model": record}
+    )
     archive.write(buffer, {"model.json": text.encode(), **encoder.arrays})
     return buffer.getvalue()
 
@@ -103,13 +94,13 @@ def rich_toy() -> Toy:
         trace.record(step, {"x": np.arange(step), "loss": 1 / (step + 1), "name": "a"})
     schema = Schema(
         (
-            Column("colour", Kind.NOMINAL, ("blue", "red"), "codes"),
+            Column("color", Kind.NOMINAL, ("blue", "red"), "codes"),
             Column("age", Kind.NUMERIC, (), "float64"),
         )
     )
-    names = np.array(["colour", "age"], dtype=object)
+    names = np.array(["color", "age"], dtype=object)
     return Toy(2, init=np.eye(2), member=Toy(7)).fit(
-        trace_=trace, schema_=schema, feature_names_in_=names, centres_=np.ones((3, 2)),
+        trace_=trace, schema_=schema, feature_names_in_=names, centers_=np.ones((3, 2)),
         labels_=np.arange(4, dtype=np.int32), pair_=(1, [2.5, "x"]), table_={1: None, "a": (True,)},
         member_=Toy(9).fit(), _private=np.float32(0.1), count_=np.int64(3), inf_=float("-inf"),
     )  # fmt: skip

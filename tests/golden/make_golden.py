@@ -1,7 +1,7 @@
-"""Make the golden model files of the present format version.
+"""Make the golden model files of the current format version.
 
-Run once for each format version; the files then stay, and every later Ceiba must read them. A
-file that is there already is never written again.
+Run once per format version; later versions of Ceiba must read the files. An existing file is never
+overwritten.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 
 
 def numbers() -> np.ndarray[Any, Any]:
-    """Three groups of ten rows: whole numbers over eight, so that every machine has the same."""
+    """Three groups of ten rows: multiples of 1/8, which every machine represents exactly."""
     steps = np.arange(30)
     x = 10 * (steps % 3) + (steps * 7 % 11) / 8
     y = -5 * (steps % 3) + (steps * 5 % 13) / 8
@@ -28,12 +28,12 @@ def numbers() -> np.ndarray[Any, Any]:
 
 
 def table() -> list[dict[str, Any]]:
-    """Twelve rows with a number, a colour, a flag and gaps."""
-    colours = ["red", "blue", "green"]
+    """Twelve rows with a number, a color, a flag and missing values."""
+    colors = ["red", "blue", "green"]
     return [
         {
             "size": None if i == 5 else i % 3 + i / 16,
-            "colour": None if i == 7 else colours[i % 3],
+            "color": None if i == 7 else colors[i % 3],
             "flag": i % 2 == 0,
         }
         for i in range(12)
@@ -41,22 +41,22 @@ def table() -> list[dict[str, Any]]:
 
 
 def kinds() -> list[str]:
-    """Classes of the table's rows: words, so that their order counts."""
+    """Classes of the table's rows: words, so that their order matters."""
     return ["high" if i % 3 == 2 else "low" if i % 4 < 2 else "mid" for i in range(12)]
 
 
 def sevens() -> np.ndarray[Any, Any]:
-    """Targets of the numbers: seven quarters over and over."""
+    """Targets of the numbers: seven multiples of 1/4, repeated."""
     return np.arange(30) % 7 / 4
 
 
 def models() -> dict[str, tuple[Any, Any]]:
-    """Each golden model and the rows that it is asked about."""
+    """Each golden model and the rows that it predicts."""
     from tests.export.toy_model import rich_toy
 
     registry.ESTIMATORS["Toy"] = "tests.export.toy_model"
     X = numbers()
-    gaps = [[None if (i + j) % 9 == 0 else v for j, v in enumerate(row)] for i, row in
+    incomplete = [[None if (i + j) % 9 == 0 else v for j, v in enumerate(row)] for i, row in
             enumerate(X.tolist())]  # fmt: skip
     single = X.astype(np.float32)
     return {
@@ -65,8 +65,8 @@ def models() -> dict[str, tuple[Any, Any]]:
         "kmeans-table": (ceiba.KMeans(3, n_init=2).fit(table()), table()),
         "mixture": (ceiba.GaussianMixture(3, trace=True, prior="default").fit(X), X),
         "mixture-chosen": (
-            ceiba.GaussianMixture("bic", covariance_type="VEI", max_components=3).fit(gaps),
-            gaps,
+            ceiba.GaussianMixture("bic", covariance_type="VEI", max_components=3).fit(incomplete),
+            incomplete,
         ),
         "mixture-batches": (
             ceiba.GaussianMixture(2, covariance_type="tied").partial_fit(X).partial_fit(X),
@@ -81,12 +81,12 @@ def models() -> dict[str, tuple[Any, Any]]:
         "toy": (rich_toy(), None),
         **trees(),
         **forests(),
-        **committees(),
+        **ensembles(),
     }
 
 
 def trees() -> dict[str, tuple[Any, Any]]:
-    """Trees, of mixed rows and of numbers."""
+    """Trees of mixed rows and of numbers."""
     return {
         "tree-classes": (
             ceiba.DecisionTreeClassifier(splits="multiway", missing="branch", trace=True).fit(
@@ -130,7 +130,7 @@ def trees() -> dict[str, tuple[Any, Any]]:
 
 def forests() -> dict[str, tuple[Any, Any]]:
     """Forests with leaves and records of every kind."""
-    crowd = [f"kind {i % 35}" for i in range(70)]
+    many = [f"kind {i % 35}" for i in range(70)]
     wide = np.column_stack([np.arange(70) * 13 % 71 / 8, np.arange(70) * 29 % 37 / 4])
     forest_of_classes, forest_of_numbers = ceiba.RandomForestClassifier, ceiba.RandomForestRegressor
     return {
@@ -140,18 +140,14 @@ def forests() -> dict[str, tuple[Any, Any]]:
             ),
             table(),
         ),
-        # Weights that are no whole numbers, written out as they once were or counted in steps;
-        # then classes that are too many for one node.
-        **dict.fromkeys(
-            ("forest-weights", "forest-steps"),
-            (
-                forest_of_classes(
-                    4, class_weight="balanced_subsample", leaf_probability="laplace", max_depth=2
-                ).fit(table(), kinds()),
-                table(),
-            ),
+        # Class weights that are not integers; then more classes than one node can store.
+        "forest-weights": (
+            forest_of_classes(
+                4, class_weight="balanced_subsample", leaf_probability="laplace", max_depth=2
+            ).fit(table(), kinds()),
+            table(),
         ),
-        "forest-crowd": (forest_of_classes(3, max_depth=3).fit(wide, crowd), wide[::6]),
+        "forest-many-classes": (forest_of_classes(3, max_depth=3).fit(wide, many), wide[::6]),
         "forest-numbers": (
             forest_of_numbers(
                 20, max_leaf_nodes=6, oob_score=True, importance=True, quantiles=True
@@ -159,7 +155,7 @@ def forests() -> dict[str, tuple[Any, Any]]:
             numbers(),
         ),
         "forest-binned": (
-            forest_of_numbers(4, max_bins=5, missing="majority", features_per="tree").fit(
+            forest_of_numbers(4, max_bins=5, missing="majority", max_features_per="tree").fit(
                 table(), sevens()[:12]
             ),
             table(),
@@ -167,20 +163,23 @@ def forests() -> dict[str, tuple[Any, Any]]:
     }
 
 
-def committees() -> dict[str, tuple[Any, Any]]:
-    """Bags and boosted members: few, because each is a whole model of its own."""
-    stub, line = ceiba.DecisionTreeClassifier(max_depth=2), ceiba.DecisionTreeRegressor(max_depth=2)
+def ensembles() -> dict[str, tuple[Any, Any]]:
+    """Bagged and boosted members: few, because each is a model of its own."""
+    shallow, regressor = (
+        ceiba.DecisionTreeClassifier(max_depth=2),
+        ceiba.DecisionTreeRegressor(max_depth=2),
+    )
     few = {"max_samples": 0.15, "oob_score": True}
     return {
-        # Two votes tie, and the tie is drawn.
+        # Two votes tie, and the tie is broken by a draw.
         "bag-classes": (
-            ceiba.BaggingClassifier(stub, 2, voting="majority", max_features=2).fit(
+            ceiba.BaggingClassifier(shallow, 2, voting="majority", max_features=2).fit(
                 table(), kinds()
             ),
             table(),
         ),
         "bag-numbers": (
-            ceiba.BaggingRegressor(line, 2, bootstrap_features=True, **few).fit(
+            ceiba.BaggingRegressor(regressor, 2, bootstrap_features=True, **few).fit(
                 numbers(), sevens()
             ),
             numbers(),
@@ -190,7 +189,7 @@ def committees() -> dict[str, tuple[Any, Any]]:
             table(),
         ),
         "boost-real": (
-            ceiba.AdaBoostClassifier(n_estimators=2, algorithm="real").fit(table(), kinds()),
+            ceiba.AdaBoostClassifier(n_estimators=2, algorithm="samme.r").fit(table(), kinds()),
             table(),
         ),
         "boost-numbers": (
@@ -200,116 +199,118 @@ def committees() -> dict[str, tuple[Any, Any]]:
     }
 
 
-def kmeans_answers(model: Any, rows: Any) -> dict[str, Any]:
-    """What a later Ceiba must still say of the rows."""
+def kmeans_results(model: Any, rows: Any) -> dict[str, Any]:
+    """Results that later versions must reproduce."""
     return {
         "parameters": {"n_clusters": model.n_clusters, "tol": model.tol},
-        "centres": model.cluster_centers_.tolist(),
+        "centers": model.cluster_centers_.tolist(),
         "labels": model.predict(rows).tolist(),
         "inertia": float(model.inertia_),
     }
 
 
-def mixture_answers(model: Any, rows: Any) -> dict[str, Any]:
-    """What a later Ceiba must still say of the rows."""
+def mixture_results(model: Any, rows: Any) -> dict[str, Any]:
+    """Results that later versions must reproduce."""
     return {
         "parameters": {"tol": model.tol, "covariance_type": model.covariance_type},
         "predictions": model.predict(rows).tolist(),
         "probabilities": model.predict_proba(rows).tolist(),
         "densities": model.score_samples(rows).tolist(),
-        "account": str(model.account_),
+        "fit_events": str(model.fit_events_),
     }
 
 
-def tree_answers(model: Any, rows: Any) -> dict[str, Any]:
-    """What a later Ceiba must still say of the rows."""
-    shares = model.predict_proba(rows).tolist() if hasattr(model, "classes_") else None
+def tree_results(model: Any, rows: Any) -> dict[str, Any]:
+    """Results that later versions must reproduce."""
+    probabilities = model.predict_proba(rows).tolist() if hasattr(model, "classes_") else None
     return {
         "parameters": {"criterion": model.criterion, "max_leaf_nodes": model.max_leaf_nodes},
         "predictions": model.predict(rows).tolist(),
-        "probabilities": shares,
+        "probabilities": probabilities,
         "leaves": model.apply(rows).tolist(),
         "reasons": model.tree_.reasons,
     }
 
 
-def told(model: Any, names: tuple[str, ...], rows: Any) -> dict[str, Any]:
-    """What those methods that the model has say of the rows."""
-    asked = [name for name in names if hasattr(model, name)]
-    return {name: getattr(model, name)(rows).tolist() for name in asked}
+def predictions(model: Any, names: tuple[str, ...], rows: Any) -> dict[str, Any]:
+    """Results of those methods that the model has."""
+    present = [name for name in names if hasattr(model, name)]
+    return {name: getattr(model, name)(rows).tolist() for name in present}
 
 
-def known(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """Those fitted attributes that the model has, as a list or as they are."""
+def attributes(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Values of those fitted attributes that the model has."""
     found = {name: getattr(model, name) for name in names if hasattr(model, name)}
     return {name: np.asarray(value).tolist() for name, value in found.items()}
 
 
-def forest_answers(model: Any, rows: Any) -> dict[str, Any]:
-    """What a later Ceiba must still say of the rows."""
-    answers = told(model, ("predict", "predict_proba", "apply"), rows)
+def forest_results(model: Any, rows: Any) -> dict[str, Any]:
+    """Results that later versions must reproduce."""
+    results = predictions(model, ("predict", "predict_proba", "apply"), rows)
     if hasattr(model, "leaf_targets_"):
-        answers["predict_interval"] = model.predict_interval(rows, 0.5, method="quantiles").tolist()
+        results["predict_interval"] = model.predict_interval(rows, 0.5, method="quantiles").tolist()
     return {
         "parameters": {"max_depth": model.max_depth, "missing": model.missing},
-        "told": answers,
-        "known": known(
+        "predictions": results,
+        "attributes": attributes(
             model,
             ("oob_score_", "oob_prediction_", "oob_decision_function_", "feature_importances_"),
         ),
         "curve": model.oob_curve_.error.tolist() if model.oob_score else None,
-        "importance": model.oob_importance_.value.tolist() if model.importance else None,
-        "seeds": [str(seed) for seed in model.forest_.keys[:, 0]],
+        "importance": model.oob_importance_.importances.tolist() if model.importance else None,
+        "seeds": [str(seed) for seed in model.forest_.tree_seeds],
     }
 
 
-def bag_answers(model: Any, rows: Any) -> dict[str, Any]:
-    """What a later Ceiba must still say of the rows."""
+def bag_results(model: Any, rows: Any) -> dict[str, Any]:
+    """Results that later versions must reproduce."""
     return {
         "parameters": {"max_samples": model.max_samples, "oob_score": model.oob_score},
-        "told": told(model, ("predict", "predict_proba"), rows),
-        "known": known(model, ("oob_score_", "oob_prediction_")),
+        "predictions": predictions(model, ("predict", "predict_proba"), rows),
+        "attributes": attributes(model, ("oob_score_", "oob_prediction_")),
         "votes": model.votes(rows).counts.tolist() if hasattr(model, "votes") else None,
         "samples": [member.tolist() for member in model.estimators_samples_],
         "columns": [member.tolist() for member in model.estimators_features_],
     }
 
 
-def boost_answers(model: Any, rows: Any) -> dict[str, Any]:
-    """What a later Ceiba must still say of the rows."""
+def boost_results(model: Any, rows: Any) -> dict[str, Any]:
+    """Results that later versions must reproduce."""
     return {
         "parameters": {"n_estimators": model.n_estimators, "learning_rate": model.learning_rate},
-        "told": told(model, ("predict", "predict_proba", "decision_function"), rows),
+        "predictions": predictions(model, ("predict", "predict_proba", "decision_function"), rows),
         "staged": [stage.tolist() for stage in model.staged_predict(rows)],
-        "known": known(model, ("estimator_weights_", "estimator_errors_", "feature_importances_")),
-        "stopped": model.stopped_,
+        "attributes": attributes(
+            model, ("estimator_weights_", "estimator_errors_", "feature_importances_")
+        ),
+        "stop_reason": model.stop_reason_,
     }
 
 
-ANSWERS = {
-    "kmeans": kmeans_answers,
-    "mixture": mixture_answers,
-    "tree": tree_answers,
-    "forest": forest_answers,
-    "bag": bag_answers,
-    "boost": boost_answers,
+RESULTS = {
+    "kmeans": kmeans_results,
+    "mixture": mixture_results,
+    "tree": tree_results,
+    "forest": forest_results,
+    "bag": bag_results,
+    "boost": boost_results,
 }
 
 
 def main() -> None:
-    """Write what is not there yet."""
+    """Write the files that do not exist yet."""
     for name, (model, rows) in models().items():
         path = HERE / f"model-v{VERSION}-{name}.ceiba"
         if path.exists():
-            print(f"{path.name} is there already")
+            print(f"{path.name} exists")
             continue
         ceiba.save(model, path)
         if rows is not None:
-            answers = ANSWERS[name.partition("-")[0]]
+            results = RESULTS[name.partition("-")[0]]
             expected = {
                 "rows": rows if isinstance(rows, list) else rows.tolist(),
                 "dtype": None if isinstance(rows, list) else str(rows.dtype),
-                **answers(model, rows),
+                **results(model, rows),
             }
             path.with_suffix(".json").write_text(json.dumps(expected) + "\n")
         print(f"{path.name}: {path.stat().st_size} bytes")

@@ -13,26 +13,26 @@ from scipy.stats import binom, binomtest, norm, t
 
 from ceiba.inference import Interval, t_interval, wilson
 
-LEVELS = st.floats(0.01, 0.999)
+CONFIDENCE = st.floats(0.01, 0.999)
 SOME = settings(deadline=None)
 
 
 @SOME
-@given(st.integers(1, 500), st.data(), LEVELS)
-def test_wilson_is_scipys_for_counts(n, data, level):
+@given(st.integers(1, 500), st.data(), CONFIDENCE)
+def test_wilson_is_scipys_for_counts(n, data, confidence_level):
     successes = data.draw(st.integers(0, n))
-    theirs = binomtest(successes, n).proportion_ci(level, method="wilson")
-    mine = wilson(successes, n, level)
+    theirs = binomtest(successes, n).proportion_ci(confidence_level, method="wilson")
+    mine = wilson(successes, n, confidence_level)
     assert mine.estimate == successes / n
     assert mine.lower == pytest.approx(theirs.low, rel=1e-9, abs=1e-12)
     assert mine.upper == pytest.approx(theirs.high, rel=1e-9, abs=1e-12)
 
 
 @SOME
-@given(st.floats(0.5, 1e6), st.floats(0.01, 0.99), LEVELS)
-def test_wilson_ends_solve_the_score_equation(n, share, level):
-    found = wilson(share * n, n, level)
-    z = norm.ppf(0.5 + level / 2)
+@given(st.floats(0.5, 1e6), st.floats(0.01, 0.99), CONFIDENCE)
+def test_wilson_ends_solve_the_score_equation(n, share, confidence_level):
+    found = wilson(share * n, n, confidence_level)
+    z = norm.ppf(0.5 + confidence_level / 2)
 
     def score(p):
         return (share - p) - z * math.sqrt(p * (1 - p) / n)
@@ -55,12 +55,12 @@ def test_wilson_covers_and_stays_within_bounds():
 
 
 @SOME
-@given(st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 6)), min_size=2), LEVELS)
-def test_t_interval_is_scipys(values, level):
+@given(st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 6)), min_size=2), CONFIDENCE)
+def test_t_interval_is_scipys(values, confidence_level):
     array = np.array(values)
-    found = t_interval(array, level)
+    found = t_interval(array, confidence_level)
     error = array.std(ddof=1) / math.sqrt(len(array))
-    half = error * t.ppf(0.5 + level / 2, len(array) - 1)
+    half = error * t.ppf(0.5 + confidence_level / 2, len(array) - 1)
     low, high = array.mean() - half, array.mean() + half
     scale = np.abs(array).max()
     assert found.lower == pytest.approx(low, abs=1e-9 * scale)
@@ -86,12 +86,12 @@ def test_equal_values_have_no_width():
     [
         (lambda: wilson(1, 0), "positive"),
         (lambda: wilson(1, math.inf), "finite"),
-        (lambda: wilson(-1, 5), "between 0 and n"),
-        (lambda: wilson(6, 5), "between 0 and n"),
-        (lambda: wilson(math.nan, 5), "between 0 and n"),
+        (lambda: wilson(-1, 5), "successes must be in"),
+        (lambda: wilson(6, 5), "successes must be in"),
+        (lambda: wilson(math.nan, 5), "successes must be in"),
         (lambda: wilson(1, 5, 1.0), "confidence"),
-        (lambda: t_interval([1.0]), "two values"),
-        (lambda: t_interval([[1.0, 2.0]]), "one dimension"),
+        (lambda: t_interval([1.0]), "at least two"),
+        (lambda: t_interval([[1.0, 2.0]]), "must be 1D"),
         (lambda: t_interval([1.0, math.nan]), "finite"),
         (lambda: t_interval([1.0, 2.0], 0), "confidence"),
     ],

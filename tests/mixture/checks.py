@@ -1,4 +1,4 @@
-"""A mixture fitted from a given start beside the naive one: fits, and what must agree."""
+"""Comparison of a mixture with the naive one from the same initial parameters."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.mixture.tables import ALIASES, given, whole
 from tests.oracles import mixture_naive as naive
 from tests.oracles.mixture_rows import Parameters
 
-# Sums in another order and a matrix inverted once more: some digits of the sixteen.
+# Sums in another order and one more matrix inversion cost some of the sixteen digits.
 CLOSE = 1e-9
 
 
 def quiet(model: Any, X: Array, w: Array | None = None) -> Any:
-    """Fit without being told that so few steps do not converge, or that the floor is reached."""
+    """Fit without warnings of convergence and of the floor."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", CollapsedComponentWarning)
@@ -31,20 +31,20 @@ def quiet(model: Any, X: Array, w: Array | None = None) -> Any:
 def fitted(
     X: Array, w: Array | None, start: Parameters, form: str, steps: int, **options: Any
 ) -> Any:
-    """The estimator after exactly so many steps from a given start."""
+    """Fit exactly so many iterations from given initial parameters."""
     options = {"tol": 0.0, "max_iter": steps, **given(form, start), **options}
     return quiet(GaussianMixture(start.size, covariance_type=form, **options), X, w)
 
 
 def parameters_of(model: Any) -> Parameters:
-    """What a model holds, covariances as (K, d, d)."""
+    """Parameters of a model, covariances as (K, d, d)."""
     k, d = model.means_.shape
     covariances = whole(model.covariances_, model.covariance_type, k, d)
     return Parameters(model.weights_, model.means_, covariances)
 
 
 def assert_close(found: Parameters, expected: Parameters, close: float = CLOSE) -> None:
-    """Equal on the scale of each component: an entry near zero is measured by its variances."""
+    """Equal on the scale of each component's variances."""
     scale = np.sqrt(np.diagonal(expected.covariances, axis1=1, axis2=2))
     np.testing.assert_allclose(found.weights, expected.weights, rtol=close, err_msg="weights")
     assert found.means.shape == expected.means.shape
@@ -56,27 +56,27 @@ def assert_close(found: Parameters, expected: Parameters, close: float = CLOSE) 
 
 
 def frame_parameters(frame: Any) -> Parameters:
-    """A frame's parameters: its covariances are (K, d, d) or, diagonal ones, (K, d)."""
+    """Parameters of a frame, whose covariances are (K, d, d) or, if diagonal, (K, d)."""
     covariances = frame["covariances"]
     if covariances.ndim == 2:
         covariances = covariances[:, :, None] * np.eye(covariances.shape[1])
     return Parameters(frame["weights"], frame["means"], covariances)
 
 
-def assert_steps(
-    model: Any, X: Array, w: Array | None, start: Parameters, rules: naive.Rules
+def assert_iterations(
+    model: Any, X: Array, w: Array | None, start: Parameters, config: naive.Config
 ) -> list[Parameters]:
-    """The start and every naive step in a frame each, with its worth; gives the naive steps.
+    """Check every frame against the naive iterations, which are returned.
 
     The last frame is the model.
     """
     steps, found = [], start
     assert [frame.step for frame in model.trace_] == list(range(1, model.n_iter_ + 2))
     for frame in model.trace_:
-        value, following = naive.step(X, w, found, rules)
+        value, following = naive.iterate(X, w, found, config)
         assert_close(frame_parameters(frame), found)
         assert frame["log_likelihood"] == pytest.approx(value, rel=CLOSE)
-        value += naive.log_prior(found, rules.prior)
+        value += naive.log_prior(found, config.prior)
         assert frame["objective"] == pytest.approx(value, rel=CLOSE)
         steps.append(found)
         found = following
@@ -87,5 +87,5 @@ def assert_steps(
 
 
 def letters(form: str) -> str:
-    """The three letters of a form whichever way it is named."""
+    """mclust's letters of a form."""
     return ALIASES.get(form, form)

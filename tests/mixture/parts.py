@@ -1,4 +1,4 @@
-"""Rows for adversarial tests of mixtures: groups, starts that know no scale, sources in parts."""
+"""Rows for tests of mixtures: groups, scale-free initialization, partitioned sources."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import numpy as np
 from ceiba import GaussianMixture
 from ceiba._typing import Array
 from ceiba.data.schema import Schema
-from ceiba.data.source import Chunk, InMemory
+from ceiba.data.source import Chunk
 from ceiba.data.table import Table
+from ceiba.engine.local import InMemory
 
-# Names of every form once; aliases are tried elsewhere.
+# Every form once; aliases are tested elsewhere.
 FORMS = (
     "full", "tied", "diag", "spherical", "EII", "EEI", "VEI", "EVI", "VEE", "EVV", "EEV", "VEV",
     "ppca",
@@ -23,7 +24,7 @@ FORMS = (
 
 
 def groups(seed: int, n: int, d: int, k: int, apart: float = 5.0) -> Array:
-    """Rows of ``k`` groups in turn, each of a shape of its own."""
+    """Rows of ``k`` groups in turn, each of its own shape."""
     rng = np.random.default_rng(seed)
     middles = apart * rng.normal(size=(k, d))
     turns = np.eye(d) + 0.4 * rng.normal(size=(k, d, d))
@@ -32,33 +33,33 @@ def groups(seed: int, n: int, d: int, k: int, apart: float = 5.0) -> Array:
 
 
 def shares(n: int, k: int) -> Array:
-    """Responsibilities for `groups`: mostly the right group, whatever the scale of the rows."""
+    """Responsibilities for `groups`: mostly the right group, for any scale of the rows."""
     return 0.7 * np.eye(k)[np.arange(n) % k] + 0.3 / k
 
 
-def holes(X: Array, seed: int = 0, share: float = 0.2) -> Array:
-    """The rows with gaps at random; the first row keeps every value."""
+def drop_values(X: Array, seed: int = 0, share: float = 0.2) -> Array:
+    """Rows with values missing at random; the first row is complete."""
     missing: Array = np.asarray(np.random.default_rng(seed).random(X.shape) < share)
     missing[0] = False
     return np.where(missing, np.nan, X)
 
 
 def quiet(model: Any, X: Any, **given: Any) -> Any:
-    """Fit without the warnings that a hazard or a few steps bring."""
+    """Fit without warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return model.fit(X, **given)
 
 
 def fitted(X: Any, k: int = 3, weight: Any = None, **options: Any) -> Any:
-    """A mixture of rows that came from `groups`, from a start that knows no scale."""
+    """Fit rows of `groups` from a scale-free initialization."""
     options = {"responsibilities_init": shares(len(X), k), **options}
     return quiet(GaussianMixture(k, **options), X, sample_weight=weight)
 
 
 def matrices(model: Any) -> Array:
     """The covariances as (k, d, d)."""
-    covariances = model._model.covariances
+    covariances = model._gaussians.covariances
     if covariances.ndim == 3:
         found: Array = covariances
         return found
@@ -66,8 +67,8 @@ def matrices(model: Any) -> Array:
     return found
 
 
-def assert_sound(model: Any, X: Any) -> None:
-    """Everything that a fit leaves or says is finite, and adds up."""
+def assert_valid(model: Any, X: Any) -> None:
+    """Fitted attributes and predictions are finite, and probabilities sum to one."""
     for name in ("weights_", "means_", "covariances_", "log_likelihood_", "lower_bound_"):
         assert np.isfinite(getattr(model, name)).all(), name
     assert model.weights_.sum() == np.float64(1.0) or abs(model.weights_.sum() - 1) < 1e-12
@@ -87,7 +88,7 @@ def _correlations(covariances: Array) -> Array:
 def assert_same_mixture(
     one: Any, other: Any, close: float, scale: Any = 1.0, shift: Any = 0.0
 ) -> None:
-    """``one`` is the mixture ``other`` of rows that were scaled and shifted column by column."""
+    """``one`` is the mixture ``other`` after scaling and shifting the columns."""
     scale = np.broadcast_to(np.asarray(scale, dtype=float), other.means_.shape[1:])
     np.testing.assert_allclose(one.weights_, other.weights_, rtol=close, atol=close)
     spread = np.sqrt(np.diagonal(matrices(other), axis1=1, axis2=2))
@@ -99,20 +100,20 @@ def assert_same_mixture(
 
 
 @dataclass(frozen=True)
-class Parts:
-    """A source whose partitions are cut out of a table."""
+class Partitions:
+    """A source whose partitions are slices of a table."""
 
     schema: Schema
     partitions: list[InMemory]
     target: str | None = None
 
 
-def in_parts(X: Any, cuts: list[int], weight: Any = None) -> Parts:
-    """The rows up to each of ``cuts``, and the rest, as partitions."""
+def in_partitions(X: Any, splits: list[int], weight: Any = None) -> Partitions:
+    """The rows split at ``splits`` as partitions."""
     table = Table.of(X)
     weight = None if weight is None else np.asarray(weight, dtype=float)
     parts = []
-    for k, (begin, end) in enumerate(pairwise([0, *cuts, len(table)])):
+    for k, (begin, end) in enumerate(pairwise([0, *splits, len(table)])):
         own = None if weight is None else weight[begin:end]
         parts.append(InMemory(Chunk(table.take(slice(begin, end)), None, own), f"part {k}"))
-    return Parts(table.schema, parts)
+    return Partitions(table.schema, parts)

@@ -1,4 +1,4 @@
-"""Small tables for mixtures, and starts for each covariance form in the shapes that fit takes."""
+"""Small tables for mixtures, and initial parameters for each covariance form."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ceiba import datasets
 from ceiba._typing import Array
 from tests.oracles.mixture_forms import DIAGONAL, FORMS, SPHERICAL
 from tests.oracles.mixture_naive import (
-    Rules,
+    Config,
     Statistics,
     column_means,
     column_variances,
-    maximise,
+    m_step,
     ones,
 )
 from tests.oracles.mixture_rows import Parameters
 
-# What the public names stand for.
+# mclust's letters of the public names.
 ALIASES = {"full": "VVV", "tied": "EEE", "diag": "VVI", "spherical": "VII"}
-KINDS = ("plain", "weights", "gaps", "weights+gaps")
+KINDS = ("plain", "weights", "missing", "weights+missing")
 SHIFT = 1e9
 
 
 @dataclass(frozen=True)
 class Case:
-    """Rows (NaN a gap), their weights or None, and how many components to fit."""
+    """Rows (NaN for missing), their weights or None, and the number of components to fit."""
 
     X: Array
     w: Array | None
@@ -36,7 +36,7 @@ class Case:
 
 
 def overlapping(seed: int, n: int, d: int, k: int, apart: float = 1.5) -> Array:
-    """Rows of ``k`` Gaussians, each of its own shape, that reach into each other."""
+    """Rows of ``k`` overlapping Gaussians, each of its own shape."""
     rng = np.random.default_rng(seed)
     middles = apart * rng.normal(size=(k, d))
     turns = rng.normal(size=(k, d, d)) / np.sqrt(d) + np.eye(d)
@@ -45,26 +45,26 @@ def overlapping(seed: int, n: int, d: int, k: int, apart: float = 1.5) -> Array:
     return noise + middles[labels]
 
 
-def with_gaps(X: Array, seed: int, share: float = 0.2) -> Array:
-    """Gaps at random; the second row has no value at all, and every column keeps some."""
-    holes: Array = np.asarray(np.random.default_rng(seed).random(X.shape) < share)
-    holes[1] = True
-    holes[[0, 2]] = False
-    return np.where(holes, np.nan, X)
+def with_missing(X: Array, seed: int, share: float = 0.2) -> Array:
+    """Missing values at random; the second row has no value, and every column has some."""
+    missing: Array = np.asarray(np.random.default_rng(seed).random(X.shape) < share)
+    missing[1] = True
+    missing[[0, 2]] = False
+    return np.where(missing, np.nan, X)
 
 
 def some_weights(n: int, seed: int) -> Array:
-    """Weights of which some are zero, the first row's among them."""
+    """Weights, some of them zero, that of the first row included."""
     w = np.random.default_rng(seed).exponential(size=n)
     w[::7] = 0.0
     return w
 
 
 def case(kind: str, seed: int = 0, n: int = 60, d: int = 3, k: int = 3) -> Case:
-    """A table of overlapping groups, plain or with weights, gaps or both."""
+    """A table of overlapping groups, plain or with weights, missing values or both."""
     X = overlapping(seed, n, d, k)
-    if "gaps" in kind:
-        X = with_gaps(X, seed + 1)
+    if "missing" in kind:
+        X = with_missing(X, seed + 1)
     return Case(X, some_weights(n, seed + 2) if "weights" in kind else None, k)
 
 
@@ -83,15 +83,15 @@ def single(X: Array) -> Array:
 
 
 def shifted(X: Array) -> Array:
-    """The same rows far away, to the precision that doubles have there."""
+    """The same rows far from the origin, rounded to the precision of float64 there."""
     return X + SHIFT
 
 
-# Starts
+# Initial parameters
 
 
 def start(X: Array, w: Array | None, k: int, form: str, q: int = 1, seed: int = 0) -> Parameters:
-    """Parameters of the form: rows go to the nearest of ``k`` rows, though not altogether."""
+    """Parameters of the form: rows belong mostly to the nearest of ``k`` rows."""
     v = ones(X, w)
     mean, scale = column_means(X, w), np.sqrt(column_variances(X, w))
     Z = np.where(np.isnan(X), 0.0, (X - mean) / scale)
@@ -103,7 +103,7 @@ def start(X: Array, w: Array | None, k: int, form: str, q: int = 1, seed: int = 
     means = shares.T @ filled / sizes[:, None]
     away = filled[:, None] - means
     scatters = np.einsum("nk,nki,nkj->kij", shares, away, away)
-    return maximise(Statistics(sizes, means, scatters), Rules(form, q), scale**2)
+    return m_step(Statistics(sizes, means, scatters), Config(form, q), scale**2)
 
 
 def precisions(form: str, covariances: Array) -> Array:
@@ -118,7 +118,7 @@ def precisions(form: str, covariances: Array) -> Array:
 
 
 def given(form: str, parameters: Parameters) -> dict[str, Array]:
-    """A start as the three parameters of an estimator."""
+    """Initial parameters as the three hyper-parameters of an estimator."""
     return {
         "weights_init": parameters.weights,
         "means_init": parameters.means,
@@ -148,5 +148,5 @@ def problems(draw: st.DrawFn) -> tuple[Case, str, int]:
     found = case(draw(st.sampled_from(KINDS)), draw(st.integers(0, 9999)), n, d, k)
     units = 10.0 ** np.array(draw(st.lists(st.integers(-3, 3), min_size=d, max_size=d)))
     if form in SPHERICAL or form == "ppca":
-        units[:] = units[0]  # on uneven scales a sphere knows one column alone
+        units[:] = units[0]  # on uneven scales a spherical form describes one column alone
     return Case(found.X * units, found.w, k), form, draw(st.integers(1, max(1, d - 1)))

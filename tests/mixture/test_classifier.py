@@ -1,4 +1,4 @@
-"""A mixture a class: discriminant analyses, Bayes' rule by hand, naive steps, and every option."""
+"""Mixture classifier against discriminant analyses, Bayes' rule and naive iterations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from ceiba import GaussianMixture, GaussianMixtureClassifier, datasets
 from ceiba._typing import Array
 from tests.mixture.checks import assert_close, parameters_of
-from tests.mixture.parts import groups, holes, quiet
+from tests.mixture.parts import drop_values, groups, quiet
 from tests.mixture.tables import KINDS, Case, case, iris
 from tests.oracles import mixture_naive as naive
 from tests.oracles.mixture_discriminant import class_moments, linear, quadratic
@@ -28,10 +28,10 @@ IRIS, SPECIES = iris(), np.asarray(datasets.load("iris").y)
 X = groups(1, 120, 3, 6, apart=2.0)
 Y = np.arange(120) % 3  # two groups a class
 NEW = groups(2, 15, 3, 6, apart=2.0)
-GAPS = holes(X)
+WITH_MISSING = drop_values(X)
 
 WHOLE_FORMS = ("full", "tied", "diag", "spherical", "EII", "EEI", "EVI", "VEE", "EVV", "ppca")
-# A shared covariance of a form, and what it is to the naive version.
+# Forms of a shared covariance, and their names in the naive version.
 SHARED = {"full": "EEE", "diag": "EEI", "spherical": "EII"}
 LETTERS = {"full": "VVV", "diag": "VVI", "spherical": "VII", "tied": "EEE"}
 
@@ -57,7 +57,7 @@ def test_one_full_component_is_quadratic_discriminant_analysis(rows, y, priors):
 
 @pytest.mark.parametrize("priors", [None, [0.7, 0.1, 0.2]], ids=["shares", "given"])
 @pytest.mark.parametrize(("rows", "y"), [(IRIS, SPECIES), (X, Y)], ids=["iris", "groups"])
-def test_a_shared_covariance_is_linear_discriminant_analysis(rows, y, priors):
+def test_shared_covariance_is_linear_discriminant_analysis(rows, y, priors):
     model = fitted(rows, y, priors=priors, shared_covariance=True)
     other = LinearDiscriminantAnalysis(solver="lsqr", priors=priors, store_covariance=True)
     other.fit(rows, y)
@@ -75,7 +75,7 @@ def test_a_shared_covariance_is_linear_discriminant_analysis(rows, y, priors):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
-def test_discriminant_analysis_by_hand(weighted, shared):
+def test_discriminant_analysis_matches_the_formulas(weighted, shared):
     w = np.random.default_rng(3).exponential(size=len(X)) if weighted else None
     if weighted:
         w[::7] = 0.0
@@ -98,7 +98,7 @@ def test_diagonal_components_are_naive_bayes(weighted):
 
 @pytest.mark.parametrize("form", ["full", "diag", "spherical"])
 @pytest.mark.parametrize("shared", [False, True])
-def test_one_component_by_the_formula_of_its_form(form, shared):
+def test_one_component_matches_the_formula_of_its_form(form, shared):
     model = fitted(X, Y, covariance_type=form, shared_covariance=shared)
     sizes, means, scatters = class_moments(X, Y, None)
     name = SHARED[form] if shared else LETTERS[form]
@@ -106,16 +106,16 @@ def test_one_component_by_the_formula_of_its_form(form, shared):
     floor = naive.column_variances(X, None)
     wanted = [solve_raised(name, sizes[p], scatters[p], 1, 0.0, 1e-6, floor) for p in parts]
     found = [parameters_of(mixture) for mixture in model.mixtures_]
-    for place, covariance in enumerate(np.concatenate(wanted)):
-        np.testing.assert_allclose(found[place].means[0], means[place], rtol=1e-10)
-        np.testing.assert_allclose(found[place].covariances[0], covariance, rtol=1e-9, atol=1e-12)
+    for index, covariance in enumerate(np.concatenate(wanted)):
+        np.testing.assert_allclose(found[index].means[0], means[index], rtol=1e-10)
+        np.testing.assert_allclose(found[index].covariances[0], covariance, rtol=1e-9, atol=1e-12)
 
 
 # Bayes' rule
 
 
 def log_density(mixture: Any, row: Array) -> float:
-    """Of what a row has, from the parameters that a mixture shows."""
+    """Log density of the observed values of a row, from the fitted parameters."""
     found, seen = parameters_of(mixture), np.flatnonzero(~np.isnan(row))
     if not len(seen):
         return 0.0
@@ -127,7 +127,7 @@ def log_density(mixture: Any, row: Array) -> float:
 
 
 def assert_bayes(model: Any, rows: Array) -> None:
-    """Everything that the classifier says of rows follows from its mixtures and priors."""
+    """All predictions follow from the mixtures and priors by Bayes' rule."""
     wanted = np.array([[log_density(m, row) for m in model.mixtures_] for row in rows])
     np.testing.assert_allclose(model.class_log_densities(rows), wanted, rtol=1e-8, atol=1e-8)
     with np.errstate(divide="ignore"):
@@ -142,17 +142,17 @@ def assert_bayes(model: Any, rows: Array) -> None:
 
 
 @pytest.mark.parametrize("form", WHOLE_FORMS)
-@pytest.mark.parametrize("rows", [X, GAPS], ids=["whole", "gaps"])
-def test_several_components_by_hand(form, rows):
+@pytest.mark.parametrize("rows", [X, WITH_MISSING], ids=["whole", "missing"])
+def test_several_components_follow_bayes_rule(form, rows):
     model = fitted(rows, Y, 2, covariance_type=form, priors=[0.5, 0.2, 0.3])
-    assert_bayes(model, np.vstack([NEW, holes(NEW, 5, 0.5), np.full((1, 3), np.nan)]))
+    assert_bayes(model, np.vstack([NEW, drop_values(NEW, 5, 0.5), np.full((1, 3), np.nan)]))
 
 
 @pytest.mark.parametrize("form", SHARED)
 @pytest.mark.parametrize("n", [1, 2, {0: 1, 1: 3, 2: 2}], ids=str)
-def test_a_shared_covariance_by_hand(form, n):
-    model = fitted(GAPS, Y, n, covariance_type=form, shared_covariance=True)
-    assert_bayes(model, np.vstack([NEW, holes(NEW, 5, 0.5)]))
+def test_shared_covariance_follows_bayes_rule(form, n):
+    model = fitted(WITH_MISSING, Y, n, covariance_type=form, shared_covariance=True)
+    assert_bayes(model, np.vstack([NEW, drop_values(NEW, 5, 0.5)]))
     first = parameters_of(model.mixtures_[0]).covariances[0]
     for mixture in model.mixtures_:
         for covariance in parameters_of(mixture).covariances:
@@ -161,7 +161,7 @@ def test_a_shared_covariance_by_hand(form, n):
 
 @pytest.mark.parametrize("form", ["full", "diag", "EVI", "ppca"])
 @pytest.mark.parametrize("init", ["random", "kmeans"])
-def test_each_mixture_is_that_of_the_rows_of_its_class(form, init):
+def test_each_mixture_is_fitted_to_the_rows_of_its_class(form, init):
     options = {"covariance_type": form, "init_params": init, "tol": 0.0, "max_iter": 12}
     model = fitted(X, Y, 2, **options)
     for label, mixture in zip(model.classes_, model.mixtures_, strict=True):
@@ -173,21 +173,21 @@ def test_each_mixture_is_that_of_the_rows_of_its_class(form, init):
 # EM
 
 
-def naive_step(
-    rows: Case, y: Array, found: list[Parameters], rules: naive.Rules, shared: bool
+def naive_iteration(
+    rows: Case, y: Array, found: list[Parameters], config: naive.Config, shared: bool
 ) -> list[Parameters]:
-    """One step of EM, each class with its own rows; covariances apart or pooled."""
+    """One iteration of EM, each class with its own rows; covariances separate or pooled."""
     s2 = naive.column_variances(rows.X, rows.w)
     statistics = []
     for label, parameters in enumerate(found):
         mine = y == label
         own = None if rows.w is None else rows.w[mine]
-        statistics.append(naive.expect(rows.X[mine], own, parameters)[1])
+        statistics.append(naive.e_step(rows.X[mine], own, parameters)[1])
     if not shared:
-        return [naive.maximise(each, rules, s2) for each in statistics]
+        return [naive.m_step(each, config, s2) for each in statistics]
     names = ("sizes", "means", "scatters")
     joined = [np.concatenate([getattr(s, name) for s in statistics]) for name in names]
-    pooled = naive.maximise(naive.Statistics(*joined), rules, s2)
+    pooled = naive.m_step(naive.Statistics(*joined), config, s2)
     ends = np.cumsum([0, *(len(s.sizes) for s in statistics)])
     return [
         Parameters(s.sizes / s.sizes.sum(), pooled.means[a:b], pooled.covariances[a:b])
@@ -195,8 +195,10 @@ def naive_step(
     ]
 
 
-def assert_naive_steps(rows: Case, y: Array, rules: naive.Rules, shared: bool, **options: Any):
-    """From the parameters after so many steps: one more gives what one more naive step gives."""
+def assert_naive_iterations(
+    rows: Case, y: Array, config: naive.Config, shared: bool, **options: Any
+):
+    """One more iteration equals one more naive iteration."""
     options = {"shared_covariance": shared, "tol": 0.0, **options}
     for steps in (1, 6):
         one, two = (
@@ -204,7 +206,7 @@ def assert_naive_steps(rows: Case, y: Array, rules: naive.Rules, shared: bool, *
             for more in (0, 1)
         )
         start = [parameters_of(mixture) for mixture in one.mixtures_]
-        expected = naive_step(rows, y, start, rules, shared)
+        expected = naive_iteration(rows, y, start, config, shared)
         for mixture, wanted in zip(two.mixtures_, expected, strict=True):
             assert_close(parameters_of(mixture), wanted, 1e-8)
             assert mixture.n_iter_ == steps + 1
@@ -213,41 +215,41 @@ def assert_naive_steps(rows: Case, y: Array, rules: naive.Rules, shared: bool, *
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("form", SHARED)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_step_is_the_naive_step(form, shared, kind):
+def test_iteration_matches_the_naive_one(form, shared, kind):
     rows, y = case(kind, seed=7, n=90), np.arange(90) % 2
-    rules = naive.Rules(SHARED[form] if shared else LETTERS[form])
-    assert_naive_steps(rows, y, rules, shared, covariance_type=form)
+    config = naive.Config(SHARED[form] if shared else LETTERS[form])
+    assert_naive_iterations(rows, y, config, shared, covariance_type=form)
 
 
 @pytest.mark.parametrize("form", SHARED)
-@pytest.mark.parametrize("kind", ["plain", "weights+gaps"])
-def test_a_step_with_floor_prior_and_more_variance(form, kind):
+@pytest.mark.parametrize("kind", ["plain", "weights+missing"])
+def test_iteration_with_floor_prior_and_reg_covar_matches_the_naive_one(form, kind):
     rows, y = case(kind, seed=7, n=90), np.arange(90) % 2
     name = SHARED[form]
     prior = naive.default_prior(rows.X, rows.w, name, 5)
-    rules = naive.Rules(name, prior=prior)
-    assert_naive_steps(rows, y, rules, True, covariance_type=form, prior="default")
+    config = naive.Config(name, prior=prior)
+    assert_naive_iterations(rows, y, config, True, covariance_type=form, prior="default")
     for shared, letters in ((True, name), (False, LETTERS[form])):
-        rules = naive.Rules(letters, reg_covar=0.2, floor=0.3)
+        config = naive.Config(letters, reg_covar=0.2, floor=0.3)
         options = {"covariance_type": form, "reg_covar": 0.2, "covariance_floor": 0.3}
-        assert_naive_steps(rows, y, rules, shared, **options)
+        assert_naive_iterations(rows, y, config, shared, **options)
 
 
 @pytest.mark.parametrize("form", SHARED)
-@pytest.mark.parametrize("kind", ["plain", "weights+gaps"])
-def test_a_shared_fit_ends_where_a_naive_step_stays(form, kind):
+@pytest.mark.parametrize("kind", ["plain", "weights+missing"])
+def test_shared_fit_ends_at_a_fixed_point(form, kind):
     rows, y = case(kind, seed=8, n=90), np.arange(90) % 2
     options = {"covariance_type": form, "shared_covariance": True, "tol": 1e-14}
     model = fitted(rows.X, y, 2, rows.w, max_iter=3000, **options)
     found = [parameters_of(mixture) for mixture in model.mixtures_]
-    expected = naive_step(rows, y, found, naive.Rules(SHARED[form]), True)
+    expected = naive_iteration(rows, y, found, naive.Config(SHARED[form]), True)
     for one, other in zip(expected, found, strict=True):
         assert_close(one, other, 1e-4)
 
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_likelihood_never_falls(kind, shared):
+def test_likelihood_never_decreases(kind, shared):
     rows, y = case(kind, seed=9, n=80), np.arange(80) % 2
     before = -np.inf
     for steps in range(1, 16):
@@ -262,7 +264,7 @@ def test_the_likelihood_never_falls(kind, shared):
 # Priors and weights
 
 
-def test_priors():
+def test_priors_shift_the_probabilities():
     some = [1, 2, 4, 5, 7, 8, 10, 13, 16]
     shares = fitted(X[some], Y[some], covariance_type="diag")
     np.testing.assert_allclose(shares.class_prior_, np.bincount(Y[some], minlength=3)[1:] / 9)
@@ -283,7 +285,7 @@ def test_priors():
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("form", ["full", "diag", "spherical"])
-def test_a_weight_is_a_repetition(form, shared):
+def test_weight_is_equivalent_to_repeated_rows(form, shared):
     times = np.random.default_rng(6).integers(0, 4, size=120)
     options = {"covariance_type": form, "shared_covariance": shared}
     more = fitted(np.repeat(X, times, axis=0), np.repeat(Y, times), **options)
@@ -295,7 +297,7 @@ def test_a_weight_is_a_repetition(form, shared):
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("init", ["kmeans", "random"])
-def test_rows_of_weight_zero_vanish_with_their_class(shared, init):
+def test_rows_of_weight_zero_are_ignored_with_their_class(shared, init):
     w = np.where(np.arange(120) % 5 == 0, 0.0, 1.0 + np.arange(120) % 4)
     w[Y == 1] = 0.0
     rows = X.copy()

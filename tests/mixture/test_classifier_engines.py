@@ -1,8 +1,8 @@
-"""A mixture a class is the same in memory, in chunks and on Dask, for any threads."""
+"""Mixture classifier: the same model in memory, in chunks and on Dask, for any threads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,18 +21,18 @@ pytest.importorskip("pyarrow")
 
 
 COLUMNS = [*"abc"]
-# What "equal" means for sums in another order, as in the contracts of all learners.
+# Tolerance for sums in another order, as in the contracts of all learners.
 CLOSE = 1e-9
 
 
 @cache
 def frame(n: int = 500) -> Any:
-    """Gaps, weights of which some are zero, classes that only the first or last rows have."""
+    """Missing values, weights (some zero), classes that only the first or last rows have."""
     rng = np.random.default_rng(11)
     kind = rng.choice(["lower", "middle"], size=n)
     kind[: n // 20], kind[-n // 15 :] = "early", "late"
-    places = np.unique(kind, return_inverse=True)[1]
-    rows = groups(12, n, 3, 2, apart=3.0) + 2.5 * places[:, None] + 100.0
+    indices = np.unique(kind, return_inverse=True)[1]
+    rows = groups(12, n, 3, 2, apart=3.0) + 2.5 * indices[:, None] + 100.0
     table = pd.DataFrame(rows, columns=COLUMNS)
     table["b"] = table["b"].mask(rng.random(n) < 0.15)
     table["c"] = table["c"].mask(rng.random(n) < 0.1)
@@ -71,7 +71,7 @@ cases = pytest.mark.parametrize("name", CASES)
 
 @pytest.fixture
 def threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many threads as asked for, also where the machine has fewer cores."""
+    """As many threads as requested, also where the machine has fewer cores."""
     monkeypatch.setattr(choose, "effective_threads", lambda n_jobs: n_jobs or 1)
 
 
@@ -112,11 +112,11 @@ def scanned(folder: Path, n: int, weighted: bool) -> Any:
 
 
 def parts_of(model: Any) -> dict[str, Any]:
-    """All numbers of a fitted model, exact ones and close ones."""
+    """All numbers of a fitted model."""
     found = {"class_prior_": model.class_prior_}
-    for place, mixture in enumerate(model.mixtures_):
+    for index, mixture in enumerate(model.mixtures_):
         for name in ("weights_", "means_", "covariances_", "log_likelihood_", "lower_bound_"):
-            found[f"{name}{place}"] = np.asarray(getattr(mixture, name))
+            found[f"{name}{index}"] = np.asarray(getattr(mixture, name))
     return found
 
 
@@ -124,12 +124,12 @@ def assert_same(one: Any, other: Any, close: float = CLOSE) -> None:
     assert one.schema_ == other.schema_
     np.testing.assert_array_equal(one.classes_, other.classes_, strict=True)
     for name in ("n_iter_", "converged_", "n_components_"):
-        found, wanted = ([getattr(m, name) for m in model.mixtures_] for model in (one, other))
-        assert found == wanted, name
+        found, expected = ([getattr(m, name) for m in model.mixtures_] for model in (one, other))
+        assert found == expected, name
     expected = parts_of(other)
     for name, value in parts_of(one).items():
-        least = close * max(1.0, np.abs(expected[name]).max())
-        np.testing.assert_allclose(value, expected[name], rtol=close, atol=least, err_msg=name)
+        atol = close * max(1.0, np.abs(expected[name]).max())
+        np.testing.assert_allclose(value, expected[name], rtol=close, atol=atol, err_msg=name)
 
 
 # Engines
@@ -145,7 +145,7 @@ def test_threads_change_no_bit(name: str) -> None:
 @cases
 @pytest.mark.parametrize("n", [1, 5])
 @pytest.mark.usefixtures("threads")
-def test_chunks_give_the_model_of_the_whole(name: str, n: int, folder: Path) -> None:
+def test_chunks_give_the_same_model(name: str, n: int, folder: Path) -> None:
     make, weighted = CASES[name]
     model = quiet(make(n_jobs=1), scanned(folder, n, weighted))
     assert_same(model, in_memory(name))
@@ -155,13 +155,13 @@ def test_chunks_give_the_model_of_the_whole(name: str, n: int, folder: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["weights", "shared"])
-def test_chunks_predict_and_score_like_the_whole(name: str, folder: Path) -> None:
+def test_chunks_give_the_same_predictions_and_scores(name: str, folder: Path) -> None:
     model, weighted = in_memory(name), CASES[name][1]
     X, y, w = apart(frame(), weighted)
     scan = scanned(folder, 3, weighted)
     for method in ("predict_proba", "predict_log_proba", "score_samples", "class_log_densities"):
-        found, wanted = getattr(model, method)(scan), getattr(model, method)(X)
-        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+        found, expected = getattr(model, method)(scan), getattr(model, method)(X)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(model.predict(scan), model.predict(X))
     expected = accuracy_score(y, model.predict(X), sample_weight=w)
     assert model.score(scan) == pytest.approx(expected, rel=1e-12)
@@ -170,7 +170,7 @@ def test_chunks_predict_and_score_like_the_whole(name: str, folder: Path) -> Non
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_parts_without_rows_or_without_weight(shared: bool, tmp_path: Path) -> None:
+def test_partitions_without_rows_or_weight_are_skipped(shared: bool, tmp_path: Path) -> None:
     table = frame().assign(w=np.where(np.arange(len(frame())) // 100 == 2, 0.0, frame()["w"]))
     paths = [tmp_path / f"{k}.parquet" for k in range(4)]
     for path, begin, end in zip(paths, (0, 200, 300, 300), (200, 300, 300, 500), strict=True):
@@ -181,7 +181,7 @@ def test_parts_without_rows_or_without_weight(shared: bool, tmp_path: Path) -> N
     assert_same(model, quiet(make(), X, y=y, sample_weight=w))
 
 
-def test_a_score_of_classes_that_the_model_does_not_know(tmp_path: Path) -> None:
+def test_score_counts_unknown_classes_as_wrong(tmp_path: Path) -> None:
     X, y, _ = apart(frame(), False)
     few = quiet(GaussianMixtureClassifier(), X[y != "late"], y=y[y != "late"])
     path = tmp_path / "rows.parquet"
@@ -196,10 +196,8 @@ def test_a_score_of_classes_that_the_model_does_not_know(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
-def test_the_account_tells_the_rows_of_the_whole(
-    weighted: bool, shared: bool, tmp_path: Path
-) -> None:
-    """Row numbers are those of the whole table, whatever part a row stands in."""
+def test_fit_events_have_global_row_numbers(weighted: bool, shared: bool, tmp_path: Path) -> None:
+    """Row numbers are those of the whole table, in any partition."""
     table = frame().dropna().reset_index(drop=True)[:60].assign(a=3.0)
     table["kind"] = np.where(np.arange(60) % 3 == 1, "x", "y")
     table.loc[table["kind"] == "x", "a"] = 4.0
@@ -212,32 +210,20 @@ def test_the_account_tells_the_rows_of_the_whole(
         kept = table if weighted else table.drop(columns="w")
         kept.iloc[begin:end].to_parquet(path, index=False)
     scan = ceiba.scan(paths, target="kind", weight="w" if weighted else None)
-    told, wanted = quiet(make(), scan).account_, whole.account_
-    assert {event.kind for event in wanted} == {"held"}
-    for event in wanted:  # the whole tells the truth
-        assert {table["kind"][row] for row in event.rows} == {event.name}
+    events, expected = quiet(make(), scan).fit_events_, whole.fit_events_
+    assert {event.kind for event in expected} == {"floored"}
+    for event in expected:
+        assert {table["kind"][row] for row in event.rows} == {event.class_label}
         assert not weighted or all(table["w"][row] > 0 for row in event.rows)
-    assert [(e.name, e.component, e.rows) for e in told] == [
-        (e.name, e.component, e.rows) for e in wanted
+    assert [(e.class_label, e.component, e.rows) for e in events] == [
+        (e.class_label, e.component, e.rows) for e in expected
     ]
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
 
 
 @pytest.mark.dask
 @pytest.mark.xdist_group("dask in process")
 @pytest.mark.parametrize("name", ["drawn", "drawn, shared"])
-def test_dask_gives_the_model_of_the_whole(name: str, folder: Path, client: Any) -> None:
+def test_dask_gives_the_same_model(name: str, folder: Path, client: Any) -> None:
     dd = pytest.importorskip("dask.dataframe")
     weighted = CASES[name][1]
     with client.as_current():

@@ -1,4 +1,4 @@
-"""What a mixture a class takes for classes and columns, and what it refuses."""
+"""Classes and columns that the mixture classifier accepts or rejects."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from ceiba import GaussianMixtureClassifier
-from tests.mixture.parts import groups, holes, quiet
+from tests.mixture.parts import drop_values, groups, quiet
 
 X = groups(1, 90, 3, 3, apart=2.0)
 Y = np.arange(90) % 3
-GAPS = holes(X)
+WITH_MISSING = drop_values(X)
 WORDS = np.array(["ash", "birch", "cedar"])
 
 
@@ -34,7 +34,7 @@ def fitted(rows: Any, y: Any, n: Any = 1, **options: Any) -> Any:
     ],
     ids=lambda labels: labels.dtype.name,
 )
-def test_labels_come_back_as_they_were(labels):
+def test_labels_keep_their_type(labels):
     model, plain = fitted(X, labels[Y], 2), fitted(X, Y, 2)
     np.testing.assert_array_equal(model.classes_, labels)
     np.testing.assert_array_equal(model.predict(X), labels[plain.predict(X)])
@@ -47,7 +47,7 @@ def test_labels_come_back_as_they_were(labels):
     np.testing.assert_allclose(found.class_prior_, [0.5, 0.2, 0.3])
 
 
-def test_truth_values():
+def test_bool_labels():
     model = fitted(X, Y == 1, {True: 2, False: 1}, priors={True: 0.25, False: 0.75})
     assert model.classes_.dtype == bool
     assert model.predict(X).dtype == bool
@@ -60,22 +60,22 @@ def test_truth_values():
 
 @pytest.mark.parametrize("method", ["fit", "predict", "predict_proba", "score_samples", "score"])
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
-def test_infinity_is_refused_with_its_row(method, value):
-    rows = GAPS.copy()
+def test_infinity_raises_and_names_its_row(method, value):
+    rows = WITH_MISSING.copy()
     rows[41, 2] = value
     y = (Y,) if method in ("fit", "score") else ()
     with pytest.raises(ValueError, match="contains infinity: row 41"):
         getattr(fitted(X, Y), method)(rows, *y)
 
 
-def test_nominal_columns_are_refused():
+def test_nominal_columns_raise():
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(X, columns=[*"abc"]).assign(colour=WORDS[Y])
-    with pytest.raises(ValueError, match=r"'colour' is nominal.*LatentClassMixture"):
+    frame = pd.DataFrame(X, columns=[*"abc"]).assign(color=WORDS[Y])
+    with pytest.raises(ValueError, match=r"nominal column 'color'.*LatentClassMixture"):
         GaussianMixtureClassifier().fit(frame, Y)
 
 
-def test_ordinal_columns_and_dates_count():
+def test_ordinal_columns_and_dates_are_used():
     pd = pytest.importorskip("pandas")
     size = pd.Categorical.from_codes(Y, ["small", "middle", "large"], ordered=True)
     days = pd.Timestamp("2024-02-01") + pd.to_timedelta(np.arange(90) // 30, unit="D")
@@ -88,13 +88,13 @@ def test_ordinal_columns_and_dates_count():
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "score_samples",
                                     "class_log_densities", "predict_log_proba"])  # fmt: skip
-def test_wrong_widths(method):
+def test_wrong_number_of_columns_raises(method):
     with pytest.raises(ValueError, match="X has 2 features, but GaussianMixtureClassifier"):
         getattr(fitted(X, Y), method)(X[:, :2])
 
 
 @pytest.mark.parametrize(
-    ("y", "words"),
+    ("y", "message"),
     [
         (Y[:80], "80"),
         (None, "requires y"),
@@ -103,57 +103,61 @@ def test_wrong_widths(method):
         (np.c_[Y, Y], r"1d|one column|shape"),
     ],
 )
-def test_wrong_targets(y, words):
-    with pytest.raises(ValueError, match=words):
+def test_wrong_targets_raise(y, message):
+    with pytest.raises(ValueError, match=message):
         GaussianMixtureClassifier().fit(X, y)
 
 
 @pytest.mark.parametrize(
-    ("priors", "words"),
+    ("priors", "message"),
     [
-        ([0.5, 0.5], "2 entries for 3 classes"),
+        ([0.5, 0.5], "3 entries, one per class, got 2"),
         ([0.5, 0.4, 0.3], "sum to 1"),
-        ([0.5, 0.6, -0.1], "at least 0"),
+        ([0.5, 0.6, -0.1], ">= 0"),
         ([0.5, np.nan, 0.5], "priors must"),
         ([np.inf, 0.5, 0.5], "priors must"),
         ([0.0, 0.0, 0.0], "sum to 1"),
-        ({0: 0.5, 1: 0.5}, "nothing of class 2"),
+        ({0: 0.5, 1: 0.5}, "got none for 2"),
         (np.full((3, 1), 1 / 3), "priors"),
         (np.full((3, 2), 1 / 6), "priors"),
-        ("equal", "priors must be"),
-        (1, "priors must be"),
+        ("equal", "priors. parameter of GaussianMixtureClassifier must be"),
+        (1, "priors. parameter of GaussianMixtureClassifier must be"),
         (["a", "b", "c"], "priors must"),
     ],
     ids=str,
 )
-def test_wrong_priors(priors, words):
-    with pytest.raises(ValueError, match=words):
+def test_wrong_priors_raise(priors, message):
+    with pytest.raises(ValueError, match=message):
         GaussianMixtureClassifier(priors=priors).fit(X, Y)
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, True, "best", [1, 1, 1], None], ids=str)
-def test_wrong_numbers_of_components(n):
-    with pytest.raises(ValueError, match="n_components must be"):
+def test_wrong_n_components_raise(n):
+    with pytest.raises(
+        ValueError, match="'n_components' parameter of GaussianMixtureClassifier must be"
+    ):
         GaussianMixtureClassifier(n).fit(X, Y)
 
 
 @pytest.mark.parametrize("n", [0, -2, 1.5, True, "bic", None], ids=str)
-def test_wrong_numbers_of_one_class(n):
-    with pytest.raises(ValueError, match="n_components of class 'birch'"):
+def test_wrong_n_components_of_one_class_raise(n):
+    with pytest.raises(ValueError, match=r"n_components must be .* for class 'birch'"):
         GaussianMixtureClassifier({"ash": 1, "birch": n, "cedar": 1}).fit(X, WORDS[Y])
 
 
-def test_classes_that_a_mapping_leaves_out_or_that_have_too_few_rows():
-    with pytest.raises(ValueError, match="n_components says nothing of class 'birch'"):
+def test_incomplete_mapping_or_too_few_rows_raise():
+    with pytest.raises(
+        ValueError, match="n_components must have an entry for every class, got none for 'birch'"
+    ):
         GaussianMixtureClassifier({"ash": 1, "cedar": 1}).fit(X, WORDS[Y])
-    with pytest.raises(ValueError, match=r"class 'ash' has n_samples = 30 .* n_components = 31"):
+    with pytest.raises(ValueError, match=r"n_components = 31, n_samples = 30 for class 'ash'"):
         GaussianMixtureClassifier({"ash": 31, "birch": 1, "cedar": 1}).fit(X, WORDS[Y])
     w = np.where((Y == 0) & (np.arange(90) > 6), 0.0, 1.0)
-    with pytest.raises(ValueError, match=r"class 0 has n_samples = 3 .* n_components = 4"):
+    with pytest.raises(ValueError, match=r"n_components = 4, n_samples = 3 for class 0"):
         GaussianMixtureClassifier(4).fit(X, Y, sample_weight=w)
 
 
-def test_a_fit_that_fails_leaves_the_model_as_it_was():
+def test_failed_fit_leaves_the_model_unchanged():
     model = fitted(X, Y)
     before = model.predict_log_proba(X)
     for rows, y, priors in ((X[:, :2], Y, [0.9, 0.9, 0.9]), (X[:4], [0, 0, 1, 1], [1.0])):

@@ -1,4 +1,4 @@
-"""A mixture a class: numbers of components, every option, and accuracy beside scikit-learn."""
+"""Mixture classifier: numbers of components, every option, accuracy against scikit-learn."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from sklearn.preprocessing import StandardScaler
 
 from ceiba import GaussianMixtureClassifier, datasets
 from ceiba.mixture import ConjugatePrior
-from tests.mixture.parts import groups, holes, quiet
+from tests.mixture.parts import drop_values, groups, quiet
 
 X = groups(1, 120, 3, 6, apart=2.0)
 Y = np.arange(120) % 3  # two groups a class
 NEW = groups(2, 40, 3, 6, apart=2.0)
-GAPS = holes(X)
+WITH_MISSING = drop_values(X)
 
 
 def fitted(rows: Any, y: Any, n: Any = 1, weight: Any = None, **options: Any) -> Any:
@@ -32,7 +32,7 @@ def fitted(rows: Any, y: Any, n: Any = 1, weight: Any = None, **options: Any) ->
 # Components
 
 
-def test_a_number_for_each_class():
+def test_n_components_per_class():
     model = fitted(X, Y, {np.int64(2): np.int64(3), 0: 1, 1: 2})
     assert [m.n_components_ for m in model.mixtures_] == [1, 2, 3]
     assert [m.n_components for m in model.mixtures_] == [1, 2, 3]
@@ -49,26 +49,28 @@ def of_size(k: int) -> Any:
 
 
 @pytest.mark.parametrize("criterion", ["bic", "aic", "icl"])
-def test_a_criterion_finds_the_number_class_by_class(criterion):
+def test_criterion_selects_n_components_per_class(criterion):
     model = fitted(ROWS, KIND, criterion, max_components=3, n_init=2)
-    for place, label in enumerate(model.classes_):
+    for index, label in enumerate(model.classes_):
         own = ROWS[label == KIND]
-        values = [getattr(of_size(k).mixtures_[place], criterion)(own) for k in (1, 2, 3)]
-        assert getattr(model.mixtures_[place], criterion)(own) == pytest.approx(min(values))
+        values = [getattr(of_size(k).mixtures_[index], criterion)(own) for k in (1, 2, 3)]
+        assert getattr(model.mixtures_[index], criterion)(own) == pytest.approx(min(values))
     if criterion != "aic":  # which is fond of components
         assert [m.n_components_ for m in model.mixtures_] == [1, 3]
     few = fitted(ROWS, KIND, criterion, max_components=2)
     assert max(m.n_components_ for m in few.mixtures_) <= 2
 
 
-def test_a_shared_covariance_has_no_criterion():
-    with pytest.raises(ValueError, match=r"shared_covariance=True.*give n_components as numbers"):
+def test_shared_covariance_with_a_criterion_raises():
+    with pytest.raises(
+        ValueError, match=r"shared_covariance=True requires n_components as numbers"
+    ):
         GaussianMixtureClassifier("bic", shared_covariance=True).fit(X, Y)
 
 
 @pytest.mark.parametrize("form", ["ppca", "VEI", "EVI", "VEE", "EVV", "EEV", "VEV"])
-def test_forms_that_cannot_be_shared(form):
-    with pytest.raises(ValueError, match=f"{form}.*'full', 'diag' or 'spherical'"):
+def test_forms_that_cannot_be_shared_raise(form):
+    with pytest.raises(ValueError, match=f"'full', 'diag' or 'spherical', got '{form}'"):
         GaussianMixtureClassifier(covariance_type=form, shared_covariance=True).fit(X, Y)
 
 
@@ -76,7 +78,7 @@ def test_forms_that_cannot_be_shared(form):
     ("one", "other"), [("VVV", "full"), ("EEE", "tied"), ("VVI", "diag"), ("VII", "spherical")]
 )
 @pytest.mark.parametrize("shared", [False, True])
-def test_aliases(one, other, shared):
+def test_aliases_give_the_same_model(one, other, shared):
     models = [fitted(X, Y, 2, covariance_type=f, shared_covariance=shared) for f in (one, other)]
     for a, b in zip(*(model.mixtures_ for model in models), strict=True):
         np.testing.assert_array_equal(a.covariances_, b.covariances_)
@@ -110,10 +112,12 @@ def test_aliases(one, other, shared):
     ],
     ids=lambda options: " ".join(options) or "default",
 )
-def test_every_option_counts(base, change):
+def test_every_option_has_an_effect(base, change):
     given = {"n_components": 2, **base}
     one, other, again = (
-        quiet(GaussianMixtureClassifier(**{**given, **more}), GAPS, y=Y).predict_log_proba(NEW)
+        quiet(GaussianMixtureClassifier(**{**given, **more}), WITH_MISSING, y=Y).predict_log_proba(
+            NEW
+        )
         for more in ({}, change, {})
     )
     assert np.abs(np.exp(one) - np.exp(other)).max() > 1e-6
@@ -121,7 +125,7 @@ def test_every_option_counts(base, change):
 
 
 @pytest.mark.parametrize("random_state", [np.random.RandomState(3), np.random.default_rng(3), None])
-def test_other_seeds(random_state):
+def test_random_state_accepts_generators(random_state):
     model = fitted(X, Y, 2, init_params="random", random_state=random_state)
     assert model.score(X, Y) > 0.6
 
@@ -129,7 +133,7 @@ def test_other_seeds(random_state):
 # Accuracy
 
 
-# scikit-learn refuses glass, whose smallest class has nine rows in nine columns, unless it shrinks.
+# scikit-learn needs shrinkage on glass, whose smallest class has nine rows in nine columns.
 SHRUNK = make_pipeline(
     StandardScaler(), QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.1)
 )
@@ -147,8 +151,8 @@ SHRUNK = make_pipeline(
         ("glass", {"shared_covariance": True}, LinearDiscriminantAnalysis()),
     ],
 )
-def test_accuracy_beside_scikit_learn(name, options, other):
-    """In five folds, no worse than the same kind of discriminant analysis by half a percent."""
+def test_accuracy_matches_scikit_learn(name, options, other):
+    """In five folds, at most half a percent worse than the same discriminant analysis."""
     data = datasets.load(name)
     rows, y = np.asarray(data.X, dtype=float), np.asarray(data.y)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)

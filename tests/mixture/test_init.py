@@ -1,4 +1,4 @@
-"""What a user gives: parameters to start with, the model before, a prior."""
+"""Initial parameters, warm start and priors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.mixture.parts import (
     assert_same_mixture,
     fitted,
     groups,
-    in_parts,
+    in_partitions,
     matrices,
     quiet,
     shares,
@@ -23,7 +23,7 @@ CLOUD = groups(4, 200, 3, 4, apart=1.0)
 EYES = np.stack([np.eye(3)] * 3)
 
 
-# Parameters
+# Initial parameters
 
 
 def start_of(model):
@@ -35,19 +35,19 @@ def start_of(model):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_fitted_mixture_is_a_start_of_its_own_form(form):
+def test_fitted_mixture_can_be_the_initialization(form):
     model = fitted(CLOUD, k=4, covariance_type=form, tol=0.0, max_iter=4)
     further = fitted(CLOUD, k=4, covariance_type=form, tol=0.0, max_iter=9)
     options = {"covariance_type": form, "tol": 0.0, "max_iter": 5}
     again = quiet(GaussianMixture(4, **options, **start_of(model)), CLOUD)
     assert_same_mixture(again, further, 1e-7)
-    # On parts of a source as well.
-    parts = quiet(GaussianMixture(4, **options, **start_of(model)), in_parts(CLOUD, [3, 77]))
+    # On partitions of a source as well.
+    parts = quiet(GaussianMixture(4, **options, **start_of(model)), in_partitions(CLOUD, [3, 77]))
     assert_same_mixture(parts, again, 1e-9)
 
 
 @pytest.mark.parametrize("name", ["weights_init", "means_init", "precisions_init"])
-def test_each_part_alone_replaces_what_the_start_found(name):
+def test_each_init_parameter_replaces_its_part(name):
     given = {
         "weights_init": np.array([0.2, 0.3, 0.5]),
         "means_init": X[:3] + 0.5,
@@ -65,7 +65,7 @@ def test_each_part_alone_replaces_what_the_start_found(name):
         np.testing.assert_allclose(model[part], value, rtol=1e-12, err_msg=part)
 
 
-BAD = {
+INVALID = {
     "weights too few": {"weights_init": [0.5, 0.5]},
     "weights beyond one": {"weights_init": [0.5, 0.5, 0.5]},
     "weights below one": {"weights_init": [0.1, 0.1, 0.1]},
@@ -93,11 +93,11 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_starts_are_refused_by_name(name):
-    ((option, _),) = BAD[name].items()
+@pytest.mark.parametrize("name", INVALID)
+def test_invalid_init_raises_and_names_the_parameter(name):
+    ((option, _),) = INVALID[name].items()
     with pytest.raises(ValueError, match=option):
-        GaussianMixture(3, **BAD[name]).fit(X)
+        GaussianMixture(3, **INVALID[name]).fit(X)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_precisions_have_the_shape_of_their_form(form, good):
             GaussianMixture(3, covariance_type=form, precisions_init=bad).fit(X)
 
 
-def test_responsibilities_are_brought_to_one_and_used():
+def test_responsibilities_are_normalized_and_used():
     model, scaled = (
         fitted(X, responsibilities_init=shares(120, 3) * s, trace=True) for s in (1.0, 17.0)
     )
@@ -122,7 +122,7 @@ def test_responsibilities_are_brought_to_one_and_used():
     np.testing.assert_allclose(first["means"], r.T @ X / r.sum(axis=0)[:, None])
 
 
-def test_responsibilities_are_of_the_first_batch_alone():
+def test_responsibilities_apply_to_the_first_batch_only():
     model = GaussianMixture(3, responsibilities_init=shares(60, 3)).partial_fit(X[:60])
     model.partial_fit(X[60:90]).partial_fit(X[90:])
     assert model.n_iter_ == 3
@@ -130,16 +130,16 @@ def test_responsibilities_are_of_the_first_batch_alone():
 
 @pytest.mark.parametrize("far", [1e6, 1e60, 1e120, 1e160, 1e200, 1e300])
 @pytest.mark.parametrize("form", ["full", "diag"])
-def test_means_far_away_are_brought_back(form, far):
-    """All of them, or one: the model of a better start, or a clear refusal; never NaN."""
+def test_distant_initial_means_recover_or_raise(form, far):
+    """All of them or one: a valid model or a clear error, never NaN."""
     one = {"full": EYES, "diag": np.ones((3, 3))}[form]
     for means in (np.vstack([X[:2], np.full(3, far)]), far * np.eye(3)):
         for more in ({}, {"weights_init": np.full(3, 1 / 3), "precisions_init": one}):
             model = GaussianMixture(3, covariance_type=form, means_init=means, **more)
             try:
                 quiet(model, X)
-            except ValueError as refusal:
-                assert "means_init" in str(refusal)  # noqa: PT017 - one of two right outcomes
+            except ValueError as error:
+                assert "means_init" in str(error)  # noqa: PT017 - one of two right outcomes
                 continue
             for name in ("weights_", "means_", "covariances_", "log_likelihood_"):
                 assert np.isfinite(getattr(model, name)).all(), name
@@ -147,28 +147,28 @@ def test_means_far_away_are_brought_back(form, far):
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-150, 1e150, 1e300])
-def test_precisions_beyond_reason(size):
+def test_extreme_precisions_fit_or_raise(size):
     given = {"weights_init": np.full(3, 1 / 3), "means_init": X[:3]}
     model = GaussianMixture(3, precisions_init=size * EYES, **given)
     try:
         quiet(model, X)
-    except ValueError as refusal:
-        assert "precisions_init" in str(refusal)  # noqa: PT017 - one of two right outcomes
+    except ValueError as error:
+        assert "precisions_init" in str(error)  # noqa: PT017 - one of two right outcomes
         return
     assert np.isfinite(model.log_likelihood_)
     assert np.isfinite(model.covariances_).all()
 
 
-def test_a_chosen_number_takes_no_given_parts():
+def test_criterion_with_init_parameters_raises():
     for name, value in (("means_init", X[:3]), ("responsibilities_init", shares(120, 3))):
         with pytest.raises(ValueError, match=name):
             GaussianMixture("bic", **{name: value}).fit(X)
 
 
-# The model before
+# Warm start
 
 
-def test_warm_starts_go_on():
+def test_warm_start_continues():
     options = {"tol": 0.0, "max_iter": 3, "init_params": "random"}
     model = GaussianMixture(3, warm_start=True, **options)
     for _ in range(4):
@@ -181,30 +181,30 @@ def test_warm_starts_go_on():
     assert cold.log_likelihood_ < model.log_likelihood_
 
 
-def test_a_warm_start_of_another_shape_starts_anew_or_says_so():
-    """What was fitted before need not fit any more; then no other option is blamed."""
+def test_warm_start_of_another_shape_starts_anew_or_raises():
+    """The previous model may not apply any more; the error then names warm_start alone."""
     changes = [{"n_components": 4}, {"covariance_type": "diag"}, {"covariance_type": "spherical"}]
     for change in changes:
         model = quiet(GaussianMixture(3, warm_start=True), X).set_params(**change)
         try:
             quiet(model, X)
-        except ValueError as refusal:
-            assert "warm_start" in str(refusal)  # noqa: PT017 - one of two right outcomes
+        except ValueError as error:
+            assert "warm_start" in str(error)  # noqa: PT017 - one of two right outcomes
     model = quiet(GaussianMixture(3, warm_start=True), X)
     try:
         quiet(model, X[:, :2])
-    except ValueError as refusal:
-        assert "warm_start" in str(refusal)  # noqa: PT017
+    except ValueError as error:
+        assert "warm_start" in str(error)  # noqa: PT017
 
 
-def test_a_warm_start_after_a_component_was_dropped():
+def test_warm_start_after_a_dropped_component():
     means = np.vstack([X[:2], np.full(3, 1e6)])
-    model = GaussianMixture(3, means_init=means, empty="drop", warm_start=True)
+    model = GaussianMixture(3, means_init=means, empty_component="drop", warm_start=True)
     assert quiet(model, X).n_components_ == 2
     assert quiet(model, X).n_components_ in (2, 3)
 
 
-def test_a_warm_start_of_a_chosen_number():
+def test_warm_start_with_a_criterion():
     model = GaussianMixture("bic", max_components=4, warm_start=True)
     first = quiet(model, X).means_
     np.testing.assert_allclose(
@@ -224,24 +224,24 @@ PRIORS = {
 
 
 @pytest.mark.parametrize("name", PRIORS)
-def test_each_part_of_a_prior_matters_as_it_says(name):
+def test_each_part_of_a_prior_has_its_effect(name):
     prior, numbers = PRIORS[name]
     model = fitted(X, prior=prior, tol=0.0, max_iter=200)
     kappa, nu = numbers.get("shrinkage", 0.01), numbers.get("freedom", 5.0)
-    centre = np.array([-2.0, 3.0, 1.0]) if name == "mean" else X.mean(axis=0)
+    center = np.array([-2.0, 3.0, 1.0]) if name == "mean" else X.mean(axis=0)
     scale = 20.0 * np.eye(3) if name == "scale" else np.cov(X.T, bias=True) / 3 ** (2 / 3)
-    # At the fixed point of EM the M step gives back what it was given.
+    # At the fixed point of EM the M step returns its input.
     r = model.predict_proba(X)
     sizes = r.sum(axis=0)
     means = r.T @ X / sizes[:, None]
     for k in range(3):
         away = X - means[k]
-        shift = means[k] - centre
+        shift = means[k] - center
         W = (r[:, k, None] * away).T @ away + scale
         W += kappa * sizes[k] / (kappa + sizes[k]) * np.outer(shift, shift)
         covariance = W / (sizes[k] + nu + 3 + 2)
         np.testing.assert_allclose(matrices(model)[k], covariance, rtol=1e-6, atol=1e-6)
-        mean = (sizes[k] * means[k] + kappa * centre) / (sizes[k] + kappa)
+        mean = (sizes[k] * means[k] + kappa * center) / (sizes[k] + kappa)
         np.testing.assert_allclose(model.means_[k], mean, rtol=1e-6)
     assert model.lower_bound_ != pytest.approx(model.log_likelihood_ / 120)
 
@@ -263,6 +263,6 @@ def test_each_part_of_a_prior_matters_as_it_says(name):
     ],
     ids=str,
 )
-def test_bad_priors_are_refused(prior, text):
+def test_invalid_priors_raise(prior, text):
     with pytest.raises(ValueError, match=text):
         GaussianMixture(2, prior=ConjugatePrior(**prior)).fit(X)

@@ -1,4 +1,4 @@
-"""Every covariance form beside mclust, from the same labels: after three steps, and at the end."""
+"""Every covariance form against mclust, after three iterations and at convergence."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.paths import GOLDEN_FILES
 GOLDEN = GOLDEN_FILES / "mclust"
 STARTS = ("iris-species", "iris-thirds", "glass-type", "glass-thirds")
 FORMS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVV", "EEV", "VEV", "VVV")
-# Six components on 214 rows: in these forms one of them collapses, and mclust gives up.
+# Six components on 214 rows: in these forms one of them collapses, and mclust fails.
 SINGULAR = {("glass-type", form) for form in ("VEE", "EVV", "VVV")}
 CASES = [(start, form) for start in STARTS for form in FORMS]
 SETTLING = [case for case in CASES if case not in SINGULAR]
 
-# Where no responsibility moves by 1e-12 any more for the slowest of them: 314 steps.
+# Iterations until no responsibility changes by 1e-12, for the slowest of them: 314.
 ENOUGH = 400
 # A naive EM in NumPy stays within 6e-12 of mclust in all of these (glass's refractive index, 1.518
 # +- 0.003, has lost three of sixteen digits before any arithmetic); the rest is for other rounding.
@@ -65,7 +65,7 @@ def fitted(start: str, form: str, steps: int) -> Any:
 
 
 def whole(model: Any) -> Array:
-    """Covariances as (K, d, d), in which mclust gives every form."""
+    """Covariances as (K, d, d), as mclust returns every form."""
     k, d = model.means_.shape
     kept: Array = model.covariances_
     if model.covariance_type.endswith("II"):
@@ -76,7 +76,7 @@ def whole(model: Any) -> Array:
 
 
 def assert_equal(model: Any, expected: dict[str, Any], n: int) -> None:
-    """Equal to mclust's: means and covariances measured by each component's own deviations."""
+    """Equal to mclust's, relative to each component's own deviations."""
     covariances = np.array(expected["covariances"])
     scale = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
     value = expected["log_likelihood"]
@@ -89,7 +89,7 @@ def assert_equal(model: Any, expected: dict[str, Any], n: int) -> None:
 
 
 @pytest.mark.parametrize("start", STARTS)
-def test_mclust_gave_every_mixture_but_the_singular_ones(start):
+def test_golden_files_have_all_but_the_singular_mixtures(start):
     mixtures = golden(start)["mixtures"]
     assert tuple(mixtures) == FORMS
     skipped = {(start, form) for form in FORMS if "skipped" in mixtures[form]["end"]}
@@ -97,18 +97,18 @@ def test_mclust_gave_every_mixture_but_the_singular_ones(start):
 
 
 @pytest.mark.parametrize(("start", "form"), CASES)
-def test_three_steps_are_those_of_mclust(start, form):
+def test_three_iterations_match_mclust(start, form):
     expected = golden(start)["mixtures"][form]["few_steps"]
-    # The first of mclust's steps turns the labels into parameters: here that is the start.
+    # The first iteration of mclust turns the labels into parameters: here that is the init.
     model = fitted(start, form, expected["steps"] - 1)
     assert_equal(model, expected, len(rows(start)))
 
 
 @pytest.mark.parametrize(("start", "form"), SETTLING)
-def test_the_end_is_that_of_mclust(start, form):
+def test_converged_mixture_matches_mclust(start, form):
     model = fitted(start, form, ENOUGH)
     assert_equal(model, golden(start)["mixtures"][form]["end"], len(rows(start)))
-    assert not model.account_
+    assert not model.fit_events_
 
 
 @pytest.mark.parametrize(("start", "form"), SETTLING)
@@ -120,7 +120,7 @@ def test_bic_is_minus_that_of_mclust(start, form):
 
 
 @pytest.mark.parametrize(("start", "form"), CASES)
-def test_parameters_are_counted_as_in_mclust(start, form):
+def test_number_of_parameters_matches_mclust(start, form):
     mixture = golden(start)["mixtures"][form]
     model = fitted(start, form, mixture["few_steps"]["steps"] - 1)
     count = model.aic(rows(start)) / 2 + model.log_likelihood_

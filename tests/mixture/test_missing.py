@@ -1,4 +1,4 @@
-"""Gaps as they are: known parameters come back, marginals agree, threads and order change none."""
+"""Missing values: parameter recovery, marginals, and invariance to threads and order."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ceiba.engine import choose
 from tests.mixture.parts import (
     FORMS,
     assert_same_mixture,
+    drop_values,
     fitted,
     groups,
-    holes,
-    in_parts,
+    in_partitions,
     matrices,
     quiet,
     shares,
 )
 
-# Two elongated groups in four columns that lean on each other, so that gaps can be told.
+# Two elongated groups in four correlated columns, so that missing values are predictable.
 WEIGHTS = np.array([0.4, 0.6])
 MEANS = np.array([[0.0, 0.0, 0.0, 0.0], [3.0, -2.0, 1.0, 2.0]])
 ROOTS = np.array(
@@ -46,10 +46,10 @@ def mean_filled(X):
 
 @cache
 def of_rows(how):
-    """A mixture of 3000 rows, a fifth of whose values is missing."""
+    """A mixture of 3000 rows with a fifth of the values missing."""
     X = drawn(1, 3_000)
     if how != "whole":
-        X = holes(X, 2, 0.2)
+        X = drop_values(X, 2, 0.2)
     if how == "filled":
         X = mean_filled(X)
     return GaussianMixture(2, means_init=MEANS + 0.3, tol=1e-7, max_iter=500).fit(X)
@@ -63,48 +63,48 @@ def error(model):
     )
 
 
-def test_known_parameters_come_back():
-    means, covariances, weights = error(of_rows("gaps"))
+def test_known_parameters_are_recovered():
+    means, covariances, weights = error(of_rows("missing"))
     assert means < 0.12
     assert covariances < 0.15
     assert weights < 0.03
 
 
-def test_gaps_cost_little_and_filled_means_much():
-    whole, gaps, filled = (error(of_rows(how)) for how in ("whole", "gaps", "filled"))
-    assert gaps[1] < 3 * whole[1] + 0.02
-    assert filled[1] > 2 * gaps[1]
-    assert filled[0] > gaps[0]
+def test_integrating_out_is_better_than_mean_imputation():
+    whole, missing, filled = (error(of_rows(how)) for how in ("whole", "missing", "filled"))
+    assert missing[1] < 3 * whole[1] + 0.02
+    assert filled[1] > 2 * missing[1]
+    assert filled[0] > missing[0]
 
 
-def test_rows_that_were_left_out_are_described_better():
+def test_held_out_rows_are_more_likely_than_after_mean_imputation():
     fresh = drawn(3, 3_000)
-    gaps, filled, whole = (of_rows(how).score(fresh) for how in ("gaps", "filled", "whole"))
-    assert gaps > filled + 0.05
-    assert gaps > whole - 0.02
-    holed = holes(fresh, 4, 0.2)
-    assert of_rows("gaps").score(holed) > of_rows("filled").score(holed)
+    missing, filled, whole = (of_rows(how).score(fresh) for how in ("missing", "filled", "whole"))
+    assert missing > filled + 0.05
+    assert missing > whole - 0.02
+    holed = drop_values(fresh, 4, 0.2)
+    assert of_rows("missing").score(holed) > of_rows("filled").score(holed)
 
 
-def test_what_is_filled_in_is_nearer_than_the_mean():
+def test_imputed_values_are_nearer_than_the_mean():
     fresh = drawn(5, 2_000)
-    holed = holes(fresh, 6, 0.2)
+    holed = drop_values(fresh, 6, 0.2)
     gone = np.isnan(holed)
-    model = of_rows("gaps")
+    model = of_rows("missing")
     errors = [
         np.sqrt(np.mean((rows[gone] - fresh[gone]) ** 2))
         for rows in (model.impute(holed), mean_filled(holed))
     ]
     assert errors[0] < 0.7 * errors[1]
-    # The covariance that comes with it is the size of that error.
+    # The conditional covariance is of the size of that error.
     _, covariance = model.impute(holed, return_cov=True)
     spread = np.sqrt(np.einsum("nii->ni", covariance)[gone])
     z = (model.impute(holed)[gone] - fresh[gone]) / spread
     assert 0.9 < z.std() < 1.1
 
 
-def test_gaps_that_depend_on_what_is_seen_do_no_harm():
-    """Missing at random, not completely so: the likelihood of what is observed is still right."""
+def test_values_missing_at_random_are_harmless():
+    """Missing at random, not completely: the likelihood of the observed values is still right."""
     X = drawn(7, 2_000)
     X[X[:, 0] > 2.5, 1] = np.nan
     model = GaussianMixture(2, means_init=MEANS + 0.3, tol=1e-6, max_iter=300).fit(X)
@@ -118,7 +118,7 @@ def test_gaps_that_depend_on_what_is_seen_do_no_harm():
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("seen", [[0], [3], [1, 2], [0, 1, 3]], ids=str)
-def test_a_row_with_gaps_has_the_density_of_the_marginal_mixture(form, seen):
+def test_row_with_missing_values_has_the_marginal_density(form, seen):
     X = drawn(1, 300)
     model = quiet(GaussianMixture(2, covariance_type=form), X)
     rows = np.full((50, 4), np.nan)
@@ -139,7 +139,7 @@ def test_a_row_with_gaps_has_the_density_of_the_marginal_mixture(form, seen):
 
 
 @pytest.mark.parametrize("form", ["full", "diag"])
-def test_densities_of_what_is_missing_integrate_to_that_of_the_rest(form):
+def test_densities_integrate_to_the_marginal_density(form):
     model = quiet(GaussianMixture(2, covariance_type=form), drawn(1, 300)[:, :2])
     grid = np.linspace(-30, 30, 6001)
     row = np.array([0.7, np.nan])
@@ -148,21 +148,21 @@ def test_densities_of_what_is_missing_integrate_to_that_of_the_rest(form):
     assert model.score_samples(row[None])[0] == pytest.approx(np.log(whole), rel=1e-6)
 
 
-# What must not matter
+# Invariance
 
 
 @pytest.fixture
 def threads(monkeypatch):
-    """As many threads as asked for, also where the machine has fewer cores."""
+    """As many threads as requested, also where the machine has fewer cores."""
     monkeypatch.setattr(choose, "effective_threads", lambda n_jobs: n_jobs or 1)
 
 
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("form", ["full", "tied", "diag", "spherical", "VEV", "ppca"])
-@pytest.mark.parametrize("kind", ["whole", "gaps", "weights", "single"])
+@pytest.mark.parametrize("kind", ["whole", "missing", "weights", "single"])
 def test_threads_change_no_bit(form, kind):
     X = groups(2, 6_000, 5, 3, 2.0)
-    X = holes(X) if kind == "gaps" else X.astype(np.float32) if kind == "single" else X
+    X = drop_values(X) if kind == "missing" else X.astype(np.float32) if kind == "single" else X
     weight = np.random.default_rng(3).exponential(size=6_000) if kind == "weights" else None
     options = {"covariance_type": form, "tol": 0.0, "max_iter": 3}
     one, *more = (
@@ -177,10 +177,10 @@ def test_threads_change_no_bit(form, kind):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", ["whole", "gaps"])
-def test_the_order_of_rows_is_no_matter(form, kind):
+@pytest.mark.parametrize("kind", ["whole", "missing"])
+def test_order_of_rows_does_not_matter(form, kind):
     X = groups(4, 300, 4, 3, 2.0)
-    X = holes(X) if kind == "gaps" else X
+    X = drop_values(X) if kind == "missing" else X
     order = np.random.default_rng(5).permutation(300)
     options = {"covariance_type": form, "tol": 0.0, "max_iter": 15}
     plain = fitted(X, **options)
@@ -192,8 +192,8 @@ def test_the_order_of_rows_is_no_matter(form, kind):
 
 
 @pytest.mark.parametrize("form", ["full", "diag", "VEE"])
-def test_the_order_of_columns_is_no_matter(form):
-    X = holes(groups(4, 300, 4, 3, 2.0))
+def test_order_of_columns_does_not_matter(form):
+    X = drop_values(groups(4, 300, 4, 3, 2.0))
     turn = [2, 0, 3, 1]
     options = {"covariance_type": form, "tol": 0.0, "max_iter": 15}
     plain, turned = fitted(X, **options), fitted(X[:, turn], **options)
@@ -202,9 +202,11 @@ def test_the_order_of_columns_is_no_matter(form):
 
 
 @pytest.mark.parametrize("form", ["full", "diag", "EEV"])
-def test_how_rows_are_cut_is_no_matter(form):
-    X = holes(groups(4, 300, 4, 3, 2.0))
+def test_partitioning_does_not_matter(form):
+    X = drop_values(groups(4, 300, 4, 3, 2.0))
     options = {"covariance_type": form, "tol": 0.0, "max_iter": 8, "init_params": "random"}
     whole = quiet(GaussianMixture(3, **options), X)
-    for cuts in ([1], [100, 200], [1, 2, 3, 299]):
-        assert_same_mixture(quiet(GaussianMixture(3, **options), in_parts(X, cuts)), whole, 1e-8)
+    for splits in ([1], [100, 200], [1, 2, 3, 299]):
+        assert_same_mixture(
+            quiet(GaussianMixture(3, **options), in_partitions(X, splits)), whole, 1e-8
+        )

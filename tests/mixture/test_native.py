@@ -1,4 +1,4 @@
-"""What crosses into the kernels of mixtures is checked there: refused, never followed."""
+"""Invalid arguments of the mixture kernels raise."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def posteriors(full=True, **changes):
 
 
 @pytest.mark.parametrize("full", [True, False])
-def test_good_arguments_are_good(full):
+def test_valid_arguments_are_accepted(full):
     wanted = -0.5 * D * np.log(2 * np.pi)
     assert moments(full) == pytest.approx(N * wanted)
     arguments = posteriors_arguments(full)
@@ -96,7 +96,7 @@ BAD_MODELS = {
     "starts that fall": {"order": np.arange(N), "starts": np.array([0, 7, 3, N])},
     "starts that stay": {"order": np.arange(N), "starts": np.array([0, 3, 3, N])},
     "starts far away": {"order": np.arange(N), "starts": np.array([0, 2**62, N])},
-    "gaps without an order": {"gaps": True},
+    "missing values without an order": {"gaps": True},
     "no components": {
         "log_weights": np.zeros(0), "means": np.zeros((0, D)), "covariances": np.zeros((0, D * D)),
         "factors": np.zeros((0, D * D)),
@@ -105,13 +105,13 @@ BAD_MODELS = {
 
 
 @pytest.mark.parametrize("name", BAD_MODELS)
-def test_bad_models_are_refused(name):
+def test_invalid_models_raise(name):
     for call in (moments, posteriors):
         with pytest.raises((TypeError, ValueError)):
             call(**BAD_MODELS[name])
 
 
-def test_an_order_is_for_matrices_only():
+def test_order_requires_full_covariances():
     for call in (moments, posteriors):
         with pytest.raises(ValueError, match="full covariances only"):
             call(False, order=np.arange(N), starts=np.array([0, N]))
@@ -144,7 +144,7 @@ BAD_MOMENTS = {
 
 
 @pytest.mark.parametrize("name", BAD_MOMENTS)
-def test_bad_arguments_of_moments_are_refused(name):
+def test_invalid_arguments_of_moments_raise(name):
     with pytest.raises((TypeError, ValueError)):
         moments(**BAD_MOMENTS[name])
 
@@ -163,13 +163,13 @@ def test_bad_arguments_of_moments_are_refused(name):
     ],
     ids=lambda change: f"{next(iter(change))} {next(iter(change.values())).shape}",
 )
-def test_bad_arguments_of_posteriors_are_refused(change):
+def test_invalid_arguments_of_posteriors_raise(change):
     with pytest.raises((TypeError, ValueError)):
         posteriors(**change)
 
 
 @pytest.mark.parametrize("name", ["weights", "first", "second"])
-def test_moments_are_written_where_writing_is_allowed(name):
+def test_moments_require_writable_arrays(name):
     locked = moments_arguments()[name]
     locked.flags.writeable = False
     with pytest.raises(TypeError):
@@ -177,14 +177,14 @@ def test_moments_are_written_where_writing_is_allowed(name):
 
 
 @pytest.mark.parametrize("name", ["log_density", "posteriors", "labels"])
-def test_posteriors_are_written_where_writing_is_allowed(name):
+def test_posteriors_require_writable_arrays(name):
     locked = posteriors_arguments()[name]
     locked.flags.writeable = False
     with pytest.raises(TypeError):
         posteriors(**{name: locked})
 
 
-def test_what_is_read_may_be_locked():
+def test_input_arrays_may_be_read_only():
     arguments = moments_arguments()
     for name in READ:
         arguments[name].flags.writeable = False
@@ -192,7 +192,7 @@ def test_what_is_read_may_be_locked():
 
 
 @pytest.mark.parametrize("label", [-1, K, 2**31 - 1, -(2**31)])
-def test_a_label_that_no_component_has_is_refused_or_counts_for_none(label):
+def test_label_without_component_raises_or_is_ignored(label):
     labels = np.zeros(N, np.int32)
     labels[4] = label
     arguments = moments_arguments()
@@ -205,7 +205,7 @@ def test_a_label_that_no_component_has_is_refused_or_counts_for_none(label):
 
 @pytest.mark.parametrize("full", [True, False])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_rows_of_nothing(full, threads):
+def test_no_rows(full, threads):
     arguments = posteriors_arguments(full, 0)
     assert _native.mixture_posteriors(**arguments, threads=threads) is None
     sums = moments_arguments(full, 0)
@@ -220,7 +220,7 @@ def test_rows_of_nothing(full, threads):
         np.testing.assert_array_equal(sums[name], 0.0)
 
 
-def test_columns_of_nothing():
+def test_no_columns():
     none = {
         "X": np.zeros((N, 0)), "means": np.zeros((K, 0)), "covariances": np.zeros((K, 0)),
         "factors": np.zeros((K, 0)),
@@ -232,8 +232,8 @@ def test_columns_of_nothing():
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("n", [10, 3000])
-def test_a_covariance_that_is_none_is_an_error_in_every_thread(threads, n):
-    """Factors are taken as they are; of some columns alone they are found, and may not exist."""
+def test_singular_covariance_raises_in_every_thread(threads, n):
+    """Factors of some columns alone are computed by the kernel, and may not exist."""
     X = np.zeros((n, D))
     X[:, 0] = np.nan
     bad = {"covariances": -EYE, "order": np.arange(n), "starts": np.array([0, n]), "gaps": True}
@@ -246,7 +246,7 @@ def test_a_covariance_that_is_none_is_an_error_in_every_thread(threads, n):
 
 
 @pytest.mark.parametrize("call", [posteriors, moments])
-def test_an_order_that_mixes_gaps_does_no_harm_and_one_that_repeats_rows_is_refused(call):
+def test_order_may_mix_patterns_but_not_repeat_rows(call):
     X = np.random.default_rng(1).normal(size=(N, D))
     X[::2, 1] = np.nan
     call(X=X, order=np.arange(N), starts=np.array([0, N]), gaps=True)
@@ -255,14 +255,14 @@ def test_an_order_that_mixes_gaps_does_no_harm_and_one_that_repeats_rows_is_refu
 
 
 @pytest.mark.parametrize("label", [-1, K])
-def test_a_label_of_no_component_is_refused(label):
+def test_label_out_of_range_raises(label):
     labels = np.zeros(N, np.int32)
     labels[3] = label
     with pytest.raises(ValueError, match="numbers of components"):
         moments(labels=labels)
 
 
-def test_values_of_every_kind_do_no_harm():
+def test_kernels_survive_invalid_values():
     rng = np.random.default_rng(2)
     strange = rng.choice([0.0, np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324], size=(300, D))
     for dtype in (np.float32, np.float64):
@@ -299,7 +299,7 @@ def test_patterns_are_sorted_and_cover_all_rows(dtype, d):
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (5, 0), (0, 0), (1, 1)])
-def test_patterns_of_nothing(shape):
+def test_patterns_of_empty_arrays(shape):
     order, starts = _native.gap_patterns(np.zeros(shape))
     assert order.tolist() == list(range(shape[0]))
     assert starts.tolist() == ([0, shape[0]] if shape[0] else [0])
@@ -310,6 +310,6 @@ def test_patterns_of_nothing(shape):
     [np.zeros(3), np.zeros((2, 2, 2)), np.zeros((4, 2), int), np.zeros((4, 4))[::2], [[1.0]], None],
     ids=["flat", "deep", "whole", "strided", "list", "none"],
 )
-def test_bad_patterns_are_refused(X):
+def test_invalid_pattern_arguments_raise(X):
     with pytest.raises(TypeError):
         _native.gap_patterns(X)

@@ -1,4 +1,4 @@
-"""Every option does what it says, and every bad value is told apart from a good one."""
+"""Every option has its effect, and invalid values raise."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ceiba.base import ParameterError
 from tests.mixture.parts import (
     FORMS,
     assert_same_mixture,
+    drop_values,
     fitted,
     groups,
-    holes,
-    in_parts,
+    in_partitions,
     quiet,
     shares,
 )
 
 X = groups(1, 120, 3, 3)
-# Groups that overlap: EM takes its time, and starts matter.
+# Overlapping groups: EM is slow, and the initialization matters.
 CLOUD = groups(4, 200, 3, 4, apart=1.0)
 INITS = ["kmeans", "k-means++", "random_from_data", "random"]
 
@@ -40,7 +40,7 @@ BAD = {
     "init_params": ["k-means", None, np.zeros((3, 3))],
     "weights_init": ["even", 0.5],
     "means_init": ["far", 1.0],
-    "empty": ["keep", None],
+    "empty_component": ["keep", None],
     "max_components": [0, 2.5],
     "learning_decay": [0.5, 0.0, 1.1, np.nan],
     "warm_start": ["yes", 1],
@@ -53,23 +53,23 @@ PAIRS = [(name, value) for name, values in BAD.items() for value in values]
 
 @pytest.mark.parametrize(("name", "value"), PAIRS, ids=lambda v: str(v)[:12])
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_bad_values_are_refused_by_name(name, value, method):
-    with pytest.raises(ParameterError, match=f"GaussianMixture: {name} must be"):
+def test_invalid_value_raises_and_names_the_parameter(name, value, method):
+    with pytest.raises(ParameterError, match=f"The '{name}' parameter of GaussianMixture must be"):
         getattr(GaussianMixture(3).set_params(**{name: value}), method)(X)
 
 
-def test_a_name_that_no_option_has():
+def test_unknown_parameter_raises():
     with pytest.raises(TypeError):
         GaussianMixture(3, covariance="full")
-    with pytest.raises(ValueError, match="colour"):
-        GaussianMixture(3).set_params(colour=1)
+    with pytest.raises(ValueError, match="color"):
+        GaussianMixture(3).set_params(color=1)
 
 
-# Starts
+# Initialization
 
 
 @pytest.mark.parametrize("init", INITS)
-def test_starts_differ_by_kind_and_by_seed(init):
+def test_initializations_differ_by_kind_and_seed(init):
     def first(kind, seed):
         options = {"init_params": kind, "random_state": seed, "tol": 0.0, "max_iter": 1}
         return quiet(GaussianMixture(4, trace=True, **options), CLOUD).trace_[0]["means"]
@@ -80,8 +80,8 @@ def test_starts_differ_by_kind_and_by_seed(init):
         assert not np.allclose(first(init, 1), first(other, 1))
 
 
-def test_a_start_from_random_responsibilities_is_near_the_middle():
-    """Every component begins with all rows, in shares that are drawn."""
+def test_random_responsibilities_start_near_the_mean():
+    """Every component begins with all rows, with random responsibilities."""
     model = quiet(GaussianMixture(3, init_params="random", trace=True, max_iter=1), X)
     first = model.trace_[0]
     away = (first["means"] - X.mean(axis=0)) / X.std(axis=0)
@@ -89,18 +89,18 @@ def test_a_start_from_random_responsibilities_is_near_the_middle():
     assert np.abs(first["weights"] - 1 / 3).max() < 0.1
 
 
-def test_a_start_from_kmeans_has_its_clusters():
+def test_kmeans_initialization_has_its_clusters():
     from ceiba import KMeans
 
     model = quiet(GaussianMixture(3, trace=True, max_iter=1), X)
-    centres = KMeans(3).fit(X).cluster_centers_
+    centers = KMeans(3).fit(X).cluster_centers_
     found = model.trace_[0]["means"]
-    order = np.argsort(found[:, 0]), np.argsort(centres[:, 0])
-    np.testing.assert_allclose(found[order[0]], centres[order[1]], rtol=1e-9)
+    order = np.argsort(found[:, 0]), np.argsort(centers[:, 0])
+    np.testing.assert_allclose(found[order[0]], centers[order[1]], rtol=1e-9)
 
 
 @pytest.mark.parametrize("short_iter", [1, 5, 10, None])
-def test_more_starts_are_never_worse_than_one_of_them(short_iter):
+def test_more_initializations_are_never_worse(short_iter):
     options = {"init_params": "random_from_data", "max_iter": 200, "random_state": 3}
     one = quiet(GaussianMixture(4, **options), CLOUD)
     more = quiet(GaussianMixture(4, n_init=8, short_iter=short_iter, **options), CLOUD)
@@ -110,8 +110,8 @@ def test_more_starts_are_never_worse_than_one_of_them(short_iter):
     assert not np.array_equal(more.means_, one.means_)
 
 
-def test_short_runs_go_on_where_they_stopped():
-    """The best of the short runs, made longer, is the run of that start from the beginning."""
+def test_best_short_run_is_continued():
+    """The continued best short run equals the complete run from the same initialization."""
     options = {"init_params": "random", "tol": 0.0, "max_iter": 23, "trace": True}
     short = quiet(GaussianMixture(3, n_init=4, short_iter=6, **options), CLOUD)
     assert short.n_iter_ == 23
@@ -133,20 +133,20 @@ def test_short_runs_go_on_where_they_stopped():
     assert len(short.trace_) == len(again.trace_)
 
 
-# Ends
+# Convergence
 
 
 @pytest.mark.parametrize("steps", [1, 2, 7])
 @pytest.mark.parametrize("n_init", [1, 3])
-def test_no_tolerance_makes_all_the_steps(steps, n_init):
+def test_zero_tolerance_makes_max_iter_iterations(steps, n_init):
     model = GaussianMixture(3, tol=0.0, max_iter=steps, n_init=n_init, short_iter=2)
-    with pytest.warns(ConvergenceWarning, match=f"max_iter={steps} steps"):
+    with pytest.warns(ConvergenceWarning, match=f"max_iter={steps} iterations"):
         model.fit(CLOUD)
     assert model.n_iter_ == steps
     assert model.converged_ is False
 
 
-def test_a_larger_tolerance_ends_sooner_and_a_smaller_one_climbs_higher():
+def test_larger_tolerance_ends_sooner_at_a_lower_objective():
     found = [quiet(GaussianMixture(3, tol=t, max_iter=2000), CLOUD) for t in (1e-2, 1e-5, 1e-9)]
     steps = [model.n_iter_ for model in found]
     assert steps == sorted(steps)
@@ -155,7 +155,7 @@ def test_a_larger_tolerance_ends_sooner_and_a_smaller_one_climbs_higher():
     assert all(model.converged_ for model in found)
 
 
-def test_what_a_fit_says_of_itself_is_so():
+def test_fitted_likelihood_matches_score():
     for form in FORMS:
         model = quiet(GaussianMixture(3, covariance_type=form), CLOUD)
         assert model.log_likelihood_ == pytest.approx(model.score_samples(CLOUD).sum(), rel=1e-10)
@@ -163,14 +163,14 @@ def test_what_a_fit_says_of_itself_is_so():
         assert model.score(CLOUD) == pytest.approx(model.lower_bound_)
 
 
-# Regularisation
+# Regularization
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_reg_covar_is_added_to_every_variance(form):
     options = {"covariance_type": form, "tol": 0.0, "max_iter": 1}
     plain, model = (fitted(X, reg_covar=reg, **options) for reg in (0.0, 7.0))
-    # The second start has it too: compare one step from the same responsibilities by its frames.
+    # The initialization has it too: compare one iteration from the same responsibilities.
     traced = [fitted(X, reg_covar=reg, trace=True, **options).trace_[0] for reg in (0.0, 7.0)]
     added = traced[1]["covariances"] - traced[0]["covariances"]
     wanted = 7.0 * (np.eye(3) if added.ndim == 3 else np.ones(3))
@@ -178,11 +178,11 @@ def test_reg_covar_is_added_to_every_variance(form):
     assert not np.allclose(plain.covariances_, model.covariances_)
 
 
-def test_a_floor_above_the_covariances_holds_them():
+def test_floor_above_the_covariances_raises_them():
     low, high = (fitted(X, covariance_type="diag", covariance_floor=f) for f in (1e-6, 0.5))
-    assert len(low.account_) == 0
+    assert len(low.fit_events_) == 0
     assert (high.covariances_ >= 0.5 * X.var(axis=0) * (1 - 1e-12)).all()
-    assert {event.kind for event in high.account_} == {"held"}
+    assert {event.kind for event in high.fit_events_} == {"floored"}
 
 
 # Forms
@@ -191,7 +191,7 @@ def test_a_floor_above_the_covariances_holds_them():
 @pytest.mark.parametrize(
     ("name", "alias"), [("full", "VVV"), ("tied", "EEE"), ("diag", "VVI"), ("spherical", "VII")]
 )
-def test_an_alias_is_the_same_form(name, alias):
+def test_alias_is_the_same_form(name, alias):
     one, other = (quiet(GaussianMixture(3, covariance_type=form), CLOUD) for form in (name, alias))
     np.testing.assert_array_equal(one.covariances_, other.covariances_)
     np.testing.assert_array_equal(one.precisions_cholesky_, other.precisions_cholesky_)
@@ -202,14 +202,14 @@ def test_forms_differ_and_nest():
     found = {form: fitted(X, covariance_type=form, max_iter=500) for form in FORMS}
     values = {form: round(model.log_likelihood_, 6) for form, model in found.items()}
     assert len(set(values.values())) == len(FORMS)
-    # A form that contains another describes the rows at least as well.
+    # A form that contains another has at least its likelihood.
     pairs = "EII spherical, EII EEI, EEI diag, EEI tied, tied VEE, tied full, EVV full, EEV VEV"
     for less, more in (pair.split() for pair in pairs.split(", ")):
         assert values[less] < values[more], (less, more)
 
 
 @pytest.mark.parametrize("n_latent", [1, 2])
-def test_latent_dimensions_are_what_is_kept(n_latent):
+def test_n_latent_eigenvalues_are_kept(n_latent):
     model = fitted(X, covariance_type="ppca", n_latent=n_latent)
     assert model.latent_axes_.shape == (3, 3, n_latent)
     assert model.latent_variances_.shape == (3, n_latent)
@@ -219,9 +219,9 @@ def test_latent_dimensions_are_what_is_kept(n_latent):
     np.testing.assert_allclose(rebuilt, model.covariances_, rtol=1e-9, atol=1e-9)
 
 
-def test_latent_dimensions_need_columns_and_go_with_their_form():
+def test_n_latent_must_be_less_than_the_columns():
     for n_latent in (3, 9):
-        with pytest.raises(ValueError, match=f"n_latent={n_latent} must be less than"):
+        with pytest.raises(ValueError, match=f"n_latent must be < n_features=.*, got {n_latent}"):
             GaussianMixture(2, covariance_type="ppca", n_latent=n_latent).fit(X)
     model = fitted(X, covariance_type="ppca")
     quiet(model.set_params(covariance_type="diag"), X)
@@ -232,26 +232,26 @@ def test_latent_dimensions_need_columns_and_go_with_their_form():
 
 
 @pytest.mark.parametrize("kind", [np.random.RandomState, np.random.default_rng])
-def test_generators_draw_the_seed(kind):
+def test_generator_draws_the_seed(kind):
     options = {"init_params": "random", "max_iter": 3, "tol": 0.0}
     one, other = (
         quiet(GaussianMixture(3, random_state=kind(4), **options), CLOUD) for _ in range(2)
     )
     np.testing.assert_array_equal(one.means_, other.means_)
-    # The same generator again has gone on.
+    # The same generator draws another seed next.
     model = GaussianMixture(3, random_state=kind(4), **options)
     first = quiet(model, CLOUD).means_
     assert not np.array_equal(first, quiet(model, CLOUD).means_)
 
 
-def test_no_seed_is_another_one_each_time():
+def test_random_state_none_draws_a_new_seed():
     options = {"init_params": "random", "max_iter": 2, "tol": 0.0, "random_state": None}
     one, other = (quiet(GaussianMixture(3, **options), CLOUD) for _ in range(2))
     assert not np.array_equal(one.means_, other.means_)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**40, 2**64 - 1, np.int64(7), np.uint8(3)])
-def test_every_whole_number_is_a_seed(seed):
+def test_every_int_is_a_seed(seed):
     model = quiet(GaussianMixture(3, random_state=seed), CLOUD)
     again = quiet(GaussianMixture(3, random_state=seed), CLOUD)
     np.testing.assert_array_equal(model.means_, again.means_)
@@ -259,13 +259,13 @@ def test_every_whole_number_is_a_seed(seed):
 
 
 @pytest.mark.parametrize("n_jobs", [None, -1, 1, 2, 3])
-def test_jobs_change_nothing(n_jobs):
-    rows = holes(groups(6, 3000, 4, 3))
+def test_n_jobs_changes_no_bit(n_jobs):
+    rows = drop_values(groups(6, 3000, 4, 3))
     one, other = (quiet(GaussianMixture(3, n_jobs=jobs), rows) for jobs in (1, n_jobs))
     np.testing.assert_array_equal(one.covariances_, other.covariances_)
 
 
-def test_a_trace_holds_every_step_and_only_where_asked():
+def test_trace_has_every_iteration():
     model = quiet(GaussianMixture(3, trace=True), CLOUD)
     assert len(model.trace_) == model.n_iter_ + 1
     last = model.trace_[-1]
@@ -275,12 +275,12 @@ def test_a_trace_holds_every_step_and_only_where_asked():
     assert not hasattr(quiet(model.set_params(trace=False), CLOUD), "trace_")
 
 
-def test_the_number_of_components_may_be_chosen():
+def test_criterion_chooses_n_components():
     for criterion in ("bic", "aic", "icl"):
         model = quiet(GaussianMixture(criterion, max_components=5), X)
         table = model.choice_.table
         assert table["n_components"].tolist() == [1, 2, 3, 4, 5]
-        values = np.where(table["held"] == 0, table[criterion], np.inf)
+        values = np.where(table["n_floored"] == 0, table[criterion], np.inf)
         assert model.n_components_ == table["n_components"][np.argmin(values)]
         assert getattr(model, criterion)(X) == pytest.approx(values.min())
     assert model.n_components_ == 3
@@ -289,8 +289,8 @@ def test_the_number_of_components_may_be_chosen():
     assert not hasattr(quiet(model.set_params(n_components=2), X), "choice_")
 
 
-def test_learning_decay_is_how_much_a_batch_counts():
-    """After two batches of one component the mean is the two means' in the promised shares."""
+def test_learning_decay_is_the_exponent_of_a_batch():
+    """After two batches of one component the mean mixes both means as documented."""
     one, two = X[:40], X[40:]
     for decay in (0.51, 0.7, 1.0):
         model = GaussianMixture(1, learning_decay=decay).partial_fit(one).partial_fit(two)
@@ -300,12 +300,12 @@ def test_learning_decay_is_how_much_a_batch_counts():
         assert model.n_iter_ == 2
 
 
-def test_parts_of_a_source_count_as_one():
+def test_partitions_give_the_same_model():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         whole = GaussianMixture(3).fit(X)
-        parts = GaussianMixture(3).fit(in_parts(X, [10, 60]))
+        parts = GaussianMixture(3).fit(in_partitions(X, [10, 60]))
     assert_same_mixture(parts, whole, 1e-9)
     given = {"responsibilities_init": shares(120, 3)}
-    with pytest.raises(ValueError, match="needs the rows in memory"):
-        GaussianMixture(3, **given).fit(in_parts(X, [60]))
+    with pytest.raises(ValueError, match="requires rows in memory"):
+        GaussianMixture(3, **given).fit(in_partitions(X, [60]))

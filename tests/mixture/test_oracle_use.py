@@ -1,4 +1,4 @@
-"""What a fitted mixture says of rows, beside the naive one: densities, criteria, gaps, batches."""
+"""Densities, criteria, imputation and batches against the naive mixture."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.mixture.tables import (
     single,
     some_weights,
     start,
-    with_gaps,
+    with_missing,
 )
 from tests.oracles import mixture_naive as naive
 from tests.oracles.mixture_forms import FORMS
@@ -23,18 +23,18 @@ from tests.oracles.mixture_online import online
 from tests.oracles.mixture_rows import impute, log_densities, responsibilities
 
 
-def model_of(form, kind="weights+gaps", d=3, **options):
+def model_of(form, kind="weights+missing", d=3, **options):
     table = case(kind, seed=20, d=d)
     return fitted(table.X, table.w, start(table.X, table.w, table.k, form), form, 2, **options)
 
 
 def new_rows(d=3, n=30):
-    """Rows that no fit has seen, with gaps and one without any value."""
-    return with_gaps(overlapping(21, n, d, 3, apart=3.0), 22, share=0.35)
+    """New rows with missing values, one without any value."""
+    return with_missing(overlapping(21, n, d, 3, apart=3.0), 22, share=0.35)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_densities_and_posteriors(form):
+def test_densities_and_posteriors_match(form):
     model, X = model_of(form), new_rows()
     known = parameters_of(model)
     np.testing.assert_allclose(
@@ -50,13 +50,13 @@ def test_densities_and_posteriors(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_single_precision_rows_are_judged_in_double(form):
+def test_float32_rows_are_evaluated_in_float64(form):
     model, X = model_of(form), single(new_rows())
     expected = log_densities(X.astype(float), parameters_of(model))
     np.testing.assert_allclose(model.score_samples(X), expected, rtol=1e-10, atol=1e-12)
 
 
-def test_a_row_without_values_has_the_weights():
+def test_posteriors_of_a_row_without_values_are_the_weights():
     model = model_of("VVV")
     X = np.full((2, 3), np.nan)
     np.testing.assert_allclose(model.predict_proba(X), [model.weights_] * 2, rtol=1e-14)
@@ -66,20 +66,20 @@ def test_a_row_without_values_has_the_weights():
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("form", FORMS)
-def test_criteria(form, weighted):
+def test_criteria_match(form, weighted):
     d, q = 4, 2
-    table = case("gaps", seed=24, d=d)
+    table = case("missing", seed=24, d=d)
     model = fitted(table.X, None, start(table.X, None, 3, form, q), form, 1, n_latent=q)
     X = new_rows(d)
     w = some_weights(len(X), 25) if weighted else None
-    rules, known = naive.Rules(form, q), parameters_of(model)
+    config, known = naive.Config(form, q), parameters_of(model)
     for name in ("bic", "aic", "icl"):
-        expected = getattr(naive, name)(X, w, known, rules)
+        expected = getattr(naive, name)(X, w, known, config)
         assert getattr(model, name)(X, sample_weight=w) == pytest.approx(expected, rel=CLOSE)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_gaps_are_filled_with_what_is_expected_there(form):
+def test_imputed_values_are_conditional_means(form):
     model, X = model_of(form), new_rows()
     before = X.copy()
     filled, covariance = model.impute(X, return_cov=True)
@@ -94,8 +94,8 @@ def test_gaps_are_filled_with_what_is_expected_there(form):
 
 
 @pytest.mark.parametrize("form", ["VVV", "VVI", "ppca"])
-def test_draws_have_the_moments_of_the_gaps(form):
-    """2,000 draws of one row: means within four standard errors, covariances nearly."""
+def test_imputed_draws_have_the_conditional_moments(form):
+    """2,000 draws of one row: means within four standard errors, covariances approximately."""
     model = model_of(form)
     row = np.array([0.4, np.nan, np.nan])
     X = np.repeat(row[None], 2000, axis=0)
@@ -113,7 +113,7 @@ def test_draws_have_the_moments_of_the_gaps(form):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
-def test_batches_are_online_em(form, kind):
+def test_batches_match_online_em(form, kind):
     table = case(kind, seed=26, n=96)
     first = start(table.X, table.w, table.k, form)
     w = naive.ones(table.X, table.w)
@@ -121,13 +121,13 @@ def test_batches_are_online_em(form, kind):
     batches = [(table.X[part], w[part]) for part in parts]
     model = GaussianMixture(3, covariance_type=form, learning_decay=0.6, **given(form, first))
     for (X, v), expected in zip(
-        batches, online(batches, first, naive.Rules(form), 0.6), strict=True
+        batches, online(batches, first, naive.Config(form), 0.6), strict=True
     ):
         model.partial_fit(X, sample_weight=None if table.w is None else v)
         assert_close(parameters_of(model), expected)
 
 
-def test_how_fast_batches_fade_is_an_option():
+def test_learning_decay_matches():
     table = case("plain", seed=27)
     first = start(table.X, None, 3, "VVV")
     found = []
@@ -135,6 +135,6 @@ def test_how_fast_batches_fade_is_an_option():
         model = GaussianMixture(3, learning_decay=decay, **given("full", first))
         model.partial_fit(table.X[:40]).partial_fit(table.X[40:])
         batches = [(table.X[:40], None), (table.X[40:], None)]
-        assert_close(parameters_of(model), online(batches, first, naive.Rules("VVV"), decay)[-1])
+        assert_close(parameters_of(model), online(batches, first, naive.Config("VVV"), decay)[-1])
         found.append(model.means_)
     assert np.abs(found[0] - found[1]).max() > 1e-3

@@ -1,4 +1,4 @@
-"""Mixtures and the process they run in: instruction sets, Ctrl-C, forks, model files."""
+"""Mixtures in their process: instruction sets, Ctrl-C, forks, model files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ceiba import GaussianMixture, _native
 from ceiba.export import ModelFileError
 from ceiba.mixture import ConjugatePrior
 from tests.instruction_sets import arrays_of
-from tests.mixture.parts import FORMS, fitted, groups, holes, quiet
+from tests.mixture.parts import FORMS, drop_values, fitted, groups, quiet
 
 # Instruction sets
 
@@ -31,16 +31,16 @@ from ceiba import GaussianMixture, _native
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(3)
 found = {"isa": np.array(_native.instruction_set())}
-for d, k, dtype, gap in [(1, 2, "f8", 0), (3, 4, "f8", 0), (17, 3, "f4", 0), (5, 3, "f8", 1)]:
+for d, k, dtype, missing in [(1, 2, "f8", 0), (3, 4, "f8", 0), (17, 3, "f4", 0), (5, 3, "f8", 1)]:
     middles = rng.uniform(-8, 8, size=(k, d))
     X = (middles[rng.integers(k, size=1000)] + rng.normal(size=(1000, d))).astype(dtype)
-    if gap:
+    if missing:
         X[rng.random(X.shape) < 0.2] = np.nan
     for form in ("full", "diag", "tied"):
         start = np.eye(k)[rng.integers(k, size=1000)] + 0.1
         model = GaussianMixture(k, covariance_type=form, responsibilities_init=start, tol=0,
                                 max_iter=8, n_jobs=1).fit(X)
-        name = f"{form}-{d}-{dtype}-{gap}"
+        name = f"{form}-{d}-{dtype}-{missing}"
         found[name + "-means"] = model.means_
         found[name + "-covariances"] = model.covariances_
         found[name + "-densities"] = model.score_samples(X)
@@ -50,7 +50,7 @@ np.savez(sys.stdout.buffer, **found)
 
 
 @pytest.mark.parametrize("isa", ["avx2", "avx512"])
-def test_instruction_sets_find_the_same_mixture(isa):
+def test_instruction_sets_give_the_same_mixture(isa):
     portable, wide = arrays_of(FITS, "portable"), arrays_of(FITS, isa)
     assert portable["isa"] == "portable"
     if wide["isa"] != isa:
@@ -64,10 +64,10 @@ def test_instruction_sets_find_the_same_mixture(isa):
 LONG_FIT = """
 import time, numpy as np
 from ceiba import GaussianMixture
-n, d, k, form, gap = {sizes}
+n, d, k, form, missing = {sizes}
 rng = np.random.default_rng(0)
 X = rng.normal(size=(n, d))
-X[rng.random((n, d)) < gap] = np.nan
+X[rng.random((n, d)) < missing] = np.nan
 shares = np.eye(k)[np.arange(n) % k] + 0.5
 model = GaussianMixture(k, covariance_type=form, responsibilities_init=shares, tol=0,
                         max_iter=1_000_000)
@@ -80,13 +80,13 @@ except KeyboardInterrupt:
 LONG_CALL = """
 import time, numpy as np
 from ceiba import _native
-n, d, k, gap = {sizes}
+n, d, k, missing = {sizes}
 rng = np.random.default_rng(0)
 X = rng.normal(size=(n, d))
-X[rng.random((n, d)) < gap] = np.nan
+X[rng.random((n, d)) < missing] = np.nan
 order, starts = _native.gap_patterns(X)
 eye = np.tile(np.eye(d).reshape(1, -1), (k, 1))
-more = dict(gaps=True, order=order, starts=starts) if gap else dict()
+more = dict(gaps=True, order=order, starts=starts) if missing else dict()
 print("ready", flush=True)
 try:
     _native.mixture_posteriors(X, np.zeros(k), np.zeros((k, d)), eye, eye, **more,
@@ -99,14 +99,14 @@ LONG = {
     "many short steps": LONG_FIT.format(sizes=(20_000, 4, 3, "full", 0.0)),
     "many components": LONG_FIT.format(sizes=(20_000, 32, 300, "full", 0.0)),
     "variances alone": LONG_FIT.format(sizes=(100_000, 16, 50, "diag", 0.0)),
-    "many gaps": LONG_FIT.format(sizes=(5_000, 8, 3, "full", 0.3)),
+    "many missing values": LONG_FIT.format(sizes=(5_000, 8, 3, "full", 0.3)),
     "one long call": LONG_CALL.format(sizes=(60_000, 64, 200, 0.0)),
-    "one long call of gaps": LONG_CALL.format(sizes=(20_000, 60, 60, 0.4)),
+    "one long call with missing values": LONG_CALL.format(sizes=(20_000, 60, 60, 0.4)),
 }
 
 
 def python(code):
-    """Start a Python that runs ``code``; whoever reads its output ends it."""
+    """Start a Python process that runs ``code``."""
     return subprocess.Popen(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
@@ -117,7 +117,7 @@ def python(code):
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_an_interrupt_ends_it_in_the_middle(name):
+def test_interrupt_ends_a_long_call(name):
     process = python(LONG[name])
     try:
         assert process.stdout.readline().strip() == "ready"
@@ -132,30 +132,30 @@ def test_an_interrupt_ends_it_in_the_middle(name):
     latency = float(heard) - sent
     print(f"{name}: {1000 * latency:.0f} ms")
     assert unfinished == "True"
-    # Promised are 200 ms; machines that run tests are busy.
+    # The promise is 200 ms; machines that run tests are busy.
     assert latency < 2.0
 
 
 # Forks
 
-ROWS = holes(groups(1, 4_000, 4, 3))
+ROWS = drop_values(groups(1, 4_000, 4, 3))
 
 
-def fit_in_child(answers):
+def fit_in_child(results):
     model = GaussianMixture(3, n_jobs=4).fit(ROWS)
-    answers.put((model.log_likelihood_, _native.forked(), _native.max_threads()))
+    results.put((model.log_likelihood_, _native.forked(), _native.max_threads()))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_a_forked_child_fits_after_its_parent_has_used_threads():
+def test_forked_child_can_fit_after_its_parent_used_threads():
     expected = GaussianMixture(3, n_jobs=4).fit(ROWS).log_likelihood_
     fork = multiprocessing.get_context("fork")
-    answers = fork.Queue()
-    child = fork.Process(target=fit_in_child, args=(answers,))
+    results = fork.Queue()
+    child = fork.Process(target=fit_in_child, args=(results,))
     child.start()
     try:
-        found, forked, threads = answers.get(timeout=60)
+        found, forked, threads = results.get(timeout=60)
     except Empty:
         pytest.fail("the forked child hangs")
     finally:
@@ -178,22 +178,22 @@ def saved(model, tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_saved_mixture_is_the_same_mixture(form, tmp_path):
+def test_saved_mixture_round_trips(form, tmp_path):
     model = fitted(SMALL, k=2, covariance_type=form, trace=True)
     again = ceiba.load(saved(model, tmp_path))
     assert again.get_params().keys() == model.get_params().keys()
     for name in ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"):
         np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
     for name in ("predict_proba", "score_samples", "impute"):
-        rows = holes(SMALL)
+        rows = drop_values(SMALL)
         np.testing.assert_array_equal(getattr(again, name)(rows), getattr(model, name)(rows))
-    assert again.account_ == model.account_
+    assert again.fit_events_ == model.fit_events_
     assert len(again.trace_) == len(model.trace_)
     assert again.schema_ == model.schema_
     np.testing.assert_array_equal(again.sample(7)[0], model.sample(7)[0])
 
 
-def test_a_saved_mixture_goes_on_learning(tmp_path):
+def test_saved_mixture_continues_with_partial_fit(tmp_path):
     model = GaussianMixture(2).partial_fit(SMALL)
     again = ceiba.load(saved(model, tmp_path))
     for one in (model, again):
@@ -202,7 +202,7 @@ def test_a_saved_mixture_goes_on_learning(tmp_path):
     assert again.n_iter_ == model.n_iter_ == 2
 
 
-def test_a_choice_an_account_and_a_prior_are_saved(tmp_path):
+def test_choice_fit_events_and_prior_are_saved(tmp_path):
     heap = np.vstack([SMALL, np.tile([[30.0, 30.0, 30.0]], (9, 1))])
     prior = ConjugatePrior(mean=np.zeros(3), shrinkage=0.5)
     model = quiet(GaussianMixture("icl", max_components=3, prior=prior), heap)
@@ -211,7 +211,7 @@ def test_a_choice_an_account_and_a_prior_are_saved(tmp_path):
     assert again.prior.shrinkage == 0.5
     np.testing.assert_array_equal(again.prior.mean, np.zeros(3))
     shrunk = quiet(GaussianMixture(3), heap)
-    assert ceiba.load(saved(shrunk, tmp_path)).account_ == shrunk.account_
+    assert ceiba.load(saved(shrunk, tmp_path)).fit_events_ == shrunk.fit_events_
 
 
 def damaged(path, entry, value):
@@ -240,30 +240,30 @@ DAMAGES = {
     "too few weights": ("weights_", np.array([1.0])),
     "infinite means": ("means_", np.full((2, 3), np.inf)),
     "narrow means": ("means_", np.zeros((2, 2))),
-    "means of whole numbers": ("means_", np.zeros((2, 3), np.int64)),
+    "integer means": ("means_", np.zeros((2, 3), np.int64)),
     "no covariances": ("covariances_", np.zeros((2, 3, 3))),
     "negative covariances": ("covariances_", -np.stack([np.eye(3)] * 2)),
-    "crooked covariances": ("covariances_", np.stack([np.eye(3) + np.eye(3, k=1)] * 2)),
+    "asymmetric covariances": ("covariances_", np.stack([np.eye(3) + np.eye(3, k=1)] * 2)),
     "covariances of another form": ("covariances_", np.ones((2, 3))),
     "another form": ("covariance_type", "diag"),
     "another number": ("n_components_", 3),
     "another width": ("n_features_in_", 4),
     "an impossible option": ("covariance_floor", 2.0),
-    "variances of another width": ("_variances", np.ones(2)),
-    "variances of nothing": ("_variances", np.zeros(3)),
+    "variances of another width": ("_column_variances", np.ones(2)),
+    "variances of nothing": ("_column_variances", np.zeros(3)),
 }
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_a_damaged_mixture_is_refused(name, tmp_path):
+def test_damaged_mixture_raises(name, tmp_path):
     path = saved(fitted(SMALL, k=2), tmp_path)
     path.write_bytes(damaged(path, *DAMAGES[name]))
     with pytest.raises(ModelFileError):
         ceiba.load(path)
 
 
-def test_the_damage_is_what_is_refused(tmp_path):
-    """The same surgery with what was there already gives a file that loads."""
+def test_rewritten_file_without_damage_loads(tmp_path):
+    """Writing the original value back gives a file that loads."""
     model = fitted(SMALL, k=2)
     path = saved(model, tmp_path)
     path.write_bytes(damaged(path, "weights_", model.weights_))
@@ -271,8 +271,8 @@ def test_the_damage_is_what_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(("part", "shape"), [(0, (3,)), (1, (5, 3)), (2, (2, 3))])
-def test_a_memory_of_another_shape_is_refused(part, shape, tmp_path):
+def test_moments_of_wrong_shape_raise(part, shape, tmp_path):
     path = saved(GaussianMixture(2).partial_fit(SMALL), tmp_path)
-    path.write_bytes(damaged(path, f"_memory/{part}", np.ones(shape)))
+    path.write_bytes(damaged(path, f"_moments/{part}", np.ones(shape)))
     with pytest.raises(ModelFileError):
         ceiba.load(path)

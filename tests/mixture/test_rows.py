@@ -1,4 +1,4 @@
-"""Rows of every kind: weights from nothing to very much, far away, many columns, frames, dates."""
+"""Rows of every kind: weights, distant rows, many columns, frames, dates."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ import ceiba
 from ceiba import GaussianMixture
 from ceiba.data.table import Table
 from ceiba.engine import Batch
-from ceiba.mixture.densities import Gaussians, LogDensities
+from ceiba.mixture.densities import Gaussians
+from ceiba.mixture.densities import log_densities as kernel_log_densities
 from ceiba.stats import Points
 from tests.mixture.parts import (
     FORMS,
     assert_same_mixture,
-    assert_sound,
+    assert_valid,
+    drop_values,
     fitted,
     groups,
-    holes,
     matrices,
     quiet,
     shares,
 )
 
 X = groups(1, 90, 3, 3)
-GAPS = holes(X)
+WITH_MISSING = drop_values(X)
 INITS = ["kmeans", "k-means++", "random_from_data", "random"]
 FITTED = ("weights_", "means_", "covariances_", "log_likelihood_", "n_iter_", "lower_bound_")
 
@@ -36,7 +37,7 @@ FITTED = ("weights_", "means_", "covariances_", "log_likelihood_", "n_iter_", "l
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("size", [1e-45, 1e-12, 1e12, 1e45])
-def test_the_size_of_weights_is_no_matter(form, size):
+def test_scale_of_weights_does_not_matter(form, size):
     weight = np.random.default_rng(1).integers(1, 9, size=90) / 4.0
     plain, model = (fitted(X, weight=weight * s, covariance_type=form) for s in (1.0, size))
     assert_same_mixture(model, plain, 1e-9)
@@ -47,18 +48,18 @@ def test_the_size_of_weights_is_no_matter(form, size):
 
 @pytest.mark.parametrize("form", ["full", "diag", "EEV"])
 @pytest.mark.parametrize("init", INITS)
-def test_weights_of_all_sizes_together(form, init):
+def test_weights_of_very_different_sizes(form, init):
     weight = 10.0 ** np.random.default_rng(2).uniform(-49, 49, size=90)
     model = quiet(
         GaussianMixture(3, covariance_type=form, init_params=init), X, sample_weight=weight
     )
-    assert_sound(model, X)
+    assert_valid(model, X)
 
 
 @pytest.mark.parametrize("init", INITS)
-@pytest.mark.parametrize("rows", [X, GAPS], ids=["whole", "gaps"])
+@pytest.mark.parametrize("rows", [X, WITH_MISSING], ids=["whole", "missing"])
 @pytest.mark.parametrize("form", ["full", "diag", "VEE"])
-def test_rows_of_weight_zero_vanish(init, rows, form):
+def test_rows_of_weight_zero_are_ignored(init, rows, form):
     keep = np.random.default_rng(4).random(90) < 0.7
     weight = np.where(keep, np.random.default_rng(5).exponential(size=90), 0.0)
     options = {"covariance_type": form, "init_params": init}
@@ -71,7 +72,7 @@ def test_rows_of_weight_zero_vanish(init, rows, form):
         assert one == getattr(model, name)(rows[keep], sample_weight=weight[keep])
 
 
-def test_rows_of_weight_zero_may_hold_anything_but_infinity():
+def test_rows_of_weight_zero_may_have_any_finite_value():
     rows, weight = np.vstack([X, np.full((2, 3), 1e300)]), np.r_[np.ones(90), 0.0, 0.0]
     given = np.vstack([shares(90, 3), np.full((2, 3), 1 / 3)])
     model = fitted(rows, weight=weight, responsibilities_init=given)
@@ -84,14 +85,14 @@ def test_rows_of_weight_zero_may_hold_anything_but_infinity():
                np.ones(89), np.ones((90, 2)), np.r_[np.ones(89), 1e60]],
     ids=["zero", "negative", "nan", "infinite", "few", "two", "huge"],
 )  # fmt: skip
-def test_bad_weights_are_refused(method, weight):
+def test_invalid_weights_raise(method, weight):
     model = fitted(X)
     with pytest.raises(ValueError, match=r"weight"):
         getattr(model, method)(X, sample_weight=weight)
 
 
-def test_weights_of_one_are_no_weights():
-    for rows in (X, GAPS):
+def test_unit_weights_are_equivalent_to_none():
+    for rows in (X, WITH_MISSING):
         plain, weighed = fitted(rows), fitted(rows, weight=np.ones(90))
         np.testing.assert_allclose(weighed.means_, plain.means_, rtol=1e-12)
 
@@ -115,12 +116,12 @@ def test_full_covariances_of_a_thousand_columns():
     weights, means = np.array([0.3, 0.7]), rng.normal(size=(2, 1000))
     model = Gaussians.of(weights, means, roots @ roots.transpose(0, 2, 1))
     rows = means[np.arange(30) % 2] + rng.normal(size=(30, 1000))
-    found = LogDensities.of(Batch(Points(rows), 0), model).values
+    found = kernel_log_densities(Batch(Points(rows), 0), model)
     wanted = log_densities(rows, weights, means, model.covariances)
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
-    # Some columns alone.
+    # Some columns only.
     rows[:, 40:] = np.nan
-    found = LogDensities.of(Batch(Points(rows), 0), model).values
+    found = kernel_log_densities(Batch(Points(rows), 0), model)
     wanted = log_densities(rows[:, :40], weights, means[:, :40], model.covariances[:, :40, :40])
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
@@ -130,7 +131,7 @@ def test_full_covariances_of_a_thousand_columns():
     [("diag", 1000), ("spherical", 1000), ("EVI", 1000), ("full", 150), ("tied", 150),
      ("EVV", 150), ("ppca", 150)],
 )  # fmt: skip
-def test_a_fit_of_many_columns(form, d):
+def test_fit_of_many_columns(form, d):
     rng = np.random.default_rng(8)
     wide = rng.normal(size=(60, d)) * rng.uniform(0.5, 2.0, size=d)
     wide[::2] += 0.5
@@ -139,27 +140,27 @@ def test_a_fit_of_many_columns(form, d):
     np.testing.assert_allclose(model.score_samples(wide), wanted, rtol=1e-7)
 
 
-# Prediction of what training has not seen
+# Prediction of rows unlike those of training
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("scale", [1e3, 1e10, 1e100, 1e150, 1e160, 1e200, 1e308])
-def test_rows_far_away_have_densities_or_are_refused(form, scale):
+def test_distant_rows_have_densities_or_raise(form, scale):
     model = fitted(X, covariance_type=form)
     far = np.full((3, 3), scale) * [[1.0, 1.0, 1.0], [-1.0, 1.0, 0.1], [1.0, 0.0, np.nan]]
     try:
         densities, posteriors = model.score_samples(far), model.predict_proba(far)
-    except ValueError as refusal:
+    except ValueError as error:
         assert scale > 1e140
-        assert "row 0" in str(refusal)  # noqa: PT017 - one of two right outcomes
+        assert "row 0" in str(error)  # noqa: PT017 - one of two right outcomes
         return
     assert (densities < -scale).all()
     assert np.isfinite(densities).all()
     np.testing.assert_allclose(posteriors.sum(axis=1), 1.0)
 
 
-def test_posteriors_far_away_are_those_of_the_logarithms():
-    """Densities of zero in floating point still have a ratio."""
+def test_posteriors_of_distant_rows_match_log_densities():
+    """Densities that underflow still have a ratio."""
     ends = np.array([[-1.0], [-0.8], [-1.2], [1.0], [0.9], [1.1]])
     model = quiet(
         GaussianMixture(
@@ -173,7 +174,7 @@ def test_posteriors_far_away_are_those_of_the_logarithms():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_far_row_is_named_and_only_a_far_row(dtype):
+def test_distant_row_is_named(dtype):
     rows = X.astype(dtype)
     model = fitted(rows)
     rows[17] = 3e38
@@ -181,11 +182,11 @@ def test_a_far_row_is_named_and_only_a_far_row(dtype):
         assert np.isfinite(model.score_samples(rows)).all()
         return
     rows[17] = 1e300
-    with pytest.raises(ValueError, match="row 17 lies so far"):
+    with pytest.raises(ValueError, match="density of row 17 underflows"):
         model.predict(rows)
 
 
-def test_another_width():
+def test_wrong_number_of_columns_raises():
     model = fitted(X)
     for method in ("predict", "score_samples", "impute", "bic", "partial_fit"):
         with pytest.raises(
@@ -213,58 +214,58 @@ def test_arrays_of_every_layout_give_the_same_bits():
 
 
 @pytest.mark.parametrize("method", ["predict", "score_samples", "impute"])
-def test_rows_are_left_as_they_were(method):
-    rows = GAPS.copy()
+def test_rows_are_not_modified(method):
+    rows = WITH_MISSING.copy()
     getattr(fitted(rows), method)(rows)
-    np.testing.assert_array_equal(rows, GAPS)
+    np.testing.assert_array_equal(rows, WITH_MISSING)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64])
-def test_whole_numbers_are_numbers(dtype):
+def test_integers_are_accepted(dtype):
     whole = (4 * X - (4 * X).min()).round().clip(0, 127)
     one, other = fitted(whole.astype(dtype)), fitted(whole)
     np.testing.assert_array_equal(one.means_, other.means_)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "Table"])
-def test_frames_are_their_arrays(kind):
+def test_frames_are_equivalent_to_arrays(kind):
     frames = {"Table": lambda rows: Table.of(rows)}
     if kind != "Table":
         library = pytest.importorskip(kind)
         frames[kind] = lambda rows: library.DataFrame(dict(zip("abc", rows.T, strict=True)))
-    plain, model = fitted(GAPS), fitted(frames[kind](GAPS))
+    plain, model = fitted(WITH_MISSING), fitted(frames[kind](WITH_MISSING))
     np.testing.assert_array_equal(model.means_, plain.means_)
     for name in ("predict", "score_samples", "impute"):
-        found = getattr(model, name)(frames[kind](GAPS))
-        np.testing.assert_array_equal(found, getattr(plain, name)(GAPS))
+        found = getattr(model, name)(frames[kind](WITH_MISSING))
+        np.testing.assert_array_equal(found, getattr(plain, name)(WITH_MISSING))
     if kind != "Table":
         assert model.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
-def test_a_bundled_table():
+def test_bundled_table():
     table = ceiba.datasets.load("iris").table
     model = GaussianMixture(2).fit(table)
-    assert_sound(model, table)
+    assert_valid(model, table)
 
 
-# Columns that are no numbers
+# Columns that are not numbers
 
 
-def test_nominal_columns_name_the_model_that_describes_them():
+def test_nominal_columns_raise_and_name_the_alternative():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(
-        {"a": X[:, 0], "colour": ["red", "green", "blue"] * 30, "b": ["x", "y"] * 45}
+        {"a": X[:, 0], "color": ["red", "green", "blue"] * 30, "b": ["x", "y"] * 45}
     )
     for method in ("fit", "partial_fit"):
-        with pytest.raises(ValueError, match=r"'colour' and 1 more.*LatentClassMixture"):
+        with pytest.raises(ValueError, match=r"'color' and 1 more.*LatentClassMixture"):
             getattr(GaussianMixture(2), method)(frame)
 
 
 def test_ordinal_columns_count_as_ranks_from_zero_to_one():
     pd = pytest.importorskip("pandas")
     ranks = np.arange(90) % 3
-    levels = pd.Categorical.from_codes(ranks, ["low", "mid", "high"], ordered=True)
-    frame = pd.DataFrame({"a": X[:, 0], "size": levels})
+    categories = pd.Categorical.from_codes(ranks, ["low", "mid", "high"], ordered=True)
+    frame = pd.DataFrame({"a": X[:, 0], "size": categories})
     model = fitted(frame)
     plain = fitted(np.c_[X[:, 0], ranks / 2])
     np.testing.assert_allclose(model.means_, plain.means_, rtol=1e-12)

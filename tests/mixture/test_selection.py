@@ -1,4 +1,4 @@
-"""Choosing components and form: the table, the verdicts, and the same choice inside a fit."""
+"""Choosing components and form: the table, the selected mixtures, and a choice inside a fit."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 
 from ceiba import GaussianMixture
 from ceiba.base import ParameterError
-from ceiba.mixture import FORMS, MixtureChoice, choose_components
-from tests.mixture.parts import groups, holes, in_parts, quiet
+from ceiba.mixture import MCLUST_TYPES, MixtureChoice, choose_components
+from tests.mixture.parts import drop_values, groups, in_partitions, quiet
 
 X = groups(1, 150, 2, 3)
 COLUMNS = {
     "n_components", "covariance_type", "log_likelihood", "n_parameters", "bic", "aic", "icl", "cv",
-    "spread", "converged", "held", "left",
+    "spread", "converged", "n_floored", "n_remaining",
 }  # fmt: skip
 
 
@@ -27,14 +27,14 @@ def choice():
         return choose_components(X, [2, 1, 3, 3], ["full", "EII", "full"], cv=4)
 
 
-def test_the_table_has_a_line_for_each_pair_once(choice):
+def test_table_has_one_line_per_mixture(choice):
     assert set(choice.table) == COLUMNS
     pairs = list(zip(choice.table["covariance_type"], choice.table["n_components"], strict=True))
     assert pairs == [(form, k) for form in ("full", "EII") for k in (1, 2, 3)]
     assert all(len(column) == 6 for column in choice.table.values())
 
 
-def test_the_criteria_are_those_of_the_mixtures(choice):
+def test_criteria_match_the_mixtures(choice):
     table = choice.table
     for line in range(6):
         model = quiet(
@@ -52,14 +52,14 @@ def test_the_criteria_are_those_of_the_mixtures(choice):
         assert bool(table["converged"][line]) == model.converged_
 
 
-def test_parameters_are_counted(choice):
+def test_number_of_parameters(choice):
     full = [k * (2 + 3) + k - 1 for k in (1, 2, 3)]
     ball = [k * 2 + 1 + k - 1 for k in (1, 2, 3)]
     assert choice.table["n_parameters"].tolist() == full + ball
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_parameters_of_every_form_are_counted(form):
+@pytest.mark.parametrize("form", MCLUST_TYPES)
+def test_number_of_parameters_of_every_form(form):
     k, d = 3, 4
     t = d * (d + 1) // 2
     turns = d * (d - 1) // 2
@@ -73,11 +73,11 @@ def test_parameters_of_every_form_are_counted(form):
     assert found.table["n_parameters"].tolist() == [covariances[form] + k * d + k - 1]
 
 
-def test_the_best_of_each_criterion(choice):
+def test_best_mixture_of_each_criterion(choice):
     assert choice.best["bic"] == choice.chosen
     assert choice.chosen[0] == 3
     for name in ("bic", "aic", "icl"):
-        values = np.where(choice.table["held"] == 0, choice.table[name], np.inf)
+        values = np.where(choice.table["n_floored"] == 0, choice.table[name], np.inf)
         line = int(np.argmin(values))
         k, form = choice.table["n_components"][line], choice.table["covariance_type"][line]
         assert choice.best[name] == (k, form)
@@ -85,15 +85,15 @@ def test_the_best_of_each_criterion(choice):
     assert choice.best["cv"][0] == choice.table["n_components"][line]
 
 
-def test_cross_validation_is_of_rows_left_out(choice):
-    """Less than the rows' own likelihood, and near it for a mixture that is right."""
+def test_cross_validation_scores_held_out_rows(choice):
+    """Less than the likelihood of training rows, and near it for the right mixture."""
     own = choice.table["log_likelihood"] / 150
     assert (choice.table["cv"] < own).all()
     assert choice.table["cv"][2] > own[2] - 0.5
     again = choose_components(X, [1], ["full"], cv=4, criterion="cv")
     assert again.table["cv"][0] == pytest.approx(choice.table["cv"][0])
     assert again.chosen == (1, "full")
-    assert not again.disputed.any()
+    assert not again.unstable.any()
 
 
 def test_weights_count_as_rows():
@@ -104,13 +104,13 @@ def test_weights_count_as_rows():
         np.testing.assert_allclose(weighed.table[name], repeated.table[name], rtol=1e-9)
 
 
-def test_without_cross_validation_it_is_not_there():
+def test_cv_is_nan_without_cross_validation():
     found = choose_components(X, [1, 2], ["diag"])
     assert np.isnan(found.table["cv"]).all()
     assert "cv" not in found.best
 
 
-def test_the_text_says_all_of_it(choice):
+def test_printed_table_is_complete(choice):
     text = repr(choice)
     assert str(choice) == text
     for word in (
@@ -126,31 +126,28 @@ def test_the_text_says_all_of_it(choice):
     assert "not converged" in repr(choose_components(X, [3], ["full"], max_iter=1, n_init=1))
 
 
-def tried(bic, spread, held=0):
+def choice_of(bic, spread):
     n = len(bic)
     return MixtureChoice(
-        {
-            "n_components": np.arange(1, n + 1),
-            "covariance_type": np.array(["full"] * n),
-            "log_likelihood": -np.array(bic) / 2,
-            "n_parameters": np.arange(n),
-            "bic": np.array(bic, dtype=float),
-            "aic": np.array(bic, dtype=float),
-            "icl": np.array(bic, dtype=float),
-            "cv": np.full(n, np.nan),
-            "spread": np.array(spread, dtype=float),
-            "converged": np.ones(n, bool),
-            "held": np.broadcast_to(held, n),
-            "left": np.arange(1, n + 1),
-        },
-        {"bic": (int(np.argmin(bic)) + 1, "full")},
-        "bic",
-        3,
+        n_components=np.arange(1, n + 1),
+        covariance_type=np.array(["full"] * n),
+        log_likelihood=-np.array(bic) / 2,
+        n_parameters=np.arange(n),
+        bic=np.array(bic, dtype=float),
+        aic=np.array(bic, dtype=float),
+        icl=np.array(bic, dtype=float),
+        cv=np.full(n, np.nan),
+        spread=np.array(spread, dtype=float),
+        converged=np.ones(n, bool),
+        n_floored=np.zeros(n, np.int64),
+        n_remaining=np.arange(1, n + 1),
+        criterion="bic",
+        n_init=3,
     )
 
 
 @pytest.mark.parametrize(
-    ("bic", "spread", "disputed"),
+    ("bic", "spread", "unstable"),
     [
         ([100, 90, 95], [0, 0, 0], []),
         ([100, 90, 95], [9, 0, 9], []),
@@ -159,13 +156,13 @@ def tried(bic, spread, held=0):
         ([100, 90, 95], [0, 6, 0], [1, 2, 3]),
     ],
 )
-def test_a_choice_that_a_start_decides_is_disputed(bic, spread, disputed):
-    found = tried(bic, spread)
-    assert (np.flatnonzero(found.disputed) + 1).tolist() == disputed
-    assert ("The start decides among" in repr(found)) == bool(disputed)
+def test_choice_decided_by_the_initialization_is_unstable(bic, spread, unstable):
+    found = choice_of(bic, spread)
+    assert (np.flatnonzero(found.unstable) + 1).tolist() == unstable
+    assert ("The initialization decides among" in repr(found)) == bool(unstable)
 
 
-def test_a_choice_is_kept(choice):
+def test_choice_round_trips(choice):
     for copy in (
         pickle.loads(pickle.dumps(choice)),
         MixtureChoice.from_json(choice.to_json()),
@@ -174,19 +171,19 @@ def test_a_choice_is_kept(choice):
         assert (copy.best, copy.criterion, copy.n_init) == (choice.best, "bic", 3)
 
 
-# What is asked
+# Arguments
 
 
 @pytest.mark.parametrize(
-    ("asked", "text"),
+    ("arguments", "message"),
     [
         ({"criterion": "BIC"}, "criterion"),
         ({"criterion": "cv"}, "cv"),
         ({"cv": 1}, "cv"),
         ({"cv": -3}, "cv"),
-        ({"cv": 100}, "rows"),
+        ({"cv": 100}, "n_samples >= 200"),
         ({"n_components": []}, "component"),
-        ({"covariance_types": []}, "form"),
+        ({"covariance_types": []}, "covariance_types"),
         ({"covariance_types": ["FULL"]}, "covariance_type"),
         ({"n_components": [0, 1]}, "component"),
         ({"n_components": [-2]}, "component"),
@@ -198,28 +195,28 @@ def test_a_choice_is_kept(choice):
     ],
     ids=str,
 )
-def test_bad_questions_are_refused_in_words(asked, text):
-    with pytest.raises(ValueError, match=text):
-        choose_components(X, **{"n_components": [1], "covariance_types": ["diag"], **asked})
+def test_invalid_arguments_raise(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        choose_components(X, **{"n_components": [1], "covariance_types": ["diag"], **arguments})
 
 
-def test_one_number_and_one_form_need_no_list():
-    """A single form is read as one, or refused by name: its letters are no forms."""
+def test_single_size_and_type_need_no_list():
+    """A single form is one entry: its letters are no forms."""
     try:
         found = choose_components(X, 2, "diag")
-    except (TypeError, ValueError) as refusal:
-        assert "n_components" in str(refusal)  # noqa: PT017 - one of two right outcomes
+    except (TypeError, ValueError) as error:
+        assert "n_components" in str(error)  # noqa: PT017 - one of two right outcomes
     else:
         assert found.chosen == (2, "diag")
     try:
         found = choose_components(X, [2], "diag")
-    except ParameterError as refusal:
-        assert "'d'" not in str(refusal)  # noqa: PT017
+    except ParameterError as error:
+        assert "'d'" not in str(error)  # noqa: PT017
     else:
         assert found.chosen == (2, "diag")
 
 
-def test_other_options_reach_the_mixtures():
+def test_other_parameters_are_passed_on():
     plain, other = (
         choose_components(X, [2], ["full"], n_init=1, **options)
         for options in ({}, {"reg_covar": 50.0})
@@ -227,26 +224,26 @@ def test_other_options_reach_the_mixtures():
     assert plain.table["log_likelihood"][0] > other.table["log_likelihood"][0]
 
 
-def test_shrunken_components_do_not_win():
+def test_floored_mixtures_are_not_selected():
     rows = np.vstack([X, np.tile([[40.0, 40.0]], (8, 1))])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         found = choose_components(rows, [2, 3, 4, 5], ["full"])
-    held = found.table["held"]
-    assert (held > 0).any()
-    if (held == 0).any():
+    n_floored = found.table["n_floored"]
+    assert (n_floored > 0).any()
+    if (n_floored == 0).any():
         line = found.table["n_components"].tolist().index(found.chosen[0])
-        assert held[line] == 0
+        assert n_floored[line] == 0
 
 
 # On engines
 
 
 @pytest.mark.parametrize("criterion", ["bic", "aic", "icl"])
-@pytest.mark.parametrize("rows", [X, holes(X)], ids=["whole", "gaps"])
-def test_a_fit_chooses_the_same_on_parts(criterion, rows):
+@pytest.mark.parametrize("rows", [X, drop_values(X)], ids=["whole", "missing"])
+def test_partitions_give_the_same_choice(criterion, rows):
     whole = quiet(GaussianMixture(criterion, max_components=4), rows)
-    parts = quiet(GaussianMixture(criterion, max_components=4), in_parts(rows, [20, 21, 90]))
+    parts = quiet(GaussianMixture(criterion, max_components=4), in_partitions(rows, [20, 21, 90]))
     assert parts.n_components_ == whole.n_components_
     assert parts.choice_.best == whole.choice_.best
     for name in ("bic", "aic", "icl", "log_likelihood"):
@@ -254,21 +251,21 @@ def test_a_fit_chooses_the_same_on_parts(criterion, rows):
     np.testing.assert_allclose(parts.means_, whole.means_, rtol=1e-6)
 
 
-def test_a_grid_on_parts():
+def test_grid_on_partitions():
     whole = choose_components(X, [1, 2, 3], ["diag", "tied"])
-    parts = choose_components(in_parts(X, [70]), [1, 2, 3], ["diag", "tied"])
+    parts = choose_components(in_partitions(X, [70]), [1, 2, 3], ["diag", "tied"])
     np.testing.assert_allclose(parts.table["bic"], whole.table["bic"], rtol=1e-6)
     with pytest.raises(ValueError, match="in memory"):
-        choose_components(in_parts(X, [70]), [1], ["diag"], cv=3)
+        choose_components(in_partitions(X, [70]), [1], ["diag"], cv=3)
 
 
-def test_cross_validation_of_dask_is_refused():
+def test_cross_validation_of_dask_raises():
     da = pytest.importorskip("dask.array")
     with pytest.raises((ValueError, RuntimeError), match=r"in memory|no Dask cluster"):
         choose_components(da.from_array(X, chunks=(50, 2)), [1], ["diag"], cv=3)
 
 
-def test_the_mixture_of_a_chosen_number_is_that_of_the_number():
+def test_selected_mixture_equals_a_fit_with_that_number():
     model = quiet(GaussianMixture("bic", max_components=4, n_init=4), X)
     plain = quiet(GaussianMixture(model.n_components_, n_init=4, short_iter=None), X)
     np.testing.assert_array_equal(model.means_, plain.means_)

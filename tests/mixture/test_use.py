@@ -1,4 +1,4 @@
-"""A fitted mixture in use: draws, imputation, engines, copies, and fits that fail."""
+"""Fitted mixtures: samples, imputation, engines, copies, and failed fits."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sklearn.base import clone
 import ceiba
 from ceiba import GaussianMixture
 from ceiba.mixture import ConjugatePrior
-from tests.mixture.parts import FORMS, fitted, groups, holes, in_parts, matrices, quiet
+from tests.mixture.parts import FORMS, drop_values, fitted, groups, in_partitions, matrices, quiet
 
 X = groups(1, 120, 3, 3)
-GAPS = holes(X, 3, 0.3)
+WITH_MISSING = drop_values(X, 3, 0.3)
 MODEL = fitted(X)
 FITTED = ("weights_", "means_", "covariances_", "log_likelihood_", "n_iter_", "converged_")
 
@@ -24,11 +24,11 @@ def state(model):
     return {name: pickle.dumps(value) for name, value in vars(model).items() if name[-1] == "_"}
 
 
-# Draws
+# Samples
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_drawn_rows_are_those_of_the_mixture(form):
+def test_sampled_rows_follow_the_mixture(form):
     model = fitted(X, covariance_type=form)
     rows, labels = model.sample(60_000)
     assert (np.diff(labels) >= 0).all()
@@ -40,11 +40,11 @@ def test_drawn_rows_are_those_of_the_mixture(form):
         assert np.abs((own.mean(axis=0) - model.means_[k]) / spread).max() < 0.05
         apart = (np.cov(own.T) - covariance) / np.outer(spread, spread)
         assert np.abs(apart).max() < 0.05
-    # What is drawn is as likely as the model says it is.
+    # The likelihood of the sample is that of the model.
     assert model.score(rows) == pytest.approx(model.score(model.sample(20_000)[0]), abs=0.05)
 
 
-def test_draws_follow_the_seed():
+def test_samples_depend_on_the_seed():
     model = fitted(X, random_state=5)
     np.testing.assert_array_equal(model.sample(9)[0], model.sample(9)[0])
     other = fitted(X, random_state=6)
@@ -54,7 +54,7 @@ def test_draws_follow_the_seed():
 
 
 @pytest.mark.parametrize("n", [0, -1])
-def test_a_number_of_draws(n):
+def test_wrong_number_of_samples_raises(n):
     with pytest.raises(ValueError, match="n_samples"):
         MODEL.sample(n)
     rows, labels = MODEL.sample()
@@ -66,8 +66,8 @@ def test_a_number_of_draws(n):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_drawn_gaps_have_the_conditional_moments(form):
-    """Many copies of one row: draws have the mean and covariance that impute tells."""
+def test_imputed_draws_have_the_conditional_moments(form):
+    """Draws for many copies of one row have the conditional mean and covariance."""
     model = fitted(X, covariance_type=form)
     row = np.array([[np.nan, X[:, 1].mean(), np.nan]])
     (mean,), (covariance,) = model.impute(row, return_cov=True)
@@ -81,7 +81,7 @@ def test_drawn_gaps_have_the_conditional_moments(form):
     np.testing.assert_array_equal(covariance[1], 0.0)
 
 
-def test_draws_of_gaps_on_wild_scales():
+def test_imputed_draws_with_very_different_scales():
     scale = np.array([1e12, 1.0, 1e-12])
     plain, wild = fitted(X), fitted(X * scale)
     rows = np.repeat([[np.nan, 0.5, np.nan]], 2_000, axis=0)
@@ -90,20 +90,20 @@ def test_draws_of_gaps_on_wild_scales():
     np.testing.assert_allclose(found, spread, rtol=0.15)
 
 
-def test_draws_follow_their_seed_and_row():
-    first = MODEL.impute(GAPS, draw=True, random_state=1)
-    np.testing.assert_array_equal(first, MODEL.impute(GAPS, draw=True, random_state=1))
-    other = MODEL.impute(GAPS, draw=True, random_state=2)
-    gone = np.isnan(GAPS)
+def test_imputed_draws_are_keyed_by_seed_and_row():
+    first = MODEL.impute(WITH_MISSING, draw=True, random_state=1)
+    np.testing.assert_array_equal(first, MODEL.impute(WITH_MISSING, draw=True, random_state=1))
+    other = MODEL.impute(WITH_MISSING, draw=True, random_state=2)
+    gone = np.isnan(WITH_MISSING)
     assert not np.isclose(first[gone], other[gone]).any()
-    np.testing.assert_array_equal(first[~gone], GAPS[~gone])
+    np.testing.assert_array_equal(first[~gone], WITH_MISSING[~gone])
     np.testing.assert_array_equal(MODEL.impute(X), X)
 
 
-@pytest.mark.parametrize("cuts", [[50], [1, 2, 90]])
-def test_draws_are_keyed_by_the_row_of_the_whole(cuts):
-    whole = MODEL.impute(GAPS, draw=True, random_state=4)
-    parts = MODEL.impute(in_parts(GAPS, cuts), draw=True, random_state=4)
+@pytest.mark.parametrize("splits", [[50], [1, 2, 90]])
+def test_imputed_draws_are_keyed_by_the_global_row(splits):
+    whole = MODEL.impute(WITH_MISSING, draw=True, random_state=4)
+    parts = MODEL.impute(in_partitions(WITH_MISSING, splits), draw=True, random_state=4)
     np.testing.assert_allclose(parts, whole, rtol=1e-12)
 
 
@@ -124,10 +124,10 @@ def assert_same_use(source, frame, form):
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("form", ["full", "diag"])
-def test_files_say_what_memory_says(kind, form, tmp_path):
+def test_files_give_the_same_predictions(kind, form, tmp_path):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    frame = pd.DataFrame(GAPS, columns=[*"abc"])
+    frame = pd.DataFrame(WITH_MISSING, columns=[*"abc"])
     write = pd.DataFrame.to_csv if kind == "csv" else pd.DataFrame.to_parquet
     paths = [tmp_path / f"{part}.{kind}" for part in range(3)]
     for path, rows in zip(paths, (slice(0, 50), slice(50, 51), slice(51, None)), strict=True):
@@ -136,27 +136,24 @@ def test_files_say_what_memory_says(kind, form, tmp_path):
 
 
 @pytest.mark.dask
-@pytest.mark.xdist_group("dask")
-def test_dask_says_what_memory_says():
+@pytest.mark.xdist_group("dask in process")
+def test_dask_gives_the_same_predictions(client):
     pd = pytest.importorskip("pandas")
     dd = pytest.importorskip("dask.dataframe")
-    distributed = pytest.importorskip("distributed")
-    frame = pd.DataFrame(GAPS, columns=[*"abc"])
-    with distributed.Client(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
-    ):
+    frame = pd.DataFrame(WITH_MISSING, columns=[*"abc"])
+    with client.as_current():
         for form in ("full", "diag"):
             assert_same_use(dd.from_pandas(frame, npartitions=3), frame, form)
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("rows", [X, GAPS], ids=["whole", "gaps"])
-def test_parts_without_rows_that_weigh_are_no_harm(form, rows):
+@pytest.mark.parametrize("rows", [X, WITH_MISSING], ids=["whole", "missing"])
+def test_partitions_without_weight_are_harmless(form, rows):
     weight = np.ones(120)
     weight[:40] = 0.0
     whole = quiet(GaussianMixture(3, covariance_type=form), rows, sample_weight=weight)
-    for cuts in ([40], [20, 30, 100], [0, 80]):
-        parts = quiet(GaussianMixture(3, covariance_type=form), in_parts(rows, cuts, weight))
+    for splits in ([40], [20, 30, 100], [0, 80]):
+        parts = quiet(GaussianMixture(3, covariance_type=form), in_partitions(rows, splits, weight))
         np.testing.assert_allclose(parts.means_, whole.means_, rtol=1e-9)
         assert parts.log_likelihood_ == pytest.approx(whole.log_likelihood_)
 
@@ -164,7 +161,7 @@ def test_parts_without_rows_that_weigh_are_no_harm(form, rows):
 # Online
 
 
-def test_batches_come_near_the_whole():
+def test_batches_come_close_to_a_fit():
     rows = groups(2, 6_000, 3, 3)[np.random.default_rng(2).permutation(6_000)]
     model = GaussianMixture(3, n_init=1)
     for part in np.array_split(rows, 60):
@@ -176,8 +173,8 @@ def test_batches_come_near_the_whole():
 
 @pytest.mark.parametrize("options", [{}, {"reg_covar": 0.5}], ids=str)
 @pytest.mark.parametrize("form", ["full", "diag", "tied", "EVI"])
-def test_a_batch_of_what_is_known_changes_nothing(form, options):
-    """EM has ended there: the same rows again are one more step of it."""
+def test_batch_of_the_training_rows_changes_nothing(form, options):
+    """EM has converged: the same rows again are one more iteration."""
     model = fitted(X, covariance_type=form, tol=1e-12, max_iter=2_000, **options)
     means, covariances = model.means_, model.covariances_
     for _ in range(5):
@@ -192,7 +189,7 @@ def quiet_partial(model, rows, **given):
         return model.partial_fit(rows, **given)
 
 
-def test_a_batch_may_miss_a_column():
+def test_batch_may_miss_a_column():
     model = GaussianMixture(3).fit(X)
     rows = X[:30].copy()
     rows[:, 1] = np.nan
@@ -201,7 +198,7 @@ def test_a_batch_may_miss_a_column():
     assert np.isfinite(model.covariances_).all()
 
 
-def test_online_needs_a_number():
+def test_partial_fit_with_a_criterion_raises():
     with pytest.raises(ValueError, match="n_components"):
         GaussianMixture("bic").partial_fit(X)
 
@@ -215,8 +212,10 @@ def test_copies_are_equal():
     copy = pickle.loads(pickle.dumps(model))
     for name in FITTED:
         np.testing.assert_array_equal(getattr(copy, name), getattr(model, name))
-    np.testing.assert_array_equal(copy.predict_proba(GAPS), model.predict_proba(GAPS))
-    assert copy.account_ == model.account_
+    np.testing.assert_array_equal(
+        copy.predict_proba(WITH_MISSING), model.predict_proba(WITH_MISSING)
+    )
+    assert copy.fit_events_ == model.fit_events_
     assert repr(copy.choice_) == repr(model.choice_)
     bare = clone(model)
     assert not hasattr(bare, "means_")
@@ -225,7 +224,7 @@ def test_copies_are_equal():
     np.testing.assert_array_equal(quiet(bare, X).means_, model.means_)
 
 
-def test_parameters_come_back_as_given():
+def test_get_params_returns_the_given_values():
     given = {"means_init": X[:3], "n_components": 3, "prior": ConjugatePrior(), "trace": True}
     model = GaussianMixture(**given)
     for name, value in given.items():
@@ -236,7 +235,7 @@ def test_parameters_come_back_as_given():
     assert "GaussianMixture" in repr(model)
 
 
-# Fits that fail
+# Failed fits
 
 FAILURES = {
     "infinity": (np.vstack([X, [[np.inf, 0, 0]]]), {}),
@@ -251,19 +250,19 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_a_fit_that_fails_leaves_the_model_as_it_was(name):
+def test_failed_fit_leaves_the_model_unchanged(name):
     rows, options = FAILURES[name]
     model = fitted(X, trace=True)
-    before, said = state(model), model.score_samples(X)
+    before, scores = state(model), model.score_samples(X)
     good = model.get_params()
     with pytest.raises((ValueError, TypeError)):
         model.set_params(responsibilities_init=None, **options).fit(rows)
     assert state(model) == before
     model.set_params(**good)
-    np.testing.assert_array_equal(model.score_samples(X), said)
+    np.testing.assert_array_equal(model.score_samples(X), scores)
 
 
-def test_a_batch_that_fails_leaves_the_model_as_it_was():
+def test_failed_batch_leaves_the_model_unchanged():
     model = GaussianMixture(3).partial_fit(X)
     before = state(model)
     for rows in (X[:, :2], np.full((4, 3), np.inf), np.zeros((0, 3))):
@@ -277,7 +276,7 @@ def test_a_batch_that_fails_leaves_the_model_as_it_was():
 @pytest.mark.parametrize(
     "call", ["predict", "predict_proba", "score_samples", "score", "bic", "aic", "icl", "impute"]
 )
-def test_a_mixture_that_is_not_fitted_says_so(call):
+def test_unfitted_mixture_raises(call):
     from sklearn.exceptions import NotFittedError
 
     with pytest.raises(NotFittedError):

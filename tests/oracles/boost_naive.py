@@ -1,7 +1,7 @@
-"""AdaBoost as a student would write it: stumps by trying all, weights as fractions.
+"""A naive AdaBoost: exhaustive search of stumps, weights as fractions.
 
-With a learning rate of 1 the discrete rules multiply weights by rational numbers, so that every
-weight is a fraction.
+With a learning rate of 1 the discrete algorithms multiply weights by rational numbers, so that
+every weight is a fraction.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def class_weights(rows, labels, weights, n_classes):
 
 
 def gini_terms(cell):
-    """Weight of a node less its weighted Gini impurity."""
+    """Return the weight of a node minus its weighted Gini impurity."""
     total = sum(cell)
     return sum(w * w for w in cell) / total if total else Fraction(0)
 
@@ -43,7 +43,7 @@ def heaviest(cell):
 
 
 def all_stumps(X, labels, weights, n_classes):
-    """Every stump with what its two sides come to, from the first column and the lowest cut on."""
+    """Yield every stump and the class weights of its sides, by column and threshold."""
     for column in range(len(X[0])):
         values = sorted({row[column] for row in X})
         for below, above in pairwise(values):
@@ -60,25 +60,25 @@ def error_of(wrong, weights):
     return sum((w for w, bad in zip(weights, wrong, strict=True) if bad), Fraction(0))
 
 
-def say(error, n_guesses):
-    """What a member has to say: SAMME's alpha, which for two classes is that of M1."""
-    return log((1 - error) / error) + log(n_guesses - 1)
+def estimator_weight(error, n_classes):
+    """Return alpha of SAMME, which for two classes is that of AdaBoost.M1."""
+    return log((1 - error) / error) + log(n_classes - 1)
 
 
-def next_weights(wrong, weights, n_guesses):
-    """Wrong rows times e^alpha, then all as shares of 1."""
+def next_weights(wrong, weights, n_classes):
+    """Multiply the weights of wrong rows by e^alpha and normalize all."""
     error = error_of(wrong, weights)
-    factor = (1 - error) / error * (n_guesses - 1)
+    factor = (1 - error) / error * (n_classes - 1)
     grown = [w * factor if bad else w for w, bad in zip(weights, wrong, strict=True)]
     total = sum(grown)
     return [w / total for w in grown]
 
 
-def real_weights(shares, labels, weights, rate):
-    """SAMME.R, step 2 d, word for word; floats."""
-    n_classes, eps = len(shares[0]), 2.0**-52
+def samme_r_weights(probabilities, labels, weights, rate):
+    """Compute step 2 (d) of SAMME.R as written in the paper, in floats."""
+    n_classes, eps = len(probabilities[0]), 2.0**-52
     grown = []
-    for p, label, weight in zip(shares, labels, weights, strict=True):
+    for p, label, weight in zip(probabilities, labels, weights, strict=True):
         coded = [1.0 if k == label else -1.0 / (n_classes - 1) for k in range(n_classes)]
         inner = sum(c * log(max(q, eps)) for c, q in zip(coded, p, strict=True))
         grown.append(weight * exp(-rate * (n_classes - 1) / n_classes * inner))
@@ -86,12 +86,12 @@ def real_weights(shares, labels, weights, rate):
     return [w / total for w in grown]
 
 
-def r2_weights(told, target, weights, rate, loss):
-    """One round of AdaBoost.R2: average loss, say, next weights; floats."""
-    residuals = [abs(a - b) for a, b in zip(told, target, strict=True)]
-    shares = [r / max(residuals) for r in residuals]
-    kinds = {"linear": lambda s: s, "square": lambda s: s * s, "exponential": lambda s: 1 - exp(-s)}
-    losses = [kinds[loss](s) for s in shares]
+def r2_weights(predicted, target, weights, rate, loss):
+    """Compute a round of AdaBoost.R2: average loss, estimator weight and next weights."""
+    residuals = [abs(a - b) for a, b in zip(predicted, target, strict=True)]
+    relative = [r / max(residuals) for r in residuals]
+    kinds = {"linear": lambda r: r, "square": lambda r: r * r, "exponential": lambda r: 1 - exp(-r)}
+    losses = [kinds[loss](r) for r in relative]
     average = sum(w * x for w, x in zip(weights, losses, strict=True))
     beta = average / (1 - average)
     grown = [w * beta ** (rate * (1 - x)) for w, x in zip(weights, losses, strict=True)]

@@ -1,7 +1,7 @@
-"""The draws of a forest, each by its key: the same key gives the same draw, whoever asks and when.
+"""Naive versions of the keyed draws of a forest: the same key always gives the same draw.
 
 Nothing of Ceiba is used here. A draw is a block of four 32-bit words made of three numbers: a
-seed, a *stream* (what is drawn) and the draw's own number.
+seed, a *stream* (the purpose of the draw) and the number of the draw.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from fractions import Fraction
 
 WORD, LONG = 2**32, 2**64
 
-# Streams: the letters of what is drawn.
+# Streams, named by ASCII letters.
 TREE = 0x666F72657374  # "forest": seeds of trees
 BOOT = 0x626F6F74  # rows with replacement
 SUBSET = 0x737562  # rows without
 NODE_COLUMNS = 0x636F6C756D6E73
 TREE_COLUMNS = 0x7472656566656174
 PATH = 0x70617468
-CUTS = 0x63757473
+THRESHOLDS = 0x63757473
 PERMUTE = 0x7065726D
 
 ROOT = 1  # the path of every root
 
 
 def philox(seed, stream, number):
-    """Four words: Philox 4x32 with ten rounds (Salmon, Moraes, Dror & Shaw 2011, SC'11)."""
+    """Compute Philox 4x32 with ten rounds (Salmon, Moraes, Dror & Shaw 2011, SC'11)."""
     c = [number % WORD, number >> 32, stream % WORD, stream >> 32]
     k0, k1 = seed % WORD, seed >> 32
     for _ in range(10):
@@ -48,7 +48,7 @@ def keyed(seed, stream, number):
 
 
 def uniform(seed, stream, number):
-    """A number between 0 and 1: the middle of one of 2^52 cells."""
+    """Return a number between 0 and 1: the center of one of 2^52 cells."""
     return (keyed(seed, stream, number) // 2**12 + 0.5) * 2.0**-52
 
 
@@ -56,12 +56,12 @@ def uniform(seed, stream, number):
 
 
 def tree_seed(forest_seed, t):
-    """The seed of the forest's tree number t."""
+    """Return the seed of tree number t of a forest."""
     return keyed(forest_seed, TREE, t)
 
 
 def branch_path(path, branch):
-    """The key of a node's branch, from that of the node."""
+    """Return the key of a node's branch from that of the node."""
     return keyed(path, PATH, branch)
 
 
@@ -69,7 +69,7 @@ def branch_path(path, branch):
 
 
 def drawn_row(seed, d, weights):
-    """The row of draw d: so far along the weights, laid end to end, as its half of a block says."""
+    """Return the row of draw d, whose half of a block is a point of the cumulative weights."""
     words = philox(seed, BOOT, d // 2)
     u = odd_half(words) if d % 2 else even_half(words)
     point, end = Fraction(u, LONG) * sum(weights), 0
@@ -77,11 +77,11 @@ def drawn_row(seed, d, weights):
         end += weight
         if point < end:
             return row
-    raise ValueError("No weight, no row.")
+    raise ValueError("weights must have a positive sum.")
 
 
 def bootstrap(seed, weights, draws):
-    """How often each row is drawn, with replacement."""
+    """Return how often each row is drawn, with replacement."""
     counts = [0] * len(weights)
     for d in range(draws):
         counts[drawn_row(seed, d, weights)] += 1
@@ -89,7 +89,7 @@ def bootstrap(seed, weights, draws):
 
 
 def subset(seed, n, draws):
-    """Rows drawn without replacement, ascending: those with the smallest keys."""
+    """Return rows drawn without replacement, ascending: those with the smallest keys."""
     keys = sorted((keyed(seed, SUBSET, row), row) for row in range(n))
     return sorted(row for _, row in keys[:draws])
 
@@ -98,7 +98,7 @@ def subset(seed, n, draws):
 
 
 def shuffled(items, seed, stream):
-    """All items in drawn order: each place takes one of those that are left, by its own word."""
+    """Shuffle items: each position takes one of the remaining items, by its own word."""
     order = list(items)
     for i in range(len(order)):
         word = philox(seed, stream, i // 4)[i % 4]
@@ -108,18 +108,18 @@ def shuffled(items, seed, stream):
 
 
 def columns_of_tree(seed, n_columns, wanted):
-    """The columns that a tree may use, ascending."""
+    """Return the columns that a tree uses, ascending."""
     return sorted(shuffled(range(n_columns), seed, TREE_COLUMNS)[:wanted])
 
 
 def columns_of_node(seed, path, usable):
-    """The columns that a node of a tree may look at, in drawn order."""
+    """Return the columns of a node in drawn order."""
     return shuffled(usable, seed ^ path, NODE_COLUMNS)
 
 
-def drawn_cuts(seed, path, column, n, low, high):
-    """``n`` thresholds between the least and the largest value of a column in a node, ascending."""
-    draws = [uniform(seed ^ path, CUTS, column << 32 | i) for i in range(n)]
+def drawn_thresholds(seed, path, column, n, low, high):
+    """Return ``n`` thresholds between the smallest and largest value in a node, ascending."""
+    draws = [uniform(seed ^ path, THRESHOLDS, column << 32 | i) for i in range(n)]
     return sorted(low + u * (high - low) for u in draws)
 
 
@@ -127,7 +127,7 @@ def drawn_cuts(seed, path, column, n, low, high):
 
 
 def permutation(seed, column, repeat, n):
-    """Whose value each of n rows gets: Fisher and Yates's shuffle from the end."""
+    """Return whose value each of n rows gets: a Fisher-Yates shuffle from the end."""
     stream = PERMUTE ^ (column << 32) ^ (repeat << 56)
     order = list(range(n))
     for i in range(n - 1, 0, -1):

@@ -1,4 +1,4 @@
-"""Fitting Ceiba's forests on the oracle's tables, and following rows through them."""
+"""Fit Ceiba's forests to the tables of the oracle, and compare their predictions."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import asdict
 import numpy as np
 
 from ceiba import RandomForestClassifier, RandomForestRegressor
-from tests.oracles.forest_naive import mean_told
+from tests.oracles.forest_naive import mean_prediction
 from tests.oracles.forest_walk import EXACT
 
-# What a naive tree knows and a forest does not offer: all of these are as they are.
+# Options of a naive tree that a forest does not have.
 FIXED = ("splits", "growth", "min_impurity_split")
 OF_CLASSES = ("class_weight", "leaf_probability")
 
 
 def parameters(options, n_classes):
-    """The estimator's parameters for the options of a naive forest."""
+    """Return the estimator's parameters for the options of a naive forest."""
     given = {name: value for name, value in asdict(options).items() if name not in FIXED}
     given["random_state"] = given.pop("seed")
     if isinstance(given["class_weight"], list | tuple):
@@ -28,28 +28,28 @@ def parameters(options, n_classes):
 
 def estimator(options, n_classes, **more):
     kind = RandomForestRegressor if n_classes is None else RandomForestClassifier
-    # Threads would only wait for each other on tables this small.
+    # Threads do not help on tables this small.
     return kind(**{**parameters(options, n_classes), "n_jobs": 1, **more})
 
 
 def fit(table, options, **more):
-    """Ceiba's forest with the naive forest's options."""
+    """Fit Ceiba's forest with the options of a naive forest."""
     model = estimator(options, table.target.n_classes, **more)
     return model.fit(table.frame, table.y, sample_weight=table.sample_weight)
 
 
 def assert_forest_predictions(model, members, table):
-    """Leaves, mean probabilities or numbers, and classes of all rows are those of the naive way.
+    """Check leaves, mean probabilities or numbers, and classes of all rows.
 
     ``members`` are the trees of the fitted forest, as `assert_forest` returns them.
     """
     frame, rows = table.frame, [table.row(i) for i in range(len(table.y))]
     leaves = [[member.leaf(row) for member in members] for row in rows]
     assert model.apply(frame).tolist() == leaves
-    told = np.array([[float(p) for p in mean_told(members, row)] for row in rows])
+    expected = np.array([[float(p) for p in mean_prediction(members, row)] for row in rows])
     if table.target.n_classes is None:
-        np.testing.assert_allclose(model.predict(frame), told[:, 0], rtol=EXACT, atol=EXACT)
+        np.testing.assert_allclose(model.predict(frame), expected[:, 0], rtol=EXACT, atol=EXACT)
         return
     found = model.predict_proba(frame)
-    np.testing.assert_allclose(found, told, rtol=EXACT, atol=EXACT)
+    np.testing.assert_allclose(found, expected, rtol=EXACT, atol=EXACT)
     np.testing.assert_array_equal(model.predict(frame), model.classes_[found.argmax(axis=1)])

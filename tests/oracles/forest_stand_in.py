@@ -1,4 +1,4 @@
-"""A naive forest behind the accessors of a fitted one, so that the walk itself can be tested."""
+"""A naive forest with the interface of a fitted one, to test the comparison itself."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 
 from tests.oracles.forest_naive import grow_forest
-from tests.oracles.tree_stand_in import StandInTree
+from tests.oracles.tree_naive_model import NaiveTree
 
 
-class StandInMember(StandInTree):
-    """The arrays of a tree that a forest keeps, and the words of each split."""
+class StandInMember(NaiveTree):
+    """A naive tree with the arrays of a fitted tree."""
 
     def __init__(self, member):
         self.problem, self.nodes = member.problem, member.nodes
@@ -23,12 +23,12 @@ class StandInMember(StandInTree):
 
 
 class StandInForest:
-    """What `assert_forest` asks of a model, answered from `grow_forest`."""
+    """A naive forest with the attributes that `assert_forest` uses."""
 
     def __init__(self, problem):
         self.members = grow_forest(problem)
-        seeds = [[member.seed, len(problem.target.values)] for member in self.members]
-        self.forest_ = SimpleNamespace(keys=np.array(seeds, dtype=np.uint64))
+        seeds = np.array([member.seed for member in self.members], dtype=np.uint64)
+        self.forest_ = SimpleNamespace(tree_seeds=seeds)
         self.trees = [StandInMember(member) for member in self.members]
 
     def tree(self, t):

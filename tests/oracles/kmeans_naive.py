@@ -1,7 +1,7 @@
-"""k-means as a student would write it: lists of rows, loops, one formula at a time.
+"""Naive k-means: lists of rows, loops, one formula at a time.
 
-A row is a list of numbers in which NaN is a gap. Nothing of Ceiba is used here, not even its random
-numbers: the counter-based generator is written out as well.
+A row is a list of numbers in which NaN is missing. Nothing of Ceiba is used here: the
+counter-based random number generator is written out as well.
 """
 
 from __future__ import annotations
@@ -45,59 +45,59 @@ def observed(value):
     return not math.isnan(value)
 
 
-def squared(row, centre):
+def squared(row, center):
     """Squared distance over the columns that the row has."""
     total = 0.0
-    for x, c in zip(row, centre, strict=True):
+    for x, c in zip(row, center, strict=True):
         if observed(x):
             total += (x - c) * (x - c)
     return total
 
 
-def exact_squared(row, centre):
+def exact_squared(row, center):
     """The same without any rounding."""
-    pairs = [(x, c) for x, c in zip(row, centre, strict=True) if observed(x)]
+    pairs = [(x, c) for x, c in zip(row, center, strict=True) if observed(x)]
     return sum(((Fraction(x) - Fraction(c)) ** 2 for x, c in pairs), Fraction(0))
 
 
-def scaled_distance(row, centre):
+def scaled_distance(row, center):
     """Distance scaled up from the columns that the row has to all of them."""
     there = sum(observed(x) for x in row)
-    return math.sqrt(squared(row, centre) * len(row) / there)
+    return math.sqrt(squared(row, center) * len(row) / there)
 
 
-def first_least(values):
-    """Place of the least value; of equal ones the first."""
+def first_smallest(values):
+    """Index of the smallest value; ties go to the first."""
     best = 0
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         if value < values[best]:
-            best = place
+            best = index
     return best
 
 
-def label(row, centres):
-    return first_least([squared(row, centre) for centre in centres])
+def label(row, centers):
+    return first_smallest([squared(row, center) for center in centers])
 
 
-def labels(rows, centres):
-    return [label(row, centres) for row in rows]
+def labels(rows, centers):
+    return [label(row, centers) for row in rows]
 
 
-def exact_labels(rows, centres):
-    """Labels in exact arithmetic: what rounding may never change."""
-    return [first_least([exact_squared(row, centre) for centre in centres]) for row in rows]
+def exact_labels(rows, centers):
+    """Labels in exact arithmetic, which rounding must not change."""
+    return [first_smallest([exact_squared(row, center) for center in centers]) for row in rows]
 
 
-def inertia(rows, weights, centres):
-    """Weighted sum of squared distances to the nearest centre."""
+def inertia(rows, weights, centers):
+    """Weighted sum of squared distances to the nearest center."""
     return math.fsum(
-        weight * squared(row, centres[label(row, centres)])
+        weight * squared(row, centers[label(row, centers)])
         for row, weight in zip(rows, weights, strict=True)
     )
 
 
 def column_weights(rows, weights, own, k):
-    """For each centre and column the weight of what its rows have there."""
+    """Weight of the observed values per center and column."""
     d = len(rows[0])
     return [
         [
@@ -111,7 +111,7 @@ def column_weights(rows, weights, own, k):
 
 
 def column_sums(rows, weights, own, k, offset):
-    """For each centre and column the weighted sum of its rows, relative to an offset."""
+    """Weighted sum of the rows per center and column, relative to an offset."""
     d = len(rows[0])
     return [
         [
@@ -126,19 +126,19 @@ def column_sums(rows, weights, own, k, offset):
     ]
 
 
-def means(rows, weights, own, centres):
-    """The mean of each centre's rows; a coordinate that none of them has stays."""
-    k, zero = len(centres), [0.0] * len(rows[0])
+def means(rows, weights, own, centers):
+    """Mean of each center's rows; an unobserved coordinate keeps its value."""
+    k, zero = len(centers), [0.0] * len(rows[0])
     total = column_weights(rows, weights, own, k)
     summed = column_sums(rows, weights, own, k, zero)
     return [
-        [s / w if w > 0 else c for s, w, c in zip(summed[i], total[i], centres[i], strict=True)]
+        [s / w if w > 0 else c for s, w, c in zip(summed[i], total[i], centers[i], strict=True)]
         for i in range(k)
     ]
 
 
 def moments(rows, weights):
-    """For each column: weight, mean, centred sum of squares, least and most; nothing is rounded."""
+    """Weight, mean, centered sum of squares, minimum and maximum per column, without rounding."""
     found = []
     for j in range(len(rows[0])):
         pairs = [
@@ -160,12 +160,12 @@ def moments(rows, weights):
 # Lloyd's algorithm
 
 
-def repair(rows, weights, own, centres):
-    """Each empty cluster takes the row farthest from its centre, unless that row is alone there."""
+def relocate(rows, weights, own, centers):
+    """Move the row farthest from its center, unless it is alone there, to each empty cluster."""
     own = list(own)
-    far = [squared(row, centres[o]) for row, o in zip(rows, own, strict=True)]
+    far = [squared(row, centers[o]) for row, o in zip(rows, own, strict=True)]
     order = sorted(range(len(rows)), key=lambda i: (-far[i], i))
-    for empty in [c for c in range(len(centres)) if c not in own]:
+    for empty in [c for c in range(len(centers)) if c not in own]:
         for i in order:
             if far[i] > 0 and own.count(own[i]) > 1:
                 own[i] = empty
@@ -174,97 +174,97 @@ def repair(rows, weights, own, centres):
     return own
 
 
-def lloyd(rows, weights, centres, tol, max_iter):
-    """Frames of all steps and the centres at the end."""
+def lloyd(rows, weights, centers, tol, max_iter):
+    """Frames of all iterations and the final centers."""
     frames, before = [], None
     for _ in range(max_iter):
-        own = labels(rows, centres)
+        own = labels(rows, centers)
         frames.append(
             {
-                "centres": centres,
+                "centers": centers,
                 "labels": own,
-                "inertia": inertia(rows, weights, centres),
+                "inertia": inertia(rows, weights, centers),
                 "moved": sum(before is None or a != before[i] for i, a in enumerate(own)),
             }
         )
         before = own
-        moved = means(rows, weights, repair(rows, weights, own, centres), centres)
-        shift = sum(squared(a, b) for a, b in zip(moved, centres, strict=True))
-        centres = moved
+        moved = means(rows, weights, relocate(rows, weights, own, centers), centers)
+        shift = sum(squared(a, b) for a, b in zip(moved, centers, strict=True))
+        centers = moved
         if shift <= tol:
             break
-    return frames, centres
+    return frames, centers
 
 
 def tolerance(rows, weights, tol):
-    """A share of the columns' mean variance."""
+    """A fraction of the columns' mean variance."""
     variances = [squares / weight for weight, _, squares, _, _ in moments(rows, weights)]
     return tol * math.fsum(variances) / len(variances)
 
 
-def running_mean(centres, seen, rows, weights):
-    """One batch of mini-batch k-means: centres go to the mean of all they have been given."""
-    own = labels(rows, centres)
-    k = len(centres)
+def running_mean(centers, seen, rows, weights):
+    """One batch of mini-batch k-means: move centers to the mean of all their rows so far."""
+    own = labels(rows, centers)
+    k = len(centers)
     new = column_weights(rows, weights, own, k)
     summed = column_sums(rows, weights, own, k, [0.0] * len(rows[0]))
     total = [[s + w for s, w in zip(*pair, strict=True)] for pair in zip(seen, new, strict=True)]
     moved = [
         [
             (c * s + x) / t if t > 0 else c
-            for c, s, x, t in zip(centres[i], seen[i], summed[i], total[i], strict=True)
+            for c, s, x, t in zip(centers[i], seen[i], summed[i], total[i], strict=True)
         ]
         for i in range(k)
     ]
     return moved, total
 
 
-# The start
+# Initialization
 
 
-def race(rates, seed, run, step, places):
-    """Rows in the order of their exponential finish times; a row of rate zero does not run."""
+def draw_order(rates, seed, run, step, n_drawn):
+    """Rows in the order of their exponential keys; a row of rate zero is never drawn."""
     stream = run * 2**32 + step
-    times = [
+    keys = [
         (-math.log(uniform(seed, stream, i)) / rate, i) for i, rate in enumerate(rates) if rate > 0
     ]
-    return [row for _, row in sorted(times)[:places]]
+    return [row for _, row in sorted(keys)[:n_drawn]]
 
 
 def filled(row, mean):
-    """A row with the columns' means in its gaps: a centre has no gaps."""
+    """A row with the columns' means in index of missing values."""
     return [x if observed(x) else m for x, m in zip(row, mean, strict=True)]
 
 
 def random_rows(rows, weights, k, seed, run=0):
     """Different rows, drawn by their weights."""
     mean = [column[1] for column in moments(rows, weights)]
-    return [filled(rows[i], mean) for i in race(weights, seed, run, 0, k)]
+    return [filled(rows[i], mean) for i in draw_order(weights, seed, run, 0, k)]
 
 
 def rates_with(rows, weights, nearest, candidate):
-    """Weight times squared distance to the nearest centre, were the candidate one of them."""
+    """Weight times squared distance to the nearest center, the candidate included."""
     return [
         w * min(d, squared(row, candidate))
         for row, w, d in zip(rows, weights, nearest, strict=True)
     ]
 
 
-def plus_plus(rows, weights, k, seed, run=0):
-    """Greedy k-means++: of a few candidates the one that leaves the least potential."""
+def kmeans_plusplus(rows, weights, k, seed, run=0):
+    """Greedy k-means++: of a few candidates the one that leaves the smallest potential."""
     mean = [column[1] for column in moments(rows, weights)]
-    trials = 2 + int(math.log(k))
+    n_trials = 2 + int(math.log(k))
     chosen, nearest = [], [math.inf] * len(rows)
     candidates = random_rows(rows, weights, 1, seed, run)
     while True:
         rates = [rates_with(rows, weights, nearest, candidate) for candidate in candidates]
-        best = first_least([math.fsum(rate) for rate in rates])
+        best = first_smallest([math.fsum(rate) for rate in rates])
         chosen.append(candidates[best])
         if len(chosen) == k:
             return chosen
         nearest = [min(d, squared(row, chosen[-1])) for row, d in zip(rows, nearest, strict=True)]
-        runners = race(rates[best], seed, run, len(chosen), trials)
-        candidates = [filled(rows[i], mean) for i in runners]
+        drawn = draw_order(rates[best], seed, run, len(chosen), n_trials)
+        candidates = [filled(rows[i], mean) for i in drawn]
         if not candidates:
-            # Every row lies on a centre: the rest repeat some.
+            # Every row lies on a center: the remaining centers repeat rows.
             return (chosen + random_rows(rows, weights, k, seed, run))[:k]

@@ -1,4 +1,4 @@
-"""Bayes' rule with one Gaussian a class, by hand: quadratic with own covariances, linear with one.
+"""Naive discriminant analysis: quadratic with own covariances, linear with a shared one.
 
 Covariances are the likeliest ones (divided by the number of rows, not by one less).
 """

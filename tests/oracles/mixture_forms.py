@@ -1,7 +1,7 @@
 """The M step of each covariance form, as Celeux & Govaert (1995) write it.
 
 A covariance is volume x shape x orientation: lambda D A D', with A diagonal of determinant 1. The
-three letters of a form say whether each is equal (E) or varies (V) between components, or is the
+three letters of a form mark each as equal (E) or varying (V) between components, or the
 identity (I). Each function takes the components' sizes N (K,) and scatters W (K, d, d) about their
 means and gives (K, d, d) covariances.
 
@@ -37,9 +37,9 @@ FORMS = (
 )
 SPHERICAL = ("EII", "VII")
 DIAGONAL = ("EEI", "VEI", "EVI", "VVI")
-# Each component's own determinant counts, which must not vanish.
+# Forms that need each component's own determinant, which must not be zero.
 RAISED_FIRST = ("EVI", "EVV", "EEV", "VEV")
-# The shape that they share comes from all scatters together.
+# Forms whose shared shape comes from all scatters together.
 RAISED_TOGETHER = ("VEI", "VEE")
 
 
@@ -50,12 +50,12 @@ def root(matrix: Array) -> float:
 
 
 def diagonals(W: Array) -> Array:
-    """The matrices without what is off their diagonals."""
+    """The diagonal parts of matrices."""
     return np.array([np.diag(np.diag(scatter)) for scatter in W])
 
 
 def eigen(matrix: Array) -> tuple[Array, Array]:
-    """Eigenvalues from the largest down, and the vectors as columns.
+    """Eigenvalues in descending order, and the vectors as columns.
 
     With the widest columns first the small eigenvalues of columns in different units keep their
     digits, which they otherwise lose to the largest one.
@@ -96,7 +96,7 @@ def equal_volume(N: Array, W: Array) -> Array:
 
 
 def own_volumes(N: Array, W: Array) -> Array:
-    """Own volumes, one matrix of determinant 1: each is best given the other, in turns."""
+    """Own volumes, one matrix of determinant 1, by alternation."""
     d = W.shape[1]
     volumes = np.array([np.trace(w) for w in W]) / (d * N)
     for _ in range(1000):
@@ -110,7 +110,7 @@ def own_volumes(N: Array, W: Array) -> Array:
 
 
 def own_axes(W: Array, solve: Any, N: Array) -> Array:
-    """Solve for the scatters' eigenvalues, then give each component its own axes again."""
+    """Solve for the scatters' eigenvalues, then rotate back to each component's axes."""
     pairs = [eigen(w) for w in W]
     straight = solve(N, np.array([np.diag(values) for values, _ in pairs]))
     return np.array(
@@ -119,7 +119,7 @@ def own_axes(W: Array, solve: Any, N: Array) -> Array:
 
 
 def latent(N: Array, W: Array, q: int) -> Array:
-    """The q widest axes stay; all others get their mean variance."""
+    """Keep the q largest axes; the others get their mean variance."""
     found = []
     for n, w in zip(N, W, strict=True):
         values, vectors = eigen(w / n)
@@ -129,7 +129,7 @@ def latent(N: Array, W: Array, q: int) -> Array:
 
 
 def solve(form: str, N: Array, W: Array, q: int = 1) -> Array:
-    """The covariances of the form that make sizes N and scatters W likeliest."""
+    """Maximum likelihood covariances of the form for sizes N and scatters W."""
     if form == "ppca":
         return latent(N, W, q)
     if form in ("EEV", "VEV"):
@@ -152,7 +152,7 @@ def solve(form: str, N: Array, W: Array, q: int = 1) -> Array:
 
 
 def raised(form: str, covariance: Array, floor: float, s2: Array) -> Array:
-    """No less than a share of the columns' variances, in the terms of the form."""
+    """Raise a covariance to a fraction of the columns' variances."""
     round_ = form in (*SPHERICAL, "ppca")
     scale = np.sqrt(np.full(len(s2), s2.mean()) if round_ else s2)
     standard = covariance / np.outer(scale, scale)
@@ -182,7 +182,7 @@ def solve_raised(
 
 
 def covariance_parameters(form: str, k: int, d: int, q: int = 1) -> int:
-    """How many numbers the covariances of a form are free to choose."""
+    """Number of free parameters of the covariances of a form."""
     turn, matrix = d * (d - 1) // 2, d * (d + 1) // 2
     return {
         "EII": 1,

@@ -1,6 +1,6 @@
-"""EM for Gaussian mixtures as a student would write it: row by row, one formula at a time.
+"""Naive EM for Gaussian mixtures: row by row, one formula at a time.
 
-Rows are a float64 array in which NaN is a gap; weights are one number a row, or None for ones.
+Rows are a float64 array in which NaN is missing; weights are one number per row, or None for ones.
 Nothing of Ceiba is used here.
 
 References
@@ -43,8 +43,8 @@ class Prior:
 
 
 @dataclass(frozen=True)
-class Rules:
-    """What a fit keeps to: the form and how covariances are kept from collapse."""
+class Config:
+    """Covariance form, prior, reg_covar and floor."""
 
     form: str
     q: int = 1
@@ -70,7 +70,7 @@ def ones(X: Array, w: Array | None) -> Array:
 
 
 def column_means(X: Array, w: Array | None) -> Array:
-    """Weighted mean of what each column has."""
+    """Weighted mean of the observed values of each column."""
     there = ~np.isnan(X)
     return np.array(
         [
@@ -81,13 +81,13 @@ def column_means(X: Array, w: Array | None) -> Array:
 
 
 def column_variances(X: Array, w: Array | None) -> Array:
-    """Weighted variance of what each column has; one without scale borrows the others' mean."""
+    """Weighted variance of the observed values; a constant column gets the mean of the others."""
     s2 = column_means((X - column_means(X, w)) ** 2, w)
     return np.where(s2 > 0, s2, s2[s2 > 0].mean()) if (s2 > 0).any() else s2
 
 
 def default_prior(X: Array, w: Array | None, form: str, k: int) -> Prior:
-    """The weak prior of Fraley & Raftery (2007); gaps count as their column's mean and variance."""
+    """The default prior of Fraley & Raftery (2007); missing values count as column moments."""
     d = X.shape[1]
     mean, s2 = column_means(X, w), column_variances(X, w)
     if form in SPHERICAL:
@@ -96,31 +96,31 @@ def default_prior(X: Array, w: Array | None, form: str, k: int) -> Prior:
         scale = np.diag(s2)
     else:
         apart = Parameters(np.ones(1), mean[None], np.diag(s2)[None])
-        scale = expect(X, w, apart)[1].scatters[0] / ones(X, w).sum()
+        scale = e_step(X, w, apart)[1].scatters[0] / ones(X, w).sum()
     return Prior(mean, 0.01, d + 2, scale / k ** (2 / d))
 
 
 # E step
 
 
-def summarise(rows: list[list[Completed]], shares: Array) -> Statistics:
-    """Statistics of completed rows, each counting for its share (n, K) in every component."""
+def summarize(rows: list[list[Completed]], responsibilities: Array) -> Statistics:
+    """Statistics of completed rows, weighted by responsibilities (n, K)."""
     filled = np.array([[part.filled for part in row] for row in rows])
     unsure = np.array([[part.covariance for part in row] for row in rows])
-    sizes = shares.sum(axis=0)
-    means = np.einsum("nk,nki->ki", shares, filled) / sizes[:, None]
+    sizes = responsibilities.sum(axis=0)
+    means = np.einsum("nk,nki->ki", responsibilities, filled) / sizes[:, None]
     away = filled - means
-    scatters = np.einsum("nk,nki,nkj->kij", shares, away, away)
-    return Statistics(sizes, means, scatters + np.einsum("nk,nkij->kij", shares, unsure))
+    scatters = np.einsum("nk,nki,nkj->kij", responsibilities, away, away)
+    return Statistics(sizes, means, scatters + np.einsum("nk,nkij->kij", responsibilities, unsure))
 
 
-def expect(X: Array, w: Array | None, parameters: Parameters) -> tuple[float, Statistics]:
-    """Log-likelihood and expected statistics of the rows, with their gaps, under the parameters."""
+def e_step(X: Array, w: Array | None, parameters: Parameters) -> tuple[float, Statistics]:
+    """Log-likelihood and expected statistics of the rows under the parameters."""
     rows, v = complete_all(X, parameters), ones(X, w)
     joint = np.array([log_joint(row, parameters.weights) for row in rows])
     densities = np.array([log_sum_exp(each) for each in joint])
-    shares = v[:, None] * np.exp(joint - densities[:, None])
-    return float(v @ densities), summarise(rows, shares)
+    responsibilities = v[:, None] * np.exp(joint - densities[:, None])
+    return float(v @ densities), summarize(rows, responsibilities)
 
 
 def log_likelihood(X: Array, w: Array | None, parameters: Parameters) -> float:
@@ -128,7 +128,7 @@ def log_likelihood(X: Array, w: Array | None, parameters: Parameters) -> float:
 
 
 def log_prior(parameters: Parameters, prior: Prior | None) -> float:
-    """What the prior adds to the log-likelihood, up to a constant."""
+    """Log density of the prior, up to a constant."""
     if prior is None:
         return 0.0
     d, total = len(prior.mean), 0.0
@@ -140,26 +140,26 @@ def log_prior(parameters: Parameters, prior: Prior | None) -> float:
     return float(total)
 
 
-def objective(X: Array, w: Array | None, parameters: Parameters, rules: Rules) -> float:
-    """What EM climbs: the log-likelihood, and what the prior adds."""
-    return log_likelihood(X, w, parameters) + log_prior(parameters, rules.prior)
+def objective(X: Array, w: Array | None, parameters: Parameters, config: Config) -> float:
+    """The objective of EM: log-likelihood plus log prior."""
+    return log_likelihood(X, w, parameters) + log_prior(parameters, config.prior)
 
 
 # M step
 
 
-def maximise(statistics: Statistics, rules: Rules, s2: Array) -> Parameters:
-    """The likeliest parameters of the form for expected statistics."""
+def m_step(statistics: Statistics, config: Config, s2: Array) -> Parameters:
+    """Maximum likelihood (or a posteriori) parameters for expected statistics."""
     N, m, W = statistics.sizes, statistics.means, statistics.scatters
     weights, means = N / N.sum(), m
-    if rules.prior is not None:
-        N, means, W = with_prior(statistics, rules.prior)
-    covariances = solve_raised(rules.form, N, W, rules.q, rules.reg_covar, rules.floor, s2)
+    if config.prior is not None:
+        N, means, W = with_prior(statistics, config.prior)
+    covariances = solve_raised(config.form, N, W, config.q, config.reg_covar, config.floor, s2)
     return Parameters(weights, means, covariances)
 
 
 def with_prior(statistics: Statistics, prior: Prior) -> tuple[Array, Array, Array]:
-    """Sizes, means and scatters that stand for the posterior's mode."""
+    """Sizes, means and scatters whose maximum likelihood is the posterior mode."""
     N, m, kappa = statistics.sizes, statistics.means, prior.shrinkage
     d = m.shape[1]
     away = m - prior.mean
@@ -172,28 +172,28 @@ def with_prior(statistics: Statistics, prior: Prior) -> tuple[Array, Array, Arra
     return N + prior.degrees + d + 2, means, statistics.scatters + prior.scale + pull
 
 
-def step(
-    X: Array, w: Array | None, parameters: Parameters, rules: Rules
+def iterate(
+    X: Array, w: Array | None, parameters: Parameters, config: Config
 ) -> tuple[float, Parameters]:
-    """Log-likelihood of the parameters, and the parameters after one step of EM."""
-    value, statistics = expect(X, w, parameters)
-    return value, maximise(statistics, rules, column_variances(X, w))
+    """Log-likelihood of the parameters, and the parameters after one iteration of EM."""
+    value, statistics = e_step(X, w, parameters)
+    return value, m_step(statistics, config, column_variances(X, w))
 
 
 def run(
-    X: Array, w: Array | None, parameters: Parameters, rules: Rules, n: int
+    X: Array, w: Array | None, parameters: Parameters, config: Config, n: int
 ) -> list[Parameters]:
-    """The start and the parameters after each of n steps."""
+    """The initial parameters and those after each of n iterations."""
     found = [parameters]
     for _ in range(n):
-        found.append(step(X, w, found[-1], rules)[1])
+        found.append(iterate(X, w, found[-1], config)[1])
     return found
 
 
-def climb(
-    X: Array, w: Array | None, parameters: Parameters, rules: Rules, tol: float, max_iter: int
+def fit_until_converged(
+    X: Array, w: Array | None, parameters: Parameters, config: Config, tol: float, max_iter: int
 ) -> tuple[Parameters, int, bool]:
-    """Steps until the objective hardly changes: parameters, M steps, whether it came to rest.
+    """Iterate until the objective converges; return parameters, iterations and convergence.
 
     The change is measured against the objective as if every column had variance 1, so that the
     units of the columns do not matter, but at least against the rows' weight.
@@ -202,15 +202,15 @@ def climb(
     units = float((v[:, None] * ~np.isnan(X)).sum(axis=0) @ np.log(column_variances(X, w))) / 2
     before = None
     for done in range(max_iter):
-        value, better = step(X, w, parameters, rules)
-        now = value + log_prior(parameters, rules.prior)
+        value, better = iterate(X, w, parameters, config)
+        now = value + log_prior(parameters, config.prior)
         if before is not None and abs(now - before) < tol * max(abs(now + units), v.sum()):
             return parameters, done, True
         parameters, before = better, now
     return parameters, max_iter, False
 
 
-# Criteria: the less the better
+# Criteria, of which smaller values are better
 
 
 def n_parameters(form: str, k: int, d: int, q: int = 1) -> int:
@@ -223,19 +223,19 @@ def shape(parameters: Parameters) -> tuple[int, int]:
     return k, d
 
 
-def aic(X: Array, w: Array | None, parameters: Parameters, rules: Rules) -> float:
-    p = n_parameters(rules.form, *shape(parameters), rules.q)
+def aic(X: Array, w: Array | None, parameters: Parameters, config: Config) -> float:
+    p = n_parameters(config.form, *shape(parameters), config.q)
     return -2 * log_likelihood(X, w, parameters) + 2 * p
 
 
-def bic(X: Array, w: Array | None, parameters: Parameters, rules: Rules) -> float:
-    p = n_parameters(rules.form, *shape(parameters), rules.q)
+def bic(X: Array, w: Array | None, parameters: Parameters, config: Config) -> float:
+    p = n_parameters(config.form, *shape(parameters), config.q)
     return -2 * log_likelihood(X, w, parameters) + p * float(np.log(ones(X, w).sum()))
 
 
-def icl(X: Array, w: Array | None, parameters: Parameters, rules: Rules) -> float:
+def icl(X: Array, w: Array | None, parameters: Parameters, config: Config) -> float:
     """BIC with the posteriors' entropy added twice (Biernacki, Celeux & Govaert 2000)."""
     entropy = 0.0
     for weight, row in zip(ones(X, w), responsibilities(X, parameters), strict=True):
         entropy -= weight * sum(r * np.log(r) for r in row if r > 0)
-    return bic(X, w, parameters, rules) + 2 * entropy
+    return bic(X, w, parameters, config) + 2 * entropy

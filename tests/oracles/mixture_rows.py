@@ -1,7 +1,7 @@
-"""One row under one Gaussian: its log density, what its gaps are expected to hold, how surely.
+"""One row under one Gaussian: log density, and conditional moments of missing values.
 
-A gap is NaN. Everything here follows from two facts: a Gaussian's marginal keeps the observed part
-of mean and covariance, and the missing part given the observed one is Gaussian again.
+A missing value is NaN. Everything here follows from two facts: a Gaussian's marginal keeps the
+observed part of mean and covariance, and the missing part given the observed one is Gaussian again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Completed:
-    """A row under one component: log density of what it has, its gaps filled, their covariance."""
+    """A row under one component: log density, the filled row, and conditional covariance."""
 
     log_density: float
     filled: Array
@@ -36,7 +36,7 @@ class Completed:
 
 
 def complete(x: Array, mean: Array, covariance: Array) -> Completed:
-    """Condition a Gaussian on the columns that the row has."""
+    """Condition a Gaussian on the observed columns."""
     there = ~np.isnan(x)
     if not there.any():
         return Completed(0.0, mean.copy(), covariance.copy())
@@ -78,7 +78,7 @@ def log_densities(X: Array, parameters: Parameters) -> Array:
 
 
 def row_responsibilities(row: list[Completed], weights: Array) -> Array:
-    """Posterior of the components given what the row has."""
+    """Posterior of the components given the observed values."""
     joint = log_joint(row, weights)
     return np.exp(joint - log_sum_exp(joint))
 
@@ -90,7 +90,7 @@ def responsibilities(X: Array, parameters: Parameters) -> Array:
 
 
 def impute(X: Array, parameters: Parameters) -> tuple[Array, Array]:
-    """Mean of each row with its gaps filled, and covariance (zero where observed).
+    """Conditional mean of each row, and covariance (zero where observed).
 
     The missing part of a mixture is a mixture: its covariance has a part within components and a
     part between them.
@@ -107,5 +107,5 @@ def impute(X: Array, parameters: Parameters) -> tuple[Array, Array]:
         means.append(mean)
         covariances.append(within + between)
     filled = np.where(np.isnan(X), np.array(means), X)
-    gap = np.isnan(X)
-    return filled, np.array(covariances) * (gap[:, :, None] & gap[:, None, :])
+    missing = np.isnan(X)
+    return filled, np.array(covariances) * (missing[:, :, None] & missing[:, None, :])

@@ -1,4 +1,4 @@
-"""Random sizes and scatters: what an M step is given."""
+"""Random sizes and scatters, the input of an M step."""
 
 from __future__ import annotations
 

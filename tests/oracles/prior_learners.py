@@ -10,21 +10,21 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from ceiba.base import Estimator
 from ceiba.base.estimator import schema_attributes
 from ceiba.data.target import Task
-from ceiba.stats import TargetSurvey, ToLabelled
+from ceiba.stats import TargetSummary, ToLabeled
 
 
 class _Prior(Estimator):
     def __init__(self, *, n_jobs: Annotated[int | None, "Threads."] = None) -> None:
         self.n_jobs = n_jobs
 
-    def _survey(self, X: Any, y: Any, sample_weight: Any) -> TargetSurvey:
-        engine, source = self._open(X, sample_weight, y=y, reset=True)
-        rows = engine.rows(source.partitions, ToLabelled(self._task))
+    def _survey(self, X: Any, y: Any, sample_weight: Any) -> TargetSummary:
+        engine, source = self._open_source(X, sample_weight, y=y, reset=True)
+        rows = engine.rows(source.partitions, ToLabeled(self._task))
         self.__dict__.update(schema_attributes(source.schema))
-        return engine.reduce(rows, TargetSurvey.of)
+        return engine.reduce(rows, TargetSummary.of)
 
     def predict(self, X: Any) -> Any:
-        _, source = self._open(X, reset=False)
+        _, source = self._open_source(X, reset=False)
         n = sum(len(part.load().table) for part in source.partitions)
         return np.full(n, self.value_)
 
@@ -37,7 +37,7 @@ class PriorClassifier(ClassifierMixin, _Prior):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         survey = self._survey(X, y, sample_weight)
         self.classes_, self.class_counts_ = survey.classes, survey.class_counts
-        self.whole_weights_ = survey.whole_weights
+        self.whole_weights_ = survey.integer_weights
         self.value_ = self.classes_[np.argmax(self.class_counts_)]
         return self
 
@@ -50,5 +50,5 @@ class MidrangeRegressor(RegressorMixin, _Prior):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         survey = self._survey(X, y, sample_weight)
         self.n_rows_ = survey.n_rows
-        self.value_ = survey.target_least / 2 + survey.target_most / 2
+        self.value_ = survey.target_min / 2 + survey.target_max / 2
         return self

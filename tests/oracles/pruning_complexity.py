@@ -1,9 +1,9 @@
-"""Cost complexity by looking at every pruned subtree.
+"""Cost-complexity paths by comparing all pruned subtrees.
 
-R_alpha(T) = R(T) + alpha |T| is a line in alpha for each subtree, so the trees that matter are the
-corners of the lower hull of the points (|T|, R(T)). `subtrees` lists all of them, which a student
-can check; `lightest` keeps for each number of leaves the least risk only, which larger trees need.
-`weakest_links` is the book's loop, everything computed anew in every round.
+R_alpha(T) = R(T) + alpha |T| is a line in alpha for each subtree T, so the path consists of the
+vertices of the lower convex hull of the points (|T|, R(T)). `subtrees` lists all of them, which can
+be checked by hand; `min_risks` keeps the minimum risk for each number of leaves, for larger trees.
+`weakest_links` is the loop of the book, with everything computed anew in every iteration.
 
 Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees", chapter 3.
 """
@@ -15,41 +15,41 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from tests.oracles.pruning_nodes import cut, inner, leaves, losses, walk
+from tests.oracles.pruning_nodes import inner, leaves, losses, make_leaves, preorder
 
 
 @dataclass(frozen=True)
-class Level:
-    """One tree of the sequence: from which alpha on, its leaves, its risk and what it splits.
+class Step:
+    """One step of a path: effective alpha, leaves, risk and inner nodes of its subtree.
 
-    ``cut`` are the weakest links that the loop cut last; the other ways do not know them.
+    ``pruned`` are the weakest links that the loop pruned last; `hull_path` leaves it empty.
     """
 
     alpha: Fraction | float
     n_leaves: int
     risk: Fraction | float
     inner: frozenset
-    cut: frozenset = field(default=frozenset(), compare=False)
+    pruned: frozenset = field(default=frozenset(), compare=False)
 
 
-# Risks of nodes as leaves, times the root's weight
+# Risks of nodes as leaves, times the weight of the root
 
 
 def error_risks(root, costs):
-    """What the rows of each node cost at least, were it a leaf."""
-    return {node["node"]: min(losses(node["value"], costs)) for node in walk(root)}
+    """Return the minimum cost of the rows of each node as a leaf."""
+    return {node["node"]: min(losses(node["value"], costs)) for node in preorder(root)}
 
 
 def gini_risks(root, costs=None):
-    """Gini impurity times weight; with costs each class weighs as much as its mistakes cost."""
+    """Return Gini impurity times weight; with costs, of altered class weights."""
     factors = [1] * len(root["value"]) if costs is None else [sum(row) for row in costs]
 
     def altered(node):
         pairs = zip(node["value"], factors, strict=True)
         return [Fraction(weight) * Fraction(factor) for weight, factor in pairs]
 
-    scale = Fraction(root["weight"]) / sum(altered(root))  # the root's weight stays
-    return {node["node"]: scale * gini_sum(altered(node)) for node in walk(root)}
+    scale = Fraction(root["weight"]) / sum(altered(root))  # keeps the weight of the root
+    return {node["node"]: scale * gini_sum(altered(node)) for node in preorder(root)}
 
 
 def gini_sum(counts):
@@ -59,8 +59,8 @@ def gini_sum(counts):
 
 
 def entropy_risks(root):
-    """In bits, rounded as logarithms are."""
-    return {node["node"]: entropy_sum(node["value"]) for node in walk(root)}
+    """Return entropy in bits times weight, in floating point."""
+    return {node["node"]: entropy_sum(node["value"]) for node in preorder(root)}
 
 
 def entropy_sum(counts):
@@ -68,11 +68,11 @@ def entropy_sum(counts):
     return -math.fsum(c * math.log2(c / total) for c in counts if c > 0)
 
 
-def squares_risks(sums):
-    """Squared deviations from the mean; ``sums`` are those of training rows, see `held`."""
+def squared_risks(sums):
+    """Return squared deviations from the mean, from `node_sums` of the training rows."""
     found = {}
-    for number, (w, wy, wyy) in enumerate(sums):
-        found[number] = wyy - wy * wy / w if w else Fraction(0)
+    for node, (w, wy, wyy) in enumerate(sums):
+        found[node] = wyy - wy * wy / w if w else Fraction(0)
     return found
 
 
@@ -80,12 +80,12 @@ def squares_risks(sums):
 
 
 def count(node):
-    """How many pruned subtrees a tree has."""
+    """Count the pruned subtrees of a tree."""
     return 1 + math.prod(map(count, node["children"])) if node["children"] else 1
 
 
 def subtrees(node):
-    """Every pruned subtree, as the set of nodes that it still splits."""
+    """List every pruned subtree as the set of its inner nodes."""
     found = [frozenset()]
     if node["children"]:
         choices = product(*map(subtrees, node["children"]))
@@ -94,37 +94,37 @@ def subtrees(node):
 
 
 def measure(root, splits, risks):
-    """Leaves and risk of the subtree that splits just these nodes."""
-    ends = leaves(cut(root, inner(root) - splits))
+    """Return leaves and risk of the subtree with these inner nodes."""
+    ends = leaves(make_leaves(root, inner(root) - splits))
     return len(ends), sum(risks[node["node"]] for node in ends)
 
 
 def smallest_at(root, risks, alpha):
-    """The smallest of all subtrees with the least R + alpha |T|; it must be the only one."""
+    """Return the smallest of all subtrees of minimum R + alpha |T|; it must be unique."""
     lines = [(s, *measure(root, s, risks)) for s in subtrees(root)]
-    least = min(risk + alpha * n for _, n, risk in lines)
-    best = [(n, s) for s, n, risk in lines if risk + alpha * n == least]
+    minimum = min(risk + alpha * n for _, n, risk in lines)
+    best = [(n, s) for s, n, risk in lines if risk + alpha * n == minimum]
     fewest = min(n for n, _ in best)
     (found,) = [s for n, s in best if n == fewest]
     return found
 
 
-# The least risk for every number of leaves
+# The minimum risk for every number of leaves
 
 
-def lightest(node, risks):
-    """For each number of leaves the subtree of least risk: its risk and its splits, linked."""
+def min_risks(node, risks):
+    """Return risk and inner nodes, as nested pairs, of the best subtree by number of leaves."""
     found = {1: (risks[node["node"]], ())}
     if not node["children"]:
         return found
-    together = {0: (0, (node["node"],))}
+    combined = {0: (0, (node["node"],))}
     for child in node["children"]:
-        together = joined(together, lightest(child, risks))
-    return together | found
+        combined = combine(combined, min_risks(child, risks))
+    return combined | found
 
 
-def joined(one, other):
-    """Both parts of a tree: leaves and risks add up."""
+def combine(one, other):
+    """Combine two disjoint parts of a tree: leaves and risks are added."""
     found = {}
     for n, (risk, splits) in one.items():
         for m, (more, further) in other.items():
@@ -134,55 +134,55 @@ def joined(one, other):
     return found
 
 
-def unlinked(links):
-    """Numbers out of nested pairs."""
-    found, waiting = set(), [links]
-    while waiting:
-        link = waiting.pop()
+def flatten(links):
+    """Return the numbers in nested pairs."""
+    found, stack = set(), [links]
+    while stack:
+        link = stack.pop()
         if isinstance(link, tuple):
-            waiting += link
+            stack += link
         else:
             found.add(link)
     return frozenset(found)
 
 
-def corners(root, risks, near=0):
-    """The sequence of trees, from the lower hull; ties up to ``near`` (a risk) are ties."""
-    best = lightest(root, risks)
+def hull_path(root, risks, tolerance=0):
+    """Return the path from the lower convex hull; ``tolerance`` of equal risks."""
+    best = min_risks(root, risks)
     n = max(best)
-    levels = [Level(0, n, best[n][0], unlinked(best[n][1]))]
+    steps = [Step(0, n, best[n][0], flatten(best[n][1]))]
     while n > 1:
         slopes = {m: (best[m][0] - best[n][0]) / (n - m) for m in best if m < n}
-        least = min(slopes.values())
-        n = min(m for m, slope in slopes.items() if slope - least <= near)
-        levels.append(Level(max(least, 0), n, best[n][0], unlinked(best[n][1])))
-    return levels
+        minimum = min(slopes.values())
+        n = min(m for m, slope in slopes.items() if slope - minimum <= tolerance)
+        steps.append(Step(max(minimum, 0), n, best[n][0], flatten(best[n][1])))
+    return steps
 
 
-# The book's loop
+# The loop of the book
 
 
-def weakest_links(root, risks, near=0):
-    """Cut all weakest links, again and again, until the root is left."""
-    node = cut(root, set())
-    levels = [level_of(node, 0, risks)]
+def weakest_links(root, risks, tolerance=0):
+    """Prune all weakest links, repeatedly, until the root is left."""
+    node = make_leaves(root, set())
+    steps = [make_step(node, 0, risks)]
     while node["children"]:
-        strengths = {n["node"]: strength(n, risks) for n in walk(node) if n["children"]}
-        least = min(strengths.values())
-        weakest = frozenset(number for number, g in strengths.items() if g - least <= near)
-        node = cut(node, weakest)
-        levels.append(level_of(node, max(least, 0), risks, weakest))
-    return levels
+        alphas = {n["node"]: effective_alpha(n, risks) for n in preorder(node) if n["children"]}
+        minimum = min(alphas.values())
+        weakest = frozenset(k for k, alpha in alphas.items() if alpha - minimum <= tolerance)
+        node = make_leaves(node, weakest)
+        steps.append(make_step(node, max(minimum, 0), risks, weakest))
+    return steps
 
 
-def strength(node, risks):
-    """By how much the risk rises for every leaf that is saved by making the node a leaf."""
+def effective_alpha(node, risks):
+    """Return the increase of risk per leaf removed when the node becomes a leaf."""
     ends = leaves(node)
     below = sum(risks[leaf["node"]] for leaf in ends)
     return (risks[node["node"]] - below) / (len(ends) - 1)
 
 
-def level_of(node, alpha, risks, weakest=frozenset()):
+def make_step(node, alpha, risks, weakest=frozenset()):
     ends = leaves(node)
     risk = sum(risks[leaf["node"]] for leaf in ends)
-    return Level(alpha, len(ends), risk, frozenset(inner(node)), weakest)
+    return Step(alpha, len(ends), risk, frozenset(inner(node)), weakest)

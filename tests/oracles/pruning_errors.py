@@ -1,8 +1,8 @@
-"""C4.5's pruning on lists of rows: collapsing, the pessimistic bound, and raising of branches.
+"""C4.5's pruning on lists of rows: collapsing, pessimistic errors and subtree raising.
 
-A `Branch` keeps its rows as pairs (number of the row, weight), so that a row with a gap can be in
-several branches in parts. Raising gives a branch other rows than it was grown from: everything
-that depends on them is counted anew.
+A `Branch` keeps its rows as pairs (row index, weight), so that a row with a missing value can be in
+several branches in fractions. Subtree raising gives a branch other rows than it was grown
+from: everything that depends on them is computed anew.
 
 Quinlan (1993), "C4.5: programs for machine learning", chapter 4.
 """
@@ -13,46 +13,45 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from tests.oracles.pruning_bound import bound
-from tests.oracles.pruning_nodes import branch, label, leaves, losses, plain_costs, stand_in
+from tests.oracles.pruning_nodes import branch, label, leaves, losses, surrogate_branch, unit_costs
 
-# By how much a simpler tree may look worse and still be taken, and how much of a training error
-# counts as none.
+# Errors that a simpler tree may have more, and training errors that count as none.
 SLACK = 0.1
-ALIKE = Fraction(1, 1000)
+TOLERANCE = Fraction(1, 1000)
 
 
 # Without rows
 
 
-def wrong(node, costs=None):
-    """Weight outside the majority; with costs what mistakes cost, their average being one."""
+def leaf_errors(node, costs=None):
+    """Return the misclassified weight; with costs, in units of the mean cost of an error."""
     n = len(node["value"])
-    costs = plain_costs(n) if costs is None else costs
+    costs = unit_costs(n) if costs is None else costs
     average = Fraction(sum(map(sum, costs)), max(n * (n - 1), 1))
     return min(losses(node["value"], costs)) / (average or 1)
 
 
 def estimate(node, confidence, costs=None):
-    errors = wrong(node, costs)
+    errors = leaf_errors(node, costs)
     return bound(float(node["weight"]), float(errors), confidence)
 
 
 def pessimistic(node, confidence, costs=None):
-    """The tree after pruning without raising, and what it is believed to err."""
-    alone = estimate(node, confidence, costs)
+    """Return the tree pruned without subtree raising, and its pessimistic errors."""
+    as_leaf = estimate(node, confidence, costs)
     if not node["children"]:
-        return node, alone
+        return node, as_leaf
     pruned = [pessimistic(child, confidence, costs) for child in node["children"]]
-    together = sum(errors for _, errors in pruned)
-    if alone <= together + SLACK:
-        return {**node, "children": []}, alone
-    return {**node, "children": [child for child, _ in pruned]}, together
+    as_subtree = sum(errors for _, errors in pruned)
+    if as_leaf <= as_subtree + SLACK:
+        return {**node, "children": []}, as_leaf
+    return {**node, "children": [child for child, _ in pruned]}, as_subtree
 
 
 def collapsed(node, costs=None):
-    """The tree without splits that do not lower the training errors, from the root down."""
-    below = sum(wrong(leaf, costs) for leaf in leaves(node))
-    if node["children"] and below >= wrong(node, costs) - ALIKE:
+    """Return the tree without splits that do not lower the training errors, top-down."""
+    below = sum(leaf_errors(leaf, costs) for leaf in leaves(node))
+    if node["children"] and below >= leaf_errors(node, costs) - TOLERANCE:
         return {**node, "children": []}
     return {**node, "children": [collapsed(child, costs) for child in node["children"]]}
 
@@ -62,14 +61,14 @@ def collapsed(node, costs=None):
 
 @dataclass(frozen=True)
 class Training:
-    """Rows that a tree was grown from. With ``shared`` gaps go down all branches in parts."""
+    """Rows that a tree was grown from; ``fractional`` is the policy for missing values."""
 
     rows: list
     targets: list
     classes: int
     columns: list
     confidence: float
-    shared: bool
+    fractional: bool
     costs: list | None = None
 
 
@@ -83,7 +82,7 @@ class Branch:
     counts: list = field(default_factory=list)
 
     @property
-    def number(self):
+    def index(self):
         return self.node["node"]
 
     @property
@@ -91,118 +90,116 @@ class Branch:
         return sum(self.counts)
 
 
-def planted(node):
-    """A tree of branches, still without rows."""
-    return Branch(node, [planted(child) for child in node["children"]])
+def build(node):
+    """Build a tree of branches without rows."""
+    return Branch(node, [build(child) for child in node["children"]])
 
 
-def settle(tree, rows, training):
-    """Send rows down, counting anew on the way."""
+def assign_rows(tree, rows, training):
+    """Assign rows to a branch and its descendants."""
     tree.rows = rows
-    tree.counts = counted(rows, training)
-    for child, own in zip(tree.children, divided(tree, rows, training), strict=True):
-        settle(child, own, training)
+    tree.counts = class_counts(rows, training)
+    for child, child_rows in zip(tree.children, split_rows(tree, rows, training), strict=True):
+        assign_rows(child, child_rows, training)
 
 
-def counted(rows, training):
+def class_counts(rows, training):
     counts = [Fraction(0)] * training.classes
     for i, w in rows:
         counts[training.targets[i]] += w
     return counts
 
 
-def divided(tree, rows, training):
-    """Rows of each branch: the known by their value, gaps by the shares of the known."""
+def split_rows(tree, rows, training):
+    """Return the rows of each branch; missing values by the fractions of known ones."""
     found = [[] for _ in tree.children]
     if not found:
         return found
-    gaps = []
+    missing = []
     for i, w in rows:
         b = branch(tree.node["test"], training.rows[i], training.columns)
         if b is None:
-            b = stand_in(tree.node, training.rows[i], training.columns)
-        if b is None and not training.shared:
-            b = tree.node["test"]["gaps"]
-        (gaps if b is None else found[b]).append((i, w))
-    known = [sum(w for _, w in own) for own in found]
-    for i, w in gaps:
-        for b, share in enumerate(shares_of(known)):
-            if share:
-                found[b].append((i, w * share))
+            b = surrogate_branch(tree.node, training.rows[i], training.columns)
+        if b is None and not training.fractional:
+            b = tree.node["test"]["missing_branch"]
+        (missing if b is None else found[b]).append((i, w))
+    known = [sum(w for _, w in branch_rows) for branch_rows in found]
+    for i, w in missing:
+        for b, part in enumerate(known_fractions(known)):
+            if part:
+                found[b].append((i, w * part))
     return found
 
 
-def shares_of(known):
-    """Shares of the known; equal ones where nothing is known."""
+def known_fractions(known):
+    """Return fractions of the known weights; equal ones if there are none."""
     total = sum(known)
     return [Fraction(k) / total if total else Fraction(1, len(known)) for k in known]
 
 
-def believed(counts, training):
-    """Errors believed of a leaf of these class weights."""
+def leaf_estimate(counts, training):
+    """Return the pessimistic errors of a leaf of these class weights."""
     leaf = {"value": counts, "weight": sum(counts)}
     return estimate(leaf, training.confidence, training.costs)
 
 
-def believed_below(tree, training):
+def subtree_estimate(tree, training):
     if not tree.children:
-        return believed(tree.counts, training)
-    return sum(believed_below(child, training) for child in tree.children)
+        return leaf_estimate(tree.counts, training)
+    return sum(subtree_estimate(child, training) for child in tree.children)
 
 
-def believed_of(tree, rows, training):
-    """Errors of a tree were it given other rows."""
+def estimate_with_rows(tree, rows, training):
+    """Return the pessimistic errors of a tree on other rows."""
     if not tree.children:
-        return believed(counted(rows, training), training)
-    own = divided(tree, rows, training)
-    return sum(
-        believed_of(child, part, training) for child, part in zip(tree.children, own, strict=True)
-    )
+        return leaf_estimate(class_counts(rows, training), training)
+    parts = zip(tree.children, split_rows(tree, rows, training), strict=True)
+    return sum(estimate_with_rows(child, part, training) for child, part in parts)
 
 
 def raised(root, weights, training):
-    """The tree after error-based pruning with raising; ``root`` is its dictionary.
+    """Return the tree after error-based pruning with subtree raising, and the actions.
 
-    Returns the tree and what was done: (number, "leaf" or "raise", number that took its place).
+    An action is (node, "leaf" or "raise", node that replaces it).
     """
-    tree = planted(root)
-    settle(tree, [(i, Fraction(w)) for i, w in enumerate(weights)], training)
-    done = []
-    prune(tree, training, done)
-    return tree, done
+    tree = build(root)
+    assign_rows(tree, [(i, Fraction(w)) for i, w in enumerate(weights)], training)
+    actions = []
+    prune(tree, training, actions)
+    return tree, actions
 
 
-def prune(tree, training, done):
+def prune(tree, training, actions):
     if not tree.children:
         return
     for child in tree.children:
-        prune(child, training, done)
-    largest = max(tree.children, key=lambda child: child.weight)  # of equals the first
-    instead = believed_of(largest, tree.rows, training)
-    alone = believed(tree.counts, training)
-    together = believed_below(tree, training)
-    if alone <= together + SLACK and alone <= instead + SLACK:
-        done.append((tree.number, "leaf", tree.number))
+        prune(child, training, actions)
+    largest = max(tree.children, key=lambda child: child.weight)  # ties go to the first
+    as_branch = estimate_with_rows(largest, tree.rows, training)
+    as_leaf = leaf_estimate(tree.counts, training)
+    as_subtree = subtree_estimate(tree, training)
+    if as_leaf <= as_subtree + SLACK and as_leaf <= as_branch + SLACK:
+        actions.append((tree.index, "leaf", tree.index))
         tree.children = []
-    elif instead <= together + SLACK:
-        done.append((tree.number, "raise", largest.number))
+    elif as_branch <= as_subtree + SLACK:
+        actions.append((tree.index, "raise", largest.index))
         tree.node, tree.children = largest.node, largest.children
-        settle(tree, tree.rows, training)
-        prune(tree, training, done)
+        assign_rows(tree, tree.rows, training)
+        prune(tree, training, actions)
 
 
-def outline(tree, above=0, costs=None):
-    """Tests, class weights and the labels of leaves, for a comparison."""
-    costs = costs or plain_costs(len(tree.counts))
-    own = label(tree.counts, costs) if tree.weight else above
+def outline(tree, parent_label=0, costs=None):
+    """Return tests, class weights and labels of leaves, for a comparison."""
+    costs = costs or unit_costs(len(tree.counts))
+    own_label = label(tree.counts, costs) if tree.weight else parent_label
     counts = [float(c) for c in tree.counts]
     if not tree.children:
-        return own, counts
-    return tree.node["test"], counts, [outline(child, own, costs) for child in tree.children]
+        return own_label, counts
+    return tree.node["test"], counts, [outline(child, own_label, costs) for child in tree.children]
 
 
 def outline_of(node):
-    """The same of a dictionary."""
+    """Return the outline of a dictionary."""
     if not node["children"]:
         return node["prediction"], node["value"]
     return node["test"], node["value"], [outline_of(child) for child in node["children"]]

@@ -1,7 +1,7 @@
-"""Cross-validated cost complexity, fold by fold, row by row.
+"""Cross-validation of cost-complexity paths, fold by fold and row by row.
 
-Each tree of the sequence stands for a range of alphas; its error is that of the folds' own trees at
-the geometric mean of the range, on rows they did not see (Breiman et al. 1984, section 11.5).
+Each step of a path stands for a range of alphas. Its error is that of the trees grown without each
+fold, pruned at the geometric mean of the range, on the fold (Breiman et al. 1984, section 11.5).
 """
 
 from __future__ import annotations
@@ -10,60 +10,62 @@ import math
 from dataclasses import dataclass
 
 from tests.oracles.pruning_complexity import weakest_links
-from tests.oracles.pruning_nodes import cut, inner, pieces
-from tests.oracles.pruning_reduced import loss_of, says
+from tests.oracles.pruning_nodes import inner, leaf_fractions, make_leaves
+from tests.oracles.pruning_reduced import leaf_predictions, loss_of
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Error of each level, by rows that did not grow it, and its standard error."""
+class CrossValidation:
+    """Error of each step on rows not used to grow it, and its standard error."""
 
     errors: list
-    deviations: list
+    standard_errors: list
 
     def choice(self, rule):
-        """The smallest tree of least error, or of not much more."""
-        least = min(self.errors)
-        at = max(k for k, error in enumerate(self.errors) if error <= least * (1 + 1e-12))
-        most = least * (1 + 1e-12) + (self.deviations[at] if rule == "one_se" else 0)
-        return max(k for k, error in enumerate(self.errors) if error <= most)
+        """Return the smallest tree of minimum error, or within one standard error of it."""
+        minimum = min(self.errors) * (1 + 1e-12)
+        best = max(k for k, error in enumerate(self.errors) if error <= minimum)
+        limit = minimum + (self.standard_errors[best] if rule == "one_se" else 0)
+        return max(k for k, error in enumerate(self.errors) if error <= limit)
 
 
-def middles(alphas):
-    """Geometric means of neighbours; the last range has no end."""
+def geometric_means(alphas):
+    """Return geometric means of neighboring alphas; the last range has no end."""
     ends = [*alphas[1:], math.inf]
     return [math.sqrt(a * b) if a else 0.0 for a, b in zip(alphas, ends, strict=True)]
 
 
-def tree_at(levels, alpha):
-    """The last level that begins at or before an alpha."""
-    return [level for level in levels if level.alpha <= alpha][-1]
+def step_at_alpha(steps, alpha):
+    """Return the last step whose effective alpha is not above an alpha."""
+    return [step for step in steps if step.alpha <= alpha][-1]
 
 
 def row_losses(alphas, fold, rows, data):
-    """What rows cost at each alpha; ``fold`` is a tree: ``root``, ``risks`` and ``near``."""
-    levels = weakest_links(fold["root"], fold["risks"], fold["near"])
-    said = says(fold["root"], data.costs)
+    """Return losses of rows at each alpha; ``fold`` has ``root``, ``risks`` and ``tolerance``."""
+    steps = weakest_links(fold["root"], fold["risks"], fold["near"])
+    predictions = leaf_predictions(fold["root"], data.costs)
     found = []
-    for alpha in middles(alphas):
-        kept = tree_at(levels, alpha).inner
-        node = cut(fold["root"], inner(fold["root"]) - kept)
-        found.append([row_loss(node, said, data, i) for i in rows])
+    for alpha in geometric_means(alphas):
+        kept = step_at_alpha(steps, alpha).inner
+        node = make_leaves(fold["root"], inner(fold["root"]) - kept)
+        found.append([row_loss(node, predictions, data, i) for i in rows])
     return found
 
 
-def row_loss(node, said, data, i):
-    ends = pieces(node, data.rows[i], data.columns, data.shared)
+def row_loss(node, predictions, data, i):
+    ends = leaf_fractions(node, data.rows[i], data.columns, data.fractional)
     y = data.targets[i]
-    return float(sum(part * loss_of(said[leaf["node"]], y, data.costs) for leaf, part in ends))
+    return float(
+        sum(part * loss_of(predictions[leaf["node"]], y, data.costs) for leaf, part in ends)
+    )
 
 
-def judged(losses, weights):
-    """Weighted mean of each level's losses, and the standard error of that mean."""
-    total, errors, deviations = math.fsum(weights), [], []
+def cross_validate(losses, weights):
+    """Return the weighted mean loss of each step, and its standard error."""
+    total, errors, standard_errors = math.fsum(weights), [], []
     for each in losses:
         mean = math.fsum(w * x for w, x in zip(weights, each, strict=True)) / total
         squares = math.fsum(w * (x - mean) ** 2 for w, x in zip(weights, each, strict=True))
         errors.append(mean)
-        deviations.append(math.sqrt(squares / total / len(each)))
-    return Judged(errors, deviations)
+        standard_errors.append(math.sqrt(squares / total / len(each)))
+    return CrossValidation(errors, standard_errors)

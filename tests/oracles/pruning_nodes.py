@@ -1,7 +1,7 @@
-"""Trees as nested dictionaries, as `Tree.to_dict` writes them: cutting them and sending rows down.
+"""Operations on trees as nested dictionaries, as `Tree.to_dict` returns them.
 
-A node is the dictionary of the tree's own record; nothing here changes one that it was given.
-Numbers are fractions wherever the tree's are exact, so that a tie is a tie.
+No function changes its arguments. Numbers are exact fractions where those of the tree are exact, so
+that ties are exact.
 """
 
 from __future__ import annotations
@@ -10,56 +10,58 @@ from fractions import Fraction
 
 from ceiba.data.table import Table
 
-# How dictionaries spell infinite thresholds.
-ENDS = ("inf", "-inf")
+# Infinite thresholds in a dictionary.
+INFINITE = ("inf", "-inf")
 
-# Walking and cutting
+# Traversal and pruning
 
 
-def walk(node):
-    """A node and all below it, each before its branches."""
+def preorder(node):
+    """Yield a node and its descendants, each before its children."""
     yield node
     for child in node["children"]:
-        yield from walk(child)
+        yield from preorder(child)
 
 
-def upwards(node):
-    """A node and all below it, each after its branches."""
+def postorder(node):
+    """Yield a node and its descendants, each after its children."""
     for child in node["children"]:
-        yield from upwards(child)
+        yield from postorder(child)
     yield node
 
 
 def inner(node):
-    """Numbers of the nodes that are split."""
-    return {n["node"] for n in walk(node) if n["children"]}
+    """Return the indices of inner nodes."""
+    return {n["node"] for n in preorder(node) if n["children"]}
 
 
 def leaves(node):
-    return [n for n in walk(node) if not n["children"]]
+    return [n for n in preorder(node) if not n["children"]]
 
 
-def cut(node, numbers):
-    """A copy in which the nodes of these numbers are leaves."""
-    children = [] if node["node"] in numbers else [cut(c, numbers) for c in node["children"]]
+def make_leaves(node, indices):
+    """Return a copy in which some nodes are leaves."""
+    children = (
+        [] if node["node"] in indices else [make_leaves(c, indices) for c in node["children"]]
+    )
     return {**node, "children": children}
 
 
-def topmost(root, numbers):
-    """Those of the nodes that stand below no other of them, ascending."""
-    kept = {node["node"] for node in walk(cut(root, numbers))}
-    return sorted(kept & set(numbers))
+def topmost(root, indices):
+    """Return the nodes that are below no other of them, ascending."""
+    kept = {node["node"] for node in preorder(make_leaves(root, indices))}
+    return sorted(kept & set(indices))
 
 
 def shape(node):
-    """What a tree is, whatever the numbers of its nodes."""
+    """Return a tree without the indices of its nodes."""
     test = node["test"] if node["children"] else None
-    seen = (node["n_rows"], node["weight"], node["value"], node["depth"])
-    return test, seen, [shape(child) for child in node["children"]]
+    facts = (node["n_rows"], node["weight"], node["value"], node["depth"])
+    return test, facts, [shape(child) for child in node["children"]]
 
 
 def same_order(old, new):
-    """Pairs of numbers of the nodes that two trees share, by the first of each pair."""
+    """Return pairs of indices of the nodes that two trees share, sorted."""
     pairs = [(old["node"], new["node"])]
     if new["children"]:
         for one, other in zip(old["children"], new["children"], strict=True):
@@ -70,37 +72,37 @@ def same_order(old, new):
 # Labels and costs
 
 
-def plain_costs(n):
-    """One for every class but the right one."""
+def unit_costs(n):
+    """Return a cost of 1 for every error."""
     return [[Fraction(int(i != j)) for j in range(n)] for i in range(n)]
 
 
 def exact_costs(costs, n):
-    """A cost matrix in fractions; that of errors where there is none."""
-    return plain_costs(n) if costs is None else [[Fraction(c) for c in row] for row in costs]
+    """Return a cost matrix in fractions; unit costs for None."""
+    return unit_costs(n) if costs is None else [[Fraction(c) for c in row] for row in costs]
 
 
 def losses(weights, costs):
-    """The cost of predicting each class for rows of these class weights."""
+    """Return the cost of predicting each class for rows of these class weights."""
     columns = zip(*costs, strict=True)
     return [sum(Fraction(w) * c for w, c in zip(weights, each, strict=True)) for each in columns]
 
 
 def label(weights, costs):
-    """The class that costs least; of equals the first."""
+    """Return the class of minimum cost; ties go to the first."""
     each = losses(weights, costs)
     return each.index(min(each))
 
 
 def labels(root, costs):
-    """The class of every node as a leaf; without weight that of the node above."""
+    """Return the class of every node as a leaf; empty nodes take that of their parent."""
     found = {}
 
-    def visit(node, above):
-        own = label(node["value"], costs) if node["weight"] else above
-        found[node["node"]] = own
+    def visit(node, parent_label):
+        node_label = label(node["value"], costs) if node["weight"] else parent_label
+        found[node["node"]] = node_label
         for child in node["children"]:
-            visit(child, own)
+            visit(child, node_label)
 
     visit(root, 0)
     return found
@@ -109,98 +111,98 @@ def labels(root, costs):
 # Rows
 
 
-def rows_of(X, schema=None):
-    """Rows of plain values, labels for levels and None for gaps."""
+def plain_rows(X, schema=None):
+    """Return rows of plain values: labels for categories, None for missing values."""
     table = Table.of(X, schema)
     columns = []
     for j, column in enumerate(table.schema):
-        values, gaps = table.column(j).tolist(), table.gaps(j)
-        if column.levels:
-            values = [column.levels[v] if v >= 0 else None for v in values]
-        elif gaps is not None:
-            values = [None if gap else v for v, gap in zip(values, gaps, strict=True)]
+        values, missing = table.column(j).tolist(), table.missing_mask(j)
+        if column.categories:
+            values = [column.categories[v] if v >= 0 else None for v in values]
+        elif missing is not None:
+            values = [None if gone else v for v, gone in zip(values, missing, strict=True)]
         columns.append(values)
     return list(zip(*columns, strict=True))
 
 
 def branch(test, row, columns):
-    """The branch that a row takes by its value; None where that is a gap, or as good as one."""
+    """Return the branch of a row; None for a missing value or an unseen category."""
     value = row[test["column"]]
     if value is None:
         return None
     kind = test["kind"]
     if kind == "known":
         return 0
-    if kind in ("levels", "multiway"):
-        places = [b for b, group in enumerate(test["branches"]) if value in group]
-        return places[0] if places else None
-    above = above_in(columns[test["column"]])
+    if kind in ("categories", "multiway"):
+        branches = [b for b, group in enumerate(test["branches"]) if value in group]
+        return branches[0] if branches else None
+    above = comparison(columns[test["column"]])
     if kind == "intervals":
         return sum(above(value, t) for t in test["thresholds"])
     return int(above(value, test["threshold"]))
 
 
-def above_in(column):
-    """How a column tells whether a value lies above a threshold: levels by their order."""
-    levels = column["levels"]
-    if levels:
-        return lambda value, cut: levels.index(value) > levels.index(cut)
-    return lambda value, cut: value > (float(cut) if cut in ENDS else cut)
+def comparison(column):
+    """Return a function that compares a value with a threshold; categories by their order."""
+    categories = column["categories"]
+    if categories:
+        return lambda value, t: categories.index(value) > categories.index(t)
+    return lambda value, t: value > (float(t) if t in INFINITE else t)
 
 
-def stand_in(node, row, columns):
-    """The branch that the first surrogate with a value says; None where there is none."""
+def surrogate_branch(node, row, columns):
+    """Return the branch of the first surrogate with a known value, or None."""
     for surrogate in node.get("surrogates", ()):
-        kind = "levels" if surrogate["branches"] else "threshold"
+        kind = "categories" if surrogate["branches"] else "threshold"
         b = branch({**surrogate, "kind": kind}, row, columns)
         if b is not None:
             return b ^ surrogate["flipped"]
     return None
 
 
-def shares(node):
-    """How a gap is shared among the branches where it is shared."""
+def fractions(node):
+    """Return the fraction of a missing value that each branch gets."""
     weights = [Fraction(child["weight"]) for child in node["children"]]
     total = sum(weights)
     return [w / total for w in weights]
 
 
-def pieces(root, row, columns, shared):
-    """Leaves that a row comes to, each with the share of the row that does."""
-    return [(path[-1], part) for path, part in paths(root, row, columns, shared)]
+def leaf_fractions(root, row, columns, fractional):
+    """Return the leaves that a row reaches, each with the fraction of the row."""
+    return [(path[-1], part) for path, part in paths(root, row, columns, fractional)]
 
 
-def paths(root, row, columns, shared):
-    """Ways of a row down the tree, as lists of nodes, each with the share of the row on it."""
+def paths(root, row, columns, fractional):
+    """Return the paths of a row, as lists of nodes, each with the fraction of the row."""
     if not root["children"]:
         return [([root], Fraction(1))]
     found = []
-    for b, part in parts(root, row, columns, shared):
-        for way, rest in paths(root["children"][b], row, columns, shared):
-            found.append(([root, *way], part * rest))
+    for b, part in branch_fractions(root, row, columns, fractional):
+        for path, rest in paths(root["children"][b], row, columns, fractional):
+            found.append(([root, *path], part * rest))
     return found
 
 
-def parts(node, row, columns, shared):
-    """Branches that a row takes, with its share in each."""
+def branch_fractions(node, row, columns, fractional):
+    """Return the branches of a row, with its fraction in each."""
     b = branch(node["test"], row, columns)
     if b is None:
-        b = stand_in(node, row, columns)
+        b = surrogate_branch(node, row, columns)
     if b is not None:
         return [(b, Fraction(1))]
-    if not shared:
-        return [(node["test"]["gaps"], Fraction(1))]
-    return [(b, share) for b, share in enumerate(shares(node)) if share]
+    if not fractional:
+        return [(node["test"]["missing_branch"], Fraction(1))]
+    return [(b, part) for b, part in enumerate(fractions(node)) if part]
 
 
-def held(root, rows, targets, weights, columns, shared=False, classes=None):
-    """Sums of rows that come through each node: class weights, or weight, w y and w y y."""
-    found = {node["node"]: [Fraction(0)] * (classes or 3) for node in walk(root)}
+def node_sums(root, rows, targets, weights, columns, fractional=False, classes=None):
+    """Sum class weights, or (w, w y, w y y), of the rows that reach each node."""
+    found = {node["node"]: [Fraction(0)] * (classes or 3) for node in preorder(root)}
     for row, y, w in zip(rows, targets, weights, strict=True):
-        for way, part in paths(root, row, columns, shared):
-            for node in way:
+        for path, part in paths(root, row, columns, fractional):
+            for node in path:
                 add(found[node["node"]], y, Fraction(w) * part, classes)
-    return [found[number] for number in sorted(found)]
+    return [found[node] for node in sorted(found)]
 
 
 def add(sums, y, weight, classes):

@@ -1,4 +1,4 @@
-"""Reduced error pruning, a node at a time: all rows are predicted anew by the tree with the cut.
+"""Reduced-error pruning node by node: each candidate tree predicts all rows anew.
 
 Quinlan (1987), "Simplifying decision trees", International Journal of Man-Machine Studies 27.
 """
@@ -8,50 +8,50 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tests.oracles.pruning_nodes import cut, labels, pieces, upwards
+from tests.oracles.pruning_nodes import labels, leaf_fractions, make_leaves, postorder
 
 
 @dataclass(frozen=True)
-class Held:
-    """Rows that growing did not see. ``costs`` is None where numbers are predicted."""
+class HeldOut:
+    """Rows not used in growing; ``costs`` is None for regression."""
 
     rows: list
     targets: list
     weights: list
     columns: list
     costs: list | None
-    shared: bool = False
+    fractional: bool = False
 
 
-def loss(root, said, data):
-    """What the predictions of a tree cost; ``said`` is what each node says as a leaf."""
+def loss(root, predictions, data):
+    """Return the total loss of a tree; ``predictions`` are those of its nodes as leaves."""
     total = Fraction(0)
     for row, y, w in zip(data.rows, data.targets, data.weights, strict=True):
-        for leaf, part in pieces(root, row, data.columns, data.shared):
-            total += Fraction(w) * part * loss_of(said[leaf["node"]], y, data.costs)
+        for leaf, part in leaf_fractions(root, row, data.columns, data.fractional):
+            total += Fraction(w) * part * loss_of(predictions[leaf["node"]], y, data.costs)
     return total
 
 
-def loss_of(said, y, costs):
-    return (Fraction(said) - Fraction(y)) ** 2 if costs is None else costs[y][said]
+def loss_of(predictions, y, costs):
+    return (Fraction(predictions) - Fraction(y)) ** 2 if costs is None else costs[y][predictions]
 
 
-def says(root, costs):
-    """What each node predicts as a leaf."""
+def leaf_predictions(root, costs):
+    """Return the prediction of each node as a leaf."""
     if costs is not None:
         return labels(root, costs)
-    return {node["node"]: node["value"] for node in upwards(root)}
+    return {node["node"]: node["value"] for node in postorder(root)}
 
 
 def reduced_error(root, data):
-    """The tree after reduced error pruning, and the losses before and after each cut made."""
-    said = says(root, data.costs)
-    node = cut(root, set())
-    now, made = loss(node, said, data), []
-    for number in [n["node"] for n in upwards(root) if n["children"]]:
-        tried = cut(node, {number})
-        then = loss(tried, said, data)
-        if then <= now:
-            made.append((number, now, then))
-            node, now = tried, then
-    return node, made
+    """Return the pruned tree, and (node, loss before, loss after) for each pruned node."""
+    predictions = leaf_predictions(root, data.costs)
+    node = make_leaves(root, set())
+    before, pruned = loss(node, predictions, data), []
+    for index in [n["node"] for n in postorder(root) if n["children"]]:
+        candidate = make_leaves(node, {index})
+        after = loss(candidate, predictions, data)
+        if after <= before:
+            pruned.append((index, before, after))
+            node, before = candidate, after
+    return node, pruned

@@ -1,4 +1,4 @@
-"""The draws of the naive forest: known answers, hand calculations, and how even they are."""
+"""Tests of the naive draws: published vectors, hand computations and uniformity."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections import Counter
 from itertools import permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.budget import examples
 from tests.oracles.forest_draws import (
     BOOT,
     bootstrap,
     branch_path,
     columns_of_node,
     columns_of_tree,
-    drawn_cuts,
     drawn_row,
+    drawn_thresholds,
     even_half,
     odd_half,
     permutation,
@@ -26,7 +27,7 @@ from tests.oracles.forest_draws import (
     tree_seed,
 )
 
-# Chances below 0.1% of a chi-squared sum with so many degrees of freedom.
+# Quantiles of probability 99.9% of chi-squared, by degrees of freedom.
 UNLIKELY = {5: 20.5, 9: 27.9, 23: 49.7}
 
 
@@ -50,27 +51,27 @@ def chi_squared(counts, cells):
         ),
     ],
 )
-def test_philox_gives_the_known_answers(seed, stream, number, words):
+def test_philox_matches_published_vectors(seed, stream, number, words):
     assert " ".join(f"{word:08x}" for word in philox(seed, stream, number)) == words
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     seed=st.integers(0, 2**64 - 1),
     d=st.integers(0, 99),
     weights=st.lists(st.integers(0, 5), min_size=1, max_size=9).filter(any),
 )
-def test_a_draw_is_the_place_in_whole_numbers(seed, d, weights):
+def test_draw_uses_integer_arithmetic(seed, d, weights):
     words = philox(seed, BOOT, d >> 1)
     u = [even_half(words), odd_half(words)][d & 1]
     point = (u * sum(weights)) >> 64
     repeated = [row for row, weight in enumerate(weights) for _ in range(weight)]
     assert drawn_row(seed, d, weights) == repeated[point]
-    # The scale of the weights has no say.
+    # The scale of the weights does not matter.
     assert drawn_row(seed, d, [w * 2**40 for w in weights]) == repeated[point]
 
 
-def test_rows_are_drawn_evenly():
+def test_rows_are_drawn_uniformly():
     drawn = Counter()
     for t in range(200):
         counts = bootstrap(tree_seed(7, t), [1] * 10, 10)
@@ -86,7 +87,7 @@ def test_rows_are_drawn_by_weight():
     assert abs(counts[0] - 1000) < 4 * (4000 * 3 / 16) ** 0.5
 
 
-def test_subsets_are_drawn_evenly_and_nested():
+def test_subsets_are_uniform_and_nested():
     drawn = Counter()
     for t in range(200):
         seed = tree_seed(3, t)
@@ -98,29 +99,29 @@ def test_subsets_are_drawn_evenly_and_nested():
     assert chi_squared(drawn, 10) < UNLIKELY[9]
 
 
-def test_orders_of_columns_are_drawn_evenly():
+def test_column_orders_are_uniform():
     orders = Counter(tuple(columns_of_node(seed, 1, range(4))) for seed in range(1000))
     assert set(orders) == set(permutations(range(4)))
     assert chi_squared(orders, 24) < UNLIKELY[23]
 
 
-def test_a_shuffle_of_many_takes_words_of_many_blocks():
+def test_shuffle_of_many_columns_uses_several_blocks():
     order = shuffled(range(100, 130), 11, 12)
     assert sorted(order) == list(range(100, 130))
-    # The first place takes the first word of the first block, the fifth that of the second.
+    # The first position uses the first word of the first block, the fifth that of the second.
     assert order[0] == 100 + (philox(11, 12, 0)[0] * 30 >> 32)
     left = [k for k in range(100, 130) if k not in order[:4]]
     assert order[4] in left
     assert shuffled([5], 1, 2) == [5]
 
 
-def test_columns_of_a_tree_ascend_and_are_drawn_evenly():
+def test_tree_columns_are_ascending_and_uniform():
     found = Counter(tuple(columns_of_tree(seed, 5, 2)) for seed in range(600))
     assert all(a < b for a, b in found)
     assert chi_squared(found, 10) < UNLIKELY[9]
 
 
-def test_permutations_are_drawn_evenly_and_by_their_own_keys():
+def test_permutations_are_uniform_and_keyed():
     orders = Counter(tuple(permutation(seed, 2, 0, 3)) for seed in range(600))
     assert chi_squared(orders, 6) < UNLIKELY[5]
     keys = [(seed, column, repeat) for seed in (1, 2) for column in (0, 3) for repeat in (0, 1)]
@@ -129,10 +130,10 @@ def test_permutations_are_drawn_evenly_and_by_their_own_keys():
     assert permutation(4, 0, 0, 0) == []
 
 
-def test_drawn_cuts_are_even_and_keyed_by_column_and_path():
-    cuts = sorted(drawn_cuts(seed, 1, 0, 1, 2.0, 4.0)[0] for seed in range(200))
+def test_random_thresholds_are_uniform_and_keyed_by_column_and_path():
+    thresholds = sorted(drawn_thresholds(seed, 1, 0, 1, 2.0, 4.0)[0] for seed in range(200))
     steps = [2 + 2 * (i + 1) / 200 for i in range(200)]
-    # Kolmogorov and Smirnov: a distance above 1.95 / sqrt(200) has a chance below 0.1%.
-    assert max(abs(a - b) for a, b in zip(cuts, steps, strict=True)) / 2 < 1.95 / 200**0.5
+    # Kolmogorov and Smirnov: a distance above 1.95 / sqrt(200) has probability below 0.1%.
+    assert max(abs(a - b) for a, b in zip(thresholds, steps, strict=True)) / 2 < 1.95 / 200**0.5
     keys = [(5, 1, 0), (5, 1, 1), (5, branch_path(1, 0), 0), (6, 1, 0)]
-    assert len({drawn_cuts(*key, 1, 0.0, 1.0)[0] for key in keys}) == 4
+    assert len({drawn_thresholds(*key, 1, 0.0, 1.0)[0] for key in keys}) == 4

@@ -1,4 +1,4 @@
-"""The naive out-of-bag numbers themselves: beside hand calculations, identities and SciPy."""
+"""Tests of the naive out-of-bag results: hand computations, identities and SciPy."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from tests.budget import examples
 from tests.oracles.forest_draws import bootstrap, permutation, tree_seed
 from tests.oracles.forest_naive import (
     ForestOptions,
@@ -34,16 +35,21 @@ from tests.oracles.forest_out_of_bag import (
     score,
     wilson,
 )
-from tests.oracles.forest_tables import even_numbers, forest_options, forest_problem, tables_for
+from tests.oracles.forest_tables import (
+    forest_options,
+    forest_problem,
+    tables_for,
+    unit_weight_table,
+)
 from tests.oracles.tree_candidates import Column
 from tests.oracles.tree_impurity import Target, weight
 from tests.oracles.tree_naive import Problem
 
 
-def by_hand(problem, *bags):
-    """A forest whose trees see rows so often."""
+def by_hand(problem, *counts):
+    """Return a forest whose trees draw rows as often as given."""
     members = []
-    for t, weights in enumerate(bags):
+    for t, weights in enumerate(counts):
         own = Problem(problem.columns, replace(problem.target, weights=weights), problem.options)
         member = Member(own, tree_seed(0, t), list(range(len(problem.columns))))
         members.append(replace(member, nodes=grow(member)))
@@ -51,7 +57,7 @@ def by_hand(problem, *bags):
 
 
 def two_stumps(values, n_classes):
-    """Four rows with values 0, 1, 2, 3, and trees that see three of them each."""
+    """Return four rows with values 0, 1, 2, 3, and trees with three of them each."""
     column = Column("float", [0.0, 1.0, 2.0, 3.0])
     target = Target(values, [1] * 4, n_classes)
     criterion = "gini" if n_classes else "squared_error"
@@ -62,30 +68,30 @@ def two_stumps(values, n_classes):
 # Predictions and the curve
 
 
-def test_decisions_of_rows_that_trees_did_not_see():
+def test_oob_probabilities_by_hand():
     problem, members = two_stumps([0, 1, 1, 0], 2)
-    # The first tree cuts at 1/2: above is class 1. The second at 5/2: below is class 1.
+    # The first tree splits at 1/2, with class 1 above; the second at 5/2, with class 1 below.
     assert decision_function(problem, members) == [[0, 1], None, None, [0, 1]]
     assert score(problem, members) == 0
     found = curve(problem, members)
     assert [(p.trees, p.rows, p.error) for p in found] == [(1, [3], 1), (2, [0, 3], 1)]
 
 
-def test_numbers_of_rows_that_trees_did_not_see():
+def test_oob_values_by_hand():
     problem, members = two_stumps([0, 4, 4, 8], None)
-    # The first tree says 0 and 4, the second 4 and 8.
+    # The first tree predicts 0 and 4, the second 4 and 8.
     assert decision_function(problem, members) == [[4], None, None, [4]]
     assert [p.losses for p in curve(problem, members)] == [[16], [16, 16]]
     assert score(problem, members) == 1 - Fraction(32, 32)
 
 
 @pytest.mark.parametrize(("wrong", "n"), [(0, 3), (2, 7), (5, 5)])
-def test_wilson_is_that_of_scipy(wrong, n):
+def test_wilson_interval_matches_scipy(wrong, n):
     interval = binomtest(wrong, n).proportion_ci(0.9, method="wilson")
     assert wilson(wrong, n, 0.9) == pytest.approx((interval.low, interval.high))
 
 
-def test_the_normal_band_is_symmetric():
+def test_normal_band_is_symmetric():
     low, high = normal_band([1, 2, 3, 6], 0.95)
     assert (low + high) / 2 == 3
     # Squares 4, 1, 0 and 9: variance 14 / 3.
@@ -104,10 +110,10 @@ def test_permutation_importance_by_hand():
     assert rows == [1, 2, 4, 5]
     order = permutation(members[0].seed, 0, 0, 4)
     wrong = [
-        int(column.values[i] != column.values[rows[place]])
-        for i, place in zip(rows, order, strict=True)
+        int(column.values[i] != column.values[rows[index]])
+        for i, index in zip(rows, order, strict=True)
     ]
-    one, other = permutation_importance(problem, members, level=0.9)
+    one, other = permutation_importance(problem, members, confidence_level=0.9)
     assert one.value == np.mean(wrong)
     assert one.error == pytest.approx(np.std(wrong, ddof=1) / 2)
     # Two columns: 0.1 / 4 on either side; twice the variance.
@@ -115,7 +121,7 @@ def test_permutation_importance_by_hand():
     assert (other.value, other.error, other.band) == (0, 0, 0)
 
 
-def test_what_tells_the_class_is_important():
+def test_informative_column_is_important():
     rng = np.random.default_rng(3)
     values = rng.normal(size=(40, 2))
     y = (values[:, 0] > 0).astype(int).tolist()
@@ -135,9 +141,9 @@ def test_what_tells_the_class_is_important():
 
 
 @pytest.mark.parametrize("criterion", ["gini", "squared_error"])
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(data=st.data())
-def test_of_the_own_rows_it_is_the_decrease_itself(criterion, data):
+def test_corrected_importance_on_own_rows_is_the_plain_decrease(criterion, data):
     table = data.draw(tables_for(criterion))
     problem = forest_problem(table, data.draw(forest_options(table, criterion=criterion)))
     for member in grow_forest(problem):
@@ -149,8 +155,8 @@ def test_of_the_own_rows_it_is_the_decrease_itself(criterion, data):
                 expected[node.split.column] += own / member.problem.weight
         found = [0] * p
         for i in member.problem.rows:
-            own_way = decreases(problem, member, i, lambda i, _: outcome(problem, i))
-            for j, own in enumerate(own_way):
+            own_decreases = decreases(problem, member, i, lambda i, _: outcome(problem, i))
+            for j, own in enumerate(own_decreases):
                 found[j] += target.weights[i] * own / member.problem.weight
         assert found == expected
 
@@ -158,8 +164,8 @@ def test_of_the_own_rows_it_is_the_decrease_itself(criterion, data):
 def test_corrected_importances_by_hand():
     problem, members = two_stumps([0, 0, 1, 1], 2)
     assert corrected_importances(problem, members) == [0]  # no row has another to compare with
-    # The tree cuts at 3/2. Row 1 goes from shares 1/2, 1/2 to 1, 0, row 2 to 0, 1, and each has
-    # 1 in its class and -1 in the other above the other row.
+    # The tree splits at 3/2. The fractions of row 1 change from 1/2, 1/2 to 1, 0, those of row 2
+    # to 0, 1; relative to the other row each has 1 in its class and -1 in the other.
     assert corrected_importances(problem, by_hand(problem, [1, 0, 0, 1])) == [1]
     assert corrected_importances(problem, by_hand(problem, [1, 1, 1, 1])) == [0]
 
@@ -169,41 +175,41 @@ def test_corrected_importances_by_hand():
 
 @pytest.mark.parametrize("q", [0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
 def test_quantiles_of_one_leaf_are_those_of_all_rows(q):
-    table = even_numbers(1, 12, ["float"])
+    table = unit_weight_table(1, 12, ["float"])
     options = ForestOptions("squared_error", min_samples_leaf=12)
     problem = forest_problem(table, options)
     members = grow_forest(problem)
-    shares = row_weights(problem, members, table.row(0))
+    weights = row_weights(problem, members, table.row(0))
     expected = np.quantile(table.y, q, method="inverted_cdf")
-    assert float(quantile(problem, shares, q)) == expected
+    assert float(quantile(problem, weights, q)) == expected
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(data=st.data())
-def test_weights_of_rows_sum_to_one(data):
-    weights = data.draw(st.sampled_from(["one", "whole", "other"]))
-    table = data.draw(tables_for("squared_error", weights=weights))
+def test_row_weights_sum_to_one(data):
+    kind = data.draw(st.sampled_from(["one", "integer", "fractional"]))
+    table = data.draw(tables_for("squared_error", weights=kind))
     options = data.draw(forest_options(table, criterion="squared_error"))
     problem = forest_problem(table, options)
-    shares = row_weights(problem, grow_forest(problem), table.row(0))
-    assert sum(shares.values()) == 1
-    assert list(shares) == problem.rows
-    positive = [table.target.values[i] for i in shares if shares[i]]
-    assert quantile(problem, shares, 1) == max(positive)
-    assert quantile(problem, shares, 1e-6) == min(positive)
+    weights = row_weights(problem, grow_forest(problem), table.row(0))
+    assert sum(weights.values()) == 1
+    assert list(weights) == problem.rows
+    positive = [table.target.values[i] for i in weights if weights[i]]
+    assert quantile(problem, weights, 1) == max(positive)
+    assert quantile(problem, weights, 1e-6) == min(positive)
 
 
-def test_a_weight_of_two_is_the_row_twice():
+def test_weight_two_equals_repeated_row():
     column = Column("float", [0.0, 0.0, 0.0])
     problem = ForestProblem(
         [column], Target([1, 2, 3], [2, 1, 1]), ForestOptions(criterion="squared_error")
     )
-    shares = row_weights(problem, by_hand(problem, [1, 1, 1]), [0.0])
-    assert list(shares.values()) == [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
-    assert [quantile(problem, shares, q) for q in (0.5, 0.51, 0.75, 0.76)] == [1, 2, 2, 3]
+    weights = row_weights(problem, by_hand(problem, [1, 1, 1]), [0.0])
+    assert list(weights.values()) == [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
+    assert [quantile(problem, weights, q) for q in (0.5, 0.51, 0.75, 0.76)] == [1, 2, 2, 3]
 
 
-def test_most_rows_are_out_of_bag_of_a_third_of_the_trees():
+def test_rows_are_out_of_bag_for_about_a_third_of_the_trees():
     drawn = [bootstrap(tree_seed(2, t), [1] * 30, 30) for t in range(100)]
-    share = np.mean(np.array(drawn) == 0)
-    assert share == pytest.approx((1 - 1 / 30) ** 30, abs=0.03)
+    fraction = np.mean(np.array(drawn) == 0)
+    assert fraction == pytest.approx((1 - 1 / 30) ** 30, abs=0.03)

@@ -1,4 +1,4 @@
-"""The naive forest itself: its trees beside naive trees, its rows, and the walk along a forest."""
+"""Tests of the naive forest: its trees, its rows, and the comparison of forests."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracles.forest_bag import bag
+from tests.budget import examples
+from tests.oracles.forest_bag import sample_weights
 from tests.oracles.forest_naive import (
     ForestOptions,
     ForestProblem,
@@ -17,15 +18,15 @@ from tests.oracles.forest_naive import (
     columns_in_turn,
     grow_forest,
     importances,
-    seedling,
+    sampled_tree,
 )
 from tests.oracles.forest_stand_in import StandInForest
 from tests.oracles.forest_tables import (
-    even_numbers,
     forest_options,
     forest_problem,
     forest_tables,
     tables_for,
+    unit_weight_table,
 )
 from tests.oracles.forest_walk import assert_forest
 from tests.oracles.tree_candidates import Column
@@ -34,7 +35,7 @@ from tests.oracles.tree_naive import Options, Problem, grow
 from tests.oracles.tree_naive import importances as tree_importances
 
 CRITERIA = ["gini", "entropy", "squared_error", "absolute_error"]
-WEIGHTS = ["one", "whole", "other"]
+WEIGHTS = ["one", "integer", "fractional"]
 
 
 # Trees
@@ -47,36 +48,39 @@ def same_nodes(found, expected):
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(data=st.data())
-def test_with_all_columns_trees_are_naive_trees_of_the_drawn_weights(criterion, data):
+def test_trees_of_all_columns_equal_naive_trees_of_the_drawn_weights(criterion, data):
     weights = data.draw(st.sampled_from(WEIGHTS))
     table = data.draw(tables_for(criterion, weights=weights, wild=True))
-    most, share = data.draw(st.sampled_from([None, 3])), data.draw(st.sampled_from([None, 0.6]))
+    max_leaves, fraction = (
+        data.draw(st.sampled_from([None, 3])),
+        data.draw(st.sampled_from([None, 0.6])),
+    )
     options = data.draw(
         forest_options(
             table,
             criterion=criterion,
             max_features=None,
-            max_leaf_nodes=most,
-            max_samples=share,
+            max_leaf_nodes=max_leaves,
+            max_samples=fraction,
             bootstrap=data.draw(st.booleans()),
         )
     )
     problem = forest_problem(table, options)
     for member in grow_forest(problem):
-        target = replace(table.target, weights=bag(problem, member.seed))
-        plain = Options(criterion, missing=options.missing, max_leaf_nodes=most)
+        target = replace(table.target, weights=sample_weights(problem, member.seed))
+        plain = Options(criterion, missing=options.missing, max_leaf_nodes=max_leaves)
         naive = Problem(table.columns, target, plain)
         same_nodes(member.nodes, grow(naive))
         one = replace(problem, target=target, options=options)
         assert importances(one, [member]) == pytest.approx(
-            [float(share) for share in tree_importances(naive, member.nodes)]
+            [float(value) for value in tree_importances(naive, member.nodes)]
         )
 
 
-def test_all_rows_without_draws():
-    table = even_numbers(2, 20, ["float", "nominal"], 3)
+def test_all_rows_without_bootstrap():
+    table = unit_weight_table(2, 20, ["float", "nominal"], 3)
     options = ForestOptions(bootstrap=False)
     one, other, third = grow_forest(forest_problem(table, options))
     same_nodes(one.nodes, grow(table.problem(Options())))
@@ -84,9 +88,9 @@ def test_all_rows_without_draws():
     same_nodes(one.nodes, third.nodes)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(data=st.data())
-def test_nodes_look_at_their_own_columns_first(data):
+def test_nodes_search_their_drawn_columns_first(data):
     table = data.draw(forest_tables(columns=6))
     per = data.draw(st.sampled_from(["node", "both"]))
     problem = forest_problem(table, data.draw(forest_options(table, per)))
@@ -101,14 +105,14 @@ def test_nodes_look_at_their_own_columns_first(data):
             assert not any(column_candidates(member, j, node.rows, node.path) for j in before)
 
 
-def test_both_ways_to_draw_columns_matter():
-    table = even_numbers(4, 30, ["float"] * 5, 2)
-    per_tree = ForestOptions(seed=1, max_features=2, features_per="tree", n_estimators=8)
+def test_columns_per_tree_and_per_node_differ():
+    table = unit_weight_table(4, 30, ["float"] * 5, 2)
+    per_tree = ForestOptions(seed=1, max_features=2, max_features_per="tree", n_estimators=8)
     members = grow_forest(forest_problem(table, per_tree))
     used = [{node.split.column for node in m.nodes if node.split} for m in members]
     assert all(columns <= set(m.usable) for columns, m in zip(used, members, strict=True))
     assert len({tuple(m.usable) for m in members}) > 2
-    per_node = replace(per_tree, features_per="node")
+    per_node = replace(per_tree, max_features_per="node")
     used = [
         {node.split.column for node in m.nodes if node.split}
         for m in grow_forest(forest_problem(table, per_node))
@@ -116,8 +120,8 @@ def test_both_ways_to_draw_columns_matter():
     assert max(len(columns) for columns in used) > 2
 
 
-def test_paths_are_keys_of_their_own():
-    table = even_numbers(4, 40, ["float", "nominal"], 3, gaps=0.2)
+def test_node_paths_are_unique():
+    table = unit_weight_table(4, 40, ["float", "nominal"], 3, missing=0.2)
     options = ForestOptions(missing="branch", max_features=1)
     for member in grow_forest(forest_problem(table, options)):
         paths = [node.path for node in member.nodes]
@@ -128,14 +132,14 @@ def test_paths_are_keys_of_their_own():
 # Rows
 
 
-@pytest.mark.parametrize("how", ["whole", "other"])
+@pytest.mark.parametrize("how", ["integer", "fractional"])
 @pytest.mark.parametrize("replaced", [True, False])
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(data=st.data())
-def test_rows_without_weight_are_not_there(how, replaced, data):
+def test_rows_of_weight_zero_are_ignored(how, replaced, data):
     table = data.draw(forest_tables(weights=how))
-    share = data.draw(st.sampled_from([None, 0.5, 1]))
-    options = data.draw(forest_options(table, bootstrap=replaced, max_samples=share))
+    fraction = data.draw(st.sampled_from([None, 0.5, 1]))
+    options = data.draw(forest_options(table, bootstrap=replaced, max_samples=fraction))
     problem = forest_problem(table, options)
     kept = problem.rows
     columns = [replace(c, values=[c.values[i] for i in kept]) for c in table.columns]
@@ -143,20 +147,20 @@ def test_rows_without_weight_are_not_there(how, replaced, data):
     weights = [table.target.weights[i] for i in kept]
     small = ForestProblem(columns, replace(table.target, values=values, weights=weights), options)
     for t in range(3):
-        whole, part = seedling(problem, t), seedling(small, t)
+        whole, part = sampled_tree(problem, t), sampled_tree(small, t)
         assert part.problem.target.weights == [whole.problem.target.weights[i] for i in kept]
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(
     seed=st.integers(0, 99),
     weights=st.lists(st.integers(0, 3), min_size=1, max_size=8).filter(any),
 )
-def test_a_whole_weight_is_so_many_rows(seed, weights):
+def test_integer_weight_equals_repeated_rows(seed, weights):
     def drawn(given):
         column = Column("float", [0.0] * len(given))
         problem = ForestProblem([column], Target([0] * len(given), given, 1), ForestOptions())
-        return bag(problem, seed)
+        return sample_weights(problem, seed)
 
     owner = [row for row, weight in enumerate(weights) for _ in range(weight)]
     found = Counter()
@@ -166,7 +170,7 @@ def test_a_whole_weight_is_so_many_rows(seed, weights):
 
 
 @pytest.mark.parametrize(
-    ("weights", "replaced", "share", "total"),
+    ("weights", "replaced", "fraction", "total"),
     [
         ([1] * 8, True, None, 8),
         ([2, 3, 0, 1], True, None, 6),
@@ -180,31 +184,31 @@ def test_a_whole_weight_is_so_many_rows(seed, weights):
         ([2, 3, 0, 1], False, None, 6),
     ],
 )
-def test_the_number_of_draws(weights, replaced, share, total):
-    options = ForestOptions(bootstrap=replaced, max_samples=share)
+def test_number_of_draws(weights, replaced, fraction, total):
+    options = ForestOptions(bootstrap=replaced, max_samples=fraction)
     column = Column("float", [0.0] * len(weights))
     problem = ForestProblem([column], Target([0] * len(weights), weights, 1), options)
-    assert sum(bag(problem, 17)) == total
+    assert sum(sample_weights(problem, 17)) == total
 
 
 @pytest.mark.parametrize("how", ["balanced", "balanced_subsample"])
-def test_balanced_classes_weigh_the_same(how):
+def test_balanced_classes_have_equal_weight(how):
     values = [0] * 9 + [1] * 3
     column = Column("float", list(range(12)))
     options = ForestOptions(class_weight=how, bootstrap=how != "balanced")
-    member = seedling(ForestProblem([column], Target(values, [1] * 12, 2), options), 0)
+    member = sampled_tree(ForestProblem([column], Target(values, [1] * 12, 2), options), 0)
     weights = member.problem.target.weights
     assert sum(weights[:9]) == sum(weights[9:]) == sum(weights) / 2 > 0
 
 
-# The walk
+# The comparison
 
 
 @pytest.mark.parametrize("per", ["node", "tree", "both"])
 @pytest.mark.parametrize("criterion", CRITERIA)
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(data=st.data())
-def test_the_walk_passes_on_naive_forests(criterion, per, data):
+def test_comparison_accepts_naive_forests(criterion, per, data):
     table = data.draw(tables_for(criterion, weights=data.draw(st.sampled_from(WEIGHTS))))
     options = data.draw(
         forest_options(
@@ -221,17 +225,17 @@ def test_the_walk_passes_on_naive_forests(criterion, per, data):
 
 
 def mixed_problem(**options):
-    table = even_numbers(8, 24, ["float", "nominal", "float", "int"], 3, gaps=0.1)
+    table = unit_weight_table(8, 24, ["float", "nominal", "float", "int"], 3, missing=0.1)
     given = {"seed": 5, "max_features": 2, "n_estimators": 2, "max_depth": 3}
     return forest_problem(table, ForestOptions(**{**given, **options}))
 
 
-def swapped_gap(model):
+def swapped_missing_branch(model):
     node = next(n for n in model.trees[0].nodes if n.split)
-    node.split = replace(node.split, gap=1 - node.split.gap)
+    node.split = replace(node.split, missing_branch=1 - node.split.missing_branch)
 
 
-def moved_cut(model):
+def moved_threshold(model):
     node = next(n for n in model.trees[0].nodes if n.split and n.split.groups is None)
     node.split = replace(node.split, threshold=node.split.threshold + 1e-9)
 
@@ -252,17 +256,18 @@ def early_leaf(model):
 
 
 def other_seed(model):
-    model.forest_.keys[1, 0] += 1
+    model.forest_.tree_seeds[1] += 1
 
 
 @pytest.mark.parametrize(
-    "spoil", [swapped_gap, moved_cut, swapped_groups, other_value, early_leaf, other_seed]
+    "change",
+    [swapped_missing_branch, moved_threshold, swapped_groups, other_value, early_leaf, other_seed],
 )
-def test_the_walk_fails_on_spoiled_forests(spoil):
+def test_comparison_rejects_changed_forests(change):
     problem = mixed_problem()
     model = StandInForest(problem)
     assert_forest(model, problem)
-    spoil(model)
+    change(model)
     with pytest.raises(AssertionError):
         assert_forest(model, problem)
 
@@ -271,8 +276,8 @@ def test_the_walk_fails_on_spoiled_forests(spoil):
     "other",
     [
         {"max_features": 3},
-        {"features_per": "tree"},
-        {"features_per": "both", "tree_features": 3},
+        {"max_features_per": "tree"},
+        {"max_features_per": "both", "tree_features": 3},
         {"bootstrap": False},
         {"max_samples": 0.5},
         {"class_weight": (1, 5, 2)},
@@ -285,6 +290,6 @@ def test_the_walk_fails_on_spoiled_forests(spoil):
     ],
     ids=str,
 )
-def test_the_walk_notices_other_options(other):
+def test_comparison_detects_other_options(other):
     with pytest.raises((AssertionError, StopIteration, IndexError)):
         assert_forest(StandInForest(mixed_problem()), mixed_problem(**other))

@@ -1,4 +1,4 @@
-"""The naive M steps themselves: each is the maximum within its form, above the floor too."""
+"""Naive M steps: each is the maximum within its form, above the floor too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.oracles.mixture_scatters import random_scatters
 
 
 def perturbed(form, covariances, q, rng, size):
-    """Covariances of the same form nearby: volumes, shapes and axes moved where it lets them."""
+    """Nearby covariances of the same form: perturbed volumes, shapes and axes."""
     d = covariances.shape[1]
     if form == "ppca":
         return np.array([nearby_latent(c, q, rng, size) for c in covariances])
@@ -51,7 +51,7 @@ def nearby_latent(covariance, q, rng, size):
 
 
 def expected_likelihood(N, W, covariances):
-    """Expected complete-data log-likelihood, as far as covariances matter."""
+    """Expected complete-data log-likelihood, up to terms without covariances."""
     return -0.5 * sum(
         n * np.linalg.slogdet(c)[1] + np.trace(np.linalg.solve(c, w))
         for n, w, c in zip(N, W, covariances, strict=True)
@@ -60,7 +60,7 @@ def expected_likelihood(N, W, covariances):
 
 @pytest.mark.parametrize("q", [1, 2])
 @pytest.mark.parametrize("form", FORMS)
-def test_an_m_step_is_a_maximum_within_its_form(form, q):
+def test_m_step_is_a_maximum_within_its_form(form, q):
     rng = np.random.default_rng(FORMS.index(form))
     for _ in range(3):
         N, W = random_scatters(rng)
@@ -89,7 +89,7 @@ def test_equal_letters_are_equal_and_identities_diagonal(form):
 
 
 def test_eigenvalues_keep_their_digits_in_uneven_units():
-    """The least eigenvalue is one over the largest of the inverse, which is as well known."""
+    """The smallest eigenvalue is one over the largest of the inverse."""
     rng = np.random.default_rng(9)
     units = 10.0 ** np.array([-4.0, 3.0, 0.0, -2.0, 4.0])
     matrix = random_scatters(rng, 1, 5)[1][0] * np.outer(units, units)
@@ -102,7 +102,7 @@ def test_eigenvalues_keep_their_digits_in_uneven_units():
 
 @pytest.mark.parametrize("form", FORMS)
 def test_one_component_needs_no_letters(form):
-    """With one component a form is a sphere, a diagonal or a full matrix, and counts as that."""
+    """With one component a form is a spherical, diagonal or full matrix."""
     rng = np.random.default_rng(6)
     N, W = random_scatters(rng, k=1)
     kind = form if form == "ppca" else {"I": "VVI", "E": "VVV", "V": "VVV"}[form[2]]
@@ -111,27 +111,27 @@ def test_one_component_needs_no_letters(form):
     assert covariance_parameters(form, 1, 3) == covariance_parameters(kind, 1, 3)
 
 
-def test_numbers_of_parameters_as_published():
+def test_numbers_of_parameters_match_the_paper():
     """Celeux & Govaert (1995), table 1, less the parts of means and weights; K = 3, d = 4."""
     expected = {"EII": 1, "VII": 3, "EEI": 4, "VEI": 6, "EVI": 10, "VVI": 12}
     expected |= {"EEE": 10, "VEE": 12, "EVV": 28, "EEV": 22, "VEV": 24, "VVV": 30}
     assert {form: covariance_parameters(form, 3, 4) for form in expected} == expected
-    # Loadings d q, noise 1, less the turns q (q - 1) / 2; with q = d - 1 it is a full matrix.
+    # Loadings d q, noise 1, minus rotations q (q - 1) / 2; with q = d - 1 it is a full matrix.
     assert covariance_parameters("ppca", 3, 4, 2) == 3 * (8 + 1 - 1)
     assert covariance_parameters("ppca", 3, 4, 3) == covariance_parameters("VVV", 3, 4)
     assert naive.n_parameters("VVV", 3, 4) == 30 + 12 + 2
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_nothing_is_below_the_floor_and_reg_covar_is_on_the_diagonal(form):
+def test_floor_and_reg_covar_are_respected(form):
     N, W = random_scatters(np.random.default_rng(7))
     s2 = np.array([1.0, 4.0, 0.25])
     floor = 2.0
     scale = np.full(3, s2.mean()) if form in ("EII", "VII", "ppca") else s2
     found = solve_raised(form, N, W, 1, 0.0, floor, s2)
     for c in found:
-        least = np.linalg.eigvalsh(c / np.sqrt(np.outer(scale, scale))).min()
-        assert least >= floor * (1 - 1e-10)
+        smallest = np.linalg.eigvalsh(c / np.sqrt(np.outer(scale, scale))).min()
+        assert smallest >= floor * (1 - 1e-10)
     plain = solve(form, N, W)
     np.testing.assert_allclose(
         solve_raised(form, N, W, 1, 0.5, 0.0, s2), plain + 0.5 * np.eye(3), rtol=1e-10, atol=1e-12
@@ -139,8 +139,8 @@ def test_nothing_is_below_the_floor_and_reg_covar_is_on_the_diagonal(form):
 
 
 @pytest.mark.parametrize("form", ["EII", "VII", "EEI", "VVI", "EEE", "VVV", "ppca"])
-def test_the_floor_is_the_best_above_it(form):
-    """Of all covariances of these forms that keep to the floor the raised one is the likeliest."""
+def test_floor_is_the_constrained_maximum(form):
+    """The raised covariance has the largest likelihood of those above the floor."""
     rng = np.random.default_rng(8)
     N, W = random_scatters(rng)
     W = W * np.array([1.0, 1e-3, 1e-4])[:, None, None]

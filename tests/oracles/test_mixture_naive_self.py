@@ -1,4 +1,4 @@
-"""The naive mixtures themselves: beside SciPy, scikit-learn, brute force and EM's own laws."""
+"""Naive mixtures against SciPy, scikit-learn, brute force and the properties of EM."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from tests.oracles.mixture_scatters import random_scatters
 SKLEARN = {"full": "VVV", "tied": "EEE", "diag": "VVI", "spherical": "VII"}
 
 
-def table(seed=0, n=48, d=3, gaps=False):
+def table(seed=0, n=48, d=3, missing=False):
     """Two groups of different shapes that overlap."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d))
     X[n // 2 :] = X[n // 2 :] * rng.uniform(0.5, 2.0, size=d) + 1.5
-    if gaps:
+    if missing:
         X[rng.random(X.shape) < 0.25] = np.nan
         X[3] = np.nan
     return X
 
 
 def start(X, form="VVV", q=1, seed=0, k=2):
-    """Middles near the columns' means, covariances solved for random scatters."""
+    """Means near the columns' means, covariances solved for random scatters."""
     rng = np.random.default_rng(seed)
     d = X.shape[1]
     means = np.nanmean(X, axis=0) + rng.normal(size=(k, d))
@@ -53,8 +53,8 @@ def assert_same(one, other, close=1e-10):
 # Rows
 
 
-def test_densities_are_scipys_marginal_ones():
-    X = table(gaps=True)
+def test_densities_match_scipy():
+    X = table(missing=True)
     found = start(X)
     densities = np.array(
         [
@@ -79,7 +79,7 @@ def marginal(x, mean, covariance):
     return x[there], mean[there], covariance[np.ix_(there, there)]
 
 
-def test_gaps_are_conditioned_as_the_precision_matrix_says():
+def test_conditional_moments_match_the_precision_matrix():
     rng = np.random.default_rng(1)
     covariance = random_scatters(rng, 1, 5)[1][0]
     mean, x = rng.normal(size=5), rng.normal(size=5)
@@ -94,7 +94,7 @@ def test_gaps_are_conditioned_as_the_precision_matrix_says():
     np.testing.assert_allclose(found.filled[gone], moved, rtol=1e-10)
 
 
-def test_a_row_without_values_is_the_model_itself():
+def test_row_without_values_has_the_moments_of_the_model():
     X = np.full((1, 3), np.nan)
     found = start(table())
     assert log_densities(X, found) == pytest.approx(0.0, abs=1e-15)
@@ -122,53 +122,53 @@ def test_imputed_moments_are_integrals_of_the_density():
     np.testing.assert_allclose(covariance[0], expected, rtol=1e-9)
 
 
-# Whole EM
+# EM
 
 
 @pytest.mark.parametrize("prior", [False, True])
-@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("form", FORMS)
-def test_the_objective_never_falls(form, gaps, prior):
-    X = table(seed=2, gaps=gaps)
+def test_objective_never_decreases(form, missing, prior):
+    X = table(seed=2, missing=missing)
     w = np.random.default_rng(3).exponential(size=len(X))
     weak = naive.default_prior(X, w, form, 2) if prior else None
-    rules = naive.Rules(form, prior=weak)
+    config = naive.Config(form, prior=weak)
     found, values = start(X, form), []
     for _ in range(10):
-        value, better = naive.step(X, w, found, rules)
+        value, better = naive.iterate(X, w, found, config)
         values.append(value + naive.log_prior(found, weak))
         found = better
     assert all(b >= a - 1e-9 * abs(a) for a, b in pairwise(values))
     assert values[-1] > values[0] + 1.0
 
 
-@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("form", ["VVV", "VEI", "ppca"])
-def test_a_weight_is_a_number_of_rows(form, gaps):
-    X = table(gaps=gaps)
+def test_weight_is_equivalent_to_repeated_rows(form, missing):
+    X = table(missing=missing)
     w = np.arange(len(X)) % 4
     again = np.repeat(X, w, axis=0)
-    rules = naive.Rules(form, prior=naive.default_prior(X, w, form, 2))
-    ours = naive.run(X, w, start(X, form), rules, 3)[-1]
-    assert_same(ours, naive.run(again, None, start(X, form), rules, 3)[-1])
+    config = naive.Config(form, prior=naive.default_prior(X, w, form, 2))
+    ours = naive.run(X, w, start(X, form), config, 3)[-1]
+    assert_same(ours, naive.run(again, None, start(X, form), config, 3)[-1])
     for of in (naive.bic, naive.aic, naive.icl, naive.objective):
-        assert of(X, w, ours, rules) == pytest.approx(of(again, None, ours, rules), rel=1e-12)
+        assert of(X, w, ours, config) == pytest.approx(of(again, None, ours, config), rel=1e-12)
 
 
-def test_gaps_that_are_known_change_nothing_in_the_limit():
-    """EM on a table whose gaps do not matter (an independent column) gives that column's mean."""
+def test_missing_values_of_an_independent_column_do_not_matter():
+    """EM on a table with an independent column gives that column's mean."""
     X = table(d=2)
     X[::3, 1] = np.nan
-    rules = naive.Rules("VVI")
+    config = naive.Config("VVI")
     first = replace(start(X, "VVI", k=1), weights=np.ones(1))
-    found = naive.run(X, None, first, rules, 60)[-1]
+    found = naive.run(X, None, first, config, 60)[-1]
     np.testing.assert_allclose(found.means[0], np.nanmean(X, axis=0), rtol=1e-10)
     np.testing.assert_allclose(np.diag(found.covariances[0]), np.nanvar(X, axis=0), rtol=1e-10)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 @pytest.mark.parametrize("kind", SKLEARN)
-def test_it_is_scikit_learns_from_the_same_start(kind, n):
+def test_matches_scikit_learn(kind, n):
     X = table(seed=4)
     first = start(X, SKLEARN[kind])
     precisions = np.linalg.inv(first.covariances)
@@ -191,8 +191,8 @@ def test_it_is_scikit_learns_from_the_same_start(kind, n):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs.fit(X)
-    rules = naive.Rules(SKLEARN[kind])
-    ours = naive.run(X, None, first, rules, n)[-1]
+    config = naive.Config(SKLEARN[kind])
+    ours = naive.run(X, None, first, config, n)[-1]
     np.testing.assert_allclose(ours.weights, theirs.weights_, rtol=1e-10)
     np.testing.assert_allclose(ours.means, theirs.means_, rtol=1e-10)
     inverse = np.linalg.inv(ours.covariances)
@@ -204,62 +204,64 @@ def test_it_is_scikit_learns_from_the_same_start(kind, n):
     }[kind]
     np.testing.assert_allclose(found, theirs.precisions_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(log_densities(X, ours), theirs.score_samples(X), rtol=1e-9)
-    assert naive.bic(X, None, ours, rules) == pytest.approx(theirs.bic(X), rel=1e-10)
-    assert naive.aic(X, None, ours, rules) == pytest.approx(theirs.aic(X), rel=1e-10)
+    assert naive.bic(X, None, ours, config) == pytest.approx(theirs.bic(X), rel=1e-10)
+    assert naive.aic(X, None, ours, config) == pytest.approx(theirs.aic(X), rel=1e-10)
 
 
-def test_icl_is_bic_and_twice_the_entropy():
+def test_icl_is_bic_plus_twice_the_entropy():
     X = table()
-    found, rules = start(X), naive.Rules("VVV")
+    found, config = start(X), naive.Config("VVV")
     r = responsibilities(X, found)
     entropy = -(r * np.log(r)).sum()
-    extra = naive.icl(X, None, found, rules) - naive.bic(X, None, found, rules)
+    extra = naive.icl(X, None, found, config) - naive.bic(X, None, found, config)
     assert extra == pytest.approx(2 * entropy, rel=1e-10)
 
 
-def test_a_prior_pulls_towards_itself():
+def test_prior_shrinks_towards_its_mean():
     X = table()
     weak = naive.default_prior(X, None, "VVV", 2)
     strong = naive.Prior(weak.mean, 1e9, 1e9, weak.scale * 1e9)
-    found = naive.run(X, None, start(X), naive.Rules("VVV", prior=strong), 1)[-1]
+    found = naive.run(X, None, start(X), naive.Config("VVV", prior=strong), 1)[-1]
     np.testing.assert_allclose(found.means, [weak.mean] * 2, rtol=1e-6)
     np.testing.assert_allclose(found.covariances, [weak.scale] * 2, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(weak.scale, np.cov(X.T, bias=True) / 2 ** (2 / 3), rtol=1e-12)
 
 
-def test_it_stops_in_any_units_at_the_same_step():
+def test_convergence_does_not_depend_on_units():
     X, units = table(), np.array([1e-3, 1.0, 1e4])
-    rules = naive.Rules("VVV")
+    config = naive.Config("VVV")
     first = start(X)
     scaled = Parameters(
         first.weights, first.means * units, first.covariances * np.outer(units, units)
     )
-    found, steps, rested = naive.climb(X, None, first, rules, 1e-4, 100)
-    other, others, _ = naive.climb(X * units, None, scaled, rules, 1e-4, 100)
-    assert rested
+    found, steps, converged = naive.fit_until_converged(X, None, first, config, 1e-4, 100)
+    other, others, _ = naive.fit_until_converged(X * units, None, scaled, config, 1e-4, 100)
+    assert converged
     assert 1 < steps == others < 100
     np.testing.assert_allclose(found.means * units, other.means, rtol=1e-7)
-    assert naive.climb(X, None, first, rules, 0.0, 3)[1:] == (3, False)
+    assert naive.fit_until_converged(X, None, first, config, 0.0, 3)[1:] == (3, False)
 
 
 # Batches
 
 
-@pytest.mark.parametrize("gaps", [False, True])
-def test_one_batch_is_one_step(gaps):
-    X, rules = table(gaps=gaps), naive.Rules("VVV")
+@pytest.mark.parametrize("missing", [False, True])
+def test_one_batch_is_one_iteration(missing):
+    X, config = table(missing=missing), naive.Config("VVV")
     first = start(X)
-    assert_same(online([(X, None)], first, rules, 0.7)[0], naive.step(X, None, first, rules)[1])
+    assert_same(
+        online([(X, None)], first, config, 0.7)[0], naive.iterate(X, None, first, config)[1]
+    )
 
 
-def test_a_second_batch_moves_the_moments_by_its_gain():
+def test_second_batch_moves_the_moments_by_its_gain():
     X, w = table(), np.random.default_rng(9).exponential(size=48)
-    rules, first = naive.Rules("VVV"), start(X)
+    config, first = naive.Config("VVV"), start(X)
     one, two = (X[:30], w[:30]), (X[30:], w[30:])
-    found = online([one, two], first, rules, 0.6)
+    found = online([one, two], first, config, 0.6)
     gain = (w[30:].sum() / w.sum()) ** 0.6
     raw = [
-        raw_moments(naive.expect(*rows, at)[1], rows[1].sum())
+        raw_moments(naive.e_step(*rows, at)[1], rows[1].sum())
         for rows, at in ((one, first), (two, found[0]))
     ]
     sizes, sums, squares = ((1 - gain) * a + gain * b for a, b in zip(*raw, strict=True))
@@ -269,7 +271,7 @@ def test_a_second_batch_moves_the_moments_by_its_gain():
 
 
 def raw_moments(statistics, weight):
-    """Sizes, sums and sums of squares a unit of weight."""
+    """Sizes, sums and sums of squares per unit of weight."""
     N, m, W = statistics.sizes, statistics.means, statistics.scatters
     squares = W + N[:, None, None] * np.einsum("ki,kj->kij", m, m)
     return N / weight, N[:, None] * m / weight, squares / weight
@@ -278,7 +280,7 @@ def raw_moments(statistics, weight):
 # Classes
 
 
-def test_discriminants_are_scikit_learns():
+def test_discriminants_match_scikit_learn():
     X = table(n=60)
     y = np.repeat([0, 1, 2], 20)
     new = table(seed=11)

@@ -1,4 +1,4 @@
-"""The naive tree itself: beside hand calculations, brute force and scikit-learn."""
+"""The naive tree agrees with hand calculations, brute force and scikit-learn."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from tests.budget import examples
 from tests.oracles.tree_candidates import (
     Column,
     Rules,
@@ -17,7 +18,7 @@ from tests.oracles.tree_candidates import (
     candidates,
     column_candidates,
     first_axis,
-    levels_of,
+    rows_by_category,
 )
 from tests.oracles.tree_impurity import (
     Target,
@@ -29,17 +30,17 @@ from tests.oracles.tree_impurity import (
     together,
 )
 from tests.oracles.tree_naive import Options, Problem, grow, importances, path, probabilities
-from tests.oracles.tree_tables import NOMINAL, Table, level_columns, real_numbers, targets
+from tests.oracles.tree_tables import NOMINAL, Table, category_columns, real_numbers, targets
 
 
 def classes(text, n_classes=None, weights=None):
-    """A target written as digits: "0011"."""
+    """Return a target written as digits: "0011"."""
     values = [int(c) for c in text]
     return Target(values, weights or [1] * len(values), n_classes or max(values) + 1)
 
 
-def levels(text, kind="nominal"):
-    """A column written as letters, "?" a gap: "aab?"."""
+def categories(text, kind="nominal"):
+    """Return a column written as letters, with "?" as missing: "aab?"."""
     labels = tuple(sorted(set(text) - {"?"}))
     return Column(kind, [None if c == "?" else labels.index(c) for c in text], labels)
 
@@ -49,14 +50,16 @@ def numbers(*values):
 
 
 def summary(found):
-    """Threshold or groups, rows of the branches and where gaps go, of each candidate."""
-    return [(c.threshold if c.groups is None else c.groups, c.branches, c.gap) for c in found]
+    """Return threshold or groups, branches and missing branch of each candidate."""
+    return [
+        (c.threshold if c.groups is None else c.groups, c.branches, c.missing_branch) for c in found
+    ]
 
 
-# Numbers worked out by hand
+# Hand calculations
 
 
-def test_impurities_of_one_to_three():
+def test_class_impurities_by_hand():
     target, rows = classes("0001"), [0, 1, 2, 3]
     assert impurity("gini", target, rows) == Fraction(3, 8)
     assert impurity("error", target, rows) == Fraction(1, 4)
@@ -69,7 +72,7 @@ def test_impurities_of_one_to_three():
     assert impurity("entropy", classes("01234567"), range(8)) == 3
 
 
-def test_impurities_of_numbers_with_weights():
+def test_weighted_regression_impurities_by_hand():
     target = Target([0, 1, 5], [1, 2, 1])
     # Mean 7/4, squares 49/16 + 2 * 9/16 + 169/16; median 1, distances 1 and 4.
     assert impurity("squared_error", target, [0, 1, 2]) == Fraction(236, 64)
@@ -88,11 +91,11 @@ TENNIS = {
 
 
 def tennis(**options):
-    columns = [levels(TENNIS[name]) for name in ("outlook", "temperature", "humidity", "wind")]
+    columns = [categories(TENNIS[name]) for name in ("outlook", "temperature", "humidity", "wind")]
     return Problem(columns, classes(TENNIS["play"]), Options(splits="multiway", **options))
 
 
-def test_gains_of_the_tennis_table():
+def test_tennis_gains_and_ratios():
     problem = tennis(criterion="entropy")
     found = candidates(problem.columns, problem.target, problem.rows, problem.options)
     gains = [gain("entropy", problem.target, c.branches) for c in found]
@@ -102,8 +105,8 @@ def test_gains_of_the_tennis_table():
     assert ratios == pytest.approx([0.1564, 0.0188, 0.1518, 0.0488], abs=1e-4)
 
 
-def test_the_tennis_tree():
-    problem = tennis(criterion="entropy", growth="level_wise")
+def test_tennis_tree():
+    problem = tennis(criterion="entropy", growth="breadth_first")
     nodes = grow(problem)
     # Outlook (overcast, rain, sunny), then wind in the rain and humidity in the sun.
     assert [node.split.column if node.split else None for node in nodes] == [
@@ -113,9 +116,9 @@ def test_the_tennis_tree():
     assert [node.children for node in nodes if node.children] == [[1, 2, 3], [4, 5], [6, 7]]
     assert [node.reason for node in nodes if not node.children] == ["pure"] * 5
     assert [len(node.rows) for node in nodes] == [14, 4, 5, 5, 2, 3, 3, 2]
-    shares = importances(problem, nodes)
+    fractions = importances(problem, nodes)
     total = 14 * 0.940286
-    assert shares == pytest.approx(
+    assert fractions == pytest.approx(
         [14 * 0.24675 / total, 0, 4.85475 / total, 4.85475 / total], 1e-4
     )
     assert path(nodes, [2, None, 1, None]) == [0, 3, 7]
@@ -124,7 +127,7 @@ def test_the_tennis_tree():
 # Candidates, in their order
 
 
-def test_thresholds_and_learned_gaps():
+def test_thresholds_with_learned_missing_branch():
     column, target = numbers(3.0, 1.0, None, 1.0, 2.0), classes("01010")
     found = column_candidates(0, column, target, range(5), Rules())
     assert summary(found) == [
@@ -136,7 +139,7 @@ def test_thresholds_and_learned_gaps():
     ]
 
 
-def test_thresholds_and_a_branch_for_gaps():
+def test_thresholds_with_a_branch_for_missing():
     column, target = Column("int", [3, 1, None, 1, 6]), classes("01010")
     found = column_candidates(0, column, target, range(5), Rules(missing="branch"))
     assert summary(found) == [
@@ -146,42 +149,42 @@ def test_thresholds_and_a_branch_for_gaps():
     ]
 
 
-def test_thresholds_and_gaps_with_the_majority():
+def test_thresholds_with_missing_in_the_majority():
     target = classes("0101", weights=[1, 1, 2, 5])
     found = column_candidates(
-        0, levels("abc?", "ordinal"), target, range(4), Rules(missing="majority")
+        0, categories("abc?", "ordinal"), target, range(4), Rules(missing="majority")
     )
-    # Left and right weigh 1 and 3, then 2 and 2: of equal ones the left.
+    # Left and right weigh 1 and 3, then 2 and 2: ties go left.
     assert summary(found) == [(0, [[0], [1, 2, 3]], 1), (1, [[0, 1, 3], [2]], 0)]
 
 
-def test_a_threshold_separates_neighbours_in_memory():
+def test_threshold_separates_adjacent_floats():
     low, high = 1.0, np.nextafter(1.0, 2.0).item()
     found = column_candidates(0, numbers(low, high), classes("01"), range(2), Rules())
     assert summary(found) == [(low, [[0], [1]], 0)]
 
 
-def test_levels_in_the_order_of_their_shares():
-    # Shares of class 1: a 1, b 0, gap 1/2, c 1/2.
-    column, target = levels("aabb??cc"), classes("11000101")
+def test_categories_are_ordered_by_class_fractions():
+    # Fractions of class 1: a 1, b 0, missing 1/2, c 1/2.
+    column, target = categories("aabb??cc"), classes("11000101")
     found = column_candidates(0, column, target, range(8), Rules())
-    assert [(c.groups, c.gap, c.method) for c in found] == [
+    assert [(c.groups, c.missing_branch, c.method) for c in found] == [
         ([[1], [0, 2]], 1, "ordered"),
         ([[1, 2], [0]], 1, "ordered"),
         ([[1, 2], [0]], 0, "ordered"),
     ]
 
 
-def test_every_grouping_of_three_levels_and_a_gap():
-    column, target = levels("abc?"), classes("0120")
+def test_all_groupings_of_three_categories_and_missing():
+    column, target = categories("abc?"), classes("0120")
     found = column_candidates(0, column, target, range(4), Rules())
     assert [c.groups[0] for c in found] == [[0], [1], [0, 1], [2], [0, 2], [1, 2], [0, 1, 2]]
-    assert {c.gap for c in found} == {1}
+    assert {c.missing_branch for c in found} == {1}
     assert {c.method for c in found} == {"exhaustive"}
 
 
-def test_groupings_beside_a_branch_for_gaps():
-    column, target = levels("ab?"), classes("010")
+def test_groupings_with_a_branch_for_missing():
+    column, target = categories("ab?"), classes("010")
     found = column_candidates(0, column, target, range(3), Rules(missing="branch"))
     assert summary(found) == [
         ([[0], [1]], [[0], [1], [2]], 2),
@@ -189,8 +192,8 @@ def test_groupings_beside_a_branch_for_gaps():
     ]
 
 
-def test_multiway_splits_and_gaps():
-    column, target = levels("abb?"), classes("0101")
+def test_multiway_splits_with_missing():
+    column, target = categories("abb?"), classes("0101")
     for missing, expected in {
         "learned": [([[0, 3], [1, 2]], 0), ([[0], [1, 2, 3]], 1)],
         "branch": [([[0], [1, 2], [3]], 2)],
@@ -198,12 +201,14 @@ def test_multiway_splits_and_gaps():
     }.items():
         rules = Rules(splits="multiway", missing=missing)
         found = column_candidates(0, column, target, range(4), rules)
-        assert [(c.branches, c.gap) for c in found] == expected
+        assert [(c.branches, c.missing_branch) for c in found] == expected
 
 
 @pytest.mark.parametrize("splits", ["binary", "multiway"])
-@pytest.mark.parametrize("column", [numbers(7.0, None), levels("a?"), levels("a?", "ordinal")])
-def test_one_value_and_gaps(column, splits):
+@pytest.mark.parametrize(
+    "column", [numbers(7.0, None), categories("a?"), categories("a?", "ordinal")]
+)
+def test_single_value_with_missing(column, splits):
     for missing, count in {"learned": 1, "branch": 1, "majority": 0}.items():
         rules = Rules(splits=splits, missing=missing)
         found = column_candidates(0, column, classes("01"), range(2), rules)
@@ -231,22 +236,22 @@ STEP = Problem([numbers(1.0, 2.0, 3.0, 4.0)], classes("0110"))
         ({"max_leaf_nodes": 2}, ["split", "pure", "max_leaf_nodes"]),
     ],
 )
-def test_reasons(options, reasons):
+def test_reasons_of_stopping(options, reasons):
     options = {"min_samples_split": 3 if options.get("min_samples_leaf") == 2 else 2, **options}
     nodes = grow(Problem(STEP.columns, STEP.target, Options(**options)))
     assert [node.reason for node in nodes] == reasons
 
 
 def test_identical_rows_cannot_be_split():
-    nodes = grow(Problem([numbers(1.0, 1.0), levels("??")], classes("01")))
+    nodes = grow(Problem([numbers(1.0, 1.0), categories("??")], classes("01")))
     assert [node.reason for node in nodes] == ["no_split"]
 
 
-def test_ties_go_to_the_first():
+def test_ties_go_to_the_first_candidate():
     twice = Problem([STEP.columns[0]] * 2, STEP.target)
     root = grow(twice)[0]
     assert (root.split.column, root.split.threshold) == (0, 1.5)
-    # The mirror image, and both in the second column.
+    # The mirrored threshold, and both in the second column.
     assert len(root.best) == 4
 
 
@@ -254,12 +259,12 @@ def test_ties_go_to_the_first():
     ("growth", "children"),
     [
         ("depth_first", {0: [1, 2], 1: [3, 4], 2: [7, 8], 3: [5, 6]}),
-        ("level_wise", {0: [1, 2], 1: [3, 4], 2: [5, 6], 3: [7, 8]}),
+        ("breadth_first", {0: [1, 2], 1: [3, 4], 2: [5, 6], 3: [7, 8]}),
         ("best_first", {0: [1, 2], 1: [5, 6], 2: [3, 4], 5: [7, 8]}),
     ],
 )
-def test_numbers_by_growth_order(growth, children):
-    # The root parts 50 and 60, which have most to gain, from 0, 1 and 3.
+def test_node_numbers_follow_the_growth_order(growth, children):
+    # The root separates 50 and 60, of maximum gain, from 0, 1 and 3.
     problem = Problem(
         [numbers(1.0, 2.0, 3.0, 4.0, 5.0)],
         Target([0, 1, 3, 50, 60], [1] * 5),
@@ -269,7 +274,7 @@ def test_numbers_by_growth_order(growth, children):
     assert {i: node.children for i, node in enumerate(nodes) if node.children} == children
 
 
-def test_leaf_probabilities():
+def test_leaf_probabilities_by_hand():
     prior = [Fraction(1, 4), Fraction(3, 4)]
     assert probabilities([3, 1], "plain", prior, 2) == [Fraction(3, 4), Fraction(1, 4)]
     assert probabilities([3, 1], "laplace", prior, 2) == [Fraction(4, 6), Fraction(2, 6)]
@@ -281,12 +286,12 @@ def test_leaf_probabilities():
 
 @pytest.mark.parametrize("missing", ["learned", "branch"])
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error"])
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(data=st.data())
 def test_ordered_groupings_are_exact(criterion, missing, data):
     """Breiman et al. (1984) and Fisher (1958): no other grouping has a larger gain."""
     n = data.draw(st.integers(2, 25))
-    column = data.draw(level_columns(n, gaps=True, most=7))
+    column = data.draw(category_columns(n, with_missing=True, maximum=7))
     target, _ = data.draw(targets(n, None if criterion == "squared_error" else 2))
     rows = [i for i, w in enumerate(target.weights) if w > 0]
     if target.n_classes == 1:
@@ -294,33 +299,33 @@ def test_ordered_groupings_are_exact(criterion, missing, data):
     found = column_candidates(0, column, target, rows, Rules(criterion, missing=missing))
     assert {c.method for c in found} <= {"ordered", "known"}
     known = [i for i in rows if column.values[i] is not None]
-    items = levels_of(column, known)
-    gaps = [i for i in rows if column.values[i] is None]
-    extra = [gaps] if gaps and missing == "branch" else []
-    if gaps and missing == "learned":
-        items[None] = gaps
+    items = rows_by_category(column, known)
+    with_missing = [i for i in rows if column.values[i] is None]
+    extra = [with_missing] if with_missing and missing == "branch" else []
+    if with_missing and missing == "learned":
+        items[None] = with_missing
     every = []
     for left in all_groupings(items):
         sides = [left, [item for item in items if item not in left]]
         every.append([together([items[item] for item in side]) for side in sides] + extra)
     if extra and known:
-        every.append([known, gaps])
+        every.append([known, with_missing])
     best = max((gain(criterion, target, c.branches) for c in found), default=0)
     assert best == pytest.approx(
         max((gain(criterion, target, branches) for branches in every), default=0), abs=1e-12
     )
 
 
-def test_the_first_axis_is_that_of_the_largest_spread():
-    # Levels differ in the share of class 0 against class 2; class 1 hardly varies.
+def test_first_axis_has_maximum_variance():
+    # Categories differ in the fractions of class 0 and class 2; class 1 hardly varies.
     text = "a" * 8 + "b" * 8 + "c" * 8
     target = classes("000000010001122222222221")
-    axis = first_axis(levels_of(levels(text), range(24)), target)
+    axis = first_axis(rows_by_category(categories(text), range(24)), target)
     assert abs(axis[1]) < 0.1 < min(abs(axis[0]), abs(axis[2]))
     assert axis[0] * axis[2] < 0
 
 
-# Peers
+# scikit-learn
 
 
 def sklearn_tree(table, criterion, **options):
@@ -330,10 +335,10 @@ def sklearn_tree(table, criterion, **options):
     return model.fit(X, table.y, table.sample_weight).tree_
 
 
-# Nodes of few rows are left whole: there columns tie.
+# Small nodes are not split: columns tie there.
 @pytest.mark.parametrize("limits", [{"max_depth": 2}, {"min_samples_leaf": 5}])
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error", "absolute_error"])
-def test_scikit_learn_grows_the_same_tree(criterion, limits):
+def test_sklearn_grows_the_same_tree(criterion, limits):
     number = None if criterion.endswith("_error") else 3
     table = real_numbers(3, 50, ["float", "float"], number)
     nodes = grow(Problem(table.columns, table.target, Options(criterion, **limits)))
@@ -353,9 +358,14 @@ def test_scikit_learn_grows_the_same_tree(criterion, limits):
             pairs += zip(node.children, sides, strict=True)
 
 
-def test_frames_hold_what_the_columns_say():
+def test_frames_have_the_values_of_the_columns():
     table = Table(
-        [numbers(1.5, None), Column("int", [2**60, None]), levels("b?"), levels("?b", "ordinal")],
+        [
+            numbers(1.5, None),
+            Column("int", [2**60, None]),
+            categories("b?"),
+            categories("?b", "ordinal"),
+        ],
         classes("01"),
     )
     frame = table.frame

@@ -1,44 +1,45 @@
-"""The walk itself: it passes on naive trees and fails on spoiled ones."""
+"""The comparison of trees passes on naive trees and fails on corrupted ones."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.budget import examples
 from tests.oracles.tree_candidates import Column
 from tests.oracles.tree_impurity import Target
 from tests.oracles.tree_naive import Options, Problem, grow
-from tests.oracles.tree_stand_in import StandIn
+from tests.oracles.tree_naive_model import NaiveModel
 from tests.oracles.tree_tables import real_numbers, tables
 from tests.oracles.tree_walk import assert_tree
 
 CRITERIA = ["gini", "entropy", "gain_ratio", "error", "squared_error", "absolute_error"]
-GAP_RULES = ["learned", "branch", "majority"]
+MISSING_POLICIES = ["learned", "branch", "majority"]
 
 
-@pytest.mark.parametrize("missing", GAP_RULES)
+@pytest.mark.parametrize("missing", MISSING_POLICIES)
 @pytest.mark.parametrize("splits", ["binary", "multiway"])
 @pytest.mark.parametrize("criterion", CRITERIA)
-@settings(max_examples=3, deadline=None)
+@examples(3)
 @given(data=st.data())
-def test_the_walk_passes_on_naive_trees(criterion, splits, missing, data):
-    table = data.draw(tables(criterion, gaps=True, rows=25))
-    growth = data.draw(st.sampled_from(["depth_first", "best_first", "level_wise"]))
-    most = data.draw(st.sampled_from([None, 2, 4]))
-    options = Options(criterion, splits, missing, max_leaf_nodes=most, growth=growth)
+def test_comparison_passes_on_naive_trees(criterion, splits, missing, data):
+    table = data.draw(tables(criterion, with_missing=True, rows=25))
+    growth = data.draw(st.sampled_from(["depth_first", "best_first", "breadth_first"]))
+    maximum = data.draw(st.sampled_from([None, 2, 4]))
+    options = Options(criterion, splits, missing, max_leaf_nodes=maximum, growth=growth)
     problem = Problem(table.columns, table.target, options)
-    assert_tree(StandIn(problem), problem)
+    assert_tree(NaiveModel(problem), problem)
 
 
-def spoiled(problem, spoil):
-    model = StandIn(problem)
-    spoil(model)
+def corrupted(problem, corrupt):
+    model = NaiveModel(problem)
+    corrupt(model)
     return model
 
 
 def use_second_best(model):
-    """Rebuild the tree with a last, not first, of the best candidates in the root."""
+    """Use the last, not the first, of the best candidates in the root."""
     table = model.problem
     root = grow(table)[0]
     model.__init__(table, [root, *model.nodes[1:]])
@@ -47,7 +48,7 @@ def use_second_best(model):
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "corrupt",
     [
         use_second_best,
         lambda model: model.tree_.gain.__setitem__(0, model.tree_.gain[0] + 1e-6),
@@ -62,20 +63,20 @@ def use_second_best(model):
         lambda model: model.tree_.threshold.__setitem__(0, 1.0),
     ],
 )
-def test_the_walk_fails_on_spoiled_trees(spoil):
+def test_comparison_fails_on_corrupted_trees(corrupt):
     columns = [Column("float", [1.0, 2.0, 3.0, 4.0]), Column("nominal", [0, 0, 1, 1], ("a", "b"))]
     problem = Problem(columns, Target([0, 1, 1, 0], [1] * 4, 2))
-    assert_tree(StandIn(problem), problem)
+    assert_tree(NaiveModel(problem), problem)
     with pytest.raises((AssertionError, IndexError)):
-        assert_tree(spoiled(problem, spoil), problem)
+        assert_tree(corrupted(problem, corrupt), problem)
 
 
-def test_the_walk_notices_another_order():
+def test_comparison_fails_on_another_growth_order():
     table = real_numbers(5, 20, ["float", "nominal"], 3)
     one, other = (
         Problem(table.columns, table.target, Options(growth=growth))
-        for growth in ("depth_first", "level_wise")
+        for growth in ("depth_first", "breadth_first")
     )
-    assert_tree(StandIn(one), one, near=1e-9)
+    assert_tree(NaiveModel(one), one, near=1e-9)
     with pytest.raises(AssertionError):
-        assert_tree(StandIn(one), other, near=1e-9)
+        assert_tree(NaiveModel(one), other, near=1e-9)

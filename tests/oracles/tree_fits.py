@@ -1,4 +1,4 @@
-"""Fitting Ceiba's trees on the oracle's tables, and following rows through them."""
+"""Fit Ceiba's trees on the oracle's tables, and compare the paths of rows."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ceiba import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.oracles.tree_naive import path
 
 CRITERIA = ["gini", "entropy", "gain_ratio", "error", "squared_error", "absolute_error"]
-GAP_RULES = ["learned", "branch", "majority"]
-GROWTH = ["depth_first", "best_first", "level_wise"]
+MISSING_POLICIES = ["learned", "branch", "majority"]
+GROWTH = ["depth_first", "best_first", "breadth_first"]
 
 
 def fit(table, options, **more):
-    """Ceiba's tree with the naive tree's options, which have the same names."""
+    """Fit Ceiba's tree with the naive tree's options, which have the same names."""
     kind = DecisionTreeRegressor if table.target.n_classes is None else DecisionTreeClassifier
-    model = kind(**asdict(options), n_jobs=1, **more)  # threads would only wait for each other
+    model = kind(**asdict(options), n_jobs=1, **more)  # small tables gain nothing from threads
     return model.fit(table.frame, table.y, sample_weight=table.sample_weight)
 
 
 def assert_predictions(model, nodes, table):
-    """Rows come through the nodes, to the leaves and to the values that the naive way leads to.
+    """Assert that paths, leaves and predictions equal those of the naive tree.
 
     ``nodes`` are those of the fitted tree, as `assert_tree` returns them.
     """
@@ -38,6 +38,6 @@ def assert_predictions(model, nodes, table):
     if table.target.n_classes is None:
         assert model.predict(frame).tolist() == value[:, 0].tolist()
         return
-    shares = value / value.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(model.predict_proba(frame), shares, rtol=1e-12)
+    fractions = value / value.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(frame), fractions, rtol=1e-12)
     assert model.predict(frame).tolist() == model.classes_[value.argmax(axis=1)].tolist()

@@ -1,7 +1,7 @@
 """Impurity of some rows and gain of a partition, one formula at a time.
 
-Weights and targets are whole numbers or fractions, so nothing is rounded but logarithms. Rows are
-numbers of rows; a *branch* is a list of them, a *partition* a list of branches.
+Weights and targets are integers or fractions, so only logarithms are rounded. A *branch* is a list
+of row numbers, a *partition* a list of branches.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from fractions import Fraction
 
 
 def exact(number):
-    """The number itself, without rounding: an int where it is whole (faster), else a fraction."""
+    """Return the exact number: an int if it is an integer (faster), else a fraction."""
     number = Fraction(number)
     return number.numerator if number.denominator == 1 else number
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is to be predicted, and the weight of each row.
+    """Target and weight of each row.
 
-    ``values`` are classes 0, 1, ... below ``n_classes``, or numbers where ``n_classes`` is None.
+    ``values`` are classes 0, 1, ... below ``n_classes``, or numbers if ``n_classes`` is None.
     """
 
     values: list
@@ -37,7 +37,7 @@ def weight(target, rows):
 
 
 def class_weights(target, rows):
-    """The weight of each class."""
+    """Return the weight of each class."""
     sums = [0] * target.n_classes
     for i in rows:
         sums[target.values[i]] += target.weights[i]
@@ -49,19 +49,19 @@ def mean(target, rows):
 
 
 def lower_median(target, rows):
-    """The least value such that the rows up to it have half of the weight."""
+    """Return the smallest value such that the rows up to it have half of the weight."""
     below, half = 0, Fraction(weight(target, rows)) / 2
     for i in sorted(rows, key=lambda i: target.values[i]):
         below += target.weights[i]
         if below >= half:
             return target.values[i]
-    raise ValueError("No rows have no median.")
+    raise ValueError("the median needs at least one row")
 
 
 # Impurities
 
 
-def shares(counts):
+def fractions(counts):
     return [Fraction(count) / sum(counts) for count in counts]
 
 
@@ -80,14 +80,14 @@ def error(counts):
 
 
 def squared_error(target, rows):
-    centre = mean(target, rows)
-    total = sum(target.weights[i] * (target.values[i] - centre) ** 2 for i in rows)
+    center = mean(target, rows)
+    total = sum(target.weights[i] * (target.values[i] - center) ** 2 for i in rows)
     return total / weight(target, rows)
 
 
 def absolute_error(target, rows):
-    centre = lower_median(target, rows)
-    total = sum(target.weights[i] * abs(target.values[i] - centre) for i in rows)
+    center = lower_median(target, rows)
+    total = sum(target.weights[i] * abs(target.values[i] - center) for i in rows)
     return Fraction(total) / weight(target, rows)
 
 
@@ -113,7 +113,7 @@ def together(branches):
 
 
 def gain(criterion, target, branches):
-    """By how much the mean impurity of the branches is below that of all rows."""
+    """Return the decrease of the mean impurity by the branches."""
     rows = together(branches)
     total = weight(target, rows)
     after = [
@@ -124,18 +124,18 @@ def gain(criterion, target, branches):
 
 
 def split_info(target, branches):
-    """Entropy of the branches' own weights, in bits."""
+    """Return the entropy of the branches' weights, in bits."""
     return entropy([weight(target, branch) for branch in branches])
 
 
 def score(criterion, target, branches):
-    """What the best candidate has most of: gain, or its ratio to the split info."""
+    """Return the score that the best candidate maximizes: gain, or its ratio to the split info."""
     found = gain(criterion, target, branches)
     return found / split_info(target, branches) if criterion == "gain_ratio" else found
 
 
 def sums(criterion, target, branch):
-    """All that a criterion needs to know of a branch."""
+    """Return the sums of a branch on which a criterion depends."""
     if criterion in OF_COUNTS:
         return tuple(class_weights(target, branch))
     pairs = [(target.values[i], target.weights[i]) for i in branch]
@@ -145,9 +145,9 @@ def sums(criterion, target, branch):
 
 
 def fingerprint(criterion, target, branches):
-    """Equal for partitions that no arithmetic can tell apart: equal sums, or two branches swapped.
+    """Return a key that is equal for partitions with equal sums, or with two branches swapped.
 
-    More than two branches are not sorted, as a sum of three rounded numbers depends on their order.
+    More than two branches are not sorted: a sum of three rounded numbers depends on their order.
     """
     found = [sums(criterion, target, branch) for branch in branches]
     return tuple(sorted(found)) if len(found) == 2 else tuple(found)

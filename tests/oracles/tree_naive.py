@@ -1,7 +1,7 @@
-"""A decision tree as a student would write it: lists of rows, all candidates, one rule at a time.
+"""A naive decision tree: lists of rows, all candidates, one option at a time.
 
-Nothing of Ceiba is used here. `grow` makes a whole tree; `judge` is its heart, the fate of one
-node, and serves to check another program's tree node by node.
+Nothing of Ceiba is used here. `grow` makes a whole tree; `decide` handles one node, and serves to
+check another program's tree node by node.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from tests.oracles.tree_impurity import (
     weight,
 )
 
-# Scores nearer than this share of the node's impurity are equal: logarithms are rounded.
+# Scores closer than this fraction of the node's impurity are equal: logarithms are rounded.
 NEAR = 1e-12
 
 
 @dataclass(frozen=True)
 class Options(Rules):
-    """When to stop, and in which order to grow."""
+    """Stopping criteria and growth order."""
 
     max_depth: int | None = None
     min_samples_split: int | float = 2
@@ -43,7 +43,7 @@ class Options(Rules):
 
 @dataclass(frozen=True)
 class Problem:
-    """Columns, a target and options; ``rows`` are those that count, of positive weight."""
+    """Columns, a target and options; ``rows`` are those of positive weight."""
 
     columns: list
     target: object
@@ -66,7 +66,7 @@ class Problem:
 
 @dataclass
 class Node:
-    """A node: its rows, and either its split and children or the reason why it has none."""
+    """A node: its rows, and either its split and children or the reason why it is a leaf."""
 
     rows: list
     depth: int
@@ -76,17 +76,17 @@ class Node:
     children: list = field(default_factory=list)
 
 
-# The fate of one node
+# One node
 
 
-def least_rows(wanted, n, floor):
-    """A number of rows, or a share of them rounded up."""
+def min_rows(wanted, n, floor):
+    """Return a number of rows, or a fraction of them rounded up."""
     return wanted if isinstance(wanted, int) else max(floor, math.ceil(wanted * n))
 
 
 def is_allowed(problem, candidate):
     options, target = problem.options, problem.target
-    rows = least_rows(options.min_samples_leaf, len(problem.rows), 1)
+    rows = min_rows(options.min_samples_leaf, len(problem.rows), 1)
     heavy = Fraction(options.min_weight_fraction_leaf) * problem.weight
     return all(
         len(branch) >= rows and weight(target, branch) >= heavy for branch in candidate.branches
@@ -94,24 +94,24 @@ def is_allowed(problem, candidate):
 
 
 def best_of(problem, rows, found):
-    """The candidates with the best score, in their order: the first is chosen, the rest tie."""
+    """Return the candidates of the best score, in order: the first is chosen, the rest tie."""
     target, criterion = problem.target, problem.options.criterion
     scores = [score(criterion, target, candidate.branches) for candidate in found]
-    least = max(scores) - NEAR * impurity(criterion, target, rows)
-    return [candidate for candidate, own in zip(found, scores, strict=True) if own >= least]
+    minimum = max(scores) - NEAR * impurity(criterion, target, rows)
+    return [candidate for candidate, own in zip(found, scores, strict=True) if own >= minimum]
 
 
-def worth(problem, rows, candidate):
-    """ "split" if the gain, weighed by the share of rows that it is for, is large enough."""
-    least = problem.options.min_impurity_decrease
+def gain_reason(problem, rows, candidate):
+    """Return "split" if the gain, weighted by the node's fraction of the rows, is large enough."""
+    minimum = problem.options.min_impurity_decrease
     found = gain(problem.options.criterion, problem.target, candidate.branches)
-    share = Fraction(weight(problem.target, rows)) / problem.weight
-    # Zero accepts all, also a gain of zero that rounding makes negative.
-    return "split" if least == 0 or share * found >= least else "min_impurity_decrease"
+    fraction = Fraction(weight(problem.target, rows)) / problem.weight
+    # Zero accepts all, also a zero gain that rounding makes negative.
+    return "split" if minimum == 0 or fraction * found >= minimum else "min_impurity_decrease"
 
 
 def early_reason(problem, rows, depth):
-    """Why no split is even looked for, or None."""
+    """Return the reason why no split is searched, or None."""
     options, target = problem.options, problem.target
     if is_pure(target, rows):
         return "pure"
@@ -119,13 +119,13 @@ def early_reason(problem, rows, depth):
         return "impurity"
     if depth == options.max_depth:
         return "max_depth"
-    if len(rows) < least_rows(options.min_samples_split, len(problem.rows), 2):
+    if len(rows) < min_rows(options.min_samples_split, len(problem.rows), 2):
         return "min_samples_split"
     return None
 
 
-def judge(problem, rows, depth):
-    """A reason to stop ("split" if there is none), and the best candidates, the chosen first."""
+def decide(problem, rows, depth):
+    """Return a reason to stop ("split" if there is none), and the best candidates in order."""
     reason = early_reason(problem, rows, depth)
     if reason:
         return reason, []
@@ -136,34 +136,34 @@ def judge(problem, rows, depth):
     if not found:
         return "min_samples_leaf", []
     best = best_of(problem, rows, found)
-    return worth(problem, rows, best[0]), best
+    return gain_reason(problem, rows, best[0]), best
 
 
 # Growing
 
 
 def new_node(problem, rows, depth):
-    reason, best = judge(problem, rows, depth)
+    reason, best = decide(problem, rows, depth)
     return Node(rows, depth, reason, best)
 
 
-def merit(problem, node):
-    """How much a split lowers the impurity of the whole tree."""
+def weighted_gain(problem, node):
+    """Return the impurity decrease of the whole tree by a split."""
     criterion, target = problem.options.criterion, problem.target
     return weight(target, node.rows) * gain(criterion, target, node.best[0].branches)
 
 
-def next_place(problem, nodes, waiting):
-    """Which of the waiting nodes (numbers, in the order in which they were found) is grown."""
-    if problem.order == "level_wise":
+def next_index(problem, nodes, pending):
+    """Return the index of the pending node (in the order of discovery) that is grown next."""
+    if problem.order == "breadth_first":
         return 0
     if problem.order == "depth_first":
-        # The first branch of the node that was split last.
-        newest = max(waiting, key=lambda i: (nodes[i].depth, -i))
-        return waiting.index(newest)
-    merits = [merit(problem, nodes[i]) for i in waiting]
+        # The first branch of the last node split.
+        newest = max(pending, key=lambda i: (nodes[i].depth, -i))
+        return pending.index(newest)
+    merits = [weighted_gain(problem, nodes[i]) for i in pending]
     near = max(merits) - NEAR * problem.weight * root_impurity(problem)
-    return next(place for place, own in enumerate(merits) if own >= near)
+    return next(index for index, own in enumerate(merits) if own >= near)
 
 
 def root_impurity(problem):
@@ -171,22 +171,22 @@ def root_impurity(problem):
 
 
 def grow(problem):
-    """The nodes of the tree, by number."""
+    """Return the nodes of the tree, by number."""
     nodes = [new_node(problem, problem.rows, 0)]
-    waiting, leaves = [0], 1
-    most = problem.options.max_leaf_nodes or math.inf
-    while waiting := [i for i in waiting if nodes[i].reason == "split"]:
-        node = nodes[waiting.pop(next_place(problem, nodes, waiting))]
+    pending, leaves = [0], 1
+    maximum = problem.options.max_leaf_nodes or math.inf
+    while pending := [i for i in pending if nodes[i].reason == "split"]:
+        node = nodes[pending.pop(next_index(problem, nodes, pending))]
         chosen = node.best[0]
-        if leaves + len(chosen.branches) - 1 > most:  # no room for it: nothing more is split
-            for late in (node, *(nodes[i] for i in waiting)):
-                late.reason = "max_leaf_nodes"
+        if leaves + len(chosen.branches) - 1 > maximum:  # it does not fit: nothing more is split
+            for other in (node, *(nodes[i] for i in pending)):
+                other.reason = "max_leaf_nodes"
             break
         leaves += len(chosen.branches) - 1
         node.split = chosen
         node.children = list(range(len(nodes), len(nodes) + len(chosen.branches)))
         nodes += [new_node(problem, branch, node.depth + 1) for branch in chosen.branches]
-        waiting += node.children
+        pending += node.children
     return nodes
 
 
@@ -194,7 +194,7 @@ def grow(problem):
 
 
 def path(nodes, row):
-    """The nodes that a row (a list of values) comes through, from the root to its leaf."""
+    """Return the nodes on the path of a row (a list of values), from the root to its leaf."""
     found = [0]
     while split := nodes[found[-1]].split:
         found.append(nodes[found[-1]].children[split.branch_of(row[split.column])])
@@ -202,7 +202,7 @@ def path(nodes, row):
 
 
 def node_value(problem, rows):
-    """Class weights, mean or (lower) median of a node."""
+    """Return the class weights, mean or (lower) median of a node."""
     if problem.target.n_classes:
         return class_weights(problem.target, rows)
     if problem.options.criterion == "squared_error":
@@ -211,7 +211,7 @@ def node_value(problem, rows):
 
 
 def probabilities(counts, way, prior, m):
-    """Class probabilities of a leaf: plain, or drawn towards equal shares or towards the prior."""
+    """Return the class probabilities of a leaf: plain, or smoothed by one row or by a prior."""
     total, k = sum(counts), len(counts)
     if way == "laplace":
         return [Fraction(c + 1) / (total + k) for c in counts]
@@ -222,7 +222,7 @@ def probabilities(counts, way, prior, m):
 
 
 def importances(problem, nodes):
-    """Each column's share of all that the splits gained; zeros where nothing was gained."""
+    """Return each column's fraction of the total gain; zeros if nothing was gained."""
     sums = [0] * len(problem.columns)
     for node in nodes:
         if node.split:

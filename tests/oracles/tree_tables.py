@@ -1,6 +1,6 @@
-"""Small tables on which trees go wrong: ties, gaps, constant columns, one row, one class, weights.
+"""Small difficult tables: ties, missing values, constant columns, one row, one class, weights.
 
-Targets and weights are multiples of 1/4, so that sums of them are exact in floating point too; see
+Targets and weights are multiples of 1/4, so that their sums are exact in floating point; see
 `real_numbers` for others.
 """
 
@@ -18,10 +18,10 @@ from tests.oracles.tree_candidates import Column
 from tests.oracles.tree_impurity import Target, exact
 from tests.oracles.tree_naive import Problem
 
-# Nominal levels are kept sorted, ordinal ones as they are given: here against the alphabet.
+# Nominal categories are sorted, ordinal ones stay in the given order: here against the alphabet.
 NOMINAL = tuple("abcdefghijklmnop")
 ORDINAL = tuple("zyxwvut")
-# What a small whole number becomes in a float column: plain, tiny, huge, and neighbours in memory.
+# Values of small integers in a float column: plain, tiny, huge, and adjacent floats.
 SCALES = (
     lambda k: k / 2,
     lambda k: k * 1e-300,
@@ -30,13 +30,13 @@ SCALES = (
     lambda k: 1 + k * 2.0**-52,
     lambda k: 1e9 + k,
 )
-# The same for integers: above 2^53 floats would make neighbours equal.
+# The same for integers: above 2^53 floats would make neighbors equal.
 STARTS = (0, 2**53, -(2**62))
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns and a target, as the oracle and as Ceiba take them."""
+    """Columns and a target, in the forms of the oracle and of Ceiba."""
 
     columns: list
     target: Target
@@ -56,7 +56,7 @@ class Table:
         return np.array([float(w) for w in self.target.weights]) if self.weighted else None
 
     def row(self, i):
-        """A row for prediction: a level that training did not see is a gap."""
+        """Return a row for prediction: a category not seen in training is missing."""
         return [
             None if column.labels and column.values[i] == len(column.labels) else column.values[i]
             for column in self.columns
@@ -67,13 +67,13 @@ class Table:
 
 
 def series(column):
-    """The column as pandas knows it; gaps are NaN, <NA> or no category."""
+    """Return the column as a pandas Series; missing values are NaN, <NA> or no category."""
     if column.kind == "float":
         return pd.Series([math.nan if v is None else v for v in column.values], dtype="float64")
     if column.kind == "int":
-        gaps = None in column.values
-        return pd.Series(column.values, dtype="Int64" if gaps else "int64")
-    # A code beyond the labels stands for a level that training did not see.
+        with_missing = None in column.values
+        return pd.Series(column.values, dtype="Int64" if with_missing else "int64")
+    # A code beyond the labels stands for a category not seen in training.
     labels = (*column.labels, "new")
     used = labels if len(column.labels) in column.values else column.labels
     dtype = pd.CategoricalDtype(used, ordered=column.kind == "ordinal")
@@ -83,43 +83,43 @@ def series(column):
 # Columns
 
 
-def cells(n, values, gaps):
-    """``n`` values, some of them missing if there are to be gaps."""
-    cell = st.one_of(st.none(), values, values) if gaps else values
+def cells(n, values, with_missing):
+    """Draw ``n`` values, some of them missing if asked for."""
+    cell = st.one_of(st.none(), values, values) if with_missing else values
     return st.lists(cell, min_size=n, max_size=n)
 
 
 @st.composite
-def float_columns(draw, n, gaps=False):
+def float_columns(draw, n, with_missing=False):
     scale = draw(st.sampled_from(SCALES))
     reach = draw(st.integers(0, 4))
-    codes = draw(cells(n, st.integers(-reach, reach), gaps))
+    codes = draw(cells(n, st.integers(-reach, reach), with_missing))
     return Column("float", [None if k is None else scale(k) for k in codes])
 
 
 @st.composite
-def int_columns(draw, n, gaps=False):
+def int_columns(draw, n, with_missing=False):
     start, reach = draw(st.sampled_from(STARTS)), draw(st.integers(0, 4))
-    codes = draw(cells(n, st.integers(-reach, reach), gaps))
+    codes = draw(cells(n, st.integers(-reach, reach), with_missing))
     return Column("int", [None if k is None else start + k for k in codes])
 
 
 @st.composite
-def level_columns(draw, n, gaps=False, kind="nominal", most=6):
-    labels = (NOMINAL if kind == "nominal" else ORDINAL)[: draw(st.integers(1, most))]
-    codes = draw(cells(n, st.integers(0, len(labels) - 1), gaps))
+def category_columns(draw, n, with_missing=False, kind="nominal", maximum=6):
+    labels = (NOMINAL if kind == "nominal" else ORDINAL)[: draw(st.integers(1, maximum))]
+    codes = draw(cells(n, st.integers(0, len(labels) - 1), with_missing))
     return Column(kind, codes, labels)
 
 
-def ordinal_columns(n, gaps=False):
-    return level_columns(n, gaps, kind="ordinal")
+def ordinal_columns(n, with_missing=False):
+    return category_columns(n, with_missing, kind="ordinal")
 
 
 COLUMNS = {
     "float": float_columns,
     "int": int_columns,
     "ordinal": ordinal_columns,
-    "nominal": level_columns,
+    "nominal": category_columns,
 }
 
 
@@ -132,7 +132,7 @@ WEIGHTS = st.one_of(st.just(0), st.integers(1, 3), st.sampled_from([exact(0.25),
 
 @st.composite
 def weight_lists(draw, n):
-    """Weights of which at least one is positive, or ones."""
+    """Draw weights with at least one positive, or ones."""
     if not draw(st.booleans()):
         return [1] * n, False
     weights = draw(st.lists(WEIGHTS, min_size=n, max_size=n))
@@ -142,25 +142,27 @@ def weight_lists(draw, n):
 
 @st.composite
 def targets(draw, n, classes, weighted=True):
-    """Classes 0, 1, ... that all occur, or numbers where ``classes`` is None."""
+    """Draw classes 0, 1, ... that all occur, or numbers if ``classes`` is None."""
     weights, given = draw(weight_lists(n)) if weighted else ([1] * n, False)
     if classes is None:
         few = draw(st.lists(QUARTERS, min_size=1, max_size=5))
         values = draw(st.lists(st.sampled_from(few), min_size=n, max_size=n))
         return Target(values, weights), given
     drawn = draw(st.lists(st.integers(0, classes - 1), min_size=n, max_size=n))
-    # A class that only rows without weight have would vanish with them.
-    there = sorted({label for label, w in zip(drawn, weights, strict=True) if w > 0})
-    codes = {label: code for code, label in enumerate(there)}
+    # A class of rows without weight only would be dropped with them.
+    node_target = sorted({label for label, w in zip(drawn, weights, strict=True) if w > 0})
+    codes = {label: code for code, label in enumerate(node_target)}
     return Target([codes.get(label, 0) for label in drawn], weights, len(codes)), given
 
 
 @st.composite
-def tables(draw, criterion, kinds=tuple(COLUMNS), gaps=False, rows=40, columns=4, weighted=True):
-    """A table whose target suits the criterion, with columns of some of the kinds."""
+def tables(
+    draw, criterion, kinds=tuple(COLUMNS), with_missing=False, rows=40, columns=4, weighted=True
+):
+    """Draw a table whose target fits the criterion, with columns of some of the kinds."""
     n = draw(st.integers(1, rows))
     chosen = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=columns))
-    found = [draw(COLUMNS[kind](n, gaps)) for kind in chosen]
+    found = [draw(COLUMNS[kind](n, with_missing)) for kind in chosen]
     classes = None if criterion.endswith("_error") else draw(st.integers(1, 4))
     target, given = draw(targets(n, classes, weighted))
     return Table(found, target, given)
@@ -168,7 +170,7 @@ def tables(draw, criterion, kinds=tuple(COLUMNS), gaps=False, rows=40, columns=4
 
 @st.composite
 def fresh_rows(draw, table, n=12):
-    """Rows for prediction: values near those of training, gaps and levels never seen."""
+    """Draw rows for prediction: values near those of training, missing and unseen ones."""
     return Table(
         [draw(fresh_column(column, n)) for column in table.columns],
         Target([0] * n, [1] * n, table.target.n_classes),
@@ -190,10 +192,10 @@ def fresh_column(draw, column, n):
     return Column(column.kind, draw(cells(n, value, True)))
 
 
-def real_numbers(seed, n, kinds, classes=None, gaps=0.0, whole=False):
-    """A table of real numbers, with real targets and (unless whole ones are wanted) weights."""
+def real_numbers(seed, n, kinds, classes=None, missing_rate=0.0, whole=False):
+    """Return a table of real numbers, with real targets and (unless ``whole``) weights."""
     rng = np.random.default_rng(seed)
-    columns = [real_column(rng, kind, n, gaps) for kind in kinds]
+    columns = [real_column(rng, kind, n, missing_rate) for kind in kinds]
     weights = [exact(w) for w in rng.exponential(size=n).tolist()]
     if whole:
         weights = rng.integers(1, 1000, size=n).tolist()
@@ -208,8 +210,8 @@ def real_numbers(seed, n, kinds, classes=None, gaps=0.0, whole=False):
     return Table(columns, Target(values, weights, classes))
 
 
-def real_column(rng, kind, n, gaps):
-    holes = rng.random(n) < gaps
+def real_column(rng, kind, n, missing_rate):
+    is_missing = rng.random(n) < missing_rate
     if kind == "float":
         values, labels = rng.normal(size=n), ()
     elif kind == "int":
@@ -217,5 +219,5 @@ def real_column(rng, kind, n, gaps):
     else:
         labels = NOMINAL[:8] if kind == "nominal" else ORDINAL
         values = rng.integers(len(labels), size=n)
-    shown = [None if hole else v for v, hole in zip(values.tolist(), holes, strict=True)]
-    return Column(kind, shown, labels)
+    kept = [None if gone else v for v, gone in zip(values.tolist(), is_missing, strict=True)]
+    return Column(kind, kept, labels)

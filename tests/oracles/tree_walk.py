@@ -1,8 +1,8 @@
-"""A fitted tree beside the naive one, node by node.
+"""Compare a fitted tree with the naive one, node by node.
 
-The walk follows the fitted tree: at each of its nodes the naive rules say what may happen to just
-these rows, so that one broken tie spoils no other node. A split must be the first of the best
-candidates, unless these tie only in exact arithmetic: rounding may then tell them apart.
+The walk follows the fitted tree: at each of its nodes the naive tree decides about just these
+rows, so that one tie broken differently affects no other node. A split must be the first of the
+best candidates, unless these tie only in exact arithmetic: rounding may then separate them.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from tests.oracles.tree_candidates import Candidate, Column
 from tests.oracles.tree_impurity import fingerprint, gain, impurity, weight
 from tests.oracles.tree_naive import (
     Node,
+    decide,
+    gain_reason,
     importances,
-    judge,
-    merit,
     node_value,
     root_impurity,
-    worth,
+    weighted_gain,
 )
 
-# How near numbers are whose sums are exact in floating point.
+# Tolerance of numbers whose sums are exact in floating point.
 EXACT = 1e-12
 
 
 @dataclass(frozen=True)
 class Walk:
-    """A naive problem, a fitted tree, and how near numbers must be (share of root impurity).
+    """A naive problem, a fitted tree, and a tolerance (fraction of the root impurity).
 
-    ``drawn`` says that each node looked at one column only.
+    With ``drawn`` each node searched one column only.
     """
 
     problem: object
@@ -47,7 +47,7 @@ class Walk:
         return self.near * float(root_impurity(self.problem))
 
     def problem_of(self, node):
-        """The problem that a node saw: where columns were drawn, only its own."""
+        """Return the problem of a node: if columns were drawn, only its own."""
         if not self.drawn or node.split is None:
             return self.problem
         blank = Column("float", [0.0] * len(self.problem.target.values))
@@ -57,23 +57,23 @@ class Walk:
 
 
 def split_of(tree, i, columns):
-    """The test of an inner node as a candidate; its rows are not yet known."""
+    """Return the test of an inner node as a candidate without rows."""
     words = tree.split(i)
     column = columns[words.column]
     code = {label: code for code, label in enumerate(column.labels)}
     if words.kind == "threshold":
-        cut = code.get(words.threshold, words.threshold)  # a level, a number or infinity
-        return Candidate(words.column, [], words.gaps, threshold=cut)
+        threshold = code.get(words.threshold, words.threshold)  # a category, a number or infinity
+        return Candidate(words.column, [], words.missing_branch, threshold=threshold)
     groups = [sorted(code[label] for label in branch) for branch in words.branches]
-    return Candidate(words.column, [], words.gaps, groups=groups, method=words.method)
+    return Candidate(words.column, [], words.missing_branch, groups=groups, method=words.method)
 
 
 def fitted_nodes(problem, tree):
-    """The nodes of a fitted tree, their rows found by sending all rows down."""
+    """Return the nodes of a fitted tree, with the rows that are routed to them."""
     nodes = [None] * tree.n_nodes
     nodes[0] = Node(problem.rows, 0, tree.reasons[0], [])
     for i, node in enumerate(nodes):
-        assert node is not None, f"node {i} hangs nowhere, or before its parent"
+        assert node is not None, f"node {i} has no parent with a smaller number"
         if tree.is_leaf[i]:
             continue
         split = split_of(tree, i, problem.columns)
@@ -91,7 +91,7 @@ def fitted_nodes(problem, tree):
 
 
 def check_numbers(walk, nodes, i):
-    """Rows, weight, impurity, value and gain are those of the node's rows."""
+    """Check rows, weight, impurity, value and gain of a node."""
     problem, tree, node = walk.problem, walk.tree, nodes[i]
     criterion, target = problem.options.criterion, problem.target
     assert tree.n_rows[i] == len(node.rows) > 0
@@ -119,21 +119,21 @@ def check_value(walk, node, value):
 
 
 def check_median(target, rows, value):
-    """Any median will do: at most half of the weight lies on either side of it."""
+    """Check that a value is a median: at most half of the weight lies on either side."""
     half = weight(target, rows) / 2
     assert weight(target, [i for i in rows if target.values[i] < value]) <= half
     assert weight(target, [i for i in rows if target.values[i] > value]) <= half
 
 
 def check_choice(walk, nodes, i):
-    """The node's fate is one that the naive rules allow."""
+    """Check that the naive tree allows the node's split or reason."""
     node = nodes[i]
-    reason, best = judge(walk.problem_of(node), node.rows, node.depth)
-    # Candidates of one ratio may have different gains, of which some are large enough.
-    reasons = {worth(walk.problem, node.rows, c) for c in best} or {reason}
+    reason, best = decide(walk.problem_of(node), node.rows, node.depth)
+    # Candidates of equal ratio may differ in gain, and only some gains may be large enough.
+    reasons = {gain_reason(walk.problem, node.rows, c) for c in best} or {reason}
     node.best = best
     if node.split is None:
-        # Whether the leaves were used up is for `check_order` to say.
+        # `check_order` checks the limit on leaves.
         assert ("split" if node.reason == "max_leaf_nodes" else node.reason) in reasons
         return
     assert node.reason == "split"
@@ -145,9 +145,9 @@ def check_choice(walk, nodes, i):
 
 
 def matching(split, best):
-    """The candidate that parts the rows as the fitted node does."""
+    """Return the candidate with the branches of the fitted node."""
     same = [c for c in best if (c.column, c.branches) == (split.column, split.branches)]
-    assert same, f"{split} is none of the best: {best}"
+    assert same, f"{split} is not among the best: {best}"
     return same[0]
 
 
@@ -157,7 +157,7 @@ def prints(walk, found):
 
 
 def check_first(walk, best, chosen):
-    """No earlier candidate has the very sums of the chosen one."""
+    """Check that no earlier candidate has the same sums as the chosen one."""
     marks = prints(walk, best)
     assert best.index(chosen) == marks.index(marks[best.index(chosen)])
 
@@ -165,10 +165,10 @@ def check_first(walk, best, chosen):
 def check_test(walk, i, split, chosen):
     tree = walk.tree
     assert tree.column[i] == chosen.column
-    if split.gap != chosen.gap and is_even(walk, chosen):
-        chosen = replace(chosen, gap=split.gap)
-    assert split.gap == chosen.gap
-    assert tree.gap_child(i) == tree.children(i)[chosen.gap]
+    if split.missing_branch != chosen.missing_branch and is_even(walk, chosen):
+        chosen = replace(chosen, missing_branch=split.missing_branch)
+    assert split.missing_branch == chosen.missing_branch
+    assert tree.missing_child(i) == tree.children(i)[chosen.missing_branch]
     assert tree.split(i).n_branches == len(chosen.branches) == len(tree.children(i))
     if chosen.groups is None:
         assert split.threshold == chosen.threshold
@@ -176,15 +176,15 @@ def check_test(walk, i, split, chosen):
             assert tree.threshold[i] == float(chosen.threshold)
     else:
         assert math.isnan(tree.threshold[i])
-        # Levels that no row of the node has may be listed beside the gaps, or nowhere.
+        # Categories without rows may be listed in the branch of missing values, or nowhere.
         codes = range(len(walk.problem.columns[chosen.column].labels))
         assert [split.branch_of(c) for c in codes] == [chosen.branch_of(c) for c in codes]
-    if chosen.method != "known":  # nothing was grouped, so no way of grouping is right or wrong
+    if chosen.method != "known":  # nothing was grouped, so any method is right
         assert split.method == chosen.method
 
 
 def is_even(walk, chosen):
-    """Whether rounded weights, such as shares of classes, leave open which branch is heavier."""
+    """Return whether rounded weights leave open which branch is heavier."""
     if walk.near <= EXACT or len(chosen.branches) != 2:
         return False
     one, other = (float(weight(walk.problem.target, branch)) for branch in chosen.branches)
@@ -192,9 +192,9 @@ def is_even(walk, chosen):
 
 
 def check_ties(walk, i, best, chosen):
-    """Ties are all candidates that no arithmetic could tell apart, and at most all of the best.
+    """Check that ties are the candidates of equal sums, and at most all of the best.
 
-    The places that gaps could take in one multiway split may count as one candidate.
+    The branches of missing values of one multiway split may count as one candidate.
     """
     marks = prints(walk, best)
     own = marks[best.index(chosen)]
@@ -206,23 +206,23 @@ def check_ties(walk, i, best, chosen):
 # The whole tree
 
 
-def next_in_line(walk, nodes, waiting, number):
-    """The node that is to be split next, when the next free number is ``number``."""
+def next_node(walk, nodes, pending, number):
+    """Return the node to be split next, when the next free number is ``number``."""
     order, problem = walk.problem.order, walk.problem
-    if order == "level_wise":
-        return waiting[0]
+    if order == "breadth_first":
+        return pending[0]
     if order == "depth_first":
-        return max(waiting, key=lambda i: (nodes[i].depth, -i))
-    merits = {i: merit(problem, nodes[i]) for i in waiting}
-    least = max(merits.values()) - walk.slack * float(problem.weight)
-    equal = [i for i in waiting if merits[i] >= least]
+        return max(pending, key=lambda i: (nodes[i].depth, -i))
+    merits = {i: weighted_gain(problem, nodes[i]) for i in pending}
+    minimum = max(merits.values()) - walk.slack * float(problem.weight)
+    equal = [i for i in pending if merits[i] >= minimum]
     marks = prints(walk, [nodes[i].best[0] for i in equal])
     taken = [i for i in equal if nodes[i].children[:1] == [number]] or equal[:1]
     return equal[marks.index(marks[equal.index(taken[0])])]
 
 
 def is_certain(walk, node):
-    """Whether all best candidates have equally many branches and equal gains."""
+    """Return whether all best candidates have equally many branches and equal gains."""
     criterion, target = walk.problem.options.criterion, walk.problem.target
     gains = [float(gain(criterion, target, c.branches)) for c in node.best]
     even = not gains or max(gains) - min(gains) <= walk.slack
@@ -230,31 +230,31 @@ def is_certain(walk, node):
 
 
 def check_order(walk, nodes):
-    """Nodes have the numbers of the growth order, which the first split without room ends."""
+    """Check that nodes are numbered in growth order up to the limit on leaves."""
     if not all(is_certain(walk, node) for node in nodes):
         return
-    most = walk.problem.options.max_leaf_nodes or math.inf
-    waiting, leaves, number = [0], 1, 1
-    while waiting := [i for i in waiting if nodes[i].reason in ("split", "max_leaf_nodes")]:
-        i = next_in_line(walk, nodes, waiting, number)
-        waiting.remove(i)
+    maximum = walk.problem.options.max_leaf_nodes or math.inf
+    pending, leaves, number = [0], 1, 1
+    while pending := [i for i in pending if nodes[i].reason in ("split", "max_leaf_nodes")]:
+        i = next_node(walk, nodes, pending, number)
+        pending.remove(i)
         node, b = nodes[i], len(nodes[i].best[0].branches)
-        if leaves + b - 1 > most:  # nothing more is split
-            assert all(nodes[late].reason == "max_leaf_nodes" for late in (i, *waiting))
+        if leaves + b - 1 > maximum:  # nothing more is split
+            assert all(nodes[late].reason == "max_leaf_nodes" for late in (i, *pending))
             break
         assert node.reason == "split"
         assert node.children == list(range(number, number + b))
-        waiting += node.children
+        pending += node.children
         leaves, number = leaves + b - 1, number + b
     assert number == len(nodes)
 
 
 def check_importances(walk, nodes, found):
-    expected = [float(share) for share in importances(walk.problem, nodes)]
+    expected = [float(fraction) for fraction in importances(walk.problem, nodes)]
     if any(expected):
         assert found.tolist() == pytest.approx(expected, abs=max(walk.near, 1e-9))
     else:
-        # All gains are zero, and a rounded zero may still be shared out.
+        # All gains are zero, but rounded zeros may still be normalized.
         assert np.isfinite(found).all()
         assert found.sum() == pytest.approx(0) or found.sum() == pytest.approx(1)
 
@@ -262,9 +262,9 @@ def check_importances(walk, nodes, found):
 def assert_tree(model, problem, *, near=EXACT, choices=True, drawn=False):
     """Check every node of a fitted model's tree; return its nodes with their rows.
 
-    Without ``choices`` only the numbers of each node are checked against its rows, not why it was
-    split so (binned thresholds are fewer than all). With ``drawn`` a split need only be the best
-    of its own column, for each node drew one column.
+    Without ``choices`` the numbers of each node are checked, but not the choice of its split (bins
+    offer fewer thresholds). With ``drawn`` a split must be the best of its own column only, for
+    each node drew one column.
     """
     walk = Walk(problem, model.tree_, near, drawn)
     nodes = fitted_nodes(problem, model.tree_)

@@ -1,4 +1,4 @@
-"""Cluster validity as a student would write it: loops over rows, one formula at a time."""
+"""Naive cluster validity: loops over rows, one formula at a time."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def mean(values):
 
 def silhouette(rows, labels):
     """Silhouette of every row."""
-    return [_width(rows, labels, i) for i in range(len(rows))]
+    return [_coefficient(rows, labels, i) for i in range(len(rows))]
 
 
-def _width(rows, labels, i):
+def _coefficient(rows, labels, i):
     measured = {}
     for j in range(len(rows)):
-        gap = distance(rows[i], rows[j])
-        if j != i and gap is not None:
-            measured.setdefault(labels[j], []).append(gap)
+        d = distance(rows[i], rows[j])
+        if j != i and d is not None:
+            measured.setdefault(labels[j], []).append(d)
     own = measured.pop(labels[i], None)
     if own is None or not measured:
         return 0.0
@@ -35,7 +35,7 @@ def _width(rows, labels, i):
     return (b - a) / max(a, b) if max(a, b) > 0 else 0.0
 
 
-def centre(rows):
+def center(rows):
     """Mean of the observed values of each column; NaN where there is none."""
     columns = [[x for x in column if not math.isnan(x)] for column in zip(*rows, strict=True)]
     return [mean(column) if column else math.nan for column in columns]
@@ -51,7 +51,7 @@ def groups(rows, labels):
 def inertia(rows, labels):
     total = 0.0
     for group in groups(rows, labels):
-        middle = centre(group)
+        middle = center(group)
         total += math.fsum(
             (x - m) ** 2 for row in group for x, m in zip(row, middle, strict=True) if x == x
         )
@@ -59,10 +59,10 @@ def inertia(rows, labels):
 
 
 def calinski_harabasz(rows, labels):
-    parts, middle = groups(rows, labels), centre(rows)
+    parts, middle = groups(rows, labels), center(rows)
     within = between = 0.0
     for group in parts:
-        own = centre(group)
+        own = center(group)
         between += len(group) * (distance(own, middle) or 0.0) ** 2
         within += math.fsum((distance(row, own) or 0.0) ** 2 for row in group)
     freedom = (len(rows) - len(parts)) / (len(parts) - 1)
@@ -70,19 +70,19 @@ def calinski_harabasz(rows, labels):
 
 
 def davies_bouldin(rows, labels):
-    centres, spreads = [], []
+    centers, spreads = [], []
     for group in groups(rows, labels):
-        own = centre(group)
+        own = center(group)
         steps = [step for row in group if (step := distance(row, own)) is not None]
-        centres.append(own)
+        centers.append(own)
         spreads.append(mean(steps) if steps else 0.0)
-    return mean([_worst(centres, spreads, i) for i in range(len(centres))])
+    return mean([_worst(centers, spreads, i) for i in range(len(centers))])
 
 
-def _worst(centres, spreads, i):
+def _worst(centers, spreads, i):
     worst = 0.0
-    for j in range(len(centres)):
-        apart = distance(centres[i], centres[j])
+    for j in range(len(centers)):
+        apart = distance(centers[i], centers[j])
         if j == i or apart is None:
             continue
         worst = max(worst, (spreads[i] + spreads[j]) / apart if apart > 0 else math.inf)

@@ -1,4 +1,4 @@
-"""Rows and models that the tests of pictures share."""
+"""Rows and models shared by the tests of plots."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def blobs(n=90, d=2, k=3, seed=0):
 
 
 def traced(X, k=3):
-    """A fit that needs several steps: it starts from rows at one end."""
+    """Fit k-means from rows at one end, so that it needs several iterations."""
     start = X[np.argsort(X[:, 0])[:k]]
     return KMeans(k, init=start, trace=True).fit(X)
 
@@ -23,5 +23,5 @@ def mixed_frame(n=60):
     random = np.random.default_rng(0)
     size = np.arange(n) % 3 * 5 + random.normal(size=n)
     size[::9] = np.nan
-    colour = np.array(["red", "green", "blue"])[random.integers(3, size=n)]
-    return pd.DataFrame({"size": size, "colour": colour})
+    color = np.array(["red", "green", "blue"])[random.integers(3, size=n)]
+    return pd.DataFrame({"size": size, "color": color})

@@ -1,4 +1,4 @@
-"""Colours that every eye tells apart, and no global state."""
+"""Tests of the palette, and of plots without pyplot."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 
 from ceiba import plots
 from ceiba.cluster.kmeans import KMeans
-from ceiba.plots.style import GLOW, INK, PALETTE
+from ceiba.plots.style import HIGHLIGHT, INK, PALETTE
 from tests.plots.figures import blobs
 
 # Machado, Oliveira & Fernandes (2009), "A physiologically-based model for simulation of color
 # vision deficiency", severity 1.
-EYES = {
+VISION = {
     "normal": [1, 0, 0, 0, 1, 0, 0, 0, 1],
     "protanope": [
         *(0.152286, 1.052583, -0.204868),
@@ -36,8 +36,8 @@ EYES = {
 }
 
 
-def linear(colour):
-    rgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+def linear(color):
+    rgb = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
 
 
@@ -49,20 +49,20 @@ def lab(rgb):
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-@pytest.mark.parametrize("eye", EYES)
-def test_colours_differ_for_every_eye(eye):
-    seen = [lab(np.reshape(EYES[eye], (3, 3)) @ linear(colour)) for colour in PALETTE]
+@pytest.mark.parametrize("vision", VISION)
+def test_colors_differ_under_color_vision_deficiency(vision):
+    seen = [lab(np.reshape(VISION[vision], (3, 3)) @ linear(color)) for color in PALETTE]
     assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 15
 
 
-def test_colours_stand_out_on_white_and_the_glow_on_them():
-    lightness = [lab(linear(colour))[0] for colour in PALETTE]
+def test_colors_contrast_with_white_and_with_the_highlight():
+    lightness = [lab(linear(color))[0] for color in PALETTE]
     assert max(lightness) < 75
     assert lab(linear(INK))[0] < 15
-    assert lab(linear(GLOW))[0] - max(lightness) > 15
+    assert lab(linear(HIGHLIGHT))[0] - max(lightness) > 15
 
 
-def test_pictures_touch_no_global_state():
+def test_pictures_use_no_pyplot():
     code = """
 import sys
 import ceiba.plots
@@ -70,7 +70,7 @@ assert "matplotlib" not in sys.modules, "imported too early"
 import numpy as np
 from ceiba import KMeans, plots
 X = np.arange(20.0).reshape(10, 2)
-plots.clusters(X, KMeans(2).fit(X)).savefig(sys.argv[1])
+plots.clusters(KMeans(2).fit(X), X).savefig(sys.argv[1])
 assert "matplotlib.pyplot" not in sys.modules, "pyplot holds global state"
 """
     done = subprocess.run(
@@ -79,11 +79,11 @@ assert "matplotlib.pyplot" not in sys.modules, "pyplot holds global state"
     assert done.returncode == 0, done.stderr
 
 
-def test_without_matplotlib_the_extra_is_named(monkeypatch):
+def test_missing_matplotlib_error_names_the_extra(monkeypatch):
     X = blobs()
     model = KMeans(3, trace=True).fit(X)
-    monkeypatch.setitem(sys.modules, "ceiba.plots.playback.picture", None)
+    monkeypatch.setitem(sys.modules, "ceiba.plots.figure", None)
     player = plots.play(model, X)
-    for draw in (lambda: plots.clusters(X, model), lambda: player.draw(0), player.images):
-        with pytest.raises(ImportError, match=r"ceiba\[app\]"):
+    for draw in (lambda: plots.clusters(model, X), lambda: player.draw(0), player.images):
+        with pytest.raises(ImportError, match=r"ceiba\[plots\]"):
             draw()

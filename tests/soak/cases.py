@@ -1,6 +1,6 @@
-"""How long the campaigns of ensembles are, and the tables and options that they draw.
+"""Length of the long runs of ensembles, and the tables and options that they draw.
 
-``CEIBA_SOAK`` is a share of their full length: ``CEIBA_SOAK=0.1 make soak`` is ten times shorter.
+``CEIBA_SOAK`` is a fraction of the full length: with ``CEIBA_SOAK=0.1`` runs are ten times shorter.
 """
 
 from __future__ import annotations
@@ -15,48 +15,50 @@ from ceiba import RandomForestClassifier, RandomForestRegressor
 from ceiba._typing import Array
 from tests.ensemble.forest.parts import array_bits, table
 
-SHARE = float(os.environ.get("CEIBA_SOAK", "1"))
+FRACTION = float(os.environ.get("CEIBA_SOAK", "1"))
 
 
 def cases(number: int) -> Any:
-    """Settings of a campaign with so many cases at full length."""
+    """Return the settings of a run with that many cases at full length."""
     return settings(
         deadline=None,
-        max_examples=max(1, round(SHARE * number)),
+        max_examples=max(1, round(FRACTION * number)),
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
 
 
 def times(number: int) -> range:
-    """The cases of a campaign that counts."""
-    return range(max(1, round(SHARE * number)))
+    """Return the range of the cases of a run."""
+    return range(max(1, round(FRACTION * number)))
 
 
 class Chance:
-    """Choices by one seed: what fails is found again by it."""
+    """Random choices of one seed, so that a failure can be reproduced."""
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
 
     def of(self, *options: Any) -> Any:
-        """One of some options."""
+        """Return one of some options."""
         return options[int(self.rng.integers(len(options)))]
 
-    def between(self, least: int, most: int) -> int:
-        """A whole number, both ends included."""
-        return int(self.rng.integers(least, most + 1))
+    def between(self, low: int, high: int) -> int:
+        """Return an integer in [low, high]."""
+        return int(self.rng.integers(low, high + 1))
 
     def weights(self, n: int) -> Any:
-        """No weights, whole ones, or any; some of them zero."""
+        """Return None, integer or fractional weights; some of them zero."""
         some = self.rng.random(n) < 0.9
         return self.of(
             None, None, self.rng.integers(1, 4, n) * some, self.rng.exponential(size=n) * some
         )
 
 
-def some_table(chance: Chance, least: int = 40, most: int = 900) -> tuple[Any, Array, Array, Any]:
-    """Rows with some of eight columns of all kinds, classes and numbers for them, and weights."""
-    n = chance.between(least, most)
+def some_table(
+    chance: Chance, min_rows: int = 40, max_rows: int = 900
+) -> tuple[Any, Array, Array, Any]:
+    """Return rows of up to eight columns of all kinds, classes, numbers and weights."""
+    n = chance.between(min_rows, max_rows)
     X, classes, numbers = table(n, seed=chance.between(0, 10**6))
     if chance.of(True, False):
         X = X[["b", "c", "d", "e"]].to_numpy()
@@ -68,16 +70,18 @@ def some_table(chance: Chance, least: int = 40, most: int = 900) -> tuple[Any, A
 
 
 def rows_drawn(chance: Chance) -> dict[str, Any]:
-    """Whether rows are drawn with replacement, and how many."""
+    """Return how rows are drawn, and their number."""
     if chance.of(True, True, False):
         return {"max_samples": chance.of(None, None, 0.3, 17)}
     return {"bootstrap": False, "max_samples": chance.of(None, 0.4, 17)}
 
 
 def some_options(chance: Chance, known: Any) -> dict[str, Any]:
-    """Options of a forest, most of them as they are by default; of classes one is known."""
-    cuts = chance.of({}, {}, {"max_bins": chance.between(2, 40)}, {"thresholds": "random"})
-    per = chance.of({}, {}, {"features_per": "tree"}, {"features_per": "both", "tree_features": 1})
+    """Return options of a forest, often the defaults; ``known`` is one of the classes."""
+    thresholds = chance.of({}, {}, {"max_bins": chance.between(2, 40)}, {"thresholds": "random"})
+    per = chance.of(
+        {}, {}, {"max_features_per": "tree"}, {"max_features_per": "both", "tree_features": 1}
+    )
     limit = chance.of(
         {}, {}, {"max_depth": chance.between(1, 5)}, {"max_leaf_nodes": chance.between(2, 30)},
         {"min_samples_leaf": 4}, {"min_weight_fraction_leaf": 0.05},
@@ -87,7 +91,7 @@ def some_options(chance: Chance, known: Any) -> dict[str, Any]:
         "missing": chance.of("learned", "branch", "majority"),
         "max_features": chance.of(1, 0.6),
     }
-    found |= {**cuts, **per, **limit, **rows_drawn(chance)}
+    found |= {**thresholds, **per, **limit, **rows_drawn(chance)}
     found["random_state"] = chance.between(0, 2**32 - 1)
     if known is not None:
         weight = chance.of(None, None, "balanced", "balanced_subsample", {known: 0.3})
@@ -99,7 +103,7 @@ def some_options(chance: Chance, known: Any) -> dict[str, Any]:
 
 
 def some_forest(chance: Chance) -> tuple[Any, Any, Array, Any, dict[str, Any]]:
-    """Kind, rows, targets, weights and options of a forest."""
+    """Return class, rows, targets, weights and options of a forest."""
     X, classes, numbers, weight = some_table(chance)
     kind = chance.of(RandomForestClassifier, RandomForestRegressor)
     if kind is RandomForestRegressor:
@@ -109,7 +113,7 @@ def some_forest(chance: Chance) -> tuple[Any, Any, Array, Any, dict[str, Any]]:
 
 
 def bits_of(value: Any) -> Any:
-    """All bits of fitted state: arrays, records, trees and lists of estimators."""
+    """Return fitted state as bytes: arrays, records, trees and lists of estimators."""
     if isinstance(value, np.ndarray):
         return array_bits(value)
     if isinstance(value, list | tuple):
@@ -122,5 +126,5 @@ def bits_of(value: Any) -> Any:
 
 
 def state(model: Any) -> dict[str, Any]:
-    """Everything that a fit leaves, in every bit."""
+    """Return all fitted attributes as bytes."""
     return {name: bits_of(value) for name, value in vars(model).items() if name.endswith("_")}

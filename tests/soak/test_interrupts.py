@@ -1,7 +1,7 @@
 """Fits of ensembles that Ctrl-C ends anywhere: what was fitted stays whole, and a new fit is right.
 
 Twice over: at any moment, by a signal while native code runs; and at any line of Python, by an
-exception in its place.
+exception instead.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Case:
 
     def __init__(self, name: str, rows: int) -> None:
         self.old, self.new = table(60, seed=1), table(rows, seed=2)
-        self.place = 1 if "classes" in name else 2
+        self.index = 1 if "classes" in name else 2
         options = {"oob_score": True} if "oob_score" in MODELS[name].get_params() else {}
         self.model = clone(MODELS[name]).set_params(**options)
         self.before = state(self.fit_to(self.old, self.model))
         self.after = state(self.fit_to(self.new, clone(self.model)))
 
     def fit_to(self, rows: Any, model: Any) -> Any:
-        return model.fit(rows[0], rows[self.place])
+        return model.fit(rows[0], rows[self.index])
 
     def again(self) -> Any:
         return self.fit_to(self.old, clone(self.model))
@@ -124,7 +124,7 @@ class Breaking:
     """Raises KeyboardInterrupt in place of the n-th line of the package."""
 
     def __init__(self, line: int) -> None:
-        self.left, self.place = line, ""
+        self.left, self.location = line, ""
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
         if not frame.f_code.co_filename.startswith(PACKAGE):
@@ -132,7 +132,7 @@ class Breaking:
         if event == "line":
             self.left -= 1
             if self.left == 0:
-                self.place = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+                self.location = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
                 raise KeyboardInterrupt
         return self
 
@@ -167,7 +167,7 @@ def test_an_interrupt_at_any_line(name: str) -> None:
             sys.settrace(None)
         ended += breaking.left <= 0
         if state(model) not in (case.before, case.after):
-            torn.add(breaking.place)
+            torn.add(breaking.location)
     assert ended > 0
     assert not torn, "an interrupt here leaves half of a fit"
     case.check(model)

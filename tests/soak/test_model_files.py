@@ -11,8 +11,8 @@ from ceiba.export import ModelFileError, load, save
 from tests.paths import GOLDEN_FILES
 
 FOLDER = GOLDEN_FILES
-KINDS = ("kmeans*", "forest-weights", "forest-crowd", "forest-binned")
-GOLDEN = [path for kind in KINDS for path in sorted(FOLDER.glob(f"model-v1-{kind}.ceiba"))]
+KINDS = ("kmeans*", "forest-weights", "forest-many-classes", "forest-binned")
+GOLDEN = [path for kind in KINDS for path in sorted(FOLDER.glob(f"model-v2-{kind}.ceiba"))]
 
 pytestmark = pytest.mark.soak
 
@@ -39,11 +39,11 @@ def reference(path: Path, folder: Path) -> bytes:
 def test_every_byte_changed(path, tmp_path):
     content, original = path.read_bytes(), reference(path, tmp_path)
     chance = random.Random(path.name)
-    for place in range(len(content)):
+    for position in range(len(content)):
         for change in {1, 0x80, chance.randrange(1, 256)}:
             mutant = bytearray(content)
-            mutant[place] ^= change
-            outcome(bytes(mutant), original, tmp_path, place % 2 == 0)
+            mutant[position] ^= change
+            outcome(bytes(mutant), original, tmp_path, position % 2 == 0)
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ceiba import KMeans
 from ceiba.engine import Batch
 from ceiba.stats import Moments, Points, Space
+from tests.budget import examples
 from tests.oracles import kmeans_naive as naive
 from tests.oracles.kmeans_tables import groups, matrices, ones
 
-FIELDS = ("weight", "mean", "squares", "least", "most")
+FIELDS = ("weight", "mean", "squares", "min", "max")
 
 
 def moments(X, weight=None, threads=1):
@@ -22,20 +23,20 @@ def moments(X, weight=None, threads=1):
 
 def assert_exact(found, X, weight):
     """Equal to exact arithmetic, but for the rounding of sums of numbers of this size."""
-    for j, (w, mean, squares, least, most) in enumerate(naive.moments(X.tolist(), ones(X, weight))):
-        size = max(abs(least), abs(most))
+    for j, (w, mean, squares, low, high) in enumerate(naive.moments(X.tolist(), ones(X, weight))):
+        size = max(abs(low), abs(high))
         assert found.weight[j] == pytest.approx(w, rel=1e-13)
         assert found.mean[j] == pytest.approx(mean, rel=1e-13, abs=1e-13 * size)
         assert found.squares[j] == pytest.approx(
-            squares, rel=1e-10, abs=1e-13 * w * (most - least) ** 2
+            squares, rel=1e-10, abs=1e-13 * w * (high - low) ** 2
         )
-        assert (found.least[j], found.most[j]) == (least, most)
+        assert (found.min[j], found.max[j]) == (low, high)
 
 
-@settings(max_examples=120, deadline=None)
-@given(data=st.data(), gaps=st.booleans(), single=st.booleans())
-def test_moments_are_those_of_exact_arithmetic(data, gaps, single):
-    X = data.draw(matrices(gaps=gaps, whole=data.draw(st.booleans())))
+@examples(120)
+@given(data=st.data(), missing=st.booleans(), single=st.booleans())
+def test_moments_are_those_of_exact_arithmetic(data, missing, single):
+    X = data.draw(matrices(missing=missing, whole=data.draw(st.booleans())))
     weight = None
     if data.draw(st.booleans()):
         some = st.one_of(st.integers(1, 3).map(float), st.floats(0.01, 100.0))
@@ -43,7 +44,7 @@ def test_moments_are_those_of_exact_arithmetic(data, gaps, single):
     X = X.astype(np.float32) if single else X
     found = moments(X, weight)
     assert_exact(found, X, weight)
-    assert found.gaps == np.isnan(X).sum()
+    assert found.n_missing == np.isnan(X).sum()
     assert found.rows == (len(X),)
 
 
@@ -79,7 +80,7 @@ def test_threads_change_no_bit(dtype):
         other = moments(X, weight, threads)
         for name in FIELDS:
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-        assert other.gaps == one.gaps
+        assert other.n_missing == one.n_missing
     observed = ~np.isnan(X)
     total = np.where(observed, weight[:, None], 0.0).sum(axis=0)
     mean = np.where(observed, X * weight[:, None], 0.0).sum(axis=0, dtype=float) / total
@@ -88,12 +89,12 @@ def test_threads_change_no_bit(dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("place", [(0, 0), (600, 1), (4999, 2)])
+@pytest.mark.parametrize("index", [(0, 0), (600, 1), (4999, 2)])
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
-def test_infinity_is_refused_with_its_place(place, value, dtype):
+def test_infinity_is_refused_with_its_index(index, value, dtype):
     X = groups(4, 5000, 3, 2).astype(dtype)
-    X[place] = value
-    with pytest.raises(ValueError, match=f"infinity: row {place[0]}, column {place[1]}"):
+    X[index] = value
+    with pytest.raises(ValueError, match=f"infinity: row {index[0]}, column {index[1]}"):
         moments(X)
 
 
@@ -117,7 +118,7 @@ def test_a_column_without_a_value_has_no_weight():
     X[:, 1] = np.nan
     found = moments(X)
     assert (found.weight > 0).tolist() == [True, False, True]
-    assert (found.least[1], found.most[1]) == (np.inf, -np.inf)
+    assert (found.min[1], found.max[1]) == (np.inf, -np.inf)
 
 
 @pytest.mark.parametrize("scale", [1e-160, 1e101, 1e300])

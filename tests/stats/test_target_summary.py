@@ -1,4 +1,4 @@
-"""The survey of targets and weights beside its definition, and the types that classes keep.
+"""The summary of targets and weights beside its definition, and the types that classes keep.
 
 That the parts tell exactly what the whole tells is among the contracts.
 """
@@ -12,32 +12,33 @@ from math import inf, isnan
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.engine import Batch
-from ceiba.stats import TargetSurvey, ToLabelled
+from ceiba.stats import TargetSummary, ToLabeled
+from tests.budget import examples
 
 
-def survey(y, weight=None, task="classification"):
+def summary(y, weight=None, task="classification"):
     chunk = Chunk(Table.of(np.zeros((len(y), 1))), y, weight)
-    return TargetSurvey.of(Batch(ToLabelled(task)(chunk)))
+    return TargetSummary.of(Batch(ToLabeled(task)(chunk)))
 
 
 def merged(*parts):
-    return reduce(lambda one, other: one.merge(other), map(survey, parts))
+    return reduce(lambda one, other: one.merge(other), map(summary, parts))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
-def test_the_survey_of_classes_is_what_it_says(data):
+def test_summary_of_classes(data):
     word = st.text("abc", max_size=2)
     y = data.draw(st.lists(word, min_size=1, max_size=30))
     some = st.one_of(st.integers(1, 3).map(float), st.floats(0.1, 5.0), st.just(0.0))
     weight = np.array(data.draw(st.lists(some, min_size=len(y), max_size=len(y))))
-    found = survey(y, weight)
+    found = summary(y, weight)
     kept = [label for label, w in zip(y, weight, strict=True) if w]
     counts = Counter(kept)
     assert found.classes.tolist() == sorted(counts)
@@ -45,30 +46,30 @@ def test_the_survey_of_classes_is_what_it_says(data):
     assert found.class_counts.dtype == np.int64
     assert found.rows == (len(kept),)
     positive = [w for w in weight.tolist() if w]
-    assert found.weight_least == min(positive, default=inf)
-    assert found.weight_most == max(positive, default=-inf)
-    assert found.whole_weights == all(w.is_integer() for w in positive)
-    assert isnan(found.target_least)
-    assert isnan(found.target_most)
+    assert found.weight_min == min(positive, default=inf)
+    assert found.weight_max == max(positive, default=-inf)
+    assert found.integer_weights == all(w.is_integer() for w in positive)
+    assert isnan(found.target_min)
+    assert isnan(found.target_max)
 
 
-def test_the_survey_of_numbers_is_what_it_says():
-    found = survey(np.array([2.5, -1e300, 7.0]), np.array([0.25, 3.0, 0.0]), "regression")
-    assert (found.target_least, found.target_most) == (-1e300, 2.5)
-    assert (found.weight_least, found.weight_most, found.whole_weights) == (0.25, 3.0, False)
+def test_summary_of_numbers():
+    found = summary(np.array([2.5, -1e300, 7.0]), np.array([0.25, 3.0, 0.0]), "regression")
+    assert (found.target_min, found.target_max) == (-1e300, 2.5)
+    assert (found.weight_min, found.weight_max, found.integer_weights) == (0.25, 3.0, False)
     assert (found.classes, found.class_counts, found.n_rows) == (None, None, 2)
 
 
 def test_without_weights_every_row_weighs_one():
-    found = survey([1, 1, 2])
-    assert (found.weight_least, found.weight_most, found.whole_weights) == (1.0, 1.0, True)
+    found = summary([1, 1, 2])
+    assert (found.weight_min, found.weight_max, found.integer_weights) == (1.0, 1.0, True)
 
 
 def test_zeros_have_no_sign():
     for y in ([-0.0, 0.0], [0.0, -0.0]):
-        found = survey(np.array(y), task="regression")
-        assert not np.signbit([found.target_least, found.target_most]).any()
-        assert not np.signbit(survey(np.array(y)).classes).any()
+        found = summary(np.array(y), task="regression")
+        assert not np.signbit([found.target_min, found.target_max]).any()
+        assert not np.signbit(summary(np.array(y)).classes).any()
 
 
 def test_parts_are_counted_in_order():
@@ -106,7 +107,7 @@ def test_classes_keep_a_type_that_holds_all(parts, classes):
 @pytest.mark.parametrize("text", [["1"], np.array(["1"], object)])
 @pytest.mark.parametrize("other", [[1], np.array([True])], ids=str)
 def test_text_beside_numbers_is_refused(text, other):
-    with pytest.raises(ValueError, match=r"in one part and .* in another: give the classes one"):
+    with pytest.raises(ValueError, match=r"y must have one type, .* in one part and .* in another"):
         merged(text, other)
     with pytest.raises(ValueError, match="all text or all numbers"):
         merged(other, text)
@@ -120,9 +121,9 @@ def test_numbers_that_would_be_rounded_are_refused(parts):
         merged(*parts)
 
 
-def test_a_part_whose_rows_weigh_nothing_has_no_say():
-    nothing, whole = survey(["text"], [0.0]), survey([1, 2], [0.5, 3.0])
+def test_a_part_of_zero_weight_changes_nothing():
+    nothing, whole = summary(["text"], [0.0]), summary([1, 2], [0.5, 3.0])
     for both in (nothing.merge(whole), whole.merge(nothing)):
         np.testing.assert_array_equal(both.classes, np.array([1, 2]), strict=True)
-        assert (both.weight_least, both.weight_most, both.n_rows) == (0.5, 3.0, 2)
+        assert (both.weight_min, both.weight_max, both.n_rows) == (0.5, 3.0, 2)
     assert nothing.merge(nothing).n_rows == 0

@@ -1,4 +1,4 @@
-"""Rows in parts for the chunks engine, without files; and all bits of a tree."""
+"""Sources in partitions without files, and comparison of trees bit by bit."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from typing import Any
 import numpy as np
 
 from ceiba.data.schema import Schema
-from ceiba.data.source import Chunk, InMemory
+from ceiba.data.source import Chunk
 from ceiba.data.table import Table
+from ceiba.engine.local import InMemory
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A source whose partitions are cut out of a table."""
+    """A source whose partitions are slices of a table."""
 
     schema: Schema
     partitions: list[InMemory]
     target: str = "y"
 
 
-def in_parts(X: Any, y: Any, weight: Any, cuts: list[int]) -> Parts:
-    """The rows up to each of ``cuts``, and the rest, as partitions."""
+def in_parts(X: Any, y: Any, weight: Any, bounds: list[int]) -> Parts:
+    """Return a source with a partition boundary at each of ``bounds``."""
     table, y = Table.of(X), np.asarray(y)
     weight = None if weight is None else np.asarray(weight, dtype=float)
-    ends = [0, *cuts, len(table)]
+    ends = [0, *bounds, len(table)]
     parts = []
     for k, (begin, end) in enumerate(pairwise(ends)):
         own = None if weight is None else weight[begin:end]
@@ -36,7 +37,7 @@ def in_parts(X: Any, y: Any, weight: Any, cuts: list[int]) -> Parts:
 
 
 def bits(model: Any) -> dict[str, Any]:
-    """Everything that a tree is made of; arrays as their bytes, so that NaN is NaN."""
+    """Return the fields of a tree; arrays as bytes, so that NaN equals NaN."""
     record = model.tree_.to_json()
     return {
         name: (value.dtype, value.shape, value.tobytes())
@@ -47,7 +48,7 @@ def bits(model: Any) -> dict[str, Any]:
 
 
 def assert_same_tree(one: Any, other: Any) -> None:
-    """Equal in every bit, schema and side arrays included."""
+    """Assert that two trees are equal in every bit, with their schemas."""
     assert one.schema_ == other.schema_
     left, right = bits(one), bits(other)
     for name, value in left.items():

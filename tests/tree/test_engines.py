@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ SIZES = ["huge", "large", "middle", "small"]
 
 @cache
 def frame(n: int = 600) -> Any:
-    """Numbers of several types, gaps, nominal and ordinal columns, weights, two targets."""
+    """Return columns of every kind with missing values, weights and two targets."""
     rng = np.random.default_rng(7)
     a, b, c = rng.normal(size=n), rng.normal(size=n).round(1), rng.integers(-40, 40, size=n)
     word = rng.choice([*"pqrstuvwxyz"], size=n)
@@ -48,14 +48,14 @@ def frame(n: int = 600) -> Any:
 
 @cache
 def rows(target: str, weight: str | None) -> Any:
-    """The frame without the other targets and weights."""
+    """Return the frame without the other targets and weights."""
     kept = [*"abc", "word", "size", "many", "when", target]
     return frame()[kept if weight is None else [*kept, weight]]
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[Path]]:
-    """Parquet files of different lengths."""
+    """Return a function that writes Parquet files of different lengths."""
     folder = tmp_path_factory.mktemp("parts")
 
     def write(target: str, weight: str | None) -> list[Path]:
@@ -72,24 +72,24 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[Path]]
 
 @pytest.fixture
 def threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many threads as asked for, also where the machine has fewer cores."""
+    """Use as many threads as asked for, even with fewer cores."""
     monkeypatch.setattr(choose, "effective_threads", lambda n_jobs: n_jobs or 1)
 
 
-def apart(table: Any, target: str, weight: str | None) -> tuple[Any, Any, Any]:
-    """Columns, target and weights of a frame, in memory or on Dask."""
+def split_columns(table: Any, target: str, weight: str | None) -> tuple[Any, Any, Any]:
+    """Return columns, target and weights of a frame, in memory or on Dask."""
     if weight is None:
         return table.drop(columns=[target]), table[target], None
     return table.drop(columns=[target, weight]), table[target], table[weight]
 
 
 def local(model: Any, target: str, weight: str | None, n_jobs: int = 1) -> Any:
-    return model(n_jobs=n_jobs).fit(*apart(rows(target, weight), target, weight))
+    return model(n_jobs=n_jobs).fit(*split_columns(rows(target, weight), target, weight))
 
 
 @cache
-def parts(target: str, weight: str | None, cuts: tuple[int, ...] = (100, 450)) -> Any:
-    return in_parts(*apart(rows(target, weight), target, weight), list(cuts))
+def parts(target: str, weight: str | None, bounds: tuple[int, ...] = (100, 450)) -> Any:
+    return in_parts(*split_columns(rows(target, weight), target, weight), list(bounds))
 
 
 def classes(**options: Any) -> Callable[..., Any]:
@@ -115,27 +115,27 @@ CASES: dict[str, tuple[Callable[..., Any], str, str | None]] = {
         "kind",
         "w",
     ),
-    "least gain": (classes(min_impurity_decrease=0.004, min_impurity_split=0.1), "kind", "w"),
+    "min gain": (classes(min_impurity_decrease=0.004, min_impurity_split=0.1), "kind", "w"),
     "numbers": (heights(max_depth=8), "height", None),
     "numbers, weights": (heights(min_samples_leaf=3), "height", "w"),
     "numbers, multiway, branch": (heights(splits="multiway", missing="branch"), "height", "whole"),
-    "numbers, least gain": (heights(min_impurity_decrease=0.01), "height", "w"),
+    "numbers, min gain": (heights(min_impurity_decrease=0.01), "height", "w"),
     "leaves": (classes(max_leaf_nodes=23), "kind", "w"),
     "leaves, numbers": (heights(max_leaf_nodes=30), "height", None),
     "leaves, some columns": (heights(max_leaf_nodes=14, max_features="sqrt"), "height", "w"),
     "leaves, depth first": (classes(max_leaf_nodes=17, growth="depth_first"), "kind", None),
-    "leaves, level-wise": (heights(max_leaf_nodes=17, growth="level_wise"), "height", "w"),
+    "leaves, breadth first": (heights(max_leaf_nodes=17, growth="breadth_first"), "height", "w"),
 }
 cases = pytest.mark.parametrize("name", CASES)
 
-# (rows to gather, sums of a pass), in bytes: all by sums, node by node; some by sums, rest gathered
+# Values of GATHER_BYTES and SUMS_BYTES.
 BUDGETS = {
     "gathered": (grow.GATHER_BYTES, grow.SUMS_BYTES),
     "sums": (0, grow.SUMS_BYTES),
     "sums of few nodes": (0, 60_000),
     "sums of one node": (0, 1),
     "sums, then gathered": (25_000, 60_000),
-    "one level, then gathered": (60_000, grow.SUMS_BYTES),
+    "one depth, then gathered": (60_000, grow.SUMS_BYTES),
 }
 
 
@@ -151,7 +151,7 @@ def budgeted(monkeypatch: pytest.MonkeyPatch, gather: int, sums: int = grow.SUMS
 
 @cases
 @pytest.mark.parametrize("budget", BUDGETS)
-def test_chunks_give_the_tree_of_the_whole(
+def test_chunks_give_the_tree_of_memory(
     name: str, budget: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, target, weight = CASES[name]
@@ -161,15 +161,17 @@ def test_chunks_give_the_tree_of_the_whole(
 
 @pytest.mark.parametrize("name", ["gini, weights", "multiway", "numbers, weights", "leaves"])
 @pytest.mark.parametrize("budget", ["gathered", "sums, then gathered"])
-def test_parquet(name: str, budget: str, files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_gives_the_tree_of_memory(
+    name: str, budget: str, files: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model, target, weight = CASES[name]
     budgeted(monkeypatch, *BUDGETS[budget])
     scan = ceiba.scan(files(target, weight), target=target, weight=weight)
     assert_same_tree(model(n_jobs=1).fit(scan), in_memory(name))
 
 
-def many_ways(seed: int) -> tuple[Any, Any]:
-    """Few rows, and columns that split into very different numbers of branches."""
+def many_branches(seed: int) -> tuple[Any, Any]:
+    """Return few rows with columns of very different numbers of branches."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(20, 60))
     table = pd.DataFrame({"a": rng.normal(size=n), "b": rng.choice([*"pqrst"], size=n)})
@@ -179,13 +181,11 @@ def many_ways(seed: int) -> tuple[Any, Any]:
     return table, rng.integers(3, size=n)
 
 
-@pytest.mark.parametrize("growth", ["depth_first", "level_wise", "best_first"])
-def test_a_limit_on_leaves_with_splits_of_several_branches(
-    growth: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A split of many branches may not fit the leaves that are left while a later one does."""
+@pytest.mark.parametrize("growth", ["depth_first", "breadth_first", "best_first"])
+def test_max_leaf_nodes_with_multiway_splits(growth: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A split of many branches may exceed the limit while a later one does not."""
     for seed in (*range(25), 31, 55, 91, 138, 140, 156, 166, 213, 246, 381, 389, 405, 506, 663):
-        X, y = many_ways(seed)
+        X, y = many_branches(seed)
         options = {"max_leaf_nodes": 4 + seed % 16, "growth": growth, "max_bins": 3 + seed % 5}
         model = DecisionTreeClassifier(splits="multiway", missing="branch", n_jobs=1, **options)
         whole = bits(model.fit(X, y))
@@ -199,7 +199,7 @@ def test_a_limit_on_leaves_with_splits_of_several_branches(
 
 @cases
 @pytest.mark.usefixtures("threads")
-def test_threads_change_no_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_do_not_change_the_tree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, target, weight = CASES[name]
     for n_jobs in (2, 3):
         assert_same_tree(local(model, target, weight, n_jobs), in_memory(name))
@@ -209,7 +209,7 @@ def test_threads_change_no_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("max_bins", [None, 40])
-def test_threads_change_no_bit_of_large_nodes(max_bins: int | None) -> None:
+def test_threads_do_not_change_large_nodes(max_bins: int | None) -> None:
     """Nodes that do not fit the cache are split by all threads together."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(2500, 140))
@@ -225,19 +225,19 @@ def test_threads_change_no_bit_of_large_nodes(max_bins: int | None) -> None:
 
 @pytest.mark.parametrize("name", ["gini, weights", "numbers", "leaves"])
 @pytest.mark.parametrize("gather", [0, 256_000_000])
-def test_any_partitioning(name: str, gather: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_partitioning_does_not_change_the_tree(
+    name: str, gather: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     budgeted(monkeypatch, gather)
     model, target, weight = CASES[name]
-    for cuts in ((), (1,), (300, 301, 302), tuple(range(40, 500, 40))):
-        assert_same_tree(model(n_jobs=1).fit(parts(target, weight, cuts)), in_memory(name))
+    for bounds in ((), (1,), (300, 301, 302), tuple(range(40, 500, 40))):
+        assert_same_tree(model(n_jobs=1).fit(parts(target, weight, bounds)), in_memory(name))
 
 
 @pytest.mark.parametrize("gather", [0, 256_000_000])
-def test_a_part_whose_rows_all_have_weight_zero(
-    gather: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_partition_of_zero_weight_is_ignored(gather: int, monkeypatch: pytest.MonkeyPatch) -> None:
     budgeted(monkeypatch, gather)
-    X, y, w = apart(rows("kind", "w"), "kind", "w")
+    X, y, w = split_columns(rows("kind", "w"), "kind", "w")
     w = w.to_numpy().copy()
     w[:30] = w[60:90] = w[-20:] = 0
     model = classes(max_depth=3)(n_jobs=1)
@@ -247,8 +247,8 @@ def test_a_part_whose_rows_all_have_weight_zero(
 
 
 @pytest.mark.parametrize("gather", [0, 256_000_000])
-def test_both_zeros_as_targets(gather: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which of 0.0 and -0.0 comes first depends on the parts, and may not be seen."""
+def test_sign_of_zero_targets_does_not_matter(gather: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which of 0.0 and -0.0 comes first depends on the partitions."""
     budgeted(monkeypatch, gather)
     X, y = np.repeat([0.0, 1.0, 2.0], 4)[:, None], np.repeat([0.0, 3.0, 0.0], 4)
     model = heights()(n_jobs=1)
@@ -256,13 +256,13 @@ def test_both_zeros_as_targets(gather: int, monkeypatch: pytest.MonkeyPatch) -> 
         signed = y * np.tile(signs, 3)
         signed[4:8] = 3.0
         whole = bits(model.fit(X, signed))
-        for cuts in ([1], [2], [9], [1, 2, 3]):
-            assert bits(model.fit(in_parts(X, signed, None, cuts))) == whole
+        for bounds in ([1], [2], [9], [1, 2, 3]):
+            assert bits(model.fit(in_parts(X, signed, None, bounds))) == whole
             assert bits(model.fit(X[::-1], signed[::-1])) == whole
 
 
-def test_a_sample_tells_the_same_bins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With fewer rows in the sample than there are: it is drawn by row, not by part."""
+def test_bins_of_a_sample_do_not_depend_on_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sample is drawn by row, not by partition."""
     monkeypatch.setattr(grow, "SAMPLE_ROWS", 100)
     for name in ("gini, weights", "numbers"):
         model, target, weight = CASES[name]
@@ -272,7 +272,7 @@ def test_a_sample_tells_the_same_bins(monkeypatch: pytest.MonkeyPatch) -> None:
         assert bits(whole) != bits(in_memory(name))
 
 
-def test_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_csv_gives_the_tree_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = rows("kind", "w").drop(columns=["when", "size", "many"])
     path = tmp_path / "rows.csv"
     table.to_csv(path, index=False)
@@ -287,25 +287,25 @@ def test_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
 
-# What other engines refuse, and prediction there
+# Options that need rows in memory, and prediction of files
 
 
-def test_exact_thresholds_need_the_rows_in_memory(files: Any) -> None:
+def test_exact_thresholds_require_rows_in_memory(files: Any) -> None:
     scan = ceiba.scan(files("kind", None), target="kind")
-    with pytest.raises(ValueError, match=r"exact thresholds need the rows in memory: set max_bins"):
+    with pytest.raises(ValueError, match="max_bins must be an int with files or a cluster"):
         DecisionTreeClassifier().fit(scan)
 
 
-def test_absolute_error_needs_the_rows_in_memory(files: Any) -> None:
+def test_absolute_error_requires_rows_in_memory(files: Any) -> None:
     scan = ceiba.scan(files("height", None), target="height")
-    with pytest.raises(ValueError, match=r"absolute error needs the rows in memory"):
+    with pytest.raises(ValueError, match="criterion='absolute_error' requires rows in memory"):
         DecisionTreeRegressor(criterion="absolute_error", max_bins=16).fit(scan)
     exact = DecisionTreeRegressor(criterion="absolute_error")
-    with pytest.raises(ValueError, match="in memory"):
+    with pytest.raises(ValueError, match="max_bins"):
         exact.fit(scan)
 
 
-def test_prediction_of_files(files: Any) -> None:
+def test_files_are_predicted_like_memory(files: Any) -> None:
     table = rows("kind", None)
     X = table.drop(columns="kind")
     scan = ceiba.scan(files("kind", None), target="kind")
@@ -320,18 +320,6 @@ def test_prediction_of_files(files: Any) -> None:
 # Dask
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
-
-
 @pytest.mark.dask
 @pytest.mark.xdist_group("dask in process")
 @pytest.mark.filterwarnings("ignore:Port 8787")
@@ -340,15 +328,15 @@ def client() -> Iterator[Any]:
     [
         ("gini, weights", "gathered"),
         ("gini, weights", "sums, then gathered"),
-        ("multiway", "one level, then gathered"),
-        ("least gain", "sums"),
-        ("numbers, least gain", "sums"),
+        ("multiway", "one depth, then gathered"),
+        ("min gain", "sums"),
+        ("numbers, min gain", "sums"),
         ("numbers, weights", "gathered"),
         ("leaves", "sums, then gathered"),
-        ("some columns", "one level, then gathered"),
+        ("some columns", "one depth, then gathered"),
     ],
 )
-def test_dask_gives_the_tree_of_the_whole(
+def test_dask_gives_the_tree_of_memory(
     name: str, budget: str, files: Any, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dd = pytest.importorskip("dask.dataframe")
@@ -356,9 +344,9 @@ def test_dask_gives_the_tree_of_the_whole(
     budgeted(monkeypatch, *BUDGETS[budget])
     with client.as_current():
         table = dd.from_map(pd.read_parquet, files(target, weight))
-        X, y, w = apart(table, target, weight)
+        X, y, w = split_columns(table, target, weight)
         fitted = model(n_jobs=1).fit(X, y, w)
         assert_same_tree(fitted, in_memory(name))
         np.testing.assert_array_equal(fitted.apply(X), fitted.apply(X.compute()))
-        with pytest.raises(ValueError, match="exact thresholds need the rows in memory"):
+        with pytest.raises(ValueError, match="max_bins must be an int"):
             model(max_bins=None).fit(X, y, w)

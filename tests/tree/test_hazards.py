@@ -1,4 +1,4 @@
-"""Hazards: values at the edges of their types, odd shapes, gaps, levels, weights and targets."""
+"""Hazards: extreme values and shapes, missing values, categories, weights and targets."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ceiba import DecisionTreeClassifier, DecisionTreeRegressor
 pd = pytest.importorskip("pandas")
 
 BINS = pytest.mark.parametrize("max_bins", [None, 64])
-GAP_RULES = pytest.mark.parametrize("missing", ["learned", "branch", "majority"])
+MISSING = pytest.mark.parametrize("missing", ["learned", "branch", "majority"])
 RNG = np.random.default_rng(11)
 
-# Small whole numbers with every other class, so that all neighbours must be told apart.
+# Small integers of alternating classes, so that all neighbors must be distinguished.
 STEPS = np.arange(40)
 CLASSES = STEPS % 2
 
 
 def separated(X: Any, y: Any, **options: Any) -> None:
-    """Every row gets its own class back: the column's own type tells the classes apart."""
+    """Assert that every row is predicted correctly: no two values may be confused."""
     model = DecisionTreeClassifier(**options).fit(X, y)
     assert model.score(X, y) == 1.0
     assert (model.tree_.n_rows > 0).all()
@@ -59,7 +59,7 @@ COLUMNS = {
 
 @BINS
 @pytest.mark.parametrize("name", COLUMNS)
-def test_a_column_that_separates_the_classes_does_so(name: str, max_bins: int | None) -> None:
+def test_distinct_values_of_every_dtype_are_separated(name: str, max_bins: int | None) -> None:
     column = COLUMNS[name]
     assert all(set(CLASSES[column == value]) in ({0}, {1}) for value in np.unique(column))
     separated(column[:, None], CLASSES, max_bins=max_bins)
@@ -68,19 +68,21 @@ def test_a_column_that_separates_the_classes_does_so(name: str, max_bins: int | 
 
 
 @BINS
-@GAP_RULES
-def test_infinity_is_the_largest_value_and_no_gap(missing: str, max_bins: int | None) -> None:
+@MISSING
+def test_infinity_is_the_largest_value_and_not_missing(missing: str, max_bins: int | None) -> None:
     X = np.array([-np.inf, -np.inf, 0.0, 1.0, np.inf, np.inf])[:, None]
     for y in ([0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0]):
         separated(X, np.array(y), missing=missing, max_bins=max_bins)
     if missing != "majority":
-        gap = np.vstack([X, [[np.nan]], [[np.nan]]])
-        separated(gap, np.array([0, 0, 1, 1, 0, 0, 2, 2]), missing=missing, max_bins=max_bins)
+        with_missing = np.vstack([X, [[np.nan]], [[np.nan]]])
+        separated(
+            with_missing, np.array([0, 0, 1, 1, 0, 0, 2, 2]), missing=missing, max_bins=max_bins
+        )
 
 
-@GAP_RULES
+@MISSING
 @pytest.mark.parametrize("dtype", ["Int64", "UInt64", "datetime64[ns]", "float64", "str", "size"])
-def test_gaps_of_every_type(dtype: str, missing: str) -> None:
+def test_missing_values_of_every_dtype(dtype: str, missing: str) -> None:
     values: Any = pd.Series(np.arange(12) % 4 + (2**60 if "Int" in dtype else 0))
     if dtype == "size":
         values = pd.Series(pd.Categorical.from_codes(values, [*"SMLX"], ordered=True))
@@ -102,7 +104,7 @@ def test_gaps_of_every_type(dtype: str, missing: str) -> None:
 # Shapes
 
 
-def test_rows_that_are_all_equal() -> None:
+def test_equal_rows_give_a_single_leaf() -> None:
     model = DecisionTreeClassifier().fit(np.ones((6, 3)), [0, 1, 1, 1, 0, 2])
     assert model.tree_.reasons == ["no_split"]
     np.testing.assert_array_equal(model.predict_proba([[1.0, 1, 1]]), [[2 / 6, 3 / 6, 1 / 6]])
@@ -111,7 +113,7 @@ def test_rows_that_are_all_equal() -> None:
 
 
 @BINS
-def test_one_row_and_one_class(max_bins: int | None) -> None:
+def test_single_row_of_a_single_class(max_bins: int | None) -> None:
     model = DecisionTreeClassifier(max_bins=max_bins).fit([[1.0, 2.0]], ["only"])
     assert model.predict([[5.0, 5.0]]).tolist() == ["only"]
     assert model.predict_proba([[5.0, 5.0]]).tolist() == [[1.0]]
@@ -128,19 +130,19 @@ def test_fewer_rows_than_columns() -> None:
 
 
 @BINS
-@GAP_RULES
-def test_a_column_of_gaps_alone(missing: str, max_bins: int | None) -> None:
-    gaps = np.full((6, 1), np.nan)
+@MISSING
+def test_column_of_missing_values_only(missing: str, max_bins: int | None) -> None:
+    empty = np.full((6, 1), np.nan)
     y = np.array([0, 0, 1, 1, 1, 0])
-    model = DecisionTreeClassifier(missing=missing, max_bins=max_bins).fit(gaps, y)
+    model = DecisionTreeClassifier(missing=missing, max_bins=max_bins).fit(empty, y)
     assert model.tree_.reasons == ["no_split"]
     assert np.isfinite(model.predict_proba([[3.0], [np.nan]])).all()
-    separated(np.column_stack([gaps, STEPS[:6]]), y, missing=missing, max_bins=max_bins)
-    nothing = pd.DataFrame({"x": pd.Series([None] * 6, dtype="str"), "n": STEPS[:6]})
-    separated(nothing, y, missing=missing, max_bins=max_bins)
+    separated(np.column_stack([empty, STEPS[:6]]), y, missing=missing, max_bins=max_bins)
+    frame = pd.DataFrame({"x": pd.Series([None] * 6, dtype="str"), "n": STEPS[:6]})
+    separated(frame, y, missing=missing, max_bins=max_bins)
 
 
-def test_memory_layouts_and_read_only_rows_give_one_tree() -> None:
+def test_memory_layout_does_not_change_the_tree() -> None:
     X = RNG.normal(size=(60, 8))
     y = (X[:, 2] * X[:, 4] > 0).astype(int)
     wide = np.empty((120, 16))
@@ -164,14 +166,14 @@ def test_memory_layouts_and_read_only_rows_give_one_tree() -> None:
     np.testing.assert_array_equal(DecisionTreeClassifier().fit(X, y).apply(X), model.apply(X))
 
 
-# Prediction on other rows than those of the fit
+# Prediction on rows of other types
 
 
 DTYPES = ["int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "float32", "float64"]
 
 
 @pytest.mark.parametrize("fitted", DTYPES)
-def test_rows_of_another_number_type(fitted: str) -> None:
+def test_rows_of_another_dtype_are_predicted_alike(fitted: str) -> None:
     X = RNG.integers(0, 100, size=(80, 2))
     y = (X[:, 0] > 40) ^ (X[:, 1] > 60)
     model = DecisionTreeClassifier().fit(X.astype(fitted), y)
@@ -179,7 +181,7 @@ def test_rows_of_another_number_type(fitted: str) -> None:
         assert model.score(X.astype(dtype), y) == 1.0
 
 
-def test_fractions_negatives_and_giants_for_a_fit_on_whole_numbers() -> None:
+def test_floats_and_out_of_range_values_after_fit_on_integers() -> None:
     X, y = np.array([[1], [3], [5], [7]]), np.array([0, 0, 1, 1])
     odd = np.array([[3.9], [4.0], [4.1], [np.inf], [-np.inf], [1e300], [-1e300], [-0.5]])
     expected = [0, 0, 1, 1, 0, 1, 0, 0]
@@ -194,19 +196,20 @@ def test_fractions_negatives_and_giants_for_a_fit_on_whole_numbers() -> None:
     assert signed.predict(np.array([[2**64 - 1]], dtype=np.uint64)).tolist() == [1]
 
 
-@GAP_RULES
-def test_levels_that_training_did_not_have_are_gaps(missing: str) -> None:
+@MISSING
+def test_unseen_categories_are_missing(missing: str) -> None:
     X = pd.DataFrame({"c": [*"aaabbc", None, None], "n": np.arange(8.0)})
     y = np.array([0, 0, 0, 1, 1, 1, 2, 2])
     for splits in ("binary", "multiway"):
         model = DecisionTreeClassifier(missing=missing, splits=splits).fit(X, y)
-        new, gap = X.assign(c="never seen"), X.assign(c=pd.Series([None] * 8, dtype=object))
-        np.testing.assert_array_equal(model.apply(new), model.apply(gap))
+        unseen = X.assign(c="never seen")
+        missing_rows = X.assign(c=pd.Series([None] * 8, dtype=object))
+        np.testing.assert_array_equal(model.apply(unseen), model.apply(missing_rows))
         order = pd.Categorical(X["c"], categories=["z", *"cba"])
         np.testing.assert_array_equal(model.apply(X.assign(c=order)), model.apply(X))
 
 
-def test_input_that_cannot_be_predicted_is_refused() -> None:
+def test_bad_input_of_predict_raises() -> None:
     X = pd.DataFrame({"a": np.arange(6.0), "b": [*"xyxyxz"]})
     model = DecisionTreeClassifier().fit(X, [0, 0, 1, 1, 0, 1])
     for wrong, message in [
@@ -214,8 +217,8 @@ def test_input_that_cannot_be_predicted_is_refused() -> None:
         (X.rename(columns={"a": "q"}), "feature names"),
         (X[["b", "a"]], "same order"),
         (X[["a"]], "feature names|missing"),
-        (X.assign(a=[*"uvwxyz"]), "'a' is numeric, and 'u' in row 0"),
-        (X.assign(b=1.5), "text levels"),
+        (X.assign(a=[*"uvwxyz"]), "'a' is numeric, but 'u' in row 0"),
+        (X.assign(b=1.5), "text categories"),
     ]:
         with pytest.raises(ValueError, match=message):
             model.predict(wrong)
@@ -229,16 +232,16 @@ def test_input_that_cannot_be_predicted_is_refused() -> None:
             plain.predict_proba(rows)
 
 
-def test_input_that_cannot_be_learnt_from_is_refused() -> None:
+def test_bad_input_of_fit_raises() -> None:
     X, y = np.eye(4), np.array([0, 1, 0, 1])
     for rows, target, weight, message in [
         (np.empty((0, 2)), [], None, "0 sample"),
         (np.empty((4, 0)), y, None, "0 feature"),
         (X, y[:3], None, "inconsistent"),
-        (X, y, np.zeros(4), "every row has weight zero"),
-        (X, y, [1, 1, 1, -1], "weights must be"),
-        (X, y, [1, 1, np.nan, 1], "weights must be"),
-        (X, y, np.ones(3), "one weight a row"),
+        (X, y, np.zeros(4), "at least one positive entry"),
+        (X, y, [1, 1, 1, -1], "sample_weight must be zero or in"),
+        (X, y, [1, 1, np.nan, 1], "sample_weight must be zero or in"),
+        (X, y, np.ones(3), "sample_weight.shape"),
         (X, [0, 1, np.nan, 1], None, "NaN"),
         (X, np.linspace(0, 1, 4), None, "continuous"),
         (X, np.ones((4, 2)), None, "1d array"),
@@ -252,15 +255,15 @@ def test_input_that_cannot_be_learnt_from_is_refused() -> None:
         DecisionTreeClassifier().fit(np.ones((65_536, 1)), np.arange(65_536))
 
 
-# Many levels, values, classes
+# Many categories, values, classes
 
 
 @pytest.mark.parametrize("splits", ["binary", "multiway"])
-def test_70_000_levels(splits: str) -> None:
+def test_70_000_categories(splits: str) -> None:
     code = RNG.permutation(70_000)
     y = RNG.integers(2, size=70_000)[code]
-    levels = [f"v{k:05}" for k in range(70_000)]
-    X = pd.DataFrame({"c": pd.Categorical.from_codes(code, levels), "n": np.zeros(70_000)})
+    categories = [f"v{k:05}" for k in range(70_000)]
+    X = pd.DataFrame({"c": pd.Categorical.from_codes(code, categories), "n": np.zeros(70_000)})
     with pytest.warns(UserWarning, match="identifier"):
         model = DecisionTreeClassifier(splits=splits, max_depth=1).fit(X, y)
     assert model.score(X, y) == 1.0
@@ -268,8 +271,8 @@ def test_70_000_levels(splits: str) -> None:
     assert model.tree_.n_leaves == (2 if splits == "binary" else 70_000)
 
 
-@GAP_RULES
-def test_more_values_than_two_bytes_hold(missing: str) -> None:
+@MISSING
+def test_more_values_than_uint16_holds(missing: str) -> None:
     X = RNG.permutation(80_000).astype(float)[:, None]
     y = (X[:, 0] // 7_000 % 2).astype(int)
     X[::9], y[::9] = np.nan, 2
@@ -290,9 +293,9 @@ def test_300_classes(criterion: str) -> None:
 # Weights and targets
 
 
-# Powers of two, near 1e-50 to 1e50: gains that tie go on to do so.
+# Powers of two, near 1e-50 to 1e50, so that tied gains stay tied.
 @pytest.mark.parametrize("weight", [2.0**-166, 2.0**-40, 2.0**-10, 4.0, 2.0**166])
-def test_a_common_factor_of_the_weights_changes_nothing(weight: float) -> None:
+def test_common_weight_factor_does_not_change_the_tree(weight: float) -> None:
     X = RNG.normal(size=(80, 3))
     score = X[:, 0] + X[:, 1] ** 2
     for model, y in [
@@ -309,7 +312,7 @@ def test_a_common_factor_of_the_weights_changes_nothing(weight: float) -> None:
         np.testing.assert_allclose(model.tree_.impurity, impurity, rtol=1e-6, atol=1e-12)
 
 
-def test_weights_of_every_size_together() -> None:
+def test_weights_of_very_different_size() -> None:
     w = 10.0 ** np.linspace(-50, 50, 40)
     X = STEPS[:, None]
     model = DecisionTreeClassifier().fit(X, CLASSES, w)
@@ -321,7 +324,7 @@ def test_weights_of_every_size_together() -> None:
 
 @pytest.mark.parametrize("scale", [1e-149, 1e-100, 1e-9, 1e9, 1e100, 1e149])
 @pytest.mark.parametrize("weight", [None, 1e-50, 0.1, 1e50])
-def test_the_scale_of_targets_changes_nothing(scale: float, weight: float | None) -> None:
+def test_target_scale_does_not_change_the_tree(scale: float, weight: float | None) -> None:
     X = RNG.normal(size=(60, 2))
     y = X[:, 0] + X[:, 1] ** 2
     w = None if weight is None else np.full(60, weight)
@@ -330,7 +333,7 @@ def test_the_scale_of_targets_changes_nothing(scale: float, weight: float | None
     np.testing.assert_allclose(model.fit(X, y * scale, w).predict(X) / scale, plain, rtol=1e-9)
 
 
-def test_targets_at_the_edges() -> None:
+def test_extreme_targets_are_predicted_exactly() -> None:
     X = STEPS[:, None]
     for value in (0.0, 3.3, 1.7e308, -1.7e308, 5e-324):
         model = DecisionTreeRegressor().fit(X, np.full(40, value))
@@ -343,7 +346,7 @@ def test_targets_at_the_edges() -> None:
 
 
 @pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e-151, 1e151, 1e300])
-def test_targets_whose_squares_no_float_holds(scale: float) -> None:
+def test_targets_with_overflowing_squares_raise(scale: float) -> None:
     X, y = STEPS[:, None], CLASSES * scale
     with pytest.raises(ValueError, match=r"rescale y, or use criterion='absolute_error'"):
         DecisionTreeRegressor().fit(X, y - y[::-1])
@@ -353,13 +356,13 @@ def test_targets_whose_squares_no_float_holds(scale: float) -> None:
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
-def test_targets_whose_sums_no_float_holds(criterion: str) -> None:
-    with pytest.raises(ValueError, match="cannot be held: rescale y"):
+def test_targets_with_overflowing_sums_raise(criterion: str) -> None:
+    with pytest.raises(ValueError, match="not representable: rescale y"):
         DecisionTreeRegressor(criterion=criterion).fit(STEPS[:, None], CLASSES * 1.7e308)
 
 
 @pytest.mark.parametrize("outlier", [1e4, 1e8, 1e12])
-def test_one_target_far_away_does_not_spoil_the_others(outlier: float) -> None:
+def test_outlier_does_not_spoil_other_predictions(outlier: float) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4_000, 3))
     y = 3 * np.sin(2 * X[:, 0]) + X[:, 1]
@@ -369,7 +372,7 @@ def test_one_target_far_away_does_not_spoil_the_others(outlier: float) -> None:
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
-def test_targets_far_from_zero(criterion: str) -> None:
+def test_target_offset_does_not_change_the_splits(criterion: str) -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(300, 3)), rng.integers(50, size=300).astype(float)
     near = DecisionTreeRegressor(criterion=criterion, max_depth=5).fit(X, y)
@@ -378,7 +381,7 @@ def test_targets_far_from_zero(criterion: str) -> None:
     np.testing.assert_allclose(far.tree_.impurity, near.tree_.impurity, rtol=1e-9)
 
 
-def test_means_of_weights_that_differ_by_many_orders() -> None:
+def test_weighted_means_with_weights_of_many_orders() -> None:
     rng = np.random.default_rng(2)
     X, y = rng.integers(8, size=(5_000, 2)).astype(float), rng.normal(size=5_000) + 999
     w = 10.0 ** -rng.integers(12, size=5_000)

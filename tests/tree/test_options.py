@@ -1,4 +1,4 @@
-"""Every parameter changes the result, in the way that it says; bad values are refused."""
+"""Every parameter changes the result as documented; bad values raise."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ceiba._typing import Array
 
 pd = pytest.importorskip("pandas")
 
-GROWTH = ["depth_first", "level_wise", "best_first"]
+GROWTH = ["depth_first", "breadth_first", "best_first"]
 
 
 def table(n: int = 300) -> tuple[Any, Array, Array]:
-    """Numbers with gaps, nominal and ordinal columns; three classes and a number."""
+    """Return numeric, nominal and ordinal columns with missing values, and two targets."""
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(n, 3)), columns=[*"abc"])
     X["a"] = X["a"].mask(rng.random(n) < 0.15)
@@ -41,7 +41,7 @@ def numbers(**options: Any) -> DecisionTreeRegressor:
 
 
 def shape(model: Any) -> str:
-    """What tells one tree from another."""
+    """Return a hash of a tree."""
     return sha256(model.tree_.nodes.tobytes() + model.tree_.value.tobytes()).hexdigest()
 
 
@@ -59,7 +59,7 @@ CHANGES: list[dict[str, Any]] = [
     {"min_impurity_decrease": 0.01},
     {"min_impurity_split": 0.2},
     {"max_leaf_nodes": 6},
-    {"growth": "level_wise"},
+    {"growth": "breadth_first"},
     {"growth": "best_first"},
     {"max_features": 2},
     {"max_features": "sqrt"},
@@ -75,31 +75,41 @@ OF_CLASSES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES + OF_CLASSES, ids=str)
-def test_every_option_changes_the_tree_of_classes(change: dict[str, Any]) -> None:
+def test_every_option_changes_the_classifier(change: dict[str, Any]) -> None:
     assert shape(classes(**change)) != shape(classes())
 
 
 @pytest.mark.parametrize("change", [*CHANGES, {"criterion": "absolute_error"}], ids=str)
-def test_every_option_changes_the_tree_of_numbers(change: dict[str, Any]) -> None:
+def test_every_option_changes_the_regressor(change: dict[str, Any]) -> None:
     assert shape(numbers(**change)) != shape(numbers())
 
 
-def test_options_that_change_something_else_than_the_tree() -> None:
-    # The options of the presets and of pruning: test_tree_lecture_options and _pruning_estimator.
+def test_all_options_are_tested() -> None:
+    # Options of presets and pruning: test_presets_options and prune/test_estimator.
     numbers_too = {
-        "n_intervals", "thresholds", "at", "n_thresholds", "max_surrogates", "reuse",
-        "empty_branches", "pruning", "ccp_alpha", "prune_folds", "prune_rule", "validation_share",
+        "n_intervals", "thresholds", "threshold_scope", "n_thresholds", "max_surrogates",
+        "feature_reuse", "empty_branches", "pruning", "ccp_alpha", "prune_folds", "prune_rule",
+        "validation_fraction",
     }  # fmt: skip
     of_classes = {
-        "algorithm", "gain_guard", "mdl_correction", "cut_share", "leaf_rule", "cost_matrix",
-        "collapse", "raising", "confidence", "prune_risk",
+        "algorithm", "above_average_gain", "mdl_correction", "min_split_fraction",
+        "min_leaf_branches", "cost_matrix", "collapse", "subtree_raising", "prune_confidence",
+        "prune_risk",
     }  # fmt: skip
-    other = {"growth", "leaf_probability", "m", "random_state", "n_jobs", "trace", "criterion"}
+    other = {
+        "growth",
+        "leaf_probability",
+        "m_prior",
+        "random_state",
+        "n_jobs",
+        "trace",
+        "criterion",
+    }
     named = {name for change in CHANGES + OF_CLASSES for name in change}
     every = named | other | numbers_too
     assert set(DecisionTreeClassifier().get_params()) == every | of_classes
     assert set(DecisionTreeRegressor().get_params()) == every - {
-        "class_weight", "leaf_probability", "m",
+        "class_weight", "leaf_probability", "m_prior",
     }  # fmt: skip
     assert shape(classes(max_features=1, random_state=1)) != shape(classes(max_features=1))
     assert shape(classes(max_features=1, random_state=1)) == shape(
@@ -116,7 +126,7 @@ def test_log_loss_is_entropy() -> None:
     assert shape(classes(criterion="log_loss")) == shape(classes(criterion="entropy"))
 
 
-# What each one says
+# Meaning of the options
 
 
 def test_limits_are_kept() -> None:
@@ -135,7 +145,7 @@ def test_limits_are_kept() -> None:
     assert tree.impurity[~tree.is_leaf].min() > 0.2
 
 
-def test_fractions_are_of_the_rows_that_count() -> None:
+def test_fractions_refer_to_rows_of_positive_weight() -> None:
     weight = np.ones(len(X))
     weight[::2] = 0
     kept = DecisionTreeClassifier(min_samples_leaf=0.1, min_samples_split=0.3)
@@ -152,8 +162,8 @@ def test_fractions_are_of_the_rows_that_count() -> None:
         ("max_bins", 5), ("max_leaf_nodes", 7), ("random_state", 3),
     ],
 )  # fmt: skip
-def test_whole_numbers_of_numpy_mean_the_same(make: Any, name: str, value: int) -> None:
-    """As `GridSearchCV` over `numpy.arange` gives them."""
+def test_numpy_integers_are_accepted(make: Any, name: str, value: int) -> None:
+    """`GridSearchCV` over `numpy.arange` passes them."""
     y = NUMBERS if make is DecisionTreeRegressor else CLASSES
     more = {"max_features": 2} if name == "random_state" else {}
     plain = make(**{name: value}, **more).fit(X, y)
@@ -166,15 +176,15 @@ def test_whole_numbers_of_numpy_mean_the_same(make: Any, name: str, value: int) 
     [
         ("min_samples_leaf", 0.25), ("min_samples_split", 0.5), ("max_features", 0.5),
         ("min_impurity_decrease", 0.015625), ("min_impurity_split", 0.25),
-        ("min_weight_fraction_leaf", 0.125), ("m", 4.0),
+        ("min_weight_fraction_leaf", 0.125), ("m_prior", 4.0),
     ],
 )  # fmt: skip
-def test_floats_of_numpy_mean_the_same(name: str, value: float) -> None:
+def test_numpy_floats_are_accepted(name: str, value: float) -> None:
     for dtype in (np.float64, np.float32):
         assert shape(classes(**{name: dtype(value)})) == shape(classes(**{name: value}))
 
 
-def test_truth_values_of_numpy_mean_the_same() -> None:
+def test_numpy_bools_are_accepted() -> None:
     assert hasattr(classes(trace=np.True_), "trace_")
     assert not hasattr(classes(trace=np.False_), "trace_")
 
@@ -190,20 +200,20 @@ BAD: list[tuple[str, Any]] = [
     ("min_impurity_decrease", np.nan), ("min_impurity_split", -1.0), ("min_impurity_split", None),
     ("max_leaf_nodes", 1), ("max_leaf_nodes", 2.0), ("growth", "sideways"), ("max_features", 0),
     ("max_features", 0.0), ("max_features", 1.5), ("max_features", "all"),
-    ("class_weight", "even"), ("leaf_probability", "none"), ("m", -1.0), ("m", np.inf),
+    ("class_weight", "even"), ("leaf_probability", "none"), ("m_prior", -1.0), ("m_prior", np.inf),
     ("random_state", "x"), ("n_jobs", 0), ("trace", "yes"), ("min_samples_leaf", True),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "value"), BAD)
-def test_bad_values_are_named(name: str, value: Any) -> None:
+def test_bad_values_raise_and_name_the_parameter(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=name):
         classes(**{name: value})
 
 
 def test_class_weights_are_checked() -> None:
     for given, message in [
-        ({7: 1.0}, "class_weight names 7"),
+        ({7: 1.0}, "The keys of class_weight must be classes"),
         ({0: -1.0}, "positive"),
         ({0: np.nan}, "positive"),
         ({0: np.inf}, "positive"),
@@ -215,7 +225,7 @@ def test_class_weights_are_checked() -> None:
 # Weights of classes, probabilities of leaves
 
 
-def test_class_weights_are_weights_of_rows() -> None:
+def test_class_weights_equal_row_weights() -> None:
     factors = {0: 3.0, 2: 0.5}
     rows = np.array([factors.get(k, 1.0) for k in CLASSES])
     by_class = classes(class_weight=factors)
@@ -230,29 +240,29 @@ def test_class_weights_are_weights_of_rows() -> None:
     np.testing.assert_array_equal(value, np.bincount(CLASSES) * [1, 2, 1])
 
 
-def test_balanced_classes_weigh_the_same() -> None:
+def test_balanced_classes_have_equal_weight() -> None:
     value = classes(class_weight="balanced").tree_.value[0]
     np.testing.assert_allclose(value, len(X) / 3)
 
 
-def test_probabilities_of_leaves() -> None:
+def test_leaf_probabilities_by_hand() -> None:
     options = {"max_depth": 2, "class_weight": {1: 2.5}}
     plain = classes(**options)
     weights = plain.tree_.value[plain.apply(X)]
     total = weights.sum(axis=1, keepdims=True)
     prior = plain.tree_.value[0] / plain.tree_.value[0].sum()
     laplace = classes(leaf_probability="laplace", **options)
-    estimate = classes(leaf_probability="m_estimate", m=7.5, **options)
+    estimate = classes(leaf_probability="m_estimate", m_prior=7.5, **options)
     for model, expected in [
         (plain, weights / total),
         (laplace, (weights + 1) / (total + 3)),
         (estimate, (weights + 7.5 * prior) / (total + 7.5)),
-        (classes(leaf_probability="m_estimate", m=0.0, **options), weights / total),
+        (classes(leaf_probability="m_estimate", m_prior=0.0, **options), weights / total),
     ]:
         np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-12)
         np.testing.assert_array_equal(model.apply(X), plain.apply(X))
-        likeliest = model.classes_[model.predict_proba(X).argmax(axis=1)]
-        np.testing.assert_array_equal(model.predict(X), likeliest)
+        predicted = model.classes_[model.predict_proba(X).argmax(axis=1)]
+        np.testing.assert_array_equal(model.predict(X), predicted)
     other = classes(leaf_probability="m_estimate", **options).predict_proba(X)
     assert not np.array_equal(other, estimate.predict_proba(X))
 
@@ -261,14 +271,14 @@ def test_probabilities_of_leaves() -> None:
 
 
 def canonical(tree: Any, node: int = 0) -> Any:
-    """The tree below a node, without its numbers."""
+    """Return the subtree of a node without node numbers."""
     inside = (int(tree.n_rows[node]), tree.reasons[node], tree.value[node].tobytes())
     if tree.is_leaf[node]:
         return inside
     split = (
         int(tree.column[node]),
         int(tree.nodes[node, 0]),
-        int(tree.gap_child(node)) - tree.child[node],
+        int(tree.missing_child(node)) - tree.child[node],
     )
     if tree.tables.size:
         split = (split[0], tree.split(node).branches, split[2])
@@ -276,31 +286,30 @@ def canonical(tree: Any, node: int = 0) -> Any:
 
 
 @pytest.mark.parametrize("options", [{}, {"max_bins": 12}, {"missing": "branch"}], ids=str)
-def test_the_order_of_growth_only_numbers_the_nodes(options: dict[str, Any]) -> None:
+def test_growth_order_changes_node_numbers_only(options: dict[str, Any]) -> None:
     trees = [classes(growth=growth, **options).tree_ for growth in GROWTH]
     assert canonical(trees[0]) == canonical(trees[1]) == canonical(trees[2])
     assert list(trees[0].walk()) != list(trees[1].walk())
-    by_level = trees[1].depth
-    assert (np.diff(by_level) >= 0).all()
+    assert (np.diff(trees[1].depth) >= 0).all()
     assert shape(classes(**options)) == shape(classes(growth="depth_first", **options))
 
 
 @pytest.mark.parametrize("growth", [*GROWTH, "auto"])
 @pytest.mark.parametrize("missing", ["learned", "branch"])
 @pytest.mark.parametrize("splits", ["binary", "multiway"])
-def test_the_number_of_leaves_is_kept(growth: str, missing: str, splits: str) -> None:
-    for most in (2, 3, 4, 5, 11, 10_000):
-        options = {"max_leaf_nodes": most, "missing": missing, "splits": splits}
+def test_max_leaf_nodes_is_respected(growth: str, missing: str, splits: str) -> None:
+    for max_leaves in (2, 3, 4, 5, 11, 10_000):
+        options = {"max_leaf_nodes": max_leaves, "missing": missing, "splits": splits}
         tree = classes(growth=growth, **options).tree_
-        assert tree.n_leaves <= most
+        assert tree.n_leaves <= max_leaves
         if (missing, splits) == ("learned", "binary"):
-            assert tree.n_leaves == min(most, classes().get_n_leaves())
+            assert tree.n_leaves == min(max_leaves, classes().get_n_leaves())
         if growth == "auto":
             assert shape(classes(**options)) == shape(classes(growth="best_first", **options))
 
 
-def test_best_first_takes_the_largest_weighted_gain() -> None:
-    sizes = [classes(max_leaf_nodes=most).tree_ for most in range(2, 12)]
+def test_best_first_splits_the_largest_weighted_gain() -> None:
+    sizes = [classes(max_leaf_nodes=n).tree_ for n in range(2, 12)]
     for small, large in pairwise(sizes):
         inner = large.weight * large.gain
         found = np.sort(inner[~large.is_leaf])
@@ -308,14 +317,14 @@ def test_best_first_takes_the_largest_weighted_gain() -> None:
         assert len(found) == len(before) + 1
         # The splits of the smaller tree are all in the larger one.
         assert set(before) <= set(found)
-        waiting = large.weight[large.is_leaf & (large.reason == 8)]
-        assert len(waiting) + (large.impurity[large.is_leaf] == 0).sum() <= large.n_leaves
+        limited = large.weight[large.is_leaf & (large.reason == 8)]
+        assert len(limited) + (large.impurity[large.is_leaf] == 0).sum() <= large.n_leaves
 
 
 # Reasons, ties, columns
 
 
-def test_every_reason_occurs() -> None:
+def test_all_reasons_occur() -> None:
     pure = classes().tree_
     assert set(pure.reasons) == {"split", "pure"}
     same = DecisionTreeClassifier().fit([[1.0], [1.0]], [0, 1]).tree_
@@ -336,7 +345,7 @@ def test_every_reason_occurs() -> None:
         assert (reasons[~leaf] == "split").all()
 
 
-def test_reasons_are_tested_in_their_order() -> None:
+def test_reasons_are_tested_in_order() -> None:
     rows, y = np.arange(4.0)[:, None], [0, 1, 0, 1]
     options: dict[str, Any] = {"min_impurity_split": 0.5, "max_depth": 1, "min_samples_split": 9}
     assert DecisionTreeClassifier(**options).fit(rows, y).tree_.reasons == ["impurity"]
@@ -350,8 +359,8 @@ def test_reasons_are_tested_in_their_order() -> None:
     assert deep.reasons[1:] == ["pure", "max_depth"]
 
 
-def test_ties_go_to_the_first_column_and_the_lowest_threshold_and_are_counted() -> None:
-    # Cuts after the first and before the last row gain the same, in both columns.
+def test_ties_go_to_the_first_column_and_lowest_threshold() -> None:
+    # Thresholds after the first and before the last row gain the same, in both columns.
     rows = np.column_stack([np.arange(4.0), np.arange(4.0) * 3, [5.0, 5, 5, 5]])
     tree = DecisionTreeClassifier(max_depth=1).fit(rows, [0, 1, 1, 0]).tree_
     assert tree.column[0] == 0
@@ -367,22 +376,22 @@ def test_ties_go_to_the_first_column_and_the_lowest_threshold_and_are_counted() 
 
 
 @pytest.mark.parametrize(
-    ("asked", "looked_at"), [(1, 1), (0.4, 2), ("sqrt", 3), ("log2", 3), (99, 9)]
+    ("max_features", "n_searched"), [(1, 1), (0.4, 2), ("sqrt", 3), ("log2", 3), (99, 9)]
 )
-def test_the_number_of_columns_a_node_looks_at(asked: Any, looked_at: int) -> None:
+def test_number_of_searched_columns(max_features: Any, n_searched: int) -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(200, 9))
-    if asked == 0.4:
+    if max_features == 0.4:
         rows = rows[:, :5]
-    model = DecisionTreeClassifier(max_features=asked, trace=True, max_depth=3)
+    model = DecisionTreeClassifier(max_features=max_features, trace=True, max_depth=3)
     model.fit(rows, rng.integers(2, size=200))
-    offers = [(frame["candidate_gain"] >= 0).sum() for frame in model.trace_]
-    assert set(offers) == {looked_at}
+    n_candidates = [(frame["candidate_gain"] >= 0).sum() for frame in model.trace_]
+    assert set(n_candidates) == {n_searched}
     columns = {frame["column"] for frame in model.trace_}
-    assert looked_at == 9 or len(columns) > 1
+    assert n_searched == 9 or len(columns) > 1
 
 
-def test_more_columns_are_looked_at_where_none_can_be_split() -> None:
+def test_more_columns_are_searched_if_none_can_be_split() -> None:
     rows = np.zeros((50, 30))
     rows[:, 17] = np.arange(50)
     for seed in range(6):
@@ -391,11 +400,11 @@ def test_more_columns_are_looked_at_where_none_can_be_split() -> None:
         assert model.fit(rows, y).score(rows, y) == 1.0
 
 
-def test_methods_are_told() -> None:
+def test_methods_of_splits_are_recorded() -> None:
     vote = datasets.load("vote")
     assert "ordered" in DecisionTreeClassifier().fit(vote.table, vote.y).tree_.methods
-    ways = set(classes().tree_.methods)
-    assert {"none", "threshold", "exhaustive"} <= ways
+    methods = set(classes().tree_.methods)
+    assert {"none", "threshold", "exhaustive"} <= methods
     assert "multiway" in classes(splits="multiway").tree_.methods
     assert "ordered" in numbers().tree_.methods
     assert "median" in numbers(criterion="absolute_error").tree_.methods

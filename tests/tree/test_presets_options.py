@@ -1,4 +1,4 @@
-"""Every option of the lecture's trees changes a result; what contradicts itself is refused."""
+"""Every option of the presets changes the tree; contradictions raise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALGORITHMS = ["hunt", "id3", "c45", "cart"]
 
 
 def mixed(n=240):
-    """Numbers and levels with gaps, an ordinal column; three classes and counts."""
+    """Return columns of every kind with missing values; three classes and counts."""
     rng = np.random.default_rng(5)
     X = pd.DataFrame(rng.normal(size=(n, 3)).round(1), columns=[*"abc"])
     X["a"] = X["a"].mask(rng.random(n) < 0.15)
@@ -42,10 +42,10 @@ def numbers(**options):
 
 
 def shape(model):
-    """What tells one tree from another, and what it predicts."""
+    """Return a hash of a tree and its predictions."""
     tree = model.tree_
-    said = np.asarray(model.predict(X)).tobytes()
-    return sha256(tree.nodes.tobytes() + tree.value.tobytes() + said).hexdigest()
+    predicted = np.asarray(model.predict(X)).tobytes()
+    return sha256(tree.nodes.tobytes() + tree.value.tobytes() + predicted).hexdigest()
 
 
 # Every option changes something
@@ -60,7 +60,7 @@ CHANGES = [
     *[("cart", {}, {"thresholds": rule}) for rule in ("quantile", "equal_width", "mean", "median")],
     ("cart", {}, {"thresholds": "random"}),
     *[
-        ("cart", {"thresholds": rule}, {"at": "root"})
+        ("cart", {"thresholds": rule}, {"threshold_scope": "root"})
         for rule in ("quantile", "equal_width", "mean", "median", "random")
     ],
     ("cart", GRID, {"n_thresholds": 3}),
@@ -73,32 +73,32 @@ CHANGES = [
     ("cart", {}, {"missing": "surrogate"}),
     ("cart", {"missing": "surrogate"}, {"max_surrogates": 0}),
     ("cart", {"missing": "surrogate"}, {"max_surrogates": 1}),
-    # A branch for every level leaves nothing to ask of the column again; two groups do.
-    ("cart", {}, {"reuse": "numeric"}),
-    ("hunt", {}, {"reuse": "none"}),
-    ("id3", {}, {"reuse": "none"}),
-    ("id3", {"splits": "binary"}, {"reuse": "all"}),
+    # After a branch for every category the column has nothing left to split; two groups do.
+    ("cart", {}, {"feature_reuse": "numeric"}),
+    ("hunt", {}, {"feature_reuse": "none"}),
+    ("id3", {}, {"feature_reuse": "none"}),
+    ("id3", {"splits": "binary"}, {"feature_reuse": "all"}),
     ("id3", {}, {"empty_branches": False}),
     ("cart", {"splits": "multiway"}, {"empty_branches": True}),
-    ("c45", {}, {"gain_guard": False}),
-    ("cart", {"criterion": "gain_ratio"}, {"gain_guard": True}),
+    ("c45", {}, {"above_average_gain": False}),
+    ("cart", {"criterion": "gain_ratio"}, {"above_average_gain": True}),
     ("c45", {}, {"mdl_correction": False}),
     ("cart", {"criterion": "entropy"}, {"mdl_correction": True}),
-    ("c45", {}, {"cut_share": 0.8}),
-    ("cart", {}, {"cut_share": 0.5}),
-    ("c45", {"min_samples_leaf": 9}, {"leaf_rule": "every"}),
+    ("c45", {}, {"min_split_fraction": 0.8}),
+    ("cart", {}, {"min_split_fraction": 0.5}),
+    ("c45", {"min_samples_leaf": 9}, {"min_leaf_branches": "all"}),
     ("c45", {}, {"min_samples_leaf": 5}),
     ("c45", {}, {"min_samples_split": 30}),
     ("c45", {}, {"missing": "branch"}),
     ("c45", {}, {"splits": "binary"}),
-    ("c45", {}, {"criterion": "entropy", "gain_guard": False}),
+    ("c45", {}, {"criterion": "entropy", "above_average_gain": False}),
     ("c45", {}, {"thresholds": "midpoint"}),
     ("cart", {}, {"cost_matrix": [[0, 1, 1], [9, 0, 1], [1, 1, 0]]}),
 ]
 
 
 @pytest.mark.parametrize(("algorithm", "start", "change"), CHANGES, ids=str)
-def test_every_option_changes_the_tree_of_classes(algorithm, start, change):
+def test_every_option_changes_the_classifier(algorithm, start, change):
     assert shape(classes(algorithm, **{**start, **change})) != shape(classes(algorithm, **start))
 
 
@@ -107,69 +107,70 @@ OF_NUMBERS = [
     ({}, {"splits": "intervals", "n_intervals": 3}),
     ({}, {"thresholds": "value"}),
     ({}, {"thresholds": "median"}),
-    ({"thresholds": "median"}, {"at": "root"}),
+    ({"thresholds": "median"}, {"threshold_scope": "root"}),
     (GRID, {"n_thresholds": 3}),
     ({}, {"missing": "fractional"}),
     ({}, {"missing": "surrogate"}),
     ({"missing": "surrogate"}, {"max_surrogates": 0}),
-    ({}, {"reuse": "none"}),
+    ({}, {"feature_reuse": "none"}),
     ({"splits": "multiway"}, {"empty_branches": True}),
 ]
 
 
 @pytest.mark.parametrize(("start", "change"), OF_NUMBERS, ids=str)
-def test_every_option_changes_the_tree_of_numbers(start, change):
+def test_every_option_changes_the_regressor(start, change):
     assert shape(numbers(**{**start, **change})) != shape(numbers(**start))
 
 
-def test_presets_are_four_trees():
+def test_presets_give_four_different_trees():
     assert len({shape(classes(algorithm)) for algorithm in ALGORITHMS}) == 4
 
 
 PRESETS = {
     "hunt": {
         "criterion": "gini", "splits": "multiway", "thresholds": "midpoint", "missing": "branch",
-        "reuse": "all", "empty_branches": True, "gain_guard": False, "mdl_correction": False,
-        "cut_share": 0.0, "min_samples_leaf": 1, "leaf_rule": "every", "min_samples_split": 2,
-        "collapse": False, "pruning": "none",
+        "feature_reuse": "all", "empty_branches": True, "above_average_gain": False,
+        "mdl_correction": False, "min_split_fraction": 0.0, "min_samples_leaf": 1,
+        "min_leaf_branches": "all", "min_samples_split": 2, "collapse": False, "pruning": "none",
     },
     "c45": {
         "criterion": "gain_ratio", "splits": "multiway", "thresholds": "value",
-        "missing": "fractional", "reuse": "all", "empty_branches": True, "gain_guard": True,
-        "mdl_correction": True, "cut_share": 0.1, "min_samples_leaf": 2, "leaf_rule": "two",
-        "min_samples_split": 4, "collapse": True, "pruning": "pessimistic",
+        "missing": "fractional", "feature_reuse": "all", "empty_branches": True,
+        "above_average_gain": True, "mdl_correction": True, "min_split_fraction": 0.1,
+        "min_samples_leaf": 2, "min_leaf_branches": "two", "min_samples_split": 4, "collapse": True,
+        "pruning": "pessimistic",
     },
     "cart": {
         "criterion": "gini", "splits": "binary", "thresholds": "midpoint", "missing": "learned",
-        "reuse": "all", "empty_branches": False, "gain_guard": False, "mdl_correction": False,
-        "cut_share": 0.0, "min_samples_leaf": 1, "leaf_rule": "every", "min_samples_split": 2,
-        "collapse": False, "pruning": "none",
+        "feature_reuse": "all", "empty_branches": False, "above_average_gain": False,
+        "mdl_correction": False, "min_split_fraction": 0.0, "min_samples_leaf": 1,
+        "min_leaf_branches": "all", "min_samples_split": 2, "collapse": False, "pruning": "none",
     },
 }  # fmt: skip
-PRESETS["id3"] = {**PRESETS["hunt"], "criterion": "entropy", "reuse": "numeric"}
+PRESETS["id3"] = {**PRESETS["hunt"], "criterion": "entropy", "feature_reuse": "numeric"}
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_preset_is_its_options_one_by_one(algorithm):
-    """Told as options of another preset they give the same tree."""
+def test_preset_equals_its_single_options(algorithm):
+    """The options, given on top of another preset, give the same tree."""
     other = "cart" if algorithm != "cart" else "c45"
-    given = {**PRESETS[algorithm], "raising": algorithm == "c45"}
+    given = {**PRESETS[algorithm], "subtree_raising": algorithm == "c45"}
     one = DecisionTreeClassifier(algorithm=algorithm).fit(X, CLASSES)
-    told = DecisionTreeClassifier(algorithm=other, **given).fit(X, CLASSES)
-    assert shape(one) == shape(told)
+    explicit = DecisionTreeClassifier(algorithm=other, **given).fit(X, CLASSES)
+    assert shape(one) == shape(explicit)
     assert one.get_params()["criterion"] is None
 
 
-# What options say
+# Meaning of the options
 
 
-def test_hunt_ends_at_pure_or_equal_rows_alone():
+def test_hunt_stops_at_pure_or_equal_rows_only():
     tree = classes("hunt").tree_
     assert set(tree.reasons) <= {"split", "pure", "no_split", "empty"}
     assert "empty" in tree.reasons
 
 
-def test_a_nominal_column_is_asked_once_on_a_path():
+def test_nominal_column_is_tested_once_per_path():
     tree = classes("id3").tree_
     word = X.columns.get_loc("word")
     for node in np.flatnonzero(tree.column == word):
@@ -181,8 +182,8 @@ def test_a_nominal_column_is_asked_once_on_a_path():
     assert len(numeric) > len(set(numeric))
 
 
-def test_no_column_is_asked_twice_on_a_path():
-    tree = classes("hunt", reuse="none").tree_
+def test_no_column_is_tested_twice_per_path():
+    tree = classes("hunt", feature_reuse="none").tree_
     for node in np.flatnonzero(~tree.is_leaf):
         above = tree.parent[node]
         while above >= 0:
@@ -190,7 +191,7 @@ def test_no_column_is_asked_twice_on_a_path():
             above = tree.parent[above]
 
 
-def test_an_empty_branch_answers_as_the_node_above():
+def test_empty_branch_predicts_as_its_parent():
     model = DecisionTreeClassifier(algorithm="id3", max_depth=1).fit(X[["word"]], CLASSES)
     tree = model.tree_
     empty = [i for i, reason in enumerate(tree.reasons) if reason == "empty"]
@@ -203,7 +204,7 @@ def test_an_empty_branch_answers_as_the_node_above():
     )
 
 
-def test_fractions_add_up():
+def test_fractional_weights_add_up():
     model = classes(missing="fractional", min_samples_leaf=5)
     tree = model.tree_
     for node in np.flatnonzero(~tree.is_leaf):
@@ -215,73 +216,74 @@ def test_fractions_add_up():
 
 
 @pytest.mark.parametrize("missing", ["learned", "branch", "majority", "surrogate"])
-def test_training_rows_come_to_the_leaves_that_counted_them(missing):
+def test_training_rows_reach_the_leaves_that_count_them(missing):
     model = classes(missing=missing)
     tree = model.tree_
     found = np.bincount(model.apply(X), minlength=tree.n_nodes)
     assert found[tree.is_leaf].tolist() == tree.n_rows[tree.is_leaf].tolist()
 
 
-def test_costs_of_one_change_nothing():
+def test_unit_costs_do_not_change_the_tree():
     even = 1 - np.eye(3)
     assert shape(classes(cost_matrix=even)) == shape(classes())
     assert shape(classes(cost_matrix=3 * even)) == shape(classes())
 
 
-def test_dear_mistakes_are_made_less_often():
+def test_expensive_errors_become_rarer():
     limits = {"max_depth": 3}
-    dear = [[0, 1, 1], [20, 0, 1], [1, 1, 0]]
-    plain, careful = classes(**limits), classes(**limits, cost_matrix=dear)
+    costs = [[0, 1, 1], [20, 0, 1], [1, 1, 0]]
+    plain, careful = classes(**limits), classes(**limits, cost_matrix=costs)
     wrong = [((m.predict(X) == 0) & (CLASSES == 1)).sum() for m in (plain, careful)]
     assert wrong[1] < wrong[0]
-    # Weights and shares are those of the rows as given.
+    # Weights are those of the rows without costs.
     assert careful.tree_.value[0].tolist() == np.bincount(CLASSES).tolist()
     assert careful.tree_.weight[0] == len(X)
 
 
-# What is refused
+# Errors
 
 
 BAD = [
-    ("algorithm", "c5"), ("thresholds", "middle"), ("at", "leaf"), ("at", None),
-    ("n_thresholds", 0), ("n_thresholds", 2.5), ("max_surrogates", -1), ("max_surrogates", 1.5),
-    ("reuse", "some"), ("empty_branches", "yes"), ("gain_guard", 2), ("mdl_correction", "on"),
-    ("cut_share", -0.1), ("cut_share", 1.5), ("leaf_rule", "three"), ("missing", "impute"),
+    ("algorithm", "c5"), ("thresholds", "middle"), ("threshold_scope", "leaf"),
+    ("threshold_scope", None), ("n_thresholds", 0), ("n_thresholds", 2.5), ("max_surrogates", -1),
+    ("max_surrogates", 1.5), ("feature_reuse", "some"), ("empty_branches", "yes"),
+    ("above_average_gain", 2), ("mdl_correction", "on"), ("min_split_fraction", -0.1),
+    ("min_split_fraction", 1.5), ("min_leaf_branches", "three"), ("missing", "impute"),
     ("splits", "ternary"), ("cost_matrix", "dear"), ("min_samples_leaf", 0),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "value"), BAD)
-def test_bad_values_are_named(name, value):
+def test_bad_values_raise_and_name_the_parameter(name, value):
     with pytest.raises(ValueError, match=name):
         classes(**{name: value})
 
 
 @pytest.mark.parametrize("value", [1, 0, -3, 2.5, "many"])
-def test_bad_numbers_of_intervals(value):
+def test_bad_n_intervals_raises(value):
     with pytest.raises(ValueError, match="n_intervals"):
         classes(splits="intervals", n_intervals=value)
 
 
 CONTRADICTIONS = [
-    ({"gain_guard": True}, "gain_guard"),
-    ({"criterion": "entropy", "gain_guard": True}, "gain_ratio"),
+    ({"above_average_gain": True}, "above_average_gain"),
+    ({"criterion": "entropy", "above_average_gain": True}, "no effect with criterion='entropy'"),
     ({"mdl_correction": True}, "mdl_correction"),
-    ({"criterion": "error", "mdl_correction": True}, "entropy"),
-    ({"n_intervals": 3}, "intervals"),
-    ({"splits": "multiway", "n_intervals": 3}, "intervals"),
-    ({"splits": "multiway", "missing": "surrogate"}, "binary"),
-    ({"splits": "intervals", "missing": "surrogate"}, "binary"),
-    ({"at": "root"}, "thresholds"),
-    ({"at": "root", "thresholds": "value"}, "thresholds"),
+    ({"criterion": "error", "mdl_correction": True}, "no effect with criterion='error'"),
+    ({"n_intervals": 3}, "'n_intervals' has no effect with splits='binary'"),
+    ({"splits": "multiway", "n_intervals": 3}, "'n_intervals' has no effect"),
+    ({"splits": "multiway", "missing": "surrogate"}, "requires splits='binary'"),
+    ({"splits": "intervals", "missing": "surrogate"}, "requires splits='binary'"),
+    ({"threshold_scope": "root"}, "no effect with thresholds='midpoint'"),
+    ({"threshold_scope": "root", "thresholds": "value"}, "no effect with thresholds='value'"),
     ({"splits": "intervals", "thresholds": "median"}, "midpoint"),
-    ({"empty_branches": True}, "multiway"),
-    ({"leaf_rule": "two"}, "multiway"),
+    ({"empty_branches": True}, "'empty_branches' has no effect with splits='binary'"),
+    ({"min_leaf_branches": "two"}, "'min_leaf_branches' has no effect"),
 ]
 
 
 @pytest.mark.parametrize(("options", "message"), CONTRADICTIONS, ids=str)
-def test_what_contradicts_itself_is_refused(options, message):
+def test_contradictions_raise(options, message):
     with pytest.raises(ValueError, match=message) as caught:
         classes(**options)
     assert len(str(caught.value).split()) >= 4
@@ -299,7 +301,7 @@ MATRICES = [
 
 
 @pytest.mark.parametrize("costs", MATRICES, ids=lambda m: str(np.shape(m)))
-def test_bad_costs_are_refused(costs):
+def test_bad_cost_matrix_raises(costs):
     with pytest.raises(ValueError, match="cost_matrix"):
         classes(cost_matrix=costs)
 
@@ -313,24 +315,24 @@ def test_bad_costs_are_refused(costs):
         {"thresholds": "median"},
     ],
 )
-def test_medians_refuse_what_needs_sums(options):
+def test_absolute_error_rejects_options_that_need_sums(options):
     with pytest.raises(ValueError, match="squared_error"):
         numbers(criterion="absolute_error", **options)
 
 
-def test_intervals_of_numbers_need_their_number():
+def test_intervals_of_regression_require_n_intervals():
     with pytest.raises(ValueError, match="n_intervals"):
         numbers(splits="intervals")
 
 
 @pytest.mark.parametrize("y", [[-1.0, 2.0, 3.0], [0.0, 0.0, 0.0]])
-def test_poisson_needs_counts(y):
+def test_poisson_requires_nonnegative_targets(y):
     with pytest.raises(ValueError, match=r"[Pp]oisson"):
         DecisionTreeRegressor(criterion="poisson").fit([[1.0], [2.0], [3.0]], y)
 
 
 @pytest.mark.parametrize("missing", ["fractional", "surrogate"])
-def test_files_refuse_what_needs_rows_in_memory(missing, tmp_path):
+def test_missing_policies_require_rows_in_memory(missing, tmp_path):
     import ceiba
 
     path = tmp_path / "rows.csv"
@@ -340,7 +342,7 @@ def test_files_refuse_what_needs_rows_in_memory(missing, tmp_path):
         model.fit(ceiba.scan(str(path), target="y"))
 
 
-def test_bundled_tables_grow_by_every_preset():
+def test_bundled_tables_fit_with_every_preset():
     for name in ("iris", "vote", "crx"):
         data = datasets.load(name)
         for algorithm in ALGORITHMS:

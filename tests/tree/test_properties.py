@@ -1,4 +1,4 @@
-"""What holds for every table: monotone maps, weights, the order of rows, deeper trees."""
+"""Properties of all trees: monotone maps, weights, row order, depth."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor
 from ceiba._typing import Array
 from ceiba.data.table import Table
+from tests.budget import examples
 
-EXAMPLES = settings(max_examples=40, deadline=None)
+EXAMPLES = examples(40)
 CRITERIA = ["gini", "entropy", "gain_ratio", "error", "squared_error", "absolute_error"]
 MISSING = ["learned", "branch", "majority"]
 
 
 @st.composite
-def tables(draw: st.DrawFn, gaps: bool = True, most: int = 30) -> tuple[Array, Array]:
-    """Few different numbers, so that ties and equal rows are common; targets 0 to 2."""
-    n, d = draw(st.integers(1, most)), draw(st.integers(1, 3))
+def tables(draw: st.DrawFn, with_missing: bool = True, maximum: int = 30) -> tuple[Array, Array]:
+    """Draw few distinct numbers, so that ties and equal rows are common; targets 0 to 2."""
+    n, d = draw(st.integers(1, maximum)), draw(st.integers(1, 3))
     value = st.integers(-4, 4).map(float)
-    if gaps:
+    if with_missing:
         value = st.one_of(value, st.just(np.nan))
     X = draw(arrays(np.float64, (n, d), elements=value))
     return X, draw(arrays(np.int64, n, elements=st.integers(0, 2)))
@@ -45,7 +46,7 @@ def options(draw: Any) -> dict[str, Any]:
 
 
 def sides(tree: Any) -> list[bytes]:
-    """Shape, counts and values, without thresholds."""
+    """Return shape, counts and values, without thresholds."""
     names = ("child", "column", "n_rows", "weight", "value", "gain", "ties", "reason")
     return [getattr(tree, name).tobytes() for name in names]
 
@@ -67,9 +68,9 @@ MAPS = {
 
 
 @pytest.mark.parametrize("name", MAPS)
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(data=st.data())
-def test_strictly_monotone_maps_keep_the_partition(name: str, data: st.DataObject) -> None:
+def test_monotone_maps_keep_the_partition(name: str, data: st.DataObject) -> None:
     X, y = data.draw(tables())
     given_options = options(data.draw) | {"max_bins": data.draw(st.sampled_from([None, 16]))}
     plain = model(**given_options).fit(X, y)
@@ -83,8 +84,8 @@ def test_strictly_monotone_maps_keep_the_partition(name: str, data: st.DataObjec
 
 @EXAMPLES
 @given(data=st.data())
-def test_number_types_give_one_tree(data: st.DataObject) -> None:
-    X, y = data.draw(tables(gaps=False))
+def test_dtypes_give_the_same_tree(data: st.DataObject) -> None:
+    X, y = data.draw(tables(with_missing=False))
     given_options = options(data.draw)
     plain = model(**given_options).fit(X, y)
     for dtype in (np.int64, np.float32, np.int8):
@@ -97,14 +98,14 @@ def test_number_types_give_one_tree(data: st.DataObject) -> None:
 
 @EXAMPLES
 @given(data=st.data())
-def test_ordinal_levels_are_numbers_in_order(data: st.DataObject) -> None:
+def test_ordinal_categories_are_ordered_numbers(data: st.DataObject) -> None:
     X, y = data.draw(tables())
     given_options = options(data.draw) | {"max_bins": None}
     codes = X[:, :1]
     plain = model(**given_options).fit(codes, y)
     words = [f"w{int(k) + 4}" if k == k else None for k in codes[:, 0]]
-    levels = [f"w{k}" for k in range(9)]
-    rows = Table.of([{"x": word} for word in words], kinds={"x": levels})
+    categories = [f"w{k}" for k in range(9)]
+    rows = Table.of([{"x": word} for word in words], kinds={"x": categories})
     ordinal = model(**given_options).fit(rows, y)
     assert sides(plain.tree_) == sides(ordinal.tree_)
 
@@ -114,7 +115,7 @@ def test_ordinal_levels_are_numbers_in_order(data: st.DataObject) -> None:
 
 @EXAMPLES
 @given(data=st.data())
-def test_a_weight_is_a_repetition(data: st.DataObject) -> None:
+def test_integer_weights_equal_repetition(data: st.DataObject) -> None:
     X, y = data.draw(tables())
     given_options = options(data.draw) | {"min_samples_leaf": 1}
     times = data.draw(arrays(np.int64, len(X), elements=st.integers(0, 4)))
@@ -128,7 +129,7 @@ def test_a_weight_is_a_repetition(data: st.DataObject) -> None:
 
 @EXAMPLES
 @given(data=st.data())
-def test_rows_of_weight_zero_vanish(data: st.DataObject) -> None:
+def test_rows_of_zero_weight_are_ignored(data: st.DataObject) -> None:
     X, y = data.draw(tables())
     given_options = options(data.draw)
     w = data.draw(arrays(np.float64, len(X), elements=st.sampled_from([0.0, 0.0, 1.0, 0.3, 7.0])))
@@ -142,7 +143,7 @@ def test_rows_of_weight_zero_vanish(data: st.DataObject) -> None:
 
 @EXAMPLES
 @given(data=st.data())
-def test_the_order_of_rows_does_not_matter(data: st.DataObject) -> None:
+def test_row_order_does_not_matter(data: st.DataObject) -> None:
     X, y = data.draw(tables())
     given_options = options(data.draw)
     w = data.draw(st.sampled_from([None, np.linspace(0.1, 3, len(X))]))
@@ -154,8 +155,8 @@ def test_the_order_of_rows_does_not_matter(data: st.DataObject) -> None:
 
 @EXAMPLES
 @given(data=st.data())
-def test_names_of_levels_do_not_matter(data: st.DataObject) -> None:
-    """Ties go by the order of levels; so names are changed without changing it."""
+def test_category_names_do_not_matter(data: st.DataObject) -> None:
+    """Ties depend on the order of categories, so the new names keep it."""
     X, y = data.draw(tables())
     given_options = options(data.draw) | {
         "splits": data.draw(st.sampled_from(["binary", "multiway"]))
@@ -181,16 +182,16 @@ def test_probabilities_sum_to_one(data: st.DataObject) -> None:
     fitted = model(**given_options, leaf_probability=leaf).fit(X, y, w)
     other = np.array(data.draw(tables())[0][:, :1]).repeat(X.shape[1], axis=1)
     for rows in (X, other):
-        shares = fitted.predict_proba(rows)
-        np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
-        assert (shares >= 0).all()
-        assert shares.shape == (len(rows), len(fitted.classes_))
+        fractions = fitted.predict_proba(rows)
+        np.testing.assert_allclose(fractions.sum(axis=1), 1.0, rtol=1e-12)
+        assert (fractions >= 0).all()
+        assert fractions.shape == (len(rows), len(fitted.classes_))
 
 
 @EXAMPLES
 @given(data=st.data())
-def test_deeper_is_never_worse_in_training(data: st.DataObject) -> None:
-    X, y = data.draw(tables(most=60))
+def test_training_impurity_decreases_with_depth(data: st.DataObject) -> None:
+    X, y = data.draw(tables(maximum=60))
     given_options = options(data.draw)
     last = np.inf
     for depth in (1, 2, 3, 5, None):
@@ -204,11 +205,11 @@ def test_deeper_is_never_worse_in_training(data: st.DataObject) -> None:
 
 @EXAMPLES
 @given(data=st.data())
-def test_a_full_tree_tells_apart_what_differs(data: st.DataObject) -> None:
+def test_full_tree_separates_distinct_rows(data: st.DataObject) -> None:
     X, y = data.draw(tables())
     criterion = data.draw(st.sampled_from(CRITERIA))
     fitted = model(criterion, missing="branch").fit(X, y)
-    rows = [tuple("gap" if v != v else v for v in row) for row in X]
+    rows = [tuple("missing" if v != v else v for v in row) for row in X]
     agree = {row: {k for other, k in zip(rows, y, strict=True) if other == row} for row in rows}
     clear = np.array([len(agree[row]) == 1 for row in rows])
     np.testing.assert_array_equal(fitted.predict(X)[clear], y[clear])

@@ -1,4 +1,4 @@
-"""Trees with surrogates, and their pruning by error, beside rpart's: node for node."""
+"""Trees with surrogates and their cost-complexity pruning equal those of rpart, node for node."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, datasets
 from ceiba._typing import Array
 from ceiba.data.schema import Kind
-from ceiba.tree.prune import cross_validation as fold_trials
+from ceiba.tree.prune import cross_validation
 from ceiba.tree.prune.cross_validation import choose_alpha
-from ceiba.tree.prune.path import complexity_path
-from ceiba.tree.prune.risk import leaf_risks
+from ceiba.tree.prune.path import cost_complexity_path
+from ceiba.tree.prune.risk import node_risks
 from tests.paths import GOLDEN_FILES
 
 GOLDEN = GOLDEN_FILES / "rpart"
@@ -35,15 +35,15 @@ CROSSED = ("iris-gini", "cleveland-gini", *NUMBERS)
 
 # Three columns split this node equally well, and rounding makes rpart take the second of them.
 ROUNDED = {("glass-gini", 41)}
-# Rows of the complexity table whose CP rpart understates: a branch that falls together with a node
-# below it is counted without that node's own branches.
+# Rows of the complexity table whose CP rpart understates: a branch that is pruned together with a
+# node below it is counted without that node's own branches.
 UNDERSTATED = {"cleveland-loss": {0, 2}, "crx-gini": {1}}
 # rpart leaves out nominal surrogates that send fewer than two rows the wrong way, and so the best.
-LEAST_SLIPS = 2
-MOST_SURROGATES = 5
+MIN_DISAGREEMENTS = 2
+MAX_SURROGATES = 5
 # That happens in some folds of automobiles; and there and in auto_mpg a row of the fold lies on a
 # threshold, which for rpart is above it.
-APART = {"automobiles-anova": 1e-3, "auto_mpg-anova": 1e-4}
+TOLERANCE = {"automobiles-anova": 1e-3, "auto_mpg-anova": 1e-4}
 # Sums of a few hundred numbers of eight digits.
 CLOSE = 1e-10
 
@@ -60,8 +60,8 @@ def unfitted(case: str) -> Any:
         "missing": "surrogate",
         "min_samples_split": 20,
         "min_samples_leaf": 7,
-        "max_surrogates": MOST_SURROGATES,
-        # rpart makes no split that gains nothing.
+        "max_surrogates": MAX_SURROGATES,
+        # rpart makes no split without gain.
         "min_impurity_decrease": 1e-10,
     }
     if expected["method"] == "anova":
@@ -77,11 +77,11 @@ def fitted(case: str) -> Any:
     return unfitted(case).fit(loaded.table, loaded.y)
 
 
-# Two trees side by side
+# Pairs of nodes
 
 
 def rows_of_nodes(leaf: Array, above: dict[int, int]) -> dict[int, frozenset[int]]:
-    """The rows that pass through each node, given every row's leaf and every node's parent."""
+    """Return the rows of each node, given every row's leaf and every node's parent."""
     found: dict[int, set[int]] = {node: set() for node in above}
     for row, end in enumerate(leaf.tolist()):
         node = end
@@ -92,9 +92,9 @@ def rows_of_nodes(leaf: Array, above: dict[int, int]) -> dict[int, frozenset[int
 
 
 class Pair:
-    """A node of Ceiba's tree and the one of rpart's that has the same rows.
+    """A node of Ceiba's tree and the one of rpart's with the same rows.
 
-    ``sides`` says which of Ceiba's branches are rpart's left and right one.
+    ``sides`` maps rpart's left and right branch to Ceiba's branches.
     """
 
     def __init__(self, node: int, expected: dict[str, Any], sides: dict[str, int]) -> None:
@@ -105,15 +105,15 @@ class Pair:
 
 @cache
 def pairs(case: str) -> list[Pair]:
-    """All nodes, paired; those below a node that rounding decides are left out."""
+    """Return all nodes in pairs; those below a node decided by rounding are left out."""
     tree, expected = fitted(case).tree_, golden(case)
     nodes = {record["id"]: record for record in expected["nodes"]}
     theirs = rows_of_nodes(np.array(expected["leaf_of_row"]), {i: i // 2 for i in nodes})
     loaded = datasets.load(expected["table"])
     ours = rows_of_nodes(tree.apply(loaded.table), dict(enumerate(tree.parent.tolist())))
-    found, waiting = [], [(0, 1)]
-    while waiting:
-        node, number = waiting.pop()
+    found, pending = [], [(0, 1)]
+    while pending:
+        node, number = pending.pop()
         assert ours[node] == theirs[number], f"node {number} has other rows"
         record = nodes[number]
         pair = Pair(node, record, {})
@@ -124,13 +124,13 @@ def pairs(case: str) -> list[Pair]:
         children = tree.children(node)
         turned = ours[children[0]] == theirs[2 * number + 1]
         pair.sides.update(left=int(turned), right=int(not turned))
-        waiting += [(children[pair.sides["left"]], 2 * number)]
-        waiting += [(children[pair.sides["right"]], 2 * number + 1)]
+        pending += [(children[pair.sides["left"]], 2 * number)]
+        pending += [(children[pair.sides["right"]], 2 * number + 1)]
     return found
 
 
 def is_rounded(case: str, pair: Pair) -> bool:
-    """Whether rpart took another of equally good columns."""
+    """Return whether rpart took another of equally good columns."""
     column = fitted(case).tree_.column[pair.node]
     other = column != pair.expected["split"]["column"]
     return other and (case, pair.expected["id"]) in ROUNDED
@@ -144,7 +144,7 @@ def splits(case: str) -> list[Pair]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_all_nodes_are_there_and_no_other(case: str) -> None:
+def test_trees_have_the_same_nodes(case: str) -> None:
     seen = {pair.expected["id"] for pair in pairs(case)}
     rounded = {number for name, number in ROUNDED if name == case}
     below = {n["id"] for n in golden(case)["nodes"] if n["id"] // 2 in rounded}
@@ -153,21 +153,21 @@ def test_all_nodes_are_there_and_no_other(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_nodes_hold_the_same_classes_or_numbers(case: str) -> None:
+def test_node_values_are_the_same(case: str) -> None:
     tree = fitted(case).tree_
     for pair in pairs(case):
         expected = pair.expected
         assert tree.n_rows[pair.node] == expected["n"]
         assert tree.weight[pair.node] == pytest.approx(expected["wt"], rel=CLOSE)
-        held = expected.get("counts", [expected["yval"]])
-        np.testing.assert_allclose(tree.value[pair.node], held, rtol=CLOSE)
+        value = expected.get("counts", [expected["yval"]])
+        np.testing.assert_allclose(tree.value[pair.node], value, rtol=CLOSE)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_nodes_risk_the_same_as_leaves(case: str) -> None:
+def test_node_risks_are_the_same(case: str) -> None:
     """rpart's dev: wrong rows, their cost, or the sum of squares about the mean."""
     tree = fitted(case).tree_
-    risks = leaf_risks(tree, "error") * tree.weight[0]
+    risks = node_risks(tree, "error") * tree.weight[0]
     for pair in pairs(case):
         assert risks[pair.node] == pytest.approx(pair.expected["dev"], rel=CLOSE, abs=1e-6)
 
@@ -175,23 +175,23 @@ def test_nodes_risk_the_same_as_leaves(case: str) -> None:
 @pytest.mark.parametrize("case", CLASSES)
 def test_leaves_predict_the_same_class(case: str) -> None:
     model, loaded = fitted(case), datasets.load(golden(case)["table"])
-    said = np.searchsorted(model.classes_, model.predict(loaded.table))
+    predicted = np.searchsorted(model.classes_, model.predict(loaded.table))
     leaf = model.apply(loaded.table)
     for pair in pairs(case):
         if model.tree_.is_leaf[pair.node]:
-            assert set(said[leaf == pair.node]) == {pair.expected["yval"]}
+            assert set(predicted[leaf == pair.node]) == {pair.expected["yval"]}
 
 
 # Splits
 
 
 def factor(case: str, pair: Pair) -> float:
-    """What rpart's improvement is of Ceiba's gain in this node."""
+    """Return the factor between Ceiba's gain and rpart's improvement in this node."""
     expected = golden(case)
     counts = np.array(pair.expected.get("counts", [pair.expected["n"]]))
     weight = float(counts.sum())
     if expected["loss"]:
-        # Classes weigh as much as their costs sum to, and all rows together as before.
+        # Classes are weighted by the sums of their costs; the total weight stays.
         of_class = np.array(expected["loss"]).sum(axis=1)
         root = np.array(expected["nodes"][0]["counts"])
         weight = float(counts @ of_class * root.sum() / (root @ of_class))
@@ -209,7 +209,7 @@ def test_splits_are_the_same(case: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_gains_are_the_same(case: str) -> None:
-    """Also where rounding took another column: it is as good."""
+    """Also where rounding decided for another column of equal gain."""
     tree = fitted(case).tree_
     for pair in pairs(case):
         if "split" in pair.expected:
@@ -218,18 +218,18 @@ def test_gains_are_the_same(case: str) -> None:
 
 
 def assert_same_test(test: Any, expected: dict[str, Any], pair: Pair, schema: Any) -> None:
-    """The same column and cut, or groups of levels, with the same side to each branch."""
+    """Assert the same column and threshold, or groups of categories, on the same sides."""
     assert test.column == expected["column"]
     column = schema[test.column]
     if column.kind is Kind.NOMINAL:
         for side in ("left", "right"):
-            levels = {column.levels[code] for code in expected[side]}
-            assert levels <= set(test.branches[pair.sides[side]])
+            categories = {column.categories[code] for code in expected[side]}
+            assert categories <= set(test.branches[pair.sides[side]])
         return
-    # Of a split values up to the threshold go to branch 0, of a surrogate to either.
+    # In a split values up to the threshold go to branch 0, in a surrogate to either.
     assert pair.sides[expected["below"]] == int(getattr(test, "flipped", False))
     if column.kind is Kind.ORDINAL:
-        assert column.levels.index(test.threshold) == int(expected["threshold"])
+        assert column.categories.index(test.threshold) == int(expected["threshold"])
     else:
         assert test.threshold == pytest.approx(expected["threshold"], rel=1e-14)
 
@@ -237,19 +237,19 @@ def assert_same_test(test: Any, expected: dict[str, Any], pair: Pair, schema: An
 # Surrogates
 
 
-def slips(case: str, pair: Pair, surrogate: Any) -> float:
-    """Rows, known in both columns, that a surrogate sends the wrong way."""
+def disagreements(case: str, pair: Pair, surrogate: Any) -> float:
+    """Count rows with known values in both columns that a surrogate sends the wrong way."""
     table = datasets.load(golden(case)["table"]).table
     primary = pair.expected["split"]["column"]
     rows = np.array(sorted(rows_at(case, pair.node)))
-    known = ~gaps_of(table, primary)[rows]
-    both = known & ~gaps_of(table, surrogate.column)[rows]
+    known = ~missing_mask(table, primary)[rows]
+    both = known & ~missing_mask(table, surrogate.column)[rows]
     return float(both.sum() - surrogate.agreement * known.sum())
 
 
-def gaps_of(table: Any, place: int) -> Array:
-    gaps = table.gaps(place)
-    return np.zeros(table.n_rows, bool) if gaps is None else np.asarray(gaps)
+def missing_mask(table: Any, column: int) -> Array:
+    mask = table.missing_mask(column)
+    return np.zeros(len(table), bool) if mask is None else np.asarray(mask)
 
 
 @cache
@@ -265,7 +265,9 @@ def rows_at(case: str, node: int) -> frozenset[int]:
 
 def kept_by_rpart(case: str, pair: Pair, surrogate: Any) -> bool:
     kind = fitted(case).tree_.schema[surrogate.column].kind
-    return kind is not Kind.NOMINAL or round(slips(case, pair, surrogate)) >= LEAST_SLIPS
+    return (
+        kind is not Kind.NOMINAL or round(disagreements(case, pair, surrogate)) >= MIN_DISAGREEMENTS
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -275,8 +277,8 @@ def test_surrogates_are_the_same(case: str) -> None:
         all_ours = tree.surrogates_of(pair.node)
         ours = [s for s in all_ours if kept_by_rpart(case, pair, s)]
         theirs = pair.expected["surrogates"]
-        # Where Ceiba has one that rpart leaves out, rpart may have another after five.
-        if len(all_ours) == MOST_SURROGATES:
+        # If Ceiba has one that rpart leaves out, rpart may have another after five.
+        if len(all_ours) == MAX_SURROGATES:
             theirs = theirs[: len(ours)]
         assert [s.column for s in ours] == [s["column"] for s in theirs]
         for one, other in zip(ours, theirs, strict=True):
@@ -289,8 +291,8 @@ def assert_same_surrogate(one: Any, other: dict[str, Any], pair: Pair, schema: A
     assert_same_test(one, other, pair, schema)
 
 
-def test_some_surrogates_are_left_out_by_rpart_alone() -> None:
-    """The one place in the grown trees: a copy of the split, in which rpart sees no surrogate."""
+def test_rpart_leaves_out_one_surrogate() -> None:
+    """It is a copy of the split, which rpart does not take as a surrogate."""
     found = [
         (case, pair.expected["id"])
         for case in CASES
@@ -305,44 +307,44 @@ def test_some_surrogates_are_left_out_by_rpart_alone() -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_complexity_table(case: str) -> None:
+def test_complexity_tables_are_the_same(case: str) -> None:
     expected = {name: np.array(values) for name, values in golden(case)["cptable"].items()}
-    path = complexity_path(fitted(case).tree_, "error")
-    levels = np.arange(path.level_at(0.0), len(path.alphas))[::-1]
+    path = cost_complexity_path(fitted(case).tree_, "error")
+    steps = np.arange(path.step_at(0.0), len(path.alphas))[::-1]
     root = path.risks[-1]
-    assert (path.n_leaves[levels] - 1).tolist() == expected["nsplit"].tolist()
-    np.testing.assert_allclose(path.risks[levels] / root, expected["rel_error"], rtol=CLOSE)
+    assert (path.n_leaves[steps] - 1).tolist() == expected["nsplit"].tolist()
+    np.testing.assert_allclose(path.risks[steps] / root, expected["rel_error"], rtol=CLOSE)
     exact = np.append(-np.diff(expected["rel_error"]) / np.diff(expected["nsplit"]), 0.0)
-    np.testing.assert_allclose(path.alphas[levels] / root, exact, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(path.alphas[steps] / root, exact, rtol=1e-8, atol=1e-12)
     wrong = set(np.flatnonzero(~np.isclose(exact, expected["cp"], rtol=1e-8, atol=1e-12)).tolist())
     assert wrong == UNDERSTATED.get(case, set())
     assert (expected["cp"] <= exact + 1e-12).all()
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_splits_that_lower_no_error_fall_at_once(case: str) -> None:
-    """With cp = 0 rpart keeps what is left where every split that is worth nothing is cut."""
+def test_splits_without_effect_on_the_error_are_pruned_at_zero(case: str) -> None:
+    """With cp = 0 rpart prunes every split that does not lower the error."""
     tree = fitted(case).tree_
-    path = complexity_path(tree, "error")
-    gone = set()
+    path = cost_complexity_path(tree, "error")
+    removed = set()
+    pruned = set(path.pruned_nodes(path.step_at(0.0)).tolist())
     for node in tree.walk():
-        above = int(tree.parent[node])
-        if above in gone or above in set(path.cuts(path.level_at(0.0)).tolist()):
-            gone.add(node)
-    kept = {pair.expected["id"] for pair in pairs(case) if pair.node not in gone}
+        if int(tree.parent[node]) in removed | pruned:
+            removed.add(node)
+    kept = {pair.expected["id"] for pair in pairs(case) if pair.node not in removed}
     assert kept == set(golden(case)["kept"])
 
 
 @pytest.mark.parametrize("case", CROSSED)
-def test_cross_validated_errors(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Folds are the rows' numbers modulo ten, as rpart was told."""
-    monkeypatch.setattr(fold_trials, "fold_of_rows", lambda n, folds, *_: np.arange(n) % folds)
+def test_cross_validated_errors_are_the_same(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folds are the rows' numbers modulo ten, as given to rpart."""
+    monkeypatch.setattr(cross_validation, "assign_folds", lambda n, folds, *_: np.arange(n) % folds)
     loaded, model = datasets.load(golden(case)["table"]), fitted(case)
-    path = complexity_path(model.tree_, "error")
+    path = cost_complexity_path(model.tree_, "error")
     choice = choose_alpha(model, loaded.table, loaded.y, None, path, risk="error", folds=10)
-    levels = np.arange(path.level_at(0.0), len(path.alphas))[::-1]
+    steps = np.arange(path.step_at(0.0), len(path.alphas))[::-1]
     expected = golden(case)["cptable"]
-    near = {"rtol": 1e-8, "atol": APART.get(case, 0.0)}
+    near = {"rtol": 1e-8, "atol": TOLERANCE.get(case, 0.0)}
     root = path.risks[-1]
-    np.testing.assert_allclose(choice.errors[levels] / root, expected["xerror"], **near)
-    np.testing.assert_allclose(choice.standard_errors[levels] / root, expected["xstd"], **near)
+    np.testing.assert_allclose(choice.errors[steps] / root, expected["xerror"], **near)
+    np.testing.assert_allclose(choice.standard_errors[steps] / root, expected["xstd"], **near)

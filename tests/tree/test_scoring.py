@@ -1,16 +1,16 @@
-"""Scores of trees by parts: the merge law, scikit-learn's functions, and files."""
+"""Scores of trees from partitions equal those of scikit-learn on the whole table."""
 
 from __future__ import annotations
 
 import math
-from functools import partial, reduce
+from functools import reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, r2_score
@@ -21,9 +21,10 @@ from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.engine import choose_engine
 from ceiba.engine.contract import Batch
-from ceiba.stats import ToLabelled
+from ceiba.stats import ToLabeled
 from ceiba.stats.scores import Accuracy
-from ceiba.tree.scoring import Determination, likeliest, score_of
+from ceiba.tree.scoring import R2Score, score
+from tests.budget import examples
 from tests.tree.parts import in_parts
 
 WORDS = np.array(["ash", "birch", "cedar"])
@@ -57,15 +58,15 @@ REGRESSOR = DecisionTreeRegressor(max_depth=3, n_jobs=1).fit(X_TRAIN, heights(X_
 
 
 def statistic(model: Any, X: Any, y: Any, weight: Any = None) -> Any:
-    batch = Batch(ToLabelled(model._task)(Chunk(Table.of(X), y, weight)))
+    batch = Batch(ToLabeled(model._task)(Chunk(Table.of(X), y, weight)))
     if model._task == "regression":
-        return Determination.of(batch, model.tree_)
-    return Accuracy.of(batch, model.classes_, partial(likeliest, model.tree_))
+        return R2Score.of(batch, model.tree_)
+    return Accuracy.of(batch, model.classes_, model.tree_.predict_class)
 
 
-def in_order(model: Any, X: Any, y: Any, weight: Any, cuts: list[int]) -> Any:
-    """Statistics of the parts between the cuts, merged."""
-    ends = [0, *sorted(cuts), len(X)]
+def merge_parts(model: Any, X: Any, y: Any, weight: Any, bounds: list[int]) -> Any:
+    """Merge the statistics of the parts between some bounds."""
+    ends = [0, *sorted(bounds), len(X)]
     parts = [slice(begin, end) for begin, end in pairwise(ends) if begin < end]
     found = [statistic(model, X[p], y[p], None if weight is None else weight[p]) for p in parts]
     return reduce(lambda one, other: one.merge(other), found)
@@ -75,18 +76,18 @@ def numbers(found: Any) -> list[float]:
     return [float(getattr(found, name)) for name in found.__dataclass_fields__]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     seed=st.integers(0, 10**6),
-    cuts=st.lists(st.integers(0, 60), max_size=5),
+    bounds=st.lists(st.integers(0, 60), max_size=5),
     weighted=st.booleans(),
 )
-def test_the_parts_give_the_whole(seed: int, cuts: list[int], weighted: bool) -> None:
+def test_merged_score_equals_sklearn(seed: int, bounds: list[int], weighted: bool) -> None:
     X = columns(60, seed)
     weight = weights(60, seed) if weighted else None
     for model, y in ((CLASSIFIER, words(X, seed)), (REGRESSOR, heights(X, seed))):
         whole = statistic(model, X, y, weight)
-        found = in_order(model, X, y, weight, cuts)
+        found = merge_parts(model, X, y, weight, bounds)
         np.testing.assert_allclose(numbers(found), numbers(whole), rtol=1e-9)
         given_weight = np.ones(60) if weight is None else weight
         measure = r2_score if model is REGRESSOR else accuracy_score
@@ -94,7 +95,7 @@ def test_the_parts_give_the_whole(seed: int, cuts: list[int], weighted: bool) ->
         assert found.score == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def test_a_merge_from_the_right_is_the_same() -> None:
+def test_merge_is_associative() -> None:
     X = columns(90, 3)
     for model, y in ((CLASSIFIER, words(X, 3)), (REGRESSOR, heights(X, 3))):
         a, b, c = (statistic(model, X[k::3], y[k::3], weights(30, k)) for k in range(3))
@@ -102,36 +103,36 @@ def test_a_merge_from_the_right_is_the_same() -> None:
         np.testing.assert_allclose(numbers(left), numbers(right), rtol=1e-9)
 
 
-def test_a_part_whose_rows_all_weigh_nothing_changes_nothing() -> None:
+def test_part_of_zero_weight_is_neutral() -> None:
     X = columns(20, 4)
     for model, y in ((CLASSIFIER, words(X, 4)), (REGRESSOR, heights(X, 4))):
-        nothing, some = statistic(model, X, y, np.zeros(20)), statistic(model, X, y)
-        assert nothing.merge(some) == some == some.merge(nothing)
-        with pytest.raises(ValueError, match="every row has weight zero"):
-            _ = nothing.score
+        empty, some = statistic(model, X, y, np.zeros(20)), statistic(model, X, y)
+        assert empty.merge(some) == some == some.merge(empty)
+        with pytest.raises(ValueError, match="sample_weight must have at least one positive entry"):
+            _ = empty.score
 
 
-# Classes
+# Accuracy
 
 
-def test_counts_of_rows_are_exact() -> None:
+def test_row_counts_are_exact() -> None:
     X = columns(77, 5)
     y = words(X, 5)
-    found = in_order(CLASSIFIER, X, y, None, [10, 11, 50])
+    found = merge_parts(CLASSIFIER, X, y, None, [10, 11, 50])
     assert found == Accuracy(77.0, float((CLASSIFIER.predict(X) == y).sum()))
     assert found.score == accuracy_score(y, CLASSIFIER.predict(X))
 
 
-def test_the_predictions_themselves_score_one() -> None:
+def test_perfect_predictions_score_one() -> None:
     X = columns(50, 6)
     y = CLASSIFIER.predict(X)
-    assert in_order(CLASSIFIER, X, y, weights(50, 6), [7, 20]).score == 1.0
+    assert merge_parts(CLASSIFIER, X, y, weights(50, 6), [7, 20]).score == 1.0
 
 
-def test_a_class_that_the_model_does_not_know_is_wrong() -> None:
+def test_unknown_class_counts_as_wrong() -> None:
     X = columns(40, 7)
     y = CLASSIFIER.predict(X).astype(object)
-    y[:10] = "aspen"  # between two classes that it knows
+    y[:10] = "aspen"  # sorts between two known classes
     assert statistic(CLASSIFIER, X, y).score == 0.75
     assert statistic(CLASSIFIER, X[:10], y[:10]).score == 0.0
 
@@ -143,71 +144,73 @@ def test_classes_are_compared_by_label(dtype: Any) -> None:
     assert statistic(model, X, np.array([5, 2, 5, 5, 9, 3], dtype)).score == pytest.approx(4 / 6)
 
 
-def test_large_whole_numbers_are_not_rounded_to_a_class() -> None:
+def test_large_integers_are_compared_exactly() -> None:
     X = np.arange(2.0)[:, None]
     model = DecisionTreeClassifier().fit(X, np.array([2**53, 2**53 + 1]))
     assert statistic(model, X, np.array([2.0**53, 2.0**53])).score == 0.5
 
 
-def test_text_for_numbers_is_refused() -> None:
+def test_text_labels_for_integer_classes_raise() -> None:
     X = np.arange(4.0)[:, None]
     model = DecisionTreeClassifier().fit(X, [0, 0, 1, 1])
-    with pytest.raises(ValueError, match=r"the target holds '0', and the model's classes are like"):
+    with pytest.raises(ValueError, match="y must have the type of the classes"):
         statistic(model, X, np.array(["0", "0", "1", "1"]))
 
 
-# Numbers
+# R²
 
 
-@pytest.mark.parametrize("cuts", [[], [1], [2, 5]])
-def test_equal_targets(cuts: list[int]) -> None:
-    """Their mean is rounded, for 0.1 for example; it must not pass for a spread."""
+@pytest.mark.parametrize("bounds", [[], [1], [2, 5]])
+def test_constant_target_scores_one_or_zero(bounds: list[int]) -> None:
+    """The rounding error of the mean, as of 0.1, must not count as variance."""
     X, y = np.arange(7.0)[:, None], np.full(7, 0.1)
     same, other = (DecisionTreeRegressor().fit(X, value) for value in (y, np.arange(7.0)))
     weight = weights(7, 1) + 0.1
-    assert in_order(same, X, y, weight, cuts).score == 1.0
-    assert in_order(other, X, y, weight, cuts).score == 0.0
+    assert merge_parts(same, X, y, weight, bounds).score == 1.0
+    assert merge_parts(other, X, y, weight, bounds).score == 0.0
 
 
-def test_a_far_off_mean_costs_no_digits() -> None:
+def test_large_mean_does_not_lose_digits() -> None:
     X = columns(300, 8)
     y = heights(X, 8)
     model = DecisionTreeRegressor(max_depth=4).fit(X, y)
     far = DecisionTreeRegressor(max_depth=4).fit(X, y + 2**32)
-    near = in_order(model, X, y, None, [100, 200]).score
-    assert in_order(far, X, y + 2**32, None, [100, 200]).score == pytest.approx(near, abs=1e-5)
+    near = merge_parts(model, X, y, None, [100, 200]).score
+    assert merge_parts(far, X, y + 2**32, None, [100, 200]).score == pytest.approx(near, abs=1e-5)
 
 
-def test_one_row_has_no_determination() -> None:
+def test_single_row_scores_nan_with_warning() -> None:
     single = statistic(REGRESSOR, X_TRAIN[:1], np.array([1e6]))
     with pytest.warns(UndefinedMetricWarning, match="less than two rows"):
         assert math.isnan(single.score)
     assert not math.isnan(single.merge(single).score)
 
 
-def test_squares_that_overflow_are_refused() -> None:
+def test_overflowing_squares_raise() -> None:
     X, y = np.arange(4.0)[:, None], np.array([-1e200, 0.0, 1.0, 1e200])
-    with pytest.raises(ValueError, match="too large"):
-        _ = in_order(REGRESSOR, np.tile(X, 3), y, None, [2]).score
+    with pytest.raises(ValueError, match="overflow"):
+        _ = merge_parts(REGRESSOR, np.tile(X, 3), y, None, [2]).score
 
 
 # Engines
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("model", [CLASSIFIER, REGRESSOR], ids=["classes", "numbers"])
-def test_parts_score_like_the_whole(model: Any, weighted: bool) -> None:
+@pytest.mark.parametrize("model", [CLASSIFIER, REGRESSOR], ids=["classifier", "regressor"])
+def test_partitions_score_like_the_whole(model: Any, weighted: bool) -> None:
     X = columns(120, 9)
     y = (words if model is CLASSIFIER else heights)(X, 9)
     weight = weights(120, 9) if weighted else None
     source = in_parts(X, y, weight, [1, 40, 41, 90])
     engine, parts = choose_engine(source, supervised=True, schema=model.schema_)
-    assert engine.name == "chunks"
-    assert score_of(model, engine, parts) == pytest.approx(model.score(X, y, weight), rel=1e-9)
+    assert not engine.in_memory
+    assert score(model, model.tree_, engine, parts) == pytest.approx(
+        model.score(X, y, weight), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("model", [CLASSIFIER, REGRESSOR], ids=["classes", "numbers"])
+@pytest.mark.parametrize("model", [CLASSIFIER, REGRESSOR], ids=["classifier", "regressor"])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_files_score_like_the_whole(
     model: Any, weight: str | None, form: str, tmp_path: Path
@@ -231,7 +234,7 @@ def test_files_score_like_the_whole(
     assert found == pytest.approx(expected, rel=1e-9)
 
 
-def test_files_without_a_target_are_refused(tmp_path: Path) -> None:
+def test_scan_without_target_raises(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame(X_TRAIN, columns=list("abc"))
     table.to_csv(tmp_path / "rows.csv", index=False)

@@ -1,4 +1,4 @@
-"""The same trees as scikit-learn's on bundled tables of numbers, up to ties of the gain."""
+"""Trees equal scikit-learn's on numeric bundled tables, up to ties of the gain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMITS: list[dict[str, Any]] = [
     {"min_samples_leaf": 0.05, "min_samples_split": 0.2},
     {"min_impurity_decrease": 0.0123},
 ]
-# Gains that differ by less, as a share of the root's impurity, are a tie.
+# Gains that differ by less, as a fraction of the root's impurity, are a tie.
 TIE = 1e-9
 
 tables = pytest.mark.parametrize("name", TABLES)
@@ -32,15 +32,15 @@ limits = pytest.mark.parametrize("limit", LIMITS, ids=str)
 
 
 def numbers(name: str) -> tuple[Array, Array]:
-    """Rows that float32, in which scikit-learn compares, holds exactly."""
+    """Return rows that are exact in float32, in which scikit-learn compares."""
     X, y = datasets.load(name)
-    if name == "diabetes":  # a number to be predicted: its thirds make three classes
+    if name == "diabetes":  # a regression target: its thirds make three classes
         y = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
     return np.asarray(X, dtype=np.float32).astype(np.float64), np.asarray(y)
 
 
 def measured(name: str) -> tuple[Array, Array]:
-    """A column of the table to be predicted from the others."""
+    """Return the other columns, and one column as the target."""
     X, _ = numbers(name)
     return X[:, 1:], X[:, 0]
 
@@ -50,7 +50,7 @@ def weights(n: int) -> Array:
     return rng.exponential(size=n) * (rng.random(n) > 0.1)
 
 
-# Impurities from the rows alone, by their definitions
+# Impurities by their definitions
 
 
 def impurity(criterion: str, y: Array, w: Array) -> float:
@@ -65,7 +65,7 @@ def impurity(criterion: str, y: Array, w: Array) -> float:
 
 
 class Walk:
-    """Both trees walked together, by the training rows of their nodes."""
+    """Compare two trees by the training rows of their nodes."""
 
     def __init__(self, mine: Any, peer: Any, X: Array, y: Array, w: Array | None) -> None:
         self.mine, self.peer, self.y = mine, peer, y
@@ -79,16 +79,16 @@ class Walk:
         self.root = impurity(self.criterion, y[present], self.w[present])
 
     def run(self) -> None:
-        waiting = [(0, 0)]
-        while waiting:
-            node, other = waiting.pop()
+        pending = [(0, 0)]
+        while pending:
+            node, other = pending.pop()
             np.testing.assert_array_equal(self.my_rows[:, node], self.peer_rows[:, other])
             self.compared += 1
             mine, theirs = self.mine.tree_.children(node), self.branches(other)
             if not mine and not theirs:
                 self.assert_same_leaf(node, other)
             elif mine and theirs and (pairs := self.matched(mine, theirs)):
-                waiting += pairs
+                pending += pairs
             else:
                 self.assert_tie(node, other, mine, theirs)
 
@@ -118,10 +118,10 @@ class Walk:
         np.testing.assert_allclose(value, peer.value[other, 0], rtol=1e-9, atol=1e-12)
 
     def assert_tie(self, node: int, other: int, mine: list[int], theirs: list[int]) -> None:
-        """They may only differ where both splits gain the same, or nothing is left to gain."""
+        """Trees may differ only if both splits gain the same, or nothing is left to gain."""
         targets = self.y[self.my_rows[:, node]]
         if not mine and (targets == targets[0]).all():
-            return  # rounded sums of weights can tell scikit-learn that a pure node is none
+            return  # scikit-learn may split a pure node because of rounded sums
         assert mine, "Ceiba has a leaf where scikit-learn splits"
         assert theirs, "scikit-learn has a leaf where Ceiba splits"
         gains = [
@@ -149,7 +149,7 @@ def assert_same(mine: Any, peer: Any, X: Array, y: Array, w: Array | None = None
 @tables
 @limits
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
-def test_classes(name: str, limit: dict[str, Any], criterion: str) -> None:
+def test_classifier_equals_sklearn(name: str, limit: dict[str, Any], criterion: str) -> None:
     X, y = numbers(name)
     options = {"criterion": criterion, "random_state": 0, **limit}
     walk = assert_same(DecisionTreeClassifier(**options), PeerClassifier(**options), X, y)
@@ -161,17 +161,19 @@ def test_classes(name: str, limit: dict[str, Any], criterion: str) -> None:
 @pytest.mark.parametrize(
     "limit", [{}, {"max_depth": 3}, {"min_weight_fraction_leaf": 0.08}], ids=str
 )
-def test_classes_with_weights(name: str, criterion: str, limit: dict[str, Any]) -> None:
+def test_weighted_classifier_equals_sklearn(
+    name: str, criterion: str, limit: dict[str, Any]
+) -> None:
     X, y = numbers(name)
     w = weights(len(y))
-    kept = w > 0  # scikit-learn's thresholds see rows of weight zero, and its limits count them
+    kept = w > 0  # scikit-learn counts rows of weight zero in thresholds and limits
     options = {"criterion": criterion, "random_state": 0, **limit}
     mine, peer = DecisionTreeClassifier(**options), PeerClassifier(**options)
     assert_same(mine, peer, X[kept], y[kept], w[kept])
 
 
 @tables
-def test_class_weights(name: str) -> None:
+def test_class_weights_equal_sklearn(name: str) -> None:
     X, y = numbers(name)
     options = {"class_weight": "balanced", "max_depth": 4, "random_state": 0}
     mine = DecisionTreeClassifier(**options).fit(X, y)
@@ -183,14 +185,14 @@ def test_class_weights(name: str) -> None:
 
 @tables
 @limits
-def test_numbers(name: str, limit: dict[str, Any]) -> None:
+def test_regressor_equals_sklearn(name: str, limit: dict[str, Any]) -> None:
     X, y = measured(name)
     options = {"random_state": 0, **limit}
     assert_same(DecisionTreeRegressor(**options), PeerRegressor(**options), X, y)
 
 
 @tables
-def test_numbers_with_weights(name: str) -> None:
+def test_weighted_regressor_equals_sklearn(name: str) -> None:
     X, y = measured(name)
     w = weights(len(y))
     kept = w > 0
@@ -206,29 +208,29 @@ def leaf_loss(tree: Any, leaf: Array) -> float:
 
 
 @tables
-@pytest.mark.parametrize("most", [2, 5, 12])
-def test_best_first_to_a_number_of_leaves(name: str, most: int) -> None:
+@pytest.mark.parametrize("max_leaves", [2, 5, 12])
+def test_best_first_growth_equals_sklearn(name: str, max_leaves: int) -> None:
     X, y = numbers(name)
     rng = np.random.default_rng(0)
-    w = rng.exponential(size=len(y))  # so that hardly any two gains are equal
-    options = {"max_leaf_nodes": most, "random_state": 0}
+    w = rng.exponential(size=len(y))  # so that hardly any gains tie
+    options = {"max_leaf_nodes": max_leaves, "random_state": 0}
     mine = DecisionTreeClassifier(**options).fit(X, y, w)
     peer = PeerClassifier(**options).fit(X, y, w)
-    if "max_leaf_nodes" in mine.tree_.reasons:  # otherwise all are pure, and rounding goes on
-        assert mine.get_n_leaves() == peer.get_n_leaves() == most
+    if "max_leaf_nodes" in mine.tree_.reasons:  # otherwise all leaves are pure
+        assert mine.get_n_leaves() == peer.get_n_leaves() == max_leaves
     theirs = leaf_loss(peer.tree_, peer.tree_.children_left < 0)
     assert leaf_loss(mine.tree_, mine.tree_.is_leaf) == pytest.approx(theirs, abs=1e-9)
 
 
-@pytest.mark.parametrize("model", ["classes", "numbers"])
-def test_nodes_too_large_for_the_cache(model: str) -> None:
-    """Many columns and rows: histograms of columns with few values, sorting of the others."""
+@pytest.mark.parametrize("model", ["classifier", "regressor"])
+def test_large_nodes_equal_sklearn(model: str) -> None:
+    """Columns with few values use histograms, the others are sorted."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3000, 130)).astype(np.float32).astype(float)
     X[:, ::2] = np.round(X[:, ::2] * 3)
     score = X[:, 0] + X[:, 1] * X[:, 3] + rng.normal(size=len(X)) / 4
     options = {"max_depth": 5, "random_state": 0}
-    if model == "classes":
+    if model == "classifier":
         y = np.digitize(score, [-1, 0, 1])
         assert_same(DecisionTreeClassifier(**options), PeerClassifier(**options), X, y)
     else:
@@ -236,7 +238,7 @@ def test_nodes_too_large_for_the_cache(model: str) -> None:
 
 
 @tables
-def test_importances(name: str) -> None:
+def test_importances_equal_sklearn(name: str) -> None:
     X, y = numbers(name)
     options = {"max_depth": 3, "random_state": 0}
     mine, peer = DecisionTreeClassifier(**options), PeerClassifier(**options)

@@ -1,4 +1,4 @@
-"""Trees that textbooks print, node for node, and the numbers that they work by hand."""
+"""Trees and hand calculations of textbooks are reproduced node for node."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pytest
 import sklearn.tree
 
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, datasets
-from tests.oracles.lecture_naive import LectureProblem
-from tests.oracles.lecture_options import C45, HUNT, ID3
-from tests.oracles.lecture_textbook import GOLF, MAMMALS, WEATHER, lenses, outline, textbook
-from tests.oracles.lecture_walk import assert_lecture_tree
+from tests.oracles.preset_naive import PresetProblem
+from tests.oracles.preset_options import C45, HUNT, ID3
+from tests.oracles.preset_textbook import GOLF, MAMMALS, WEATHER, lenses, outline, textbook
+from tests.oracles.preset_walk import assert_preset_tree
 
 WEATHER_TREE = {
     "outlook": {
@@ -56,10 +56,10 @@ GOLF_TREE = {
 
 
 def words(model, node=0):
-    """The tree as nested dictionaries, {column: {branch: ...}}, the class for a leaf."""
+    """Return the tree as nested dictionaries {column: {branch: ...}}, with classes as leaves."""
     tree = model.tree_
     if tree.is_leaf[node]:
-        return str(model.classes_[tree.likeliest[tree.child[node]]])
+        return str(model.classes_[tree.leaf_class[tree.child[node]]])
     split = tree.split(node)
     if split.kind == "threshold":
         labels = [f"<= {split.threshold:g}", f"> {split.threshold:g}"]
@@ -75,14 +75,14 @@ def grown(algorithm, name, **options):
 
 
 def leaves(model):
-    """Numbers of the leaves from the first branch to the last."""
+    """Return the leaves from the first branch to the last."""
     return [node for node in model.tree_.walk() if model.tree_.is_leaf[node]]
 
 
 # ID3
 
 
-def test_weather_with_id3():
+def test_weather_tree_of_id3():
     model = grown("id3", "weather_nominal", trace=True)
     assert words(model) == WEATHER_TREE
     # Quinlan (1986): outlook, temperature, humidity, windy.
@@ -92,13 +92,13 @@ def test_weather_with_id3():
     assert model.tree_.n_rows[leaves(model)].tolist() == [4, 3, 2, 3, 2]
 
 
-def test_ratios_of_the_weather():
+def test_weather_gain_ratios():
     model = grown("id3", "weather_nominal", criterion="gain_ratio", trace=True)
     ratios = model.trace_[0]["candidate_gain"]
     assert ratios.tolist() == pytest.approx([0.156, 0.019, 0.152, 0.049], abs=5e-4)
 
 
-def test_contact_lenses_with_id3():
+def test_contact_lenses_tree_of_id3():
     model = grown("id3", "contact_lenses")
     assert words(model) == LENSES_TREE
     assert model.score(*datasets.load("contact_lenses")) == 1
@@ -107,8 +107,8 @@ def test_contact_lenses_with_id3():
 # Hunt
 
 
-def test_vertebrates_with_hunt():
-    """Skin cover tells all; without it, birth and warm blood, each by itself not enough."""
+def test_vertebrates_tree_of_hunt():
+    """Skin cover separates all; without it both birth and body temperature are needed."""
     model = grown("hunt", "vertebrates")
     assert model.tree_.split(0).name == "skin_cover"
     assert model.get_depth() == 1
@@ -134,12 +134,12 @@ BOOKS = [
 
 
 @pytest.mark.parametrize(("algorithm", "options", "text", "tree"), BOOKS)
-def test_whole_books(algorithm, options, text, tree):
+def test_textbook_tables_equal_the_naive_tree(algorithm, options, text, tree):
     book = textbook(text)
     model = DecisionTreeClassifier(algorithm=algorithm, pruning="none", collapse=False)
     model.fit(book.frame(), book.table.target.values)
-    problem = LectureProblem(book.table.columns, book.table.target, options)
-    nodes = assert_lecture_tree(model, problem)
+    problem = PresetProblem(book.table.columns, book.table.target, options)
+    nodes = assert_preset_tree(model, problem)
     if tree is not None:
         assert outline(book, problem, nodes) == tree
 
@@ -147,8 +147,8 @@ def test_whole_books(algorithm, options, text, tree):
 # C4.5
 
 
-def test_one_unknown_outlook():
-    """Quinlan (1993), section 3: weights of the leaves, and a row of unknown humidity."""
+def test_golf_tree_with_a_missing_outlook():
+    """Quinlan (1993), section 3: weights of the leaves, and a row with missing humidity."""
     book = textbook(GOLF)
     model = DecisionTreeClassifier(algorithm="c45", pruning="none").fit(book.frame(), book.labels())
     assert words(model) == GOLF_TREE
@@ -156,8 +156,8 @@ def test_one_unknown_outlook():
     weights = model.tree_.weight[leaves(model)]
     assert weights.tolist() == pytest.approx([3.2308, 3.0, 2.3846, 2.0, 3.3846], abs=1e-4)
     row = book.frame().iloc[:1].assign(outlook="sunny", humidity=np.nan, temperature=70.0)
-    share = model.predict_proba(row)[0][model.classes_.tolist().index("play")]
-    assert share == pytest.approx(0.44, abs=5e-3)
+    fraction = model.predict_proba(row)[0][model.classes_.tolist().index("play")]
+    assert fraction == pytest.approx(0.44, abs=5e-3)
     assert model.predict(row).tolist() == ["don't"]
 
 
@@ -165,10 +165,10 @@ def test_one_unknown_outlook():
 
 
 @pytest.mark.parametrize("depth", [1, 3, None])
-def test_poisson_beside_scikit_learn(depth):
+def test_poisson_equals_sklearn(depth):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(150, 3))
-    y = rng.gamma(2, np.exp(X[:, 0] + X[:, 1] ** 2 / 2))  # whole counts would tie
+    y = rng.gamma(2, np.exp(X[:, 0] + X[:, 1] ** 2 / 2))  # integer counts would tie
     y[::9] = 0
     options = {"criterion": "poisson", "max_depth": depth, "min_samples_leaf": 4}
     ours = DecisionTreeRegressor(**options).fit(X, y)

@@ -1,40 +1,47 @@
-"""The estimator contract, once for all: parameters, trace, steps and progress."""
+"""The estimator contract: parameters, records, iterations, trace and progress."""
 
-from ceiba.base.estimator import Estimator
+from ceiba.base.estimator import Estimator, seed_of
+from ceiba.base.iterations import Iteration, Iterations
 from ceiba.base.parameters import (
-    Above,
-    AtLeast,
-    Between,
     Parameter,
     ParameterError,
-    Range,
-    declare,
+    Parameters,
+    check_unused,
     declared,
+    fitted,
+    parameter,
+    unused_error,
     validate,
 )
-from ceiba.base.progress import CallbackMixin, watched
-from ceiba.base.scoring import ScoresScans
-from ceiba.base.seed import seed_of
-from ceiba.base.steps import Step, Steps
+from ceiba.base.progress import CallbackMixin, reports_progress
+from ceiba.base.record import ArrayOf, Record
+from ceiba.base.scoring import ScanScoreMixin
 from ceiba.base.trace import Frame, Trace
+from ceiba.base.value_types import Above, AtLeast, Between, Range
 
 __all__ = [
     "Above",
+    "ArrayOf",
     "AtLeast",
     "Between",
     "CallbackMixin",
     "Estimator",
     "Frame",
+    "Iteration",
+    "Iterations",
     "Parameter",
     "ParameterError",
+    "Parameters",
     "Range",
-    "ScoresScans",
-    "Step",
-    "Steps",
+    "Record",
+    "ScanScoreMixin",
     "Trace",
-    "declare",
+    "check_unused",
     "declared",
+    "fitted",
+    "parameter",
+    "reports_progress",
     "seed_of",
+    "unused_error",
     "validate",
-    "watched",
 ]

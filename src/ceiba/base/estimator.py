@@ -1,15 +1,17 @@
-"""What every learner shares: scikit-learn's contract, and the way from data to an engine."""
+"""Base class of all learners: scikit-learn's contract and the choice of engine."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
-from ceiba.base.parameters import declare, validate
+from ceiba.base.parameters import Parameters, validate
 from ceiba.base.progress import CallbackMixin
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
@@ -17,50 +19,52 @@ from ceiba.data.target import Task
 from ceiba.engine import Engine, choose_engine
 
 
-class Estimator(CallbackMixin, BaseEstimator):
-    """Base of all learners: declared parameters, a schema learnt in ``fit`` and followed after.
+class Estimator(Parameters, CallbackMixin, BaseEstimator):
+    """Base class of all learners.
 
-    A learner writes ``fit`` as: open the data, learn, keep the model::
+    A learner declares its hyper-parameters in the class body (`Parameters`). Its ``fit`` opens the
+    data, computes the model and sets the fitted attributes::
 
-        engine, source = self._open(X, sample_weight, y=y, reset=True)
+        engine, source = self._open_source(X, sample_weight, y=y, reset=True)
         ...
-        self._become({**schema_attributes(source.schema), "centres_": ...}, without=("trace_",))
+        self._set_fitted({**schema_attributes(source.schema), "cluster_centers_": ...})
 
-    and every later method with ``reset=False``. Attributes are set when all is learnt: a fit that
-    fails leaves the model as it was. A learner states what it does with gaps and nominal columns in
-    its docstring; levels that training did not see are gaps at prediction. A supervised one says
-    its ``_task``: the chunks of its source then carry a target, for `ceiba.stats.ToLabelled`.
+    Every later method opens its data with ``reset=False``. Attributes are set last, so that a fit
+    that fails leaves the model as it was. The docstring of a learner describes how it handles
+    missing values and nominal columns; categories that were not seen in training are missing at
+    prediction. A supervised learner sets ``_task``: the chunks of its source then have a target,
+    which `ceiba.stats.ToLabeled` reads.
     """
 
-    # Fitted attributes that do not end in "_" and belong into a model file all the same.
+    # Fitted attributes that do not end in "_" but are stored in a model file.
     _state_names: ClassVar[tuple[str, ...]] = ()
 
-    # Whether nominal columns, text among them, are taken; a learner that refuses them says so.
-    _takes_nominal: ClassVar[bool] = True
+    # Whether nominal columns, text included, are accepted.
+    _accepts_nominal: ClassVar[bool] = True
 
-    # What a supervised learner is to predict; None for the others.
+    # Whether missing values are accepted.
+    _accepts_missing: ClassVar[bool] = True
+
+    # "classification" or "regression" for a supervised learner, else None.
     _task: ClassVar[Task | None] = None
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        declare(cls)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = self._takes_nominal
-        tags.input_tags.string = self._takes_nominal
+        tags.input_tags.allow_nan = self._accepts_missing
+        tags.input_tags.categorical = self._accepts_nominal
+        tags.input_tags.string = self._accepts_nominal
         return tags
 
-    def _become(self, learnt: dict[str, Any], without: Iterable[str] = ()) -> None:
-        """Set what was learnt, in the place of what a fit before left; all in one step.
+    def _set_fitted(self, attributes: dict[str, Any], without: Iterable[str] = ()) -> None:
+        """Replace the fitted attributes atomically, dropping those named in ``without``.
 
-        So that Ctrl-C finds the model as it was, or as it is to be.
+        An interrupted fit then leaves either the old model or the new one.
         """
-        gone = {"feature_names_in_", *without}
-        self.__dict__ = {name: v for name, v in vars(self).items() if name not in gone} | learnt
+        dropped = {"feature_names_in_", *without}
+        kept = {name: value for name, value in vars(self).items() if name not in dropped}
+        self.__dict__ = kept | attributes
 
-    def _open(
+    def _open_source(
         self,
         X: Any,
         sample_weight: Any = None,
@@ -69,11 +73,12 @@ class Estimator(CallbackMixin, BaseEstimator):
         y: Any = None,
         task: Task | None = None,
     ) -> tuple[Engine, Source]:
-        """The engine that ``X`` calls for, and its rows under the schema.
+        """Return the engine for ``X``, and ``X`` as a source of partitions.
 
-        With ``reset`` parameters are validated and ``X`` brings its own schema; otherwise it must
-        follow the one that ``fit`` learnt. There must be a target if ``task`` says so, which is the
-        learner's own with ``reset`` or a ``y``, and None otherwise, as at prediction.
+        With ``reset`` the parameters are validated and the schema is inferred from ``X``;
+        otherwise ``X`` must match the schema of ``fit``. A target is required if ``task`` is set.
+        By default ``task`` is the learner's own if ``reset`` or ``y`` is given, and None otherwise,
+        as at prediction.
         """
         if task is None and (reset or y is not None):
             task = self._task
@@ -93,11 +98,11 @@ class Estimator(CallbackMixin, BaseEstimator):
         )
 
     def _check_columns(self, X: Any) -> None:
-        """Names and number of columns as in ``fit``, in scikit-learn's words."""
+        """Raise scikit-learn's errors unless the columns are those of ``fit``."""
         dicts = isinstance(X, list) and bool(X) and isinstance(X[0], dict)
         dask_frame = hasattr(X, "npartitions") and hasattr(X, "columns")
         if dicts or dask_frame or isinstance(getattr(X, "schema", None), Schema):
-            return  # names that scikit-learn does not see: Table.of compares them itself
+            return  # scikit-learn does not see these names: Table.of compares them
         if type(X) is not np.ndarray or self.schema_.named:
             _check_feature_names(self, X, reset=False)
         width = X.shape[1] if getattr(X, "ndim", 0) == 2 else self.n_features_in_
@@ -109,8 +114,28 @@ class Estimator(CallbackMixin, BaseEstimator):
 
 
 def schema_attributes(schema: Schema) -> dict[str, Any]:
-    """What a fitted estimator says of its columns, in scikit-learn's names and ours."""
+    """Return the fitted attributes that describe the columns."""
     attributes = {"schema_": schema, "n_features_in_": len(schema)}
     if schema.named:
         attributes["feature_names_in_"] = np.array(schema.names, dtype=object)
     return attributes
+
+
+def seed_of(random_state: Any) -> int:
+    """Convert scikit-learn's ``random_state`` to a 64-bit seed.
+
+    An int is the seed itself, a generator draws one, and None takes one from the operating system.
+    All random numbers of a fit are functions of this seed.
+
+    Examples
+    --------
+    >>> seed_of(7)
+    7
+    """
+    if random_state is None:
+        return secrets.randbits(64)
+    if isinstance(random_state, Integral):
+        return int(random_state) % 2**64
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    return int(random_state.randint(2**31 - 1))

@@ -1,58 +1,45 @@
-"""Hyper-parameters, declared once in the signature of ``__init__``.
+"""Hyper-parameters, declared once in the class body and inherited.
 
-    def __init__(
-        self,
-        n_clusters: Annotated[int, AtLeast(1), "Number of clusters."] = 8,
-        *,
-        tol: Annotated[float, AtLeast(0.0), "Largest movement that counts as none."] = 1e-4,
-    ) -> None: ...
+    class KMeansParameters(Parameters):
+        n_clusters: Annotated[int, AtLeast(1), "Number of clusters."] = parameter(8, kw_only=False)
+        tol: Annotated[float, AtLeast(0.0), "Tolerance of the convergence test."] = 1e-4
 
-From this follow the validation, the *Parameters* section of the docstring and the list that
-command lines and forms are made of.
-
-An annotation is made of ``bool``, ``int``, ``float``, ``str``, ``None``, ``Literal[...]``,
-``ArrayLike`` (or ``np.ndarray``), ``Callable``, ``RandomState`` and other classes, joined by
-``|``. A range counts for every number of the union; for one member alone it is written as
-``Annotated[int, AtLeast(2)] | Annotated[float, Between(0, 1)]`` inside. A number is an ``int`` or a
-``float`` of Python or NumPy, never a bool and never NaN; a ``float`` takes integers too unless
-``int`` stands beside it. ``ArrayLike`` contains ``str``: where a union needs both, write
-``np.ndarray``, which takes lists and frames as well.
+``__init__`` with its signature, the validation and the *Parameters* section of the docstring are
+generated from the declarations, and `declared` lists them for command lines and forms. The types
+that an annotation may have are described in `ceiba.base.value_types`.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from reprlib import Repr
 from textwrap import wrap
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
-from ceiba.base.alternatives import Alternative, checker, parse, sentence
-from ceiba.base.ranges import Above, AtLeast, Between, Range
+from ceiba.base.value_types import Range, TypeOption, checker, describe, parse
 
-__all__ = [
-    "Above",
-    "AtLeast",
-    "Between",
-    "Parameter",
-    "ParameterError",
-    "Range",
-    "declare",
-    "declared",
-    "validate",
-]
-
-MARKER = "{parameters}"
-_short = Repr()
-_short.maxstring = _short.maxother = 80
+_PLACEHOLDER = "{parameters}"
+_short_repr = Repr()
+_short_repr.maxstring = _short_repr.maxother = 80
 
 
 class ParameterError(ValueError, TypeError):
-    """A hyper-parameter has a value that it cannot have."""
+    """The value of a hyper-parameter is not allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +49,14 @@ class Parameter:
     Parameters
     ----------
     name : str
-    alternatives : tuple of Alternative
-        What its value may be, each with its kind and, where it has them, choices and range.
+    options : tuple of TypeOption
+        Types that the value may have, each with its choices or range.
     default : object
-        ``Parameter.REQUIRED`` where there is none.
+        ``Parameter.REQUIRED`` if there is none.
     meaning : str
-        One or more sentences.
+        Description, in one or more sentences.
+    kw_only : bool
+        Whether the parameter must be passed by name.
 
     Examples
     --------
@@ -81,49 +70,95 @@ class Parameter:
     REQUIRED = inspect.Parameter.empty
 
     name: str
-    alternatives: tuple[Alternative, ...]
+    options: tuple[TypeOption, ...]
     default: Any
     meaning: str
+    kw_only: bool = True
 
     @property
     def type(self) -> str:
-        """The type in words, as the documentation has it: ``{'auto', 'all'}, int or None``."""
-        words = [alternative.doc() for alternative in self.alternatives]
+        """The type in numpydoc notation, such as ``{'auto', 'all'}, int or None``."""
+        words = [option.doc() for option in self.options]
         return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """The named values that it may take; empty where there are none."""
-        return tuple(choice for a in self.alternatives for choice in a.choices)
+        """The literal values that are allowed, such as ``'auto'``."""
+        return tuple(choice for option in self.options for choice in option.choices)
 
     @property
     def range(self) -> Range | None:
-        """The range of its numbers: of the first member that has one."""
-        return next((a.range for a in self.alternatives if a.range is not None), None)
+        """The range of the first numeric type that has one."""
+        return next((option.range for option in self.options if option.range is not None), None)
 
     @property
     def required(self) -> bool:
-        """Whether it has no default."""
+        """Whether there is no default."""
         return self.default is Parameter.REQUIRED
 
     def doc(self) -> str:
-        """Its entry in a numpydoc *Parameters* section."""
+        """Return the entry of a numpydoc *Parameters* section."""
         head = f"{self.name} : {self.type}"
         if not self.required:
             head += f", default={self.default!r}"
-        text = f"{self.meaning} {self._limits()}".rstrip()
+        text = f"{self.meaning} {self._range_text()}".rstrip()
         return "\n    ".join([head, *wrap(text, 88, break_long_words=False)])
 
-    def _limits(self) -> str:
-        limited = [a for a in self.alternatives if a.range is not None]
-        words = {a.range.words() for a in limited if a.range is not None}
-        if len(words) > 1:
-            return f"{'; '.join(a.sentence() for a in limited).capitalize()}."
-        return "".join(f"{word.capitalize()}." for word in words)
+    def _range_text(self) -> str:
+        limited = [option for option in self.options if option.range is not None]
+        ranges = {option.range.describe() for option in limited if option.range is not None}
+        if len(ranges) > 1:
+            return f"Must be {describe(limited)}."
+        return "".join(f"Must be {words}." for words in ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class _Default:
+    """Default of a parameter that may also be passed by position."""
+
+    value: Any
+
+
+class _Fitted:
+    """Sentinel in place of a default: the attribute is set by ``fit``."""
+
+
+def parameter(default: Any = Parameter.REQUIRED, *, kw_only: bool = True) -> Any:
+    """Declare the default of a hyper-parameter, and whether it is keyword-only."""
+    return default if kw_only else _Default(default)
+
+
+def fitted(*, init: Literal[False] = False) -> Any:
+    """Declare an attribute that ``fit`` sets, as opposed to a hyper-parameter.
+
+    Type checkers read ``init``: the attribute is not an argument of ``__init__``.
+    """
+    return _Fitted()
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter, fitted))
+class Parameters:
+    """Base of classes that declare hyper-parameters in their body."""
+
+    _own_parameters: ClassVar[dict[str, Parameter]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = _take_declarations(cls)
+        cls._own_parameters = own
+        # A hand-written ``__init__`` is kept, also by subclasses that declare no parameters.
+        if "__init__" not in cls.__dict__ and (own or not _has_custom_init(cls)):
+            cls.__init__ = _make_init(cls, _merge_declarations(cls))  # type: ignore[misc]
+        for name, default, check in _checks(cls):
+            if default is not Parameter.REQUIRED and not check(default):
+                raise TypeError(f"The default is not allowed: {_value_error(cls, name, default)}")
+        document = cls.__dict__.get("__doc__")
+        if document and _PLACEHOLDER in document:
+            cls.__doc__ = _insert_section(document, _declared(cls))
 
 
 def declared(cls: type) -> list[Parameter]:
-    """The hyper-parameters of an estimator class, in the order of its signature.
+    """Return the hyper-parameters of an estimator class, in signature order.
 
     Examples
     --------
@@ -144,112 +179,204 @@ def validate(estimator: Any) -> None:
     ...     validate(KMeans(n_clusters=0))
     ... except ParameterError as error:
     ...     print(error)
-    KMeans: n_clusters must be an integer of at least 1, not 0.
+    The 'n_clusters' parameter of KMeans must be an int >= 1, got 0.
     """
     cls: Any = type(estimator)
     for name, default, check in _checks(cls):
         value = getattr(estimator, name)
         # A default was checked when the class was defined.
         if value is not default and not check(value):
-            raise _refusal(cls, name, value)
+            raise _value_error(cls, name, value)
 
 
-def declare(cls: type) -> None:
-    """Read a new class's declarations, check its defaults and complete its docstring.
+def check_unused(estimator: Any, names: Iterable[str], when: str) -> None:
+    """Raise `ParameterError` if a parameter without effect is not at its default.
 
-    Called by the base class for every subclass, so that a mistake shows at the definition. The
-    line ``{parameters}`` of the docstring becomes the numpydoc *Parameters* section.
+    Parameters
+    ----------
+    estimator : estimator
+    names : iterable of str
+        Parameters that have no effect.
+    when : str
+        The setting under which they have no effect, such as ``"pruning='none'"``.
+
+    Examples
+    --------
+    >>> from ceiba import KMeans
+    >>> try:
+    ...     check_unused(KMeans(n_init=3), ["n_init"], "an array as init")
+    ... except ParameterError as error:
+    ...     print(error)
+    'n_init' has no effect with an array as init: leave it at its default 'auto', got 3.
     """
-    for name, default, check in _checks(cls):
-        if default is not Parameter.REQUIRED and not check(default):
-            raise TypeError(f"The default is not allowed: {_refusal(cls, name, default)}")
-    document = cls.__dict__.get("__doc__")
-    if document and MARKER in document:
-        cls.__doc__ = _with_section(document, _declared(cls))
+    defaults = {entry.name: entry.default for entry in _declared(type(estimator))}
+    for name in names:
+        value = getattr(estimator, name)
+        if not _is_default(value, defaults[name]):
+            raise unused_error(name, when, value, defaults[name])
+
+
+def unused_error(name: str, when: str, value: Any, default: Any = None) -> ParameterError:
+    """Return the error for a parameter that has no effect with another setting."""
+    return ParameterError(
+        f"{name!r} has no effect with {when}: leave it at its default {default!r}, "
+        f"got {_format_value(value)}."
+    )
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    if value is default:
+        return True
+    return type(value) is type(default) and not isinstance(value, np.ndarray) and value == default
+
+
+def _take_declarations(cls: type) -> dict[str, Parameter]:
+    """Parse the declarations of a class body and delete them from the class."""
+    own: dict[str, Parameter] = {}
+    for name, annotation in inspect.get_annotations(cls).items():
+        default = cls.__dict__.get(name, Parameter.REQUIRED)
+        if isinstance(default, _Fitted):
+            delattr(cls, name)
+        elif not (name.startswith("_") or name.endswith("_") or _is_class_variable(annotation)):
+            own[name] = _parse_declaration(cls, name, annotation, default)
+            if name in cls.__dict__:
+                delattr(cls, name)
+    return own
+
+
+def _is_class_variable(annotation: Any) -> bool:
+    return "ClassVar" in (annotation if isinstance(annotation, str) else repr(annotation))
+
+
+def _parse_declaration(cls: type, name: str, annotation: Any, default: Any) -> Parameter:
+    where = f"{cls.__name__}.{name}"
+    if isinstance(annotation, str):
+        try:
+            annotation = eval(annotation, vars(sys.modules[cls.__module__]), dict(vars(cls)))
+        except NameError as error:
+            raise TypeError(
+                f"{where}: {error}. Import the names in its annotation at run time, not only under "
+                "TYPE_CHECKING."
+            ) from error
+    kw_only = not isinstance(default, _Default)
+    value = default.value if isinstance(default, _Default) else default
+    return _make_parameter(where, name, annotation, value, kw_only)
+
+
+def _make_parameter(
+    where: str, name: str, annotation: Any, default: Any, kw_only: bool
+) -> Parameter:
+    metadata = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
+    meanings = [entry for entry in metadata if isinstance(entry, str)]
+    unknown = [entry for entry in metadata if not isinstance(entry, str | Range)]
+    if unknown:
+        raise TypeError(f"{where}: {unknown[0]!r} is neither a range nor a description.")
+    if len(meanings) != 1:
+        raise TypeError(f'{where} needs one description: Annotated[type, range, "What it is."].')
+    try:
+        options = parse(annotation)
+    except TypeError as error:
+        raise TypeError(f"{where}: {error}.") from error
+    return Parameter(name, options, default, " ".join(meanings[0].split()), kw_only)
+
+
+def _has_custom_init(cls: type) -> bool:
+    """Return whether the inherited ``__init__`` was written by hand."""
+    init = cls.__init__  # type: ignore[misc]
+    return init is not object.__init__ and not hasattr(init, "_generated")
+
+
+def _merge_declarations(cls: type) -> list[Parameter]:
+    """Merge the declarations of all bases; positional parameters come first."""
+    merged: dict[str, Parameter] = {}
+    for base in reversed(cls.__mro__):
+        merged |= base.__dict__.get("_own_parameters", {})
+    return sorted(merged.values(), key=lambda entry: entry.kw_only)
+
+
+def _make_init(cls: type, parameters: list[Parameter]) -> Callable[..., None]:
+    """Generate and compile ``__init__``, as dataclasses do.
+
+    It then has a real signature, without ``**kwargs``.
+    """
+    positional = [_argument_text(entry) for entry in parameters if not entry.kw_only]
+    named = [_argument_text(entry) for entry in parameters if entry.kw_only]
+    arguments = ["self", *positional, *(["*", *named] if named else [])]
+    body = [f"    self.{entry.name} = {entry.name}" for entry in parameters] or ["    pass"]
+    namespace: dict[str, Any] = {f"_default_{p.name}": p.default for p in parameters}
+    source = f"def __init__({', '.join(arguments)}):\n" + "\n".join(body)
+    exec(compile(source, f"<generated {cls.__qualname__}.__init__>", "exec"), namespace)
+    init: Any = namespace["__init__"]
+    init.__qualname__ = f"{cls.__qualname__}.__init__"
+    init.__module__ = cls.__module__
+    init._generated = tuple(parameters)
+    return init  # type: ignore[no-any-return]
+
+
+def _argument_text(entry: Parameter) -> str:
+    return entry.name if entry.required else f"{entry.name}=_default_{entry.name}"
 
 
 @cache
 def _declared(cls: type) -> tuple[Parameter, ...]:
-    if cls.__init__ is object.__init__:  # type: ignore[misc]
+    init: Any = cls.__init__  # type: ignore[misc]
+    generated: tuple[Parameter, ...] | None = getattr(init, "_generated", None)
+    if generated is not None:
+        return generated
+    if init is object.__init__:
         return ()
-    signature = list(inspect.signature(cls.__init__).parameters.values())[1:]  # type: ignore[misc]
-    hints = _hints(cls)
-    return tuple(
-        _parameter(cls, parameter, hints)
-        for parameter in signature
-        if parameter.kind is not parameter.VAR_KEYWORD
+    entries = list(inspect.signature(init).parameters.values())[1:]
+    return tuple(_parameter_from_argument(cls, e) for e in entries if e.kind is not e.VAR_KEYWORD)
+
+
+def _parameter_from_argument(cls: type, entry: inspect.Parameter) -> Parameter:
+    """Return the parameter for an argument of a hand-written ``__init__``.
+
+    It must be declared in a base class or annotated in the signature.
+    """
+    where = f"{cls.__name__}.__init__: {entry.name}"
+    if entry.kind is entry.VAR_POSITIONAL:
+        raise TypeError(f"{where}: parameters must be named, *args is not allowed.")
+    kw_only = entry.kind is entry.KEYWORD_ONLY
+    for base in cls.__mro__:
+        found = base.__dict__.get("_own_parameters", {}).get(entry.name)
+        if found is not None:
+            return Parameter(entry.name, found.options, entry.default, found.meaning, kw_only)
+    hints = get_type_hints(cls.__init__, include_extras=True)  # type: ignore[misc]
+    if entry.name in hints:
+        return _make_parameter(where, entry.name, hints[entry.name], entry.default, kw_only)
+    raise TypeError(
+        f'{where} is not declared: add {entry.name}: Annotated[type, range, "What it is."] '
+        "to the class body."
     )
 
 
 @cache
 def _checks(cls: type) -> tuple[tuple[str, Any, Callable[[Any], bool]], ...]:
-    return tuple((p.name, p.default, checker(p.alternatives)) for p in _declared(cls))
+    return tuple((entry.name, entry.default, checker(entry.options)) for entry in _declared(cls))
 
 
-def _hints(cls: type) -> dict[str, Any]:
-    try:
-        return get_type_hints(cls.__init__, include_extras=True)  # type: ignore[misc]
-    except NameError as error:
-        raise TypeError(
-            f"{cls.__name__}.__init__: {error}; the names of its annotations must be imported "
-            "at run time, not only for the type checker."
-        ) from error
-
-
-def _parameter(cls: type, entry: inspect.Parameter, hints: dict[str, Any]) -> Parameter:
-    where = f"{cls.__name__}.__init__: {entry.name}"
-    if entry.kind is entry.VAR_POSITIONAL:
-        raise TypeError(f"{where}: parameters must be named, *args is not allowed.")
-    if entry.name not in hints:
-        return _inherited(cls, entry, where)
-    annotation = hints[entry.name]
-    meanings = [m for m in _marks(annotation) if isinstance(m, str)]
-    strange = [m for m in _marks(annotation) if not isinstance(m, str | Range)]
-    if strange:
-        raise TypeError(f"{where}: the mark {strange[0]!r} is neither a range nor a meaning.")
-    if len(meanings) != 1:
-        raise TypeError(f'{where} needs one meaning: Annotated[type, range, "What it is."].')
-    try:
-        alternatives = parse(annotation)
-    except TypeError as error:
-        raise TypeError(f"{where}: {error}.") from error
-    return Parameter(entry.name, alternatives, entry.default, " ".join(meanings[0].split()))
-
-
-def _marks(annotation: Any) -> tuple[Any, ...]:
-    return get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
-
-
-def _inherited(cls: type, entry: inspect.Parameter, where: str) -> Parameter:
-    # A user's subclass may repeat a parameter without repeating its declaration.
-    for base in cls.__mro__[1:-1]:
-        for parameter in _declared(base):
-            if parameter.name == entry.name:
-                return Parameter(
-                    entry.name, parameter.alternatives, entry.default, parameter.meaning
-                )
-    raise TypeError(f'{where} is not declared: Annotated[type, range, "What it is."].')
-
-
-def _with_section(document: str, parameters: tuple[Parameter, ...]) -> str:
+def _insert_section(document: str, parameters: tuple[Parameter, ...]) -> str:
     lines = []
     for line in document.splitlines():
-        if line.strip() != MARKER:
+        if line.strip() != _PLACEHOLDER:
             lines.append(line)
             continue
         indent = line[: len(line) - len(line.lstrip())]
-        section = "\n".join(["Parameters", "----------", *(p.doc() for p in parameters)])
-        lines += [indent + entry for entry in section.splitlines()]
+        section = "\n".join(["Parameters", "----------", *(entry.doc() for entry in parameters)])
+        lines += [indent + text for text in section.splitlines()]
     return "\n".join(lines)
 
 
-def _refusal(cls: type, name: str, value: Any) -> ParameterError:
-    parameter = next(p for p in _declared(cls) if p.name == name)
-    wanted = sentence(parameter.alternatives)
-    return ParameterError(f"{cls.__name__}: {name} must be {wanted}, not {_shown(value)}.")
+def _value_error(cls: type, name: str, value: Any) -> ParameterError:
+    entry = next(entry for entry in _declared(cls) if entry.name == name)
+    return ParameterError(
+        f"The {name!r} parameter of {cls.__name__} must be {describe(entry.options)}, "
+        f"got {_format_value(value)}."
+    )
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
-    return _short.repr(value.item() if isinstance(value, np.generic) else value)
+    return _short_repr.repr(value.item() if isinstance(value, np.generic) else value)

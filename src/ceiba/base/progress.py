@@ -1,4 +1,4 @@
-"""Progress of a long fit: scikit-learn's callbacks and a line in the terminal, behind one watch."""
+"""Progress of a long fit: scikit-learn's callbacks and a line in the terminal."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from time import perf_counter
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Makes the fitted attributes of a step, should a callback want them.
-Fitted = Callable[[], dict[str, Any]] | None
+# Function that returns the fitted attributes after an iteration, for callbacks that need them.
+AttributeFunction = Callable[[], dict[str, Any]]
 
-# A fit that takes less long shows no line.
-PATIENCE_SECONDS = 2.0
+# A fit that takes less than this shows no progress line.
+DELAY_SECONDS = 2.0
 
-_here = threading.local()
+_current = threading.local()
 
 
 class CallbackMixin:
-    """Callbacks of scikit-learn for an estimator whose ``fit`` is `watched`.
+    """Support scikit-learn's callbacks, with a ``fit`` decorated by `reports_progress`.
 
-    scikit-learn's own mixin is looked up on use, because importing it imports rich.
+    scikit-learn's own mixin is imported when it is needed, because it imports rich.
     """
 
     def set_callbacks(self, *callbacks: Any) -> Any:
-        """Set scikit-learn callbacks, as ``sklearn.callback.ProgressBar()``, for coming fits.
+        """Set scikit-learn callbacks for later fits.
 
         Parameters
         ----------
         *callbacks : callback instances
-            None at all removes those set before.
+            For example ``sklearn.callback.ProgressBar()``. Without arguments all callbacks are
+            removed.
 
         Returns
         -------
@@ -44,50 +45,50 @@ class CallbackMixin:
         return _callback_support().set_callbacks(self, *callbacks)
 
 
-def watched(fit: F) -> F:
-    """Decorate ``fit`` so that the `Steps` inside it report progress."""
+def reports_progress(fit: F) -> F:
+    """Decorate ``fit`` so that the `Iterations` inside it report progress."""
 
     @wraps(fit)
     def run(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-        outer: Watch | None = getattr(_here, "watch", None)
+        outer: FitMonitor | None = getattr(_current, "monitor", None)
         if outer is not None and outer.estimator is estimator:
-            return fit(estimator, *args, **kwargs)  # a fit that calls its parent's
+            return fit(estimator, *args, **kwargs)  # fit called the fit of its base class
         if "_skl_callbacks" in vars(estimator):
-            return _with_callbacks(fit, estimator, args, kwargs)
-        return _watch_over(Watch(estimator), fit, args, kwargs)
+            return _run_with_callbacks(fit, estimator, args, kwargs)
+        return _run_monitored(FitMonitor(estimator), fit, args, kwargs)
 
     return cast(F, run)
 
 
-def current_watch(estimator: Any) -> Watch | None:
-    """The watch over this estimator's fit in this thread, if there is one."""
-    watch: Watch | None = getattr(_here, "watch", None)
-    return watch if watch is not None and watch.estimator is estimator else None
+def current_monitor(estimator: Any) -> FitMonitor | None:
+    """Return the monitor of an estimator's fit in this thread, or None."""
+    monitor: FitMonitor | None = getattr(_current, "monitor", None)
+    return monitor if monitor is not None and monitor.estimator is estimator else None
 
 
-def _watch_over(watch: Watch, fit: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    outer = getattr(_here, "watch", None)
-    _here.watch = watch
+def _run_monitored(monitor: FitMonitor, fit: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    outer = getattr(_current, "monitor", None)
+    _current.monitor = monitor
     try:
-        result = fit(watch.estimator, *args, **kwargs)
-        watch.finish()
+        result = fit(monitor.estimator, *args, **kwargs)
+        monitor.finish()
         return result
     finally:
-        _here.watch = outer
-        if watch.line is not None:
-            watch.line.close()
+        _current.monitor = outer
+        if monitor.line is not None:
+            monitor.line.close()
 
 
-def _with_callbacks(fit: Callable[..., Any], estimator: Any, args: Any, kwargs: Any) -> Any:
+def _run_with_callbacks(fit: Callable[..., Any], estimator: Any, args: Any, kwargs: Any) -> Any:
     from sklearn.callback import with_callbacks
 
-    given = inspect.signature(fit).bind(estimator, *args, **kwargs).arguments
-    watch = Watch(estimator, CallbackTasks(estimator, given))
+    arguments = inspect.signature(fit).bind(estimator, *args, **kwargs).arguments
+    monitor = FitMonitor(estimator, CallbackTasks(estimator, arguments))
 
-    def body(estimator: Any) -> Any:
-        return _watch_over(watch, fit, args, kwargs)
+    def monitored_fit(estimator: Any) -> Any:
+        return _run_monitored(monitor, fit, args, kwargs)
 
-    return with_callbacks(body)(estimator)
+    return with_callbacks(monitored_fit)(estimator)
 
 
 def _callback_support() -> Any:
@@ -100,101 +101,102 @@ def _callback_support() -> Any:
     return CallbackSupportMixin
 
 
-class Watch:
-    """Over one fit: tells callbacks and the terminal which step has begun and ended."""
+class FitMonitor:
+    """Report the iterations of one fit to callbacks or to the terminal."""
 
     def __init__(self, estimator: Any, tasks: CallbackTasks | None = None) -> None:
         self.estimator = estimator
         self.tasks = tasks
         self.line: TerminalLine | None = None
-        self.fitted: Fitted = None
+        self.attributes: AttributeFunction | None = None
         self._name = ""
         self._max_iter = 0
         self._number = 0
         self._run = 0
-        # A user who set callbacks sees the progress that they asked for.
+        # An infinite start time keeps the terminal line from being shown: callbacks replace it.
         self._started = perf_counter() if tasks is None else float("inf")
 
     def open_run(self, name: str, max_iter: int, runs: int | None) -> None:
-        """A run of at most ``max_iter`` steps begins, one of ``runs``."""
+        """Start a run of at most ``max_iter`` iterations, one of ``runs``."""
         self._run += 1
         self._name = name if runs == 1 else f"{name}, run {self._run}"
         self._max_iter, self._number = max_iter, 0
         if self.tasks is not None:
-            self.tasks.end_run(self._take_fitted())
+            self.tasks.end_run(self._pop_attributes())
             self.tasks.open_run(name, max_iter, runs)
 
-    def begin_step(self) -> None:
-        """A step begins."""
+    def begin_iteration(self) -> None:
+        """Start an iteration."""
         self._number += 1
         if self.tasks is not None:
-            self.tasks.begin_step()
-        elif perf_counter() - self._started > PATIENCE_SECONDS:
+            self.tasks.begin_iteration()
+        elif perf_counter() - self._started > DELAY_SECONDS:
             self._started = float("inf")
             self.line = open_line(type(self.estimator).__name__)
         if self.line is not None:
             self.line.move(self._name, self._number, self._max_iter)
 
-    def end_step(self) -> bool:
-        """The step has ended; whether a callback asks to stop."""
-        return self.tasks is not None and self.tasks.end_step(self._take_fitted())
+    def end_iteration(self) -> bool:
+        """End the iteration; return whether a callback requests to stop."""
+        return self.tasks is not None and self.tasks.end_iteration(self._pop_attributes())
 
     def finish(self) -> None:
-        """The fit has ended well; the step that ended its last loop is still open."""
+        """End the fit; the last iteration of its last loop is still open."""
         if self.tasks is not None:
-            self.tasks.finish(self._take_fitted())
+            self.tasks.finish(self._pop_attributes())
 
-    def _take_fitted(self) -> Fitted:
-        fitted, self.fitted = self.fitted, None
-        return fitted
+    def _pop_attributes(self) -> AttributeFunction | None:
+        attributes, self.attributes = self.attributes, None
+        return attributes
 
 
 class CallbackTasks:
-    """The one place that speaks scikit-learn's callback language.
+    """Translate runs and iterations into scikit-learn's callback contexts.
 
-    The fit is the root task, each run a task of it, each step a task of its run.
+    The fit is the root task, each run a task of it, each iteration a task of its run.
     """
 
-    def __init__(self, estimator: Any, given: Mapping[str, Any]) -> None:
+    def __init__(self, estimator: Any, arguments: Mapping[str, Any]) -> None:
         self._estimator = estimator
-        rest = {
+        metadata = {
             name: value
-            for name, value in list(given.items())[1:]
+            for name, value in list(arguments.items())[1:]  # without self
             if name not in ("X", "y") and value is not None
         }
-        self._data = {"X": given.get("X"), "y": given.get("y"), "metadata": rest or None}
+        X, y = arguments.get("X"), arguments.get("y")
+        self._data = {"X": X, "y": y, "metadata": metadata or None}
         self._root: Any = None
         self._run: Any = None
-        self._step: Any = None
+        self._iteration: Any = None
 
     def open_run(self, name: str, max_iter: int, runs: int | None) -> None:
-        """Begin a run."""
+        """Start a run."""
         if self._root is None:
             self._open_root(runs)
         self._run = self._begin(self._root.subcontext(task_name=name, max_subtasks=max_iter))
 
-    def begin_step(self) -> None:
-        """Begin a step of the run."""
-        self._step = self._begin(self._run.subcontext(task_name="step"))
+    def begin_iteration(self) -> None:
+        """Start an iteration of the run."""
+        self._iteration = self._begin(self._run.subcontext(task_name="iteration"))
 
-    def end_step(self, fitted: Fitted) -> bool:
-        """End the step, if one is open; whether a callback asks to stop."""
-        step, self._step = self._step, None
-        return step is not None and self._end(step, fitted)
+    def end_iteration(self, attributes: AttributeFunction | None) -> bool:
+        """End the current iteration, if any; return whether a callback requests to stop."""
+        iteration, self._iteration = self._iteration, None
+        return iteration is not None and self._end(iteration, attributes)
 
-    def end_run(self, fitted: Fitted) -> None:
-        """End the run and its last step, if they are open."""
-        self.end_step(fitted)
+    def end_run(self, attributes: AttributeFunction | None) -> None:
+        """End the current run, if any, and its last iteration."""
+        self.end_iteration(attributes)
         run, self._run = self._run, None
         if run is not None:
             self._end(run, None)
 
-    def finish(self, fitted: Fitted) -> None:
-        """End the last step, the last run and the fit."""
+    def finish(self, attributes: AttributeFunction | None) -> None:
+        """End the last iteration, the last run and the fit."""
         if self._root is None:
             self._open_root(0)
-        self.end_run(fitted)
-        # By now the estimator itself is fitted.
+        self.end_run(attributes)
+        # The estimator is fitted by now, so that callbacks need no further attributes.
         self._end(self._root, dict)
 
     def _open_root(self, runs: int | None) -> None:
@@ -205,15 +207,15 @@ class CallbackTasks:
         context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
         return context
 
-    def _end(self, context: Any, fitted: Fitted) -> bool:
+    def _end(self, context: Any, attributes: AttributeFunction | None) -> bool:
         stop = context.call_on_fit_task_end(
-            estimator=self._estimator, reconstruction_attributes=fitted, **self._data
+            estimator=self._estimator, reconstruction_attributes=attributes, **self._data
         )
         return bool(stop)
 
 
 class TerminalLine:
-    """A rich progress line on standard error, gone when the fit ends."""
+    """Progress line on standard error (by rich), removed when the fit ends."""
 
     _shown = False
 
@@ -236,12 +238,12 @@ class TerminalLine:
         TerminalLine._shown = True
 
     def move(self, run: str, number: int, max_iter: int) -> None:
-        """Step ``number`` of ``run`` begins."""
+        """Show that iteration ``number`` of ``run`` has started."""
         text = f"{self._title}: {run}"
         self._progress.update(self._task, description=text, completed=number, total=max_iter)
 
     def show(self, values: Mapping[str, Any]) -> None:
-        """Show the plain numbers among what a step records."""
+        """Show the numbers among recorded values."""
         numbers = [
             f"{name} {value:.6g}"
             for name, value in values.items()
@@ -250,16 +252,16 @@ class TerminalLine:
         self._progress.update(self._task, numbers=", ".join(numbers))
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         self._progress.stop()
         TerminalLine._shown = False
 
 
 def open_line(title: str) -> TerminalLine | None:
-    """A line for a fit that takes long; None where nobody would see it or wants to.
+    """Open a progress line; return None if it is disabled or cannot be shown.
 
-    It needs rich, a terminal as standard error, and the main thread of the main process, so that
-    lines of parallel fits do not overwrite each other. ``CEIBA_PROGRESS=0`` switches it off.
+    It requires rich, a terminal as standard error, and the main thread of the main process, so
+    that lines of parallel fits do not overwrite each other. ``CEIBA_PROGRESS=0`` disables it.
     """
     if os.environ.get("CEIBA_PROGRESS") == "0" or TerminalLine._shown:
         return None
@@ -272,7 +274,7 @@ def open_line(title: str) -> TerminalLine | None:
 
 
 def terminal() -> Any:
-    """A rich console on standard error, or None where that is not a terminal."""
+    """Return a rich console on standard error, or None if that is not a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         return None
     from rich.console import Console

@@ -1,32 +1,33 @@
-"""Scores of a fitted model on rows that need not be in memory."""
+"""Score a fitted model on rows that need not be in memory."""
 
 from __future__ import annotations
 
 from typing import Any
 
 
-class ScoresScans:
-    """``score`` on rows that need not be in memory; stands before scikit-learn's mixin.
+class ScanScoreMixin:
+    """Add scans and Dask collections with a target to scikit-learn's ``score``.
 
-    A learner says in ``_score_on(engine, source)`` how rows with a target are scored in one pass.
+    It must precede scikit-learn's mixin in the list of base classes. A learner implements
+    ``_score_on(engine, source)``, which scores rows with a target in one pass.
     """
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Share of rows whose class is predicted right, or the coefficient of determination R².
+        """Return the accuracy of a classifier, or the R² of a regressor.
 
         Parameters
         ----------
         X, y, sample_weight
-            As in ``fit``: ``y`` is None where ``X`` is a scan that names its target.
+            As in ``fit``: ``y`` is None if ``X`` is a scan with a target column.
 
         Returns
         -------
         float
         """
         if y is not None:
-            found: float = super().score(X, y, sample_weight)  # type: ignore[misc]
-            return found
-        engine, source = self._open(  # type: ignore[attr-defined]
+            score: float = super().score(X, y, sample_weight)  # type: ignore[misc]
+            return score
+        engine, source = self._open_source(  # type: ignore[attr-defined]
             X,
             sample_weight,
             reset=False,

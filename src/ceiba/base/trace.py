@@ -1,4 +1,4 @@
-"""The trace of an iterative fit: small frames that a player can draw one after the other."""
+"""The trace of a fit: values recorded at each step, for plots and animations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLAIN = (bool, int, float, str, type(None))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One step of a fit: its number and what the learner recorded then.
+    """Values recorded at one step of a fit: an iteration, a boosting round or a split.
 
     Examples
     --------
@@ -31,26 +31,26 @@ class Frame:
 
     @property
     def nbytes(self) -> int:
-        """Memory that its arrays and strings take."""
+        """Bytes of the arrays and strings."""
         return sum(_nbytes(value) for value in self.values.values())
 
 
 class Trace(Sequence[Frame]):
     """A list of frames, bounded in number and size.
 
-    At most ``max_frames`` frames (1000) of together at most ``max_bytes`` bytes (64 MB) are kept.
-    When a new frame would pass a limit, every second frame is dropped and from then on only
-    every second step kept, and so on: frames stay evenly spaced, and the first and the last step
-    are always there. ``thinned`` says whether that has happened, ``every`` how far apart the frames
-    now are. One frame takes at most a quarter of ``max_bytes``: arrays that would pass it are left
-    out, and ``left_out`` names them.
+    At most ``max_frames`` frames (1000) with at most ``max_bytes`` bytes (64 MB) in total are kept.
+    When a new frame would exceed a limit, every second frame is dropped and from then on only
+    every second step is kept, and so on: frames stay evenly spaced, and the first and the last
+    step are always kept. ``thinned`` is True if frames were dropped, and ``every`` is the number
+    of steps between frames. One frame takes at most a quarter of ``max_bytes``: larger arrays are
+    omitted and listed in ``left_out``.
 
     Parameters
     ----------
     max_frames : int
-        Most frames; at least 2.
+        Maximum number of frames; at least 2.
     max_bytes : int
-        Most bytes, of all frames together.
+        Maximum number of bytes of all frames together.
 
     Examples
     --------
@@ -63,50 +63,52 @@ class Trace(Sequence[Frame]):
 
     def __init__(self, max_frames: int = 1000, max_bytes: int = 64_000_000) -> None:
         if max_frames < 2 or max_bytes < 0:
-            raise ValueError("A trace needs room for two frames and no negative number of bytes.")
+            raise ValueError(
+                f"max_frames must be >= 2 and max_bytes >= 0, got {max_frames} and {max_bytes}."
+            )
         self.max_frames = max_frames
         self.max_bytes = max_bytes
         self.every = 1
         self.left_out: tuple[str, ...] = ()
         self._recorded = 0
         self._frames: list[Frame] = []
-        self._places: list[int] = []
+        self._positions: list[int] = []
         self._nbytes = 0
 
     def record(self, step: int, values: Mapping[str, Any]) -> None:
         """Keep a copy of ``values`` as the frame of ``step``.
 
         A value is an array, a number, a string or None, or a function without arguments that
-        gives one.
+        returns one.
         """
         if self._frames and step <= self._frames[-1].step:
-            raise ValueError(f"Step {step} cannot follow step {self._frames[-1].step}.")
-        if self._places and self._places[-1] % self.every:
+            raise ValueError(f"step must be greater than {self._frames[-1].step}, got {step}.")
+        if self._positions and self._positions[-1] % self.every:
             self._drop_last()
-        frame = self._bounded(step, {name: _copied(name, v) for name, v in values.items()})
+        frame = self._make_frame(step, {name: _copy_value(name, v) for name, v in values.items()})
         self._frames.append(frame)
-        self._places.append(self._recorded)
+        self._positions.append(self._recorded)
         self._nbytes += frame.nbytes
         self._recorded += 1
-        while self._overfull():
+        while self._over_limit():
             self._thin()
 
-    def take_back(self) -> None:
-        """Drop the frame recorded last, as when its step is to be recorded again."""
+    def remove_last(self) -> None:
+        """Drop the last frame, so that its step can be recorded again."""
         self._drop_last()
         self._recorded -= 1
 
     @property
     def thinned(self) -> bool:
-        """Whether frames were dropped to keep within the limits."""
+        """Whether frames were dropped to stay within the limits."""
         return self.every > 1
 
     @property
     def nbytes(self) -> int:
-        """Memory that the arrays and strings of all frames take."""
+        """Bytes of the arrays and strings of all frames."""
         return self._nbytes
 
-    def _bounded(self, step: int, values: dict[str, Any]) -> Frame:
+    def _make_frame(self, step: int, values: dict[str, Any]) -> Frame:
         room = self.max_bytes // 4
         kept = {}
         for name, value in sorted(values.items(), key=lambda item: _nbytes(item[1])):
@@ -117,28 +119,32 @@ class Trace(Sequence[Frame]):
                 kept[name] = value
         return Frame(step, {name: kept[name] for name in values if name in kept})
 
-    def _overfull(self) -> bool:
+    def _over_limit(self) -> bool:
         many = len(self._frames) > self.max_frames or self._nbytes > self.max_bytes
         return many and len(self._frames) > 2
 
     def _thin(self) -> None:
         self.every *= 2
-        last = len(self._places) - 1
-        kept = [i for i, place in enumerate(self._places) if i == last or place % self.every == 0]
+        last = len(self._positions) - 1
+        kept = [
+            i
+            for i, position in enumerate(self._positions)
+            if i == last or position % self.every == 0
+        ]
         self._frames = [self._frames[i] for i in kept]
-        self._places = [self._places[i] for i in kept]
+        self._positions = [self._positions[i] for i in kept]
         self._nbytes = sum(frame.nbytes for frame in self._frames)
 
     def _drop_last(self) -> None:
-        self._places.pop()
+        self._positions.pop()
         self._nbytes -= self._frames.pop().nbytes
 
     @overload
-    def __getitem__(self, place: int) -> Frame: ...
+    def __getitem__(self, index: int) -> Frame: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Frame]: ...
-    def __getitem__(self, place: int | slice) -> Frame | list[Frame]:
-        return self._frames[place]
+    def __getitem__(self, index: slice) -> list[Frame]: ...
+    def __getitem__(self, index: int | slice) -> Frame | list[Frame]:
+        return self._frames[index]
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -155,26 +161,26 @@ class Trace(Sequence[Frame]):
         return f"Trace({len(self)} frames, steps {first.step} to {last.step}{thinned}: {names})"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain dictionary for a model file; its arrays stay arrays."""
+        """Return a dictionary for a model file; arrays stay arrays."""
         return {
             "max_frames": self.max_frames,
             "max_bytes": self.max_bytes,
             "every": self.every,
             "left_out": list(self.left_out),
             "recorded": self._recorded,
-            "places": list(self._places),
+            "positions": list(self._positions),
             "frames": [[frame.step, dict(frame.values)] for frame in self._frames],
         }
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Trace:
-        """The trace that `to_json` wrote; ValueError where the record contradicts itself."""
-        trace = cls(_count(record["max_frames"]), _count(record["max_bytes"]))
-        trace.every = _count(record["every"])
-        trace._recorded = _count(record["recorded"])
-        trace._places = [_count(place) for place in record["places"]]
-        trace.left_out = tuple(_name(name) for name in record["left_out"])
-        trace._frames = [_frame(step, values) for step, values in record["frames"]]
+        """Return the trace that `to_json` wrote; raise ValueError if it is damaged."""
+        trace = cls(_check_count(record["max_frames"]), _check_count(record["max_bytes"]))
+        trace.every = _check_count(record["every"])
+        trace._recorded = _check_count(record["recorded"])
+        trace._positions = [_check_count(position) for position in record["positions"]]
+        trace.left_out = tuple(_check_name(name) for name in record["left_out"])
+        trace._frames = [_read_frame(step, values) for step, values in record["frames"]]
         trace._nbytes = sum(frame.nbytes for frame in trace._frames)
         _check_order(trace)
         return trace
@@ -186,8 +192,8 @@ def _nbytes(value: Any) -> int:
     return len(value) if isinstance(value, str) else 0
 
 
-def _copied(name: str, value: Any) -> Any:
-    # Learners reuse their buffers, so a frame keeps a copy of its own.
+def _copy_value(name: str, value: Any) -> Any:
+    # Learners reuse their buffers, so a frame keeps a copy.
     if callable(value):
         value = value()
     if isinstance(value, np.generic):
@@ -196,38 +202,41 @@ def _copied(name: str, value: Any) -> Any:
         return value
     array = np.array(value, copy=True)
     if array.dtype.hasobject:
-        raise TypeError(f"A trace keeps numbers, strings and arrays; {name} is none of them.")
+        raise TypeError(f"{name} must be a number, string or array, got an array of objects.")
     array.flags.writeable = False
     return array
 
 
-def _frame(step: Any, values: Any) -> Frame:
+def _read_frame(step: Any, values: Any) -> Frame:
     for value in values.values():
         if not isinstance(value, (*_PLAIN, np.ndarray)):
-            raise ValueError("a frame holds something that is neither a number nor an array")
-    return Frame(_count(step), {_name(name): value for name, value in values.items()})
+            raise ValueError(
+                "the values of a frame must be numbers, strings or arrays, got an object of type "
+                f"{type(value).__name__}."
+            )
+    return Frame(_check_count(step), {_check_name(name): value for name, value in values.items()})
 
 
-def _count(value: Any) -> int:
+def _check_count(value: Any) -> int:
     if type(value) is not int or value < 0:
-        raise ValueError("a number of the trace is not a count")
+        raise ValueError(f"counts of the trace must be ints >= 0, got {value!r}.")
     return value
 
 
-def _name(value: Any) -> str:
+def _check_name(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("a name of the trace is not a string")
+        raise ValueError(f"names of the trace must be strings, got {value!r}.")
     return value
 
 
 def _check_order(trace: Trace) -> None:
-    places, steps = trace._places, [frame.step for frame in trace]
-    sound = (
-        len(places) == len(steps)
+    positions, steps = trace._positions, [frame.step for frame in trace]
+    valid = (
+        len(positions) == len(steps)
         and trace.every >= 1
-        and all(a < b for a, b in pairwise(places))
+        and all(a < b for a, b in pairwise(positions))
         and all(a < b for a, b in pairwise(steps))
-        and all(place < trace._recorded for place in places)
+        and all(position < trace._recorded for position in positions)
     )
-    if not sound or trace._overfull():
-        raise ValueError("the frames of the trace are out of order or too many")
+    if not valid or trace._over_limit():
+        raise ValueError("the frames of the trace are out of order or too many.")

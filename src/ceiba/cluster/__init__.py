@@ -1,4 +1,4 @@
-"""Clustering: k-means, how well clusters fit, and how many there are."""
+"""k-means clustering, cluster validity indices and the choice of the number of clusters."""
 
 from ceiba.cluster.kmeans import EmptyClusterWarning, KMeans
 from ceiba.cluster.selection.choose import ClusterChoice, choose_n_clusters

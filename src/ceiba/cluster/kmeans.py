@@ -1,4 +1,4 @@
-"""k-means: the learner."""
+"""k-means clustering: the estimator."""
 
 from __future__ import annotations
 
@@ -12,60 +12,68 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.exceptions import ConvergenceWarning
 
 from ceiba._typing import Array
-from ceiba.base import AtLeast, Estimator, Steps, Trace, seed_of, validate, watched
+from ceiba.base import (
+    AtLeast,
+    Estimator,
+    Iterations,
+    Trace,
+    parameter,
+    reports_progress,
+    seed_of,
+    validate,
+)
 from ceiba.base.estimator import schema_attributes
-from ceiba.cluster.lloyd import Centres, lloyd
-from ceiba.cluster.seeding import plus_plus, random_rows
-from ceiba.cluster.statistics import Assignment, CentreSums, Distances
-from ceiba.cluster.summary import check_columns, survey
+from ceiba.cluster.lloyd import LloydResult, lloyd
+from ceiba.cluster.seeding import kmeans_plusplus, random_rows
+from ceiba.cluster.statistics import Assignment, CenterSums, center_distances, nearest_labels
+from ceiba.cluster.summary import summarize_points
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema
-from ceiba.data.source import Chunk, InMemory, Source
-from ceiba.data.table import Table
+from ceiba.data.source import Source
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
-from ceiba.stats import Moments, Space, ToPoints
-from ceiba.stats.rows import lie_somewhere
+from ceiba.stats import Moments, Points, Space, ToPoints
+from ceiba.stats.points import has_finite_distances
 
 
 class EmptyClusterWarning(UserWarning):
-    """A cluster lost all its points during a fit and was started again elsewhere."""
+    """A cluster lost all its points during a fit and was relocated."""
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
-    """k-means clustering of arrays, tables with gaps and nominal columns, large files and Dask.
+    """k-means clustering of arrays, tables with missing values, large files and Dask.
 
     Distances are Euclidean. A nominal column counts as indicators scaled so that a mismatch adds
-    1 to the squared distance; an ordinal column counts as its rank, from 0 to 1; numbers count as
-    they are, so bring them to comparable scales first. A gap adds nothing to a distance, in
-    training and in prediction, and a level that training did not see is a gap; a centre is the
-    mean of what is observed. A row without any value is equally near to all centres, gets the
-    first label and moves none. A date counts in days. ``transform`` scales distances of rows with
-    gaps up to all columns.
+    1 to the squared distance; an ordinal column counts as its rank, from 0 to 1; a date counts in
+    days; other numbers count as they are, so bring them to comparable scales first. A missing
+    value adds nothing to a distance, in training and in prediction, and a category unseen in
+    training is missing; a center is the mean of the observed values. A row without any value is
+    equally near to all centers: it gets the first label and moves no center. ``transform`` scales
+    distances of rows with missing values up to all columns.
 
     {parameters}
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_encoded_columns)
-        The centres; columns as in ``encoded_names_``.
+        Cluster centers; columns as in ``encoded_names_``.
     encoded_names_ : list of str
-        Names of the centres' columns: ``size``, ``colour=red``.
+        Names of the centers' columns: ``size``, ``color=red``.
     labels_ : ndarray of shape (n_rows,)
         Cluster of each training row; only after a fit on rows in memory. A row of weight zero
-        has the label that ``predict`` gives it, or -1 where its values lie nowhere (infinity).
+        has the label that ``predict`` returns, or -1 where a value is infinite.
     inertia_ : float
-        Weighted sum of squared distances to the nearest centre, over observed columns.
+        Weighted sum of squared distances to the nearest center, over observed columns.
     n_iter_ : int
-        Steps of the best run.
+        Number of iterations of the best run.
     trace_ : Trace
-        With ``trace=True``: a frame for each step of the best run with its ``centres``, the
-        ``counts`` and ``inertia`` of the assignment to them and how many rows ``moved``; at most
-        1000 frames and 64 MB.
-    n_repairs_ : int
-        How many times an empty cluster was started again.
+        With ``trace=True``: one frame per iteration of the best run with its ``centers``, the
+        ``counts`` and ``inertia`` of the assignment to them and the number of rows that ``moved``;
+        at most 1000 frames and 64 MB.
+    n_relocations_ : int
+        Number of times an empty cluster was relocated.
     n_features_in_, feature_names_in_, schema_
-        What the columns were.
+        Number, names and schema of the columns.
 
     Examples
     --------
@@ -85,53 +93,41 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     Arthur & Vassilvitskii (2007), "k-means++: the advantages of careful seeding", SODA.
     """
 
-    _state_names: ClassVar[tuple[str, ...]] = ("_weights",)
+    _state_names: ClassVar[tuple[str, ...]] = ("_center_weights",)
 
-    def __init__(
-        self,
-        n_clusters: Annotated[int, AtLeast(1), "Number of clusters."] = 8,
-        *,
-        init: Annotated[
-            Literal["k-means++", "random"] | np.ndarray[Any, Any] | Callable[..., Any],
-            "How to start: greedy k-means++, random rows, given centres, or a function of "
-            "(X, n_clusters, random_state) for rows in memory.",
-        ] = "k-means++",
-        n_init: Annotated[
-            Literal["auto"] | Annotated[int, AtLeast(1)],
-            "Runs from different starts, of which the best is kept; 'auto' is 1, or 10 where the "
-            "start is random rows or a function.",
-        ] = "auto",
-        max_iter: Annotated[int, AtLeast(1), "Most steps of a run."] = 300,
-        tol: Annotated[
-            float,
-            AtLeast(0.0),
-            "A run ends when the squared movement of all centres together is at most this share "
-            "of the columns' mean variance.",
-        ] = 1e-4,
-        random_state: Annotated[
-            int | RandomState | Generator | None,
-            "Seed of the start: the same number gives the same model; None draws a fresh one.",
-        ] = 0,
-        n_jobs: Annotated[int | None, "Threads; None or -1 uses every core allowed."] = None,
-        trace: Annotated[bool, "Keep each step in ``trace_``."] = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.trace = trace
+    n_clusters: Annotated[int, AtLeast(1), "Number of clusters."] = parameter(8, kw_only=False)
+    init: Annotated[
+        Literal["k-means++", "random"] | np.ndarray[Any, Any] | Callable[..., Any],
+        "Initial centers: greedy k-means++, random rows, given centers, or a function of "
+        "(X, n_clusters, random_state) for rows in memory.",
+    ] = "k-means++"
+    n_init: Annotated[
+        Literal["auto"] | Annotated[int, AtLeast(1)],
+        "Number of runs with different initial centers, of which the best is kept; 'auto' is 1 "
+        "for k-means++ and given centers, 10 for random rows and functions.",
+    ] = "auto"
+    max_iter: Annotated[int, AtLeast(1), "Maximum number of iterations of a run."] = 300
+    tol: Annotated[
+        float,
+        AtLeast(0.0),
+        "A run ends when the squared movement of all centers together is at most this fraction of "
+        "the columns' mean variance.",
+    ] = 1e-4
+    random_state: Annotated[
+        int | RandomState | Generator | None,
+        "Seed of the initialization: the same int gives the same model; None draws a new one.",
+    ] = 0
+    n_jobs: Annotated[int | None, "Threads; None or -1 uses every core allowed."] = None
+    trace: Annotated[bool, "Keep each iteration in ``trace_``."] = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    @watched
+    @reports_progress
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the clusters of ``X``.
+        """Compute the clusters of ``X``.
 
         Parameters
         ----------
@@ -145,24 +141,29 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         -------
         self : KMeans
         """
-        engine, source = self._open(X, sample_weight, reset=True)
+        engine, source = self._open_source(X, sample_weight, reset=True)
         given = None if isinstance(self.init, str) or callable(self.init) else self.init
-        rows, moments = self._survey(engine, source, self.n_clusters, given)
-        check_columns(moments, source)
+        rows, moments = self._summarize(engine, source, given)
         space = Space.of(moments)
         tol = float(self.tol * np.mean(moments.variance))
         schema = source.schema
         best, trace = self._best_run(rows, engine, space, tol, schema)
-        found = self._found(rows, engine, source, schema, space, best.centres, best.weights)
-        self._keep(found, n_iter_=best.n_iter, n_repairs_=best.repairs, trace_=trace)
+        attributes = self._attributes(
+            rows, engine, source, schema, space, best.centers, best.weights
+        )
+        attributes |= {"n_iter_": best.n_iter, "n_relocations_": best.n_relocations}
+        if trace is not None:
+            attributes["trace_"] = trace
+        self._set_fitted(attributes, without=("labels_", "trace_"))
         self._warn(best)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Move the centres by one batch: each goes to the mean of all points it has been given.
+        """Move the centers by one batch, each to the mean of all points assigned to it so far.
 
-        The first call starts from this batch, which needs ``n_clusters`` rows; after ``fit`` the
-        fitted centres go on. Levels and columns are those of the first batch.
+        The first call initializes the centers from its batch, which needs ``n_clusters`` rows;
+        after ``fit`` the fitted centers are updated. Categories and columns are those of the first
+        batch.
 
         Parameters
         ----------
@@ -181,190 +182,193 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         first = not hasattr(self, "cluster_centers_")
         if not first and self.n_clusters != len(self.cluster_centers_):
             raise ValueError(
-                f"the model has {len(self.cluster_centers_)} clusters and n_clusters is now "
-                f"{self.n_clusters}: fit it anew, or set n_clusters back"
+                f"n_clusters must stay {len(self.cluster_centers_)} in partial_fit, got "
+                f"{self.n_clusters}: set it back, or call fit."
             )
-        engine, source = self._open(X, sample_weight, reset=first)
+        engine, source = self._open_source(X, sample_weight, reset=first)
         if first:
-            rows, moments = self._survey(engine, source, self.n_clusters)
-            check_columns(moments, source)
+            rows, moments = self._summarize(engine, source)
             space = Space.of(moments)
-            centres = self._start(rows, engine, space, seed_of(self.random_state), 0)
-            seen = np.zeros_like(centres)
+            centers = self._initial_centers(rows, engine, space, seed_of(self.random_state), 0)
+            weights = np.zeros_like(centers)
         else:
-            centres, seen = self.cluster_centers_.astype(np.float64), self._weights
-            rows, moments = self._survey(engine, source, 1, centres)
-            space = Space.around(moments, centres)
-        sums = engine.reduce(rows, CentreSums.of, space, centres)
-        total = seen + sums.weights
-        moved = sums.sums + sums.weights * (space.offset - centres)
-        centres = centres + np.divide(moved, total, out=np.zeros_like(moved), where=total > 0)
-        space = Space.around(moments, centres)
+            centers, weights = self.cluster_centers_.astype(np.float64), self._center_weights
+            rows, moments = self._summarize(engine, source, centers, first=False)
+            space = Space.around(moments, centers)
+        sums = engine.reduce(rows, CenterSums.of, space, centers)
+        total = weights + sums.weights
+        moved = sums.sums + sums.weights * (space.offset - centers)
+        centers = centers + np.divide(moved, total, out=np.zeros_like(moved), where=total > 0)
+        space = Space.around(moments, centers)
         schema = source.schema if first else self.schema_
-        found = self._found(rows, engine, source, schema, space, centres, total)
-        steps, repairs = getattr(self, "n_iter_", 0) + 1, getattr(self, "n_repairs_", 0)
-        self._keep(found, n_iter_=steps, n_repairs_=repairs, trace_=None)
+        attributes = self._attributes(rows, engine, source, schema, space, centers, total)
+        attributes["n_iter_"] = getattr(self, "n_iter_", 0) + 1
+        attributes["n_relocations_"] = getattr(self, "n_relocations_", 0)
+        self._set_fitted(attributes, without=("labels_", "trace_"))
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the clusters of ``X`` and return the cluster of each row."""
+        """Compute the clusters of ``X`` and return the cluster of each row."""
         self.fit(X, sample_weight=sample_weight)
         return self.labels_ if hasattr(self, "labels_") else self.predict(X)
 
     def predict(self, X: Any) -> Array:
-        """The nearest centre of each row of ``X``.
+        """Predict the nearest center of each row of ``X``.
 
         Returns
         -------
         ndarray of shape (n_rows,) and dtype int32
         """
-        engine, source = self._open(X, reset=False)
-        labels: Array = self._reduce(engine, source, Assignment.of).labels
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, ToPoints(keep_all=True))
+        labels: Array = engine.predict(rows, nearest_labels, self._float64_centers)
         return labels
 
     def transform(self, X: Any) -> Array:
-        """Distances of each row of ``X`` to every centre.
+        """Compute the distance of each row of ``X`` to every center.
 
         Returns
         -------
         ndarray of shape (n_rows, n_clusters)
         """
-        engine, source = self._open(X, reset=False)
-        distances: Array = self._reduce(engine, source, Distances.of).values
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, ToPoints(keep_all=True))
+        distances: Array = engine.predict(rows, center_distances, None, self._float64_centers)
         return distances
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the clusters of ``X`` and return the distances of its rows to every centre."""
+        """Compute the clusters of ``X`` and return the distances of its rows to every center."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the weighted sum of squared distances of the rows to their nearest centres."""
-        engine, source = self._open(X, sample_weight, reset=False)
+        """Return minus the weighted sum of squared distances to the nearest centers."""
+        engine, source = self._open_source(X, sample_weight, reset=False)
         rows = engine.rows(source.partitions, ToPoints())
-        centres = self.cluster_centers_.astype(np.float64)
-        return -float(engine.reduce(rows, Assignment.of, None, centres).inertia)
+        return -float(engine.reduce(rows, Assignment.of, None, self._float64_centers).inertia)
 
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
-    def _survey(
-        self, engine: Engine, source: Source, least: int, known: Any = None
-    ) -> tuple[Any, Moments]:
-        """The rows as points, numbered, and their moments.
+    @property
+    def _float64_centers(self) -> Array:
+        centers: Array = self.cluster_centers_.astype(np.float64)
+        return centers
 
-        The type of the points can hold the distances among them and to ``known`` centres.
+    def _summarize(
+        self, engine: Engine, source: Source, centers: Any = None, *, first: bool = True
+    ) -> tuple[Any, Moments]:
+        """Return the rows as numbered points, and their moments.
+
+        The dtype of the points can hold squared distances among them and to ``centers``. ``first``
+        rows must be enough for the clusters and have values in all columns.
         """
         k = self.n_clusters
+        min_rows = k if first else 1
 
-        def reaching(moments: Moments) -> Moments:
-            if moments.n_rows < least:
-                raise ValueError(f"n_samples={moments.n_rows} should be >= n_clusters={least}.")
-            if known is None:
+        def extend(moments: Moments) -> Moments:
+            if moments.n_rows < min_rows:
+                raise ValueError(f"n_samples={moments.n_rows} should be >= n_clusters={min_rows}.")
+            if centers is None:
                 return moments
-            reach = moments.reaching(_given_centres(known, k, len(moments.mean)))
-            Space.of(reach)  # refuses centres too far away to be measured
-            return reach
+            extended = moments.extended_to(_check_centers(centers, k, len(moments.mean)))
+            Space.of(extended)  # raises for centers too far away to be measured
+            return extended
 
-        return survey(engine, source, reaching)
+        return summarize_points(engine, source, extend, check_values=first)
 
     def _best_run(
         self, rows: Any, engine: Engine, space: Space, tol: float, schema: Schema
-    ) -> tuple[Centres, Trace | None]:
+    ) -> tuple[LloydResult, Trace | None]:
         seed = seed_of(self.random_state)
-        runs = self._runs()
-        best: tuple[float, Centres, Trace | None] | None = None
-        for run in range(runs):
-            rows.forget()
-            centres = self._start(rows, engine, space, seed, run)
-            steps = Steps(self, self.max_iter, trace=self.trace, name="k-means", runs=runs)
-            fitted = partial(_model_of, schema)
-            found = lloyd(rows, engine, space, centres, steps, tol, fitted)
+        n_runs = self._n_runs()
+        best: tuple[float, LloydResult, Trace | None] | None = None
+        for run in range(n_runs):
+            rows.clear_scratch()
+            centers = self._initial_centers(rows, engine, space, seed, run)
+            iterations = Iterations(
+                self, self.max_iter, trace=self.trace, name="k-means", runs=n_runs
+            )
+            fitted = partial(_center_attributes, schema)
+            result = lloyd(rows, engine, space, centers, iterations, tol, fitted)
             inertia = 0.0
-            if runs > 1:
-                inertia = engine.reduce(
-                    rows, CentreSums.of, space, found.centres, None, True
-                ).inertia
+            if n_runs > 1:
+                sums = engine.reduce(rows, CenterSums.of, space, result.centers, None, True)
+                inertia = sums.inertia
             if best is None or inertia < best[0]:
-                best = inertia, found, steps.trace
+                best = inertia, result, iterations.trace
         assert best is not None
         return best[1:]
 
-    def _runs(self) -> int:
+    def _n_runs(self) -> int:
         if not isinstance(self.init, str) and not callable(self.init):
             return 1
         if self.n_init == "auto":
             return 1 if isinstance(self.init, str) and self.init == "k-means++" else 10
         return int(self.n_init)
 
-    def _start(self, rows: Any, engine: Engine, space: Space, seed: int, run: int) -> Array:
+    def _initial_centers(
+        self, rows: Any, engine: Engine, space: Space, seed: int, run: int
+    ) -> Array:
         if isinstance(self.init, str):
-            start = plus_plus if self.init == "k-means++" else random_rows
-            return start(rows, engine, space, self.n_clusters, seed, run)
+            draw = kmeans_plusplus if self.init == "k-means++" else random_rows
+            return draw(rows, engine, space, self.n_clusters, seed, run)
         given: Any = self.init
         if callable(given):
-            if engine.name != "local":
+            if not engine.in_memory:
                 raise ValueError(
-                    "a function as init needs the rows in memory: give centres or 'k-means++'"
+                    "init must be 'k-means++', 'random' or an array for rows that are not in "
+                    "memory, got a function."
                 )
             state = RandomState(np.array([seed & 0xFFFFFFFF, seed >> 32, run], dtype=np.uint32))
-            X = rows.rows.X.view()
+            X = rows.table().X.view()
             X.flags.writeable = False  # it is the user's own array
             given = given(X, self.n_clusters, random_state=state)
-        return _given_centres(given, self.n_clusters, len(space.offset))
+        return _check_centers(given, self.n_clusters, len(space.offset))
 
-    def _found(
+    def _attributes(
         self,
         rows: Any,
         engine: Engine,
         source: Source,
         schema: Schema,
         space: Space,
-        centres: Array,
+        centers: Array,
         weights: Array,
     ) -> dict[str, Any]:
-        """The fitted attributes: the centres as they are kept, labels and inertia under them."""
-        found = _model_of(schema, centres)
-        found["_weights"] = np.ascontiguousarray(np.broadcast_to(weights, centres.shape))
-        exact = found["cluster_centers_"].astype(np.float64)
-        if engine.name != "local":
-            last = engine.reduce(rows, CentreSums.of, space, exact, None, True)
-            return {**found, "inertia_": last.inertia}
-        assigned = engine.reduce(rows, Assignment.of, space, exact)
-        labels = assigned.labels
-        if len(labels) < len(source.partitions[0].load().table):
-            labels = self._labels_of_all(engine, source, labels, exact)
-        return {**found, "inertia_": assigned.inertia, "labels_": labels}
+        """Return the fitted attributes: centers as stored, and labels and inertia under them."""
+        attributes = _center_attributes(schema, centers)
+        weights = np.ascontiguousarray(np.broadcast_to(weights, centers.shape))
+        attributes["_center_weights"] = weights
+        stored = attributes["cluster_centers_"].astype(np.float64)
+        if not engine.in_memory:
+            last = engine.reduce(rows, CenterSums.of, space, stored, None, True)
+            return {**attributes, "inertia_": last.inertia}
+        assignment = engine.reduce(rows, Assignment.of, space, stored)
+        labels = assignment.labels
+        if rows.table().kept is not None:
+            labels = self._label_all_rows(engine, source, labels, stored)
+        return {**attributes, "inertia_": assignment.inertia, "labels_": labels}
 
-    def _keep(self, found: dict[str, Any], **more: Any) -> None:
-        """Set what a fit found, all at once; what it did not find is gone."""
-        kept = {name: value for name, value in more.items() if value is not None}
-        self._become({**found, **kept}, without=("labels_", "trace_"))
-
-    def _labels_of_all(
-        self, engine: Engine, source: Source, labels: Array, centres: Array
+    def _label_all_rows(
+        self, engine: Engine, source: Source, labels: Array, centers: Array
     ) -> Array:
-        """Labels with those of the rows of weight zero; -1 for such as lie nowhere."""
-        everyone = ToPoints("float64", keep_all=True)(source.partitions[0].load())
-        assert everyone.weight is not None
-        together = np.full(len(everyone.X), -1, np.int32)
-        together[everyone.weight > 0] = labels
-        placed = np.flatnonzero((everyone.weight == 0) & lie_somewhere(everyone.X))
-        if len(placed):
-            absent = engine.rows([InMemory(Chunk(Table.of(everyone.X[placed])))], ToPoints())
-            found = engine.reduce(absent, Assignment.of, None, centres)
-            together[placed] = found.labels
-        return together
+        """Add the labels of the rows of weight zero; -1 for rows with infinite values."""
+        points = ToPoints("float64", keep_all=True)(source.partitions[0].load())
+        assert points.weight is not None
+        all_labels = np.full(len(points.X), -1, np.int32)
+        all_labels[points.weight > 0] = labels
+        measurable = np.flatnonzero((points.weight == 0) & has_finite_distances(points.X))
+        if len(measurable):
+            ignored = engine.prepared_rows(Points(points.X[measurable]))
+            all_labels[measurable] = engine.predict(ignored, nearest_labels, centers)
+        return all_labels
 
-    def _reduce(self, engine: Engine, source: Source, summarise: Callable[..., Any]) -> Any:
-        rows = engine.rows(source.partitions, ToPoints(keep_all=True))
-        return engine.reduce(rows, summarise, None, self.cluster_centers_.astype(np.float64))
-
-    def _warn(self, best: Centres) -> None:
-        if best.repairs:
+    def _warn(self, best: LloydResult) -> None:
+        if best.n_relocations:
             warn_user(
-                f"clusters that had lost all their rows were started again {best.repairs} time(s), "
-                "at the row farthest from its centre: fewer clusters may fit these data better.",
+                f"{best.n_relocations} empty cluster(s) were relocated to the row farthest from "
+                "its center: fewer clusters may fit these data better.",
                 EmptyClusterWarning,
             )
         # Bytes: np.unique took a sixth of a profiled fit on iris. + 0.0 makes -0.0 a zero.
@@ -377,9 +381,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
             )
 
     def _check_state(self) -> None:
-        """What a model file must satisfy."""
+        """Raise ValueError where attributes read from a model file are inconsistent."""
         shape = (self.n_clusters, Encoding.of(self.schema_).width)
-        for name in ("cluster_centers_", "_weights"):
+        for name in ("cluster_centers_", "_center_weights"):
             array = getattr(self, name, None)
             if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype.kind != "f":
                 raise ValueError(f"{name} must be floats of shape {shape}")
@@ -389,23 +393,23 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
             raise ValueError("n_features_in_ must be the number of columns of the schema")
 
 
-def _model_of(schema: Schema, centres: Array) -> dict[str, Any]:
-    """The attributes that a model of these centres needs to predict."""
+def _center_attributes(schema: Schema, centers: Array) -> dict[str, Any]:
+    """Return the attributes that a model of these centers needs to predict."""
     encoding = Encoding.of(schema)
     return {
         **schema_attributes(schema),
-        "cluster_centers_": np.ascontiguousarray(centres, dtype=encoding.dtype),
+        "cluster_centers_": np.ascontiguousarray(centers, dtype=encoding.dtype),
         "encoded_names_": encoding.names,
     }
 
 
-def _given_centres(given: Any, k: int, d: int) -> Array:
-    centres = np.array(given, dtype=np.float64, order="C")
-    if centres.shape != (k, d):
+def _check_centers(given: Any, k: int, d: int) -> Array:
+    centers = np.array(given, dtype=np.float64, order="C")
+    if centers.shape != (k, d):
         raise ValueError(
-            f"The shape of the initial centers {centres.shape} does not match n_clusters={k} and "
+            f"The shape of the initial centers {centers.shape} does not match n_clusters={k} and "
             f"the {d} columns of the (encoded) data."
         )
-    if not np.isfinite(centres).all():
+    if not np.isfinite(centers).all():
         raise ValueError("The initial centers must be finite numbers.")
-    return centres
+    return centers

@@ -1,4 +1,4 @@
-"""Lloyd's algorithm on any engine: assign, average, until the centres rest."""
+"""Lloyd's algorithm on any engine: assign, average, until the centers stop moving."""
 
 from __future__ import annotations
 
@@ -10,103 +10,112 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.base import Steps
-from ceiba.cluster.statistics import CentreSums, Farthest
+from ceiba.base import Iterations
+from ceiba.cluster.statistics import CenterSums, FarthestPoints
 from ceiba.engine import Engine
 from ceiba.stats import Space
 
 
 @dataclass(frozen=True, slots=True)
-class Centres:
-    """What a run of Lloyd's algorithm ends with."""
+class LloydResult:
+    """Result of one run of Lloyd's algorithm.
 
-    centres: Array
-    weights: Array  # of the last step, (k, 1) or (k, d) with gaps
+    ``weights`` are those of the last iteration, (k, 1), or (k, d) with missing values.
+    """
+
+    centers: Array
+    weights: Array
     n_iter: int
     converged: bool
-    repairs: int
+    n_relocations: int
 
 
 def lloyd(
     rows: Any,
     engine: Engine,
     space: Space,
-    centres: Array,
-    steps: Steps,
+    centers: Array,
+    iterations: Iterations,
     tol: float,
     fitted: Callable[[Array], dict[str, Any]],
-) -> Centres:
-    """Move the centres to the means of their points until they move no more than ``tol``.
+) -> LloydResult:
+    """Move the centers to the means of their points until they move no more than ``tol``.
 
-    ``tol`` bounds the sum of the squared movements of one step; ``fitted`` makes the attributes of
-    a model of some centres, should a callback want that of a step.
+    ``tol`` bounds the sum of the squared movements of one iteration; ``fitted`` makes the fitted
+    attributes from centers, for callbacks that need the model of an iteration.
 
     References
     ----------
     Lloyd (1982), "Least squares quantization in PCM", IEEE Transactions on Information Theory 28.
     """
-    previous, converged, repairs = None, False, 0
-    traced = steps.trace is not None
-    for step in steps:
-        # Where the engine keeps no row state, the centres before tell a trace which rows moved.
+    previous, converged, n_relocations = None, False, 0
+    traced = iterations.trace is not None
+    for iteration in iterations:
+        # An engine without row state needs the previous centers to count the moved rows.
         before = previous if traced else None
-        sums = engine.reduce(rows, CentreSums.of, space, centres, before, traced)
-        _record(step.record, centres, sums, traced)
+        sums = engine.reduce(rows, CenterSums.of, space, centers, before, traced)
+        _record(iteration.record, centers, sums, traced)
         if not sums.counts.all():
-            sums, repaired = repair(sums, rows, engine, space, centres)
-            repairs += repaired
-        previous, centres = centres, sums.solve(space, centres)
-        step.offer(partial(fitted, centres))
-        shift = centres - previous
+            sums, n_relocated = relocate_empty_clusters(sums, rows, engine, space, centers)
+            n_relocations += n_relocated
+        previous, centers = centers, sums.solve(space, centers)
+        iteration.report_attributes(partial(fitted, centers))
+        shift = centers - previous
         converged = bool(np.vdot(shift, shift) <= tol)
         if converged:
             break
     if traced and shift.any():
-        last = engine.reduce(rows, CentreSums.of, space, centres, previous, True)
-        _record(steps.end, centres, last, traced)
-    return Centres(centres, sums.weights, steps.count, converged, repairs)
+        last = engine.reduce(rows, CenterSums.of, space, centers, previous, True)
+        _record(iterations.end, centers, last, traced)
+    return LloydResult(centers, sums.weights, iterations.count, converged, n_relocations)
 
 
-def _record(record: Callable[..., None], centres: Array, sums: CentreSums, traced: bool) -> None:
+def _record(record: Callable[..., None], centers: Array, sums: CenterSums, traced: bool) -> None:
     if not traced:
         record(moved=sums.moved)
         return
-    record(centres=centres, counts=sums.counts, inertia=sums.inertia, moved=sums.moved)
+    record(centers=centers, counts=sums.counts, inertia=sums.inertia, moved=sums.moved)
 
 
-def repair(
-    sums: CentreSums, rows: Any, engine: Engine, space: Space, centres: Array
-) -> tuple[CentreSums, int]:
-    """Give each empty cluster the point that is farthest from its own centre.
+def relocate_empty_clusters(
+    sums: CenterSums, rows: Any, engine: Engine, space: Space, centers: Array
+) -> tuple[CenterSums, int]:
+    """Move the points farthest from their centers into the empty clusters.
 
-    Returns the sums as they then are and how many clusters were repaired; where no point lies off
-    its centre, none is.
+    Returns
+    -------
+    sums : CenterSums
+        Sums after the moves.
+    n_relocated : int
+        Clusters that received a point: none where every point lies on its center.
     """
     empty = np.flatnonzero(sums.counts == 0)
     if not len(empty):
         return sums, 0
-    far = engine.reduce(rows, Farthest.of, space, centres, len(empty) + len(centres))
-    repaired = replace(
+    far = engine.reduce(rows, FarthestPoints.of, space, centers, len(empty) + len(centers))
+    relocated = replace(
         sums, sums=sums.sums.copy(), weights=sums.weights.copy(), counts=sums.counts.copy()
     )
-    waiting = list(empty[::-1])
-    for place in range(len(far.rows)):
+    remaining = list(empty[::-1])
+    for index in range(len(far.rows)):
         # The only point of a cluster stays: moving it would empty another one.
-        if waiting and far.squared[place] > 0 and repaired.counts[far.labels[place]] > 1:
-            _move(repaired, far, place, waiting.pop(), space)
-    return repaired, len(empty) - len(waiting)
+        if remaining and far.squared[index] > 0 and relocated.counts[far.labels[index]] > 1:
+            _move_point(relocated, far, index, remaining.pop(), space)
+    return relocated, len(empty) - len(remaining)
 
 
-def _move(sums: CentreSums, far: Farthest, place: int, cluster: int, space: Space) -> None:
+def _move_point(
+    sums: CenterSums, far: FarthestPoints, index: int, cluster: int, space: Space
+) -> None:
     """Move a far point from its cluster into an empty one."""
-    point, own = far.points[place], far.labels[place]
+    point, own = far.points[index], far.labels[index]
     observed = ~np.isnan(point)
-    weight = far.weights[place] * (observed if sums.weights.shape[1] > 1 else np.ones(1))
-    share = far.weights[place] * np.where(observed, point - space.offset, 0.0)
-    sums.sums[cluster], sums.weights[cluster], sums.counts[cluster] = share, weight, 1
+    weight = far.weights[index] * (observed if sums.weights.shape[1] > 1 else np.ones(1))
+    weighted = far.weights[index] * np.where(observed, point - space.offset, 0.0)
+    sums.sums[cluster], sums.weights[cluster], sums.counts[cluster] = weighted, weight, 1
     left = sums.weights[own] - weight
-    # What rounding leaves of a column that only this point had is nothing.
+    # A column that only this point had keeps nothing but rounding error: set it to zero.
     kept = left > 1e-12 * sums.weights[own]
     sums.weights[own] = np.where(kept, left, 0.0)
-    sums.sums[own] = np.where(kept, sums.sums[own] - share, 0.0)
+    sums.sums[own] = np.where(kept, sums.sums[own] - weighted, 0.0)
     sums.counts[own] -= 1

@@ -1,4 +1,4 @@
-"""The race that draws k-means++ centres: keyed by row, merged by a minimum."""
+"""Initial centers of k-means: greedy k-means++ and random rows, keyed by row."""
 
 from __future__ import annotations
 
@@ -10,48 +10,49 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.engine import Engine
-from ceiba.stats.rows import Space
+from ceiba.engine import Batch, Engine
+from ceiba.stats.points import Points, Space
 
 
-def plus_plus(rows: Any, engine: Engine, space: Space, k: int, seed: int, run: int) -> Array:
-    """Greedy k-means++: of a few candidates drawn by D², the one that leaves the least potential.
+def kmeans_plusplus(rows: Any, engine: Engine, space: Space, k: int, seed: int, run: int) -> Array:
+    """Choose centers by greedy k-means++.
 
-    One reduction a centre: it finds the potential of every candidate and, for each, which rows
-    would be drawn after it.
+    Of a few candidates drawn by D², the one that leaves the smallest potential becomes a center.
+    One reduction per center computes the potential of every candidate and, for each of them, the
+    rows that would be drawn next.
 
     References
     ----------
     Arthur & Vassilvitskii (2007), "k-means++: the advantages of careful seeding", SODA.
     """
     d = len(space.offset)
-    trials = 2 + int(log(k))
-    chosen = np.empty((0, d))
+    n_trials = 2 + int(log(k))
+    centers = np.empty((0, d))
     candidates = random_rows(rows, engine, space, 1, seed, run)
-    while len(chosen) < k:
-        if len(chosen) == k - 1 and len(candidates) == 1:
-            return np.vstack([chosen, candidates])
-        draw = Draw(seed, run, len(chosen) + 1)
-        race = engine.reduce(rows, Race.of, space, chosen, candidates, trials, draw)
-        best = int(np.argmin(race.potential))
-        chosen = np.vstack([chosen, candidates[best : best + 1]])
-        candidates = race.runners(best)
+    while len(centers) < k:
+        if len(centers) == k - 1 and len(candidates) == 1:
+            return np.vstack([centers, candidates])
+        key = DrawKey(seed, run, len(centers) + 1)
+        draw = engine.reduce(rows, CandidateDraw.of, space, centers, candidates, n_trials, key)
+        best = int(np.argmin(draw.potential))
+        centers = np.vstack([centers, candidates[best : best + 1]])
+        candidates = draw.next_candidates(best)
         if not len(candidates):
-            # Every row lies on a centre already: the rest can only repeat some.
-            return np.vstack([chosen, random_rows(rows, engine, space, k, seed, run)])[:k]
-    return chosen
+            # Every row lies on a center: the remaining centers can only repeat rows.
+            return np.vstack([centers, random_rows(rows, engine, space, k, seed, run)])[:k]
+    return centers
 
 
 def random_rows(rows: Any, engine: Engine, space: Space, k: int, seed: int, run: int) -> Array:
-    """``k`` different rows, drawn by weight."""
-    nothing = np.empty((0, len(space.offset)))
-    race = engine.reduce(rows, Race.of, space, nothing, nothing, k, Draw(seed, run, 0))
-    return race.runners(0)
+    """Draw ``k`` different rows, with probabilities proportional to their weights."""
+    none = np.empty((0, len(space.offset)))
+    draw = engine.reduce(rows, CandidateDraw.of, space, none, none, k, DrawKey(seed, run, 0))
+    return draw.next_candidates(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
-    """The key of one random draw a row: (seed, run, step). Never a partition or a thread."""
+class DrawKey:
+    """Key of one random draw per row: never a partition or a thread."""
 
     seed: int
     run: int
@@ -59,18 +60,27 @@ class Draw:
 
     @property
     def stream(self) -> int:
-        """Run and step in one number."""
+        """Run and step as one number."""
         return self.run << 32 | self.step
 
 
 @dataclass(frozen=True, slots=True)
-class Race:
-    """For each candidate: the potential if it were chosen, and who would run first after it.
+class CandidateDraw:
+    """Potential of each candidate center, and the rows drawn next if it were chosen.
 
-    A row is drawn with probability proportional to weight × squared distance to the centres by
-    letting every row finish after an exponential time of that rate; the first rows at the finish
-    are the next candidates. ``points`` are their coordinates, with the mean where a value is
-    missing.
+    A row is drawn with probability proportional to weight × squared distance to the centers: every
+    row gets an exponential random number of that rate as its key, and the rows with the smallest
+    keys are the next candidates.
+
+    Parameters
+    ----------
+    potential : ndarray of shape (n_candidates,)
+    keys : ndarray of shape (n_candidates, n_drawn)
+        Ascending; infinity where fewer rows could be drawn.
+    rows : ndarray of shape (n_candidates, n_drawn)
+        Global row numbers; -1 where fewer rows could be drawn.
+    points : ndarray of shape (n_candidates, n_drawn, d)
+        Coordinates of the rows, with the mean in place of missing values.
 
     References
     ----------
@@ -78,76 +88,78 @@ class Race:
     Efraimidis & Spirakis (2006), "Weighted random sampling with a reservoir", IPL 97.
     """
 
-    potential: Array  # (candidates,)
-    keys: Array  # (candidates, places): finish times, +inf where nobody ran
-    rows: Array  # (candidates, places): global rows, -1 where nobody ran
-    points: Array  # (candidates, places, d)
+    potential: Array
+    keys: Array
+    rows: Array
+    points: Array
 
     @classmethod
     def of(
-        cls, batch: Any, space: Space, chosen: Array, candidates: Array, places: int, draw: Draw
-    ) -> Race:
-        """Let the rows of a batch run.
-
-        Without chosen centres and candidates rows run by their weight alone.
-        """
+        cls,
+        batch: Batch[Points],
+        space: Space,
+        centers: Array,
+        candidates: Array,
+        n_drawn: int,
+        key: DrawKey,
+    ) -> CandidateDraw:
+        """Draw from the rows of a batch; without centers and candidates by weight alone."""
         X = batch.rows.X
-        nearest, settled = _nearest(batch, chosen)
+        nearest, n_measured = _distance_cache(batch, centers)
         lists = max(len(candidates), 1)
-        potential, keys = np.empty(lists), np.empty((lists, places))
-        rows = np.empty((lists, places), np.int64)
+        potential, keys = np.empty(lists), np.empty((lists, n_drawn))
+        rows = np.empty((lists, n_drawn), np.int64)
         _native.race(
             X,
             batch.rows.weight,
             space.offset,
-            space.gaps,
-            chosen,
+            space.has_missing,
+            centers,
             candidates,
             nearest,
-            settled,
-            draw.seed,
-            draw.stream,
+            n_measured,
+            key.seed,
+            key.stream,
             batch.first_row,
             potential,
             keys,
             rows,
             batch.threads,
         )
-        points = (
-            X[np.where(rows < 0, 0, rows - batch.first_row)].astype(np.float64)
-            if len(X)
-            else (np.zeros((*rows.shape, X.shape[1])))
-        )
+        if len(X):
+            points = X[np.where(rows < 0, 0, rows - batch.first_row)].astype(np.float64)
+        else:
+            points = np.zeros((*rows.shape, X.shape[1]))
         return cls(potential, keys, rows, np.where(np.isnan(points), space.offset, points))
 
-    def merge(self, other: Race) -> Race:
-        """The first at the finish of both parts."""
+    def merge(self, other: CandidateDraw) -> CandidateDraw:
+        """Add the potentials and keep the smallest keys of both parts."""
         keys = np.concatenate([self.keys, other.keys], axis=1)
         rows = np.concatenate([self.rows, other.rows], axis=1)
         points = np.concatenate([self.points, other.points], axis=1)
         first = np.lexsort((rows, keys), axis=1)[:, : self.keys.shape[1]]
-        return Race(
+        return CandidateDraw(
             self.potential + other.potential,
             np.take_along_axis(keys, first, 1),
             np.take_along_axis(rows, first, 1),
             np.take_along_axis(points, first[:, :, None], 1),
         )
 
-    def runners(self, candidate: int) -> Array:
-        """Coordinates of those who finished first after ``candidate``; fewer where fewer ran."""
-        ran: Array = self.points[candidate][np.isfinite(self.keys[candidate])]
-        return ran
+    def next_candidates(self, candidate: int) -> Array:
+        """Return the coordinates of the rows drawn after ``candidate``."""
+        drawn: Array = self.points[candidate][np.isfinite(self.keys[candidate])]
+        return drawn
 
 
-def _nearest(batch: Any, chosen: Array) -> tuple[Array | None, int]:
-    """Squared distances to the centres chosen before, where the engine keeps them."""
-    if not batch.keeps:
+def _distance_cache(batch: Batch[Points], centers: Array) -> tuple[Array | None, int]:
+    """Return squared distances to the nearest center, and how many centers they cover."""
+    if not batch.keeps_scratch:
         return None, 0
-    known, nearest = batch.scratch.get("race", (None, None))
+    known, nearest = batch.scratch.get("kmeans++", (None, None))
     if nearest is None:
         nearest = np.empty(len(batch.rows.X), batch.rows.X.dtype)
-    settled = 0 if known is None or len(known) > len(chosen) else len(known)
-    if settled and not np.array_equal(known, chosen[:settled]):
-        settled = 0
-    batch.scratch["race"] = (chosen, nearest)
-    return nearest, settled
+    n_measured = 0 if known is None or len(known) > len(centers) else len(known)
+    if n_measured and not np.array_equal(known, centers[:n_measured]):
+        n_measured = 0
+    batch.scratch["kmeans++"] = (centers, nearest)
+    return nearest, n_measured

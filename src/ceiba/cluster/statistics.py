@@ -1,22 +1,22 @@
-"""Per-row results as statistics: their merge puts the rows of the parts one after the other."""
+"""Statistics and per-row results of k-means: sums per center, labels, distances."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self, cast
+from typing import cast
 
 import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.engine import Batch
 from ceiba.stats.moments import Moments
-from ceiba.stats.row_values import RowValues, joined
-from ceiba.stats.rows import Points, Space, suits
+from ceiba.stats.points import Points, Space, squares_fit
 
 
 @dataclass(slots=True)
 class _LloydState:
-    """Row state beside its partition: labels, Hamerly's bounds, and the sums of each segment."""
+    """Row state beside its partition: labels, Hamerly's bounds and the sums of each segment."""
 
     labels: Array | None = None
     upper: Array | None = None
@@ -29,29 +29,29 @@ class _LloydState:
     def empty(cls, points: Points, space: Space, k: int) -> _LloydState:
         n, d = points.X.shape
         labels = np.empty(n, np.int32)
-        if space.gaps:
+        if space.has_missing:
             return cls(labels, offset=space.offset)
         memory = np.empty(_native.remembered_size(n, k, d))
         if not space.bounded:
             return cls(labels, memory=memory, offset=space.offset)
-        # 200,000 rows, 2 to 16 centres and columns: 0.94 to 1.85 times as fast with bounds.
+        # 200,000 rows, 2 to 16 centers and columns: 0.94 to 1.85 times as fast with bounds.
         bounds = np.empty((2, n), np.float32)
         return cls(labels, bounds[0], bounds[1], memory, space.offset)
 
-    def serves(self, space: Space, centres: Array) -> bool:
-        """Whether it was made in this space and for as many centres."""
+    def is_valid(self, space: Space, centers: Array) -> bool:
+        """Return whether the state was made in this space and for as many centers."""
         if self.previous is None:
             return False
-        return self.offset is space.offset and self.previous.shape == centres.shape
+        return self.offset is space.offset and self.previous.shape == centers.shape
 
 
 @dataclass(frozen=True, slots=True)
-class CentreSums:
-    """For each centre the weighted sum of its points (relative to the offset) and their weight.
+class CenterSums:
+    """Weighted sum (relative to the offset), weight and number of the points of each center.
 
-    With gaps every column has a weight of its own. ``counts`` are the points of each centre.
-    ``moved`` counts the points whose nearest centre changed since the centres before; ``inertia``
-    is the weighted sum of squared distances of all points, where it was asked for.
+    With missing values every column has a weight of its own. ``moved`` is the number of points
+    whose nearest center changed since the previous centers; ``inertia`` is the weighted sum of
+    squared distances of all points, where it was requested.
     """
 
     sums: Array
@@ -63,47 +63,47 @@ class CentreSums:
     @classmethod
     def of(
         cls,
-        batch: Any,
+        batch: Batch[Points],
         space: Space,
-        centres: Array,
+        centers: Array,
         previous: Array | None = None,
-        want_inertia: bool = False,
-    ) -> CentreSums:
-        """Assign each point to its nearest centre and sum.
+        with_inertia: bool = False,
+    ) -> CenterSums:
+        """Assign each point to its nearest center and sum.
 
-        Where the engine keeps row state, bounds skip most distances. Elsewhere ``previous``
-        centres, if given, tell which points moved, at the price of a second assignment.
+        Where the engine keeps row state, bounds avoid distances. Elsewhere the number of moved
+        points follows from the ``previous`` centers, at the price of a second assignment.
         """
-        k, d = centres.shape
-        table = np.empty((k, 2 * d + 1 if space.gaps else d + 2))
-        if batch.keeps:
-            state = _remembered(batch, space, centres)
+        k, d = centers.shape
+        table = np.empty((k, 2 * d + 1 if space.has_missing else d + 2))
+        if batch.keeps_scratch:
+            state = _take_state(batch, space, centers)
         else:
-            state = _recalled(batch, space, previous)
+            state = _recompute_state(batch, space, previous)
         inertia, moved, _ = _native.centre_sums(
             batch.rows.X,
             batch.rows.weight,
             space.offset,
-            centres,
-            space.gaps,
+            centers,
+            space.has_missing,
             previous=state.previous,
             labels=state.labels,
             upper=state.upper,
             lower=state.lower,
             memory=state.memory,
             table=table,
-            want_inertia=want_inertia,
+            want_inertia=with_inertia,
             threads=batch.threads,
         )
-        if batch.keeps:
-            state.previous = centres
+        if batch.keeps_scratch:
+            state.previous = centers
             batch.scratch["lloyd"] = state
         counts = table[:, -1].astype(np.int64)
         return cls(table[:, :d], table[:, d:-1], counts, moved, inertia)
 
-    def merge(self, other: CentreSums) -> CentreSums:
-        """Sums over both parts' points."""
-        return CentreSums(
+    def merge(self, other: CenterSums) -> CenterSums:
+        """Add the sums of both parts."""
+        return CenterSums(
             self.sums + other.sums,
             self.weights + other.weights,
             self.counts + other.counts,
@@ -111,64 +111,64 @@ class CentreSums:
             self.inertia + other.inertia,
         )
 
-    def solve(self, space: Space, centres: Array) -> Array:
-        """The mean of each centre's points; a coordinate without any observation stays."""
+    def solve(self, space: Space, centers: Array) -> Array:
+        """Compute the mean of each center's points; an unobserved coordinate keeps its value."""
         with np.errstate(invalid="ignore", divide="ignore"):
             means = self.sums / self.weights + space.offset
         if self.weights.all():
             return means
-        return np.where(self.weights > 0, means, centres)
+        return np.where(self.weights > 0, means, centers)
 
 
-def _remembered(batch: Any, space: Space, centres: Array) -> _LloydState:
-    """The state of the step before, taken out: a step that fails leaves none behind."""
+def _take_state(batch: Batch[Points], space: Space, centers: Array) -> _LloydState:
+    """Remove the state of the previous iteration: an iteration that fails leaves none behind."""
     state: _LloydState | None = batch.scratch.pop("lloyd", None)
-    if state is None or not state.serves(space, centres):
-        return _LloydState.empty(batch.rows, space, len(centres))
+    if state is None or not state.is_valid(space, centers):
+        return _LloydState.empty(batch.rows, space, len(centers))
     return state
 
 
-def _recalled(batch: Any, space: Space, previous: Array | None) -> _LloydState:
-    """Labels under the previous centres, computed again where no state is kept."""
+def _recompute_state(batch: Batch[Points], space: Space, previous: Array | None) -> _LloydState:
+    """Compute the labels under the previous centers, where no state is kept."""
     if previous is None:
         return _LloydState()
-    return _LloydState(nearest(batch, space, previous).labels, previous=previous)
+    return _LloydState(assign_nearest(batch, space, previous).labels, previous=previous)
 
 
 @dataclass(frozen=True, slots=True)
-class Nearest:
-    """Label of each point and, where asked for, its squared distance to that centre."""
+class NearestCenters:
+    """Label of each point, the inertia, and squared distances where they were requested."""
 
     labels: Array
     inertia: float
     squared: Array | None
 
 
-def nearest(
-    batch: Any,
+def assign_nearest(
+    batch: Batch[Points],
     space: Space,
-    centres: Array,
+    centers: Array,
     *,
     inertia: bool = False,
     squared: bool = False,
-    last: bool = False,
-) -> Nearest:
-    """The nearest centre of every point of a batch; the first of equally near ones.
+    consume_state: bool = False,
+) -> NearestCenters:
+    """Find the nearest center of every point; ties go to the first.
 
-    With ``last`` the row state of the steps before, if there is any, is used up for it.
+    ``consume_state`` uses the row state of earlier iterations, if there is any, and drops it.
     """
     X = batch.rows.X
     distances = np.empty(len(X)) if squared else None
-    state = batch.scratch.pop("lloyd", None) if last else None
-    if state is None or not state.serves(space, centres):
+    state = batch.scratch.pop("lloyd", None) if consume_state else None
+    if state is None or not state.is_valid(space, centers):
         state = _LloydState(np.empty(len(X), np.int32))
     labels = cast(Array, state.labels)
     total, _, _ = _native.centre_sums(
         X,
         batch.rows.weight,
         space.offset,
-        centres,
-        space.gaps,
+        centers,
+        space.has_missing,
         previous=state.previous,
         labels=labels,
         upper=state.upper,
@@ -177,71 +177,77 @@ def nearest(
         want_inertia=inertia,
         threads=batch.threads,
     )
-    return Nearest(labels, total, distances)
+    return NearestCenters(labels, total, distances)
 
 
-def placed(batch: Any, space: Space | None, centres: Array) -> tuple[Any, Space]:
-    """The batch and the space to measure it in: found from its rows where none is given.
+def _with_space(
+    batch: Batch[Points], space: Space | None, centers: Array
+) -> tuple[Batch[Points], Space]:
+    """Find the space of a batch from its rows where none is given.
 
-    float32 rows whose distances it cannot square are taken in float64.
+    float32 rows whose squared distances would overflow or underflow become float64.
     """
     if space is not None:
         return batch, space
     moments = Moments.of(batch)
-    found = Space.around(moments, centres)
+    found = Space.around(moments, centers)
     points = batch.rows
-    if points.X.dtype == np.float32 and not suits(moments.reaching(centres).spread, "float32"):
+    if points.X.dtype == np.float32 and not squares_fit(
+        moments.extended_to(centers).spread, "float32"
+    ):
         batch = replace(batch, rows=replace(points, X=points.X.astype(np.float64)))
     return batch, found
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Nearest centre of every point, and the weighted sum of squared distances to it.
+    """Nearest center of every point, and the weighted sum of squared distances to it.
 
-    The labels of the parts are joined when they are asked for: joining them at every merge would
-    copy the first part as often as there are parts.
+    The labels are concatenated on access: concatenating them at every merge would copy the first
+    part as often as there are parts.
     """
 
     parts: tuple[Array, ...]
     inertia: float
 
     @classmethod
-    def of(cls, batch: Any, space: Space | None, centres: Array) -> Assignment:
+    def of(cls, batch: Batch[Points], space: Space | None, centers: Array) -> Assignment:
         """Assign the points of a batch."""
-        batch, space = placed(batch, space, centres)
-        found = nearest(batch, space, centres, inertia=True, last=True)
+        batch, space = _with_space(batch, space, centers)
+        found = assign_nearest(batch, space, centers, inertia=True, consume_state=True)
         return cls((found.labels,), found.inertia)
 
     def merge(self, other: Assignment) -> Assignment:
-        """Both parts, in order."""
+        """Append the labels and add the inertia of ``other``."""
         return Assignment(self.parts + other.parts, self.inertia + other.inertia)
 
     @property
     def labels(self) -> Array:
-        """Labels of all points, in order."""
-        return joined(self.parts)
+        """Labels of all points, in row order."""
+        return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
 
 
-class Distances(RowValues):
-    """Distance of every point to every centre; with gaps scaled up to all columns."""
+def nearest_labels(batch: Batch[Points], centers: Array) -> Array:
+    """Return the index of the nearest center of every point, for `Engine.predict`."""
+    return Assignment.of(batch, None, centers).labels
 
-    __slots__ = ()
 
-    @classmethod
-    def of(cls, batch: Any, space: Space | None, centres: Array) -> Self:
-        """Measure the points of a batch."""
-        dtype = batch.rows.X.dtype
-        batch, space = placed(batch, space, centres)
-        X = batch.rows.X
-        out = np.empty((len(X), len(centres)), X.dtype)
-        _native.squared_distances(X, space.offset, centres, space.gaps, out, batch.threads)
-        return cls((np.sqrt(out, out=out).astype(dtype, copy=False),))
+def center_distances(batch: Batch[Points], space: Space | None, centers: Array) -> Array:
+    """Compute the distance of every point to every center, for `Engine.predict`.
+
+    Distances of points with missing values are scaled up to all columns.
+    """
+    dtype = batch.rows.X.dtype
+    batch, space = _with_space(batch, space, centers)
+    X = batch.rows.X
+    out = np.empty((len(X), len(centers)), X.dtype)
+    _native.squared_distances(X, space.offset, centers, space.has_missing, out, batch.threads)
+    return np.sqrt(out, out=out).astype(dtype, copy=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Farthest:
-    """The ``m`` points farthest from their nearest centre: where an empty cluster may start again.
+class FarthestPoints:
+    """The ``m`` points farthest from their nearest center, where empty clusters are relocated.
 
     Ordered by squared distance, largest first, then by row.
     """
@@ -254,10 +260,10 @@ class Farthest:
     m: int
 
     @classmethod
-    def of(cls, batch: Any, space: Space, centres: Array, m: int) -> Farthest:
-        """The farthest points of a batch."""
+    def of(cls, batch: Batch[Points], space: Space, centers: Array, m: int) -> FarthestPoints:
+        """Find the farthest points of a batch."""
         X, weight = batch.rows.X, batch.rows.weight
-        found = nearest(batch, space, centres, squared=True)
+        found = assign_nearest(batch, space, centers, squared=True)
         assert found.squared is not None
         order = np.lexsort((np.arange(len(X)), -found.squared))[:m]
         return cls(
@@ -269,12 +275,12 @@ class Farthest:
             m,
         )
 
-    def merge(self, other: Farthest) -> Farthest:
-        """The farthest of both parts."""
-        joined = [
+    def merge(self, other: FarthestPoints) -> FarthestPoints:
+        """Keep the farthest points of both parts."""
+        both = [
             np.concatenate([getattr(self, name), getattr(other, name)])
             for name in ("squared", "rows", "labels", "weights", "points")
         ]
-        order = np.lexsort((joined[1], -joined[0]))[: self.m]
-        squared, rows, labels, weights, points = (values[order] for values in joined)
-        return Farthest(squared, rows, labels, weights, points, self.m)
+        order = np.lexsort((both[1], -both[0]))[: self.m]
+        squared, rows, labels, weights, points = (values[order] for values in both)
+        return FarthestPoints(squared, rows, labels, weights, points, self.m)

@@ -1,4 +1,4 @@
-"""The first pass of a learner that measures distances: how many rows, where they lie."""
+"""First pass of a learner that measures distances: rows as points and their moments."""
 
 from __future__ import annotations
 
@@ -8,51 +8,61 @@ from typing import Any
 import numpy as np
 
 from ceiba.data.encoding import Encoding
-from ceiba.data.schema import Schema
 from ceiba.data.source import Source
 from ceiba.engine import Engine
 from ceiba.stats import Moments, ToPoints
-from ceiba.stats.rows import suits
+from ceiba.stats.points import squares_fit
 
 
-def survey(
+def summarize_points(
     engine: Engine,
     source: Source,
-    reaching: Callable[[Moments], Moments] = lambda moments: moments,
+    extend: Callable[[Moments], Moments] = lambda moments: moments,
+    *,
+    check_values: bool = True,
 ) -> tuple[Any, Moments]:
-    """The rows as points, numbered, and their moments.
+    """Return the rows as numbered points, and their moments.
 
     Parameters
     ----------
-    reaching : callable
-        The moments with a range that takes in what else distances are taken to.
+    engine : Engine
+    source : Source
+    extend : callable
+        Extends the range of the moments by other points that distances are taken to.
+    check_values : bool
+        Whether to raise for columns without any value, and for integers that floats cannot
+        represent.
 
     Returns
     -------
     rows
-        Of a type that can hold the distances.
+        Points of a dtype in which squared distances neither overflow nor underflow.
     moments : Moments
     """
-    rows = engine.rows(source.partitions, ToPoints())
+    partitions = source.partitions
+    rows = engine.rows(partitions, ToPoints())
     moments = engine.reduce(rows, Moments.of)
     if moments.n_rows == 0:
-        raise ValueError("every row has weight zero: there is nothing to learn from")
-    dtype = point_type(reaching(moments), source.schema)
+        raise ValueError(
+            "every row has weight zero: give at least one row a positive sample_weight."
+        )
+    encoding = Encoding.of(source.schema)
+    dtype = point_dtype(extend(moments), encoding)
     if dtype is not None:
-        rows = engine.rows(source.partitions, ToPoints(dtype))
+        rows = engine.rows(partitions, ToPoints(dtype))
         moments = engine.reduce(rows, Moments.of)
+    if check_values:
+        _check_columns(moments, encoding)
     return rows.numbered(moments.rows), moments
 
 
-def point_type(moments: Moments, schema: Schema) -> str | None:
-    """The type that points of these moments need; None where the columns' own will do."""
-    return None if suits(moments.spread, Encoding.of(schema).dtype) else "float64"
+def point_dtype(moments: Moments, encoding: Encoding) -> str | None:
+    """Return the dtype that points of these moments need; None where the columns' own does."""
+    return None if squares_fit(moments.spread, encoding.dtype) else "float64"
 
 
-def check_columns(moments: Moments, source: Source) -> None:
-    """Refuse columns without any value, and whole numbers that floats cannot tell apart."""
-    encoding = Encoding.of(source.schema)
+def _check_columns(moments: Moments, encoding: Encoding) -> None:
     if not moments.weight.all():
         name = encoding.names[int(np.argmin(moments.weight))]
-        raise ValueError(f"column {name!r} has no value in any row: leave it out")
-    encoding.check_whole_numbers(moments.least, moments.most)
+        raise ValueError(f"column {name!r} has no value in any row: drop the column.")
+    encoding.check_resolution(moments.min, moments.max)

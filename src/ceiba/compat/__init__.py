@@ -1,1 +1,1 @@
-"""Thin bridges under other systems' names: old scripts move by changing their imports."""
+"""Bridges under other systems' names: old scripts run with changed imports."""

@@ -12,10 +12,10 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.categories import plain_labels
-from ceiba.data.column import Values, check_reach, numbers
-from ceiba.data.schema import stand_in_names
+from ceiba.data.column import ColumnValues, check_time_range, numbers
+from ceiba.data.schema import default_names
 
-# What a value may be, asked in this order: NumPy's timedelta64 is one of its integers too.
+# Families of Python values, in the order of the checks: timedelta64 is a np.integer too.
 _FAMILIES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("bool", (bool, np.bool_)),
     ("duration", (timedelta, np.timedelta64)),
@@ -25,14 +25,23 @@ _FAMILIES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("complex", (complex, np.complexfloating)),
     ("text", (str,)),
 )
-# pandas' NA and NaT are known by name, for pandas need not be there.
-_GAP_TYPES = ("NoneType", "NAType", "NaTType")
-# Looked up instead of asked for: the name of a NumPy type takes a microsecond.
+# NA and NaT of pandas are identified by name, because pandas is optional.
+_MISSING_TYPES = ("NoneType", "NAType", "NaTType")
+# A lookup table, because the name of a NumPy dtype takes a microsecond.
 _KEPT = {np.dtype(name): name for name in ("float64", "float32", "int64", "uint64")}
 
 
+def check_size(rows: int, columns: int) -> None:
+    """Raise ValueError for a table without rows or columns."""
+    shape = f"(shape=({rows}, {columns}))"
+    if not rows:
+        raise ValueError(f"Found array with 0 sample(s) {shape} while a minimum of 1 is required.")
+    if not columns:
+        raise ValueError(f"Found array with 0 feature(s) {shape} while a minimum of 1 is required.")
+
+
 def check_dimensions(array: Array) -> None:
-    """Refuse an array that is not two-dimensional."""
+    """Raise ValueError unless the array has two dimensions."""
     if array.ndim < 2:
         got = "1D" if array.ndim else "scalar"
         raise ValueError(
@@ -48,7 +57,7 @@ def check_dimensions(array: Array) -> None:
 
 
 def number_block(array: Array) -> tuple[Array, str]:
-    """An array of plain numbers or truth values in a type that tables keep, and its name."""
+    """Convert an array of numbers or bools to a dtype of tables; also return its name."""
     name = _KEPT.get(array.dtype)
     if name is not None:
         return array, name
@@ -60,16 +69,16 @@ def number_block(array: Array) -> tuple[Array, str]:
     return array.astype(name), name
 
 
-def array_columns(array: Array) -> list[Values]:
-    """The columns of a 2-D NumPy array of any type."""
-    names = stand_in_names(array.shape[1])
+def array_columns(array: Array) -> list[ColumnValues]:
+    """Split a 2-D NumPy array of any dtype into columns."""
+    names = default_names(array.shape[1])
     kind = array.dtype.kind
     if kind == "c":
-        raise ValueError("Complex data not supported: give real numbers, real and imaginary apart.")
+        raise ValueError("Complex data not supported: split it into real and imaginary parts.")
     if kind not in "fiubmMOUT":
         raise TypeError(
-            f"An array of type {array.dtype} is not supported: the argument must be a table with "
-            "a string or a number in each place."
+            f"An array of dtype {array.dtype} is not supported: the argument must be a table of "
+            "strings or numbers."
         )
     if isinstance(array, np.ma.MaskedArray):
         return _masked_columns(array, names)
@@ -78,7 +87,7 @@ def array_columns(array: Array) -> list[Values]:
     return [numbers(name, array[:, j]) for j, name in enumerate(names)]
 
 
-def _masked_columns(array: Any, names: Sequence[str]) -> list[Values]:
+def _masked_columns(array: Any, names: Sequence[str]) -> list[ColumnValues]:
     mask = np.ma.getmaskarray(array)
     if array.dtype.kind in "fiub":
         data = np.asarray(array)
@@ -90,11 +99,11 @@ def _masked_columns(array: Any, names: Sequence[str]) -> list[Values]:
 
 def row_columns(
     rows: Sequence[Any], expected: Sequence[str] = ()
-) -> tuple[list[Values], list[Any] | None]:
-    """The columns of a list of rows (mappings or sequences), and their names if they have some.
+) -> tuple[list[ColumnValues], list[Any] | None]:
+    """Split a list of rows (mappings or sequences) into columns; also return their names.
 
-    Mappings have no order of their own: their columns follow the ``expected`` names, then the
-    order in which keys come. A key that a mapping lacks is a gap.
+    The columns of mappings follow the ``expected`` names, then the order of their keys. An absent
+    key is a missing value.
     """
     if rows and all(isinstance(row, Mapping) for row in rows):
         names = list(dict.fromkeys([*expected, *(key for row in rows for key in row)]))
@@ -105,67 +114,71 @@ def row_columns(
     if rows and any(isinstance(value, list | tuple | np.ndarray) for value in rows[0]):
         check_dimensions(np.empty((len(rows), len(rows[0]), 1)))
     columns = list(zip(*rows, strict=True))
-    names = stand_in_names(len(columns))
+    names = default_names(len(columns))
     return [object_values(n, list(c)) for n, c in zip(names, columns, strict=True)], None
 
 
 def _flat(items: Sequence[Any]) -> Array:
     array = np.empty(len(items), dtype=object)
-    for place, item in enumerate(items):
-        array[place] = item
+    for index, item in enumerate(items):
+        array[index] = item
     return array
 
 
 def _check_widths(rows: Sequence[Any]) -> None:
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise ValueError(
-                f"Row {place} has {len(row)} values, but row 0 has {len(rows[0])}: "
-                "give every row the same number of values, None for what is missing."
+                f"Row {index} has {len(row)} values, but row 0 has {len(rows[0])}: "
+                "all rows must have the same number of values, None for a missing value."
             )
 
 
-def object_values(name: str, items: list[Any]) -> Values:
-    """The column of a list of Python values: numbers, text, truth values, dates or durations.
+def object_values(name: str, items: list[Any]) -> ColumnValues:
+    """Convert a list of numbers, text, bools, dates or durations to a column.
 
-    None, NaN, pandas' NA and NaT are gaps. Text is always a label, also where it spells a number.
+    None, NaN, pandas' NA and NaT are missing. Text is always a label, even if it is a number.
     """
     families = {kind: _family(kind) for kind in set(map(type, items))}
-    gaps = _find_gaps(items, families)
-    present = items if gaps is None else [v for v, gap in zip(items, gaps, strict=True) if not gap]
+    missing = _missing_items(items, families)
+    present = (
+        items
+        if missing is None
+        else [v for v, absent in zip(items, missing, strict=True) if not absent]
+    )
     found = {families[kind] for kind in set(map(type, present))}
     if "other" in found or "complex" in found:
-        _refuse_type(name, items, families)
+        _raise_type(name, items, families)
     if not found:
         return numbers(name, np.full(len(items), np.nan))
     if found == {"text"}:
-        return _text_values(name, items, gaps)
+        return _text_values(name, items, missing)
     if found == {"bool"}:
-        return Values(name, _codes(items, gaps, {False: 0, True: 1}), labels=(False, True))
+        return ColumnValues(name, _codes(items, missing, {False: 0, True: 1}), labels=(False, True))
     if found <= {"bool", "int", "float"}:
-        return _spread(name, _number_array(present, found), gaps)
+        return _fill(name, _number_array(present, found), missing)
     if found in ({"instant"}, {"duration"}):
-        return _spread(name, _time_array(name, present, found.pop()), gaps)
-    raise _mixture(name, present, families)
+        return _fill(name, _time_array(name, present, found.pop()), missing)
+    raise _mixed_error(name, present, families)
 
 
 def _family(kind: type) -> str:
-    if kind.__name__ in _GAP_TYPES:
-        return "gap"
+    if kind.__name__ in _MISSING_TYPES:
+        return "missing"
     return next((name for name, types in _FAMILIES if issubclass(kind, types)), "other")
 
 
-def _find_gaps(items: list[Any], families: dict[type, str]) -> Array | None:
-    never = {kind for kind, family in families.items() if family == "gap"}
+def _missing_items(items: list[Any], families: dict[type, str]) -> Array | None:
+    always = {kind for kind, family in families.items() if family == "missing"}
     maybe = {k for k, family in families.items() if family in ("float", "instant", "duration")}
-    if not never and not maybe:
+    if not always and not maybe:
         return None
-    gaps = (type(v) in never or (type(v) in maybe and v != v) for v in items)
-    mask = np.fromiter(gaps, bool, len(items))
+    missing = (type(v) in always or (type(v) in maybe and v != v) for v in items)
+    mask = np.fromiter(missing, bool, len(items))
     return mask if mask.any() else None
 
 
-def _refuse_type(name: str, items: list[Any], families: dict[type, str]) -> None:
+def _raise_type(name: str, items: list[Any], families: dict[type, str]) -> None:
     for row, value in enumerate(items):
         if families[type(value)] == "complex":
             raise ValueError(f"Complex data not supported: column {name!r}, row {row}: {value!r}.")
@@ -176,28 +189,32 @@ def _refuse_type(name: str, items: list[Any], families: dict[type, str]) -> None
             )
 
 
-def _mixture(name: str, present: list[Any], families: dict[type, str]) -> ValueError:
+def _mixed_error(name: str, present: list[Any], families: dict[type, str]) -> ValueError:
     firsts: dict[str, Any] = {}
     for value in present:
         firsts.setdefault(families[type(value)], value)
     shown = " and ".join(f"{family} ({value!r})" for family, value in firsts.items())
     return ValueError(
-        f"Column {name!r} mixes {shown} values. Give them one type, text for example, and None "
-        "where a value is missing."
+        f"Column {name!r} mixes {shown} values. Convert it to one type, text for example, with "
+        "None for missing values."
     )
 
 
-def _text_values(name: str, items: list[Any], gaps: Array | None) -> Values:
-    found = set(items) if gaps is None else {v for v, g in zip(items, gaps, strict=True) if not g}
+def _text_values(name: str, items: list[Any], missing: Array | None) -> ColumnValues:
+    found = (
+        set(items)
+        if missing is None
+        else {v for v, absent in zip(items, missing, strict=True) if not absent}
+    )
     labels = sorted(found)
-    places = {label: place for place, label in enumerate(labels)}
-    return Values(name, _codes(items, gaps, places), labels=plain_labels(labels, name))
+    index = {label: code for code, label in enumerate(labels)}
+    return ColumnValues(name, _codes(items, missing, index), labels=plain_labels(labels, name))
 
 
-def _codes(items: list[Any], gaps: Array | None, places: dict[Any, int]) -> Array:
-    if gaps is None:
-        return np.fromiter(map(places.__getitem__, items), np.int32, len(items))
-    found = (-1 if gap else places[v] for v, gap in zip(items, gaps.tolist(), strict=True))
+def _codes(items: list[Any], missing: Array | None, index: dict[Any, int]) -> Array:
+    if missing is None:
+        return np.fromiter(map(index.__getitem__, items), np.int32, len(items))
+    found = (-1 if absent else index[v] for v, absent in zip(items, missing.tolist(), strict=True))
     return np.fromiter(found, np.int32, len(items))
 
 
@@ -212,27 +229,27 @@ def _number_array(present: list[Any], found: set[str]) -> Array:
 
 
 def _time_array(name: str, present: list[Any], family: str) -> Array:
-    word = "datetime64" if family == "instant" else "timedelta64"
-    times = [_time(value, word) for value in present]
-    # Checked in days first: bringing days and nanoseconds to one unit may wrap.
-    check_reach(name, np.array([time.astype(f"{word}[D]") for time in times]))
+    unit = "datetime64" if family == "instant" else "timedelta64"
+    times = [_time(value, unit) for value in present]
+    # Checked in days first: conversion of days to nanoseconds may wrap.
+    check_time_range(name, np.array([time.astype(f"{unit}[D]") for time in times]))
     return np.array(times)
 
 
-def _time(value: Any, word: str) -> Any:
+def _time(value: Any, unit: str) -> Any:
     if isinstance(value, datetime) and value.tzinfo is not None:
         value = value.astimezone(UTC).replace(tzinfo=None)
-    # pandas' own instants and durations are finer than Python's microseconds.
-    exact = getattr(value, f"to_{word}", None)
-    return getattr(np, word)(value) if exact is None else exact()
+    # Times of pandas are finer than the microseconds of Python.
+    exact = getattr(value, f"to_{unit}", None)
+    return getattr(np, unit)(value) if exact is None else exact()
 
 
-def _spread(name: str, present: Array, gaps: Array | None) -> Values:
-    if gaps is None:
+def _fill(name: str, present: Array, missing: Array | None) -> ColumnValues:
+    if missing is None:
         return numbers(name, present)
     if present.dtype.kind in "mM":
-        full = np.full(len(gaps), np.array("NaT", present.dtype))
+        full = np.full(len(missing), np.array("NaT", present.dtype))
     else:
-        full = np.zeros(len(gaps), present.dtype)
-    full[~gaps] = present
-    return numbers(name, full, gaps)
+        full = np.zeros(len(missing), present.dtype)
+    full[~missing] = present
+    return numbers(name, full, missing)

@@ -1,4 +1,4 @@
-"""Level labels: plain Python values, compared by what they say, not by how it is stored."""
+"""Category labels: plain Python values, compared by value and not by dtype."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Label = str | int | float | bool
 
 
 def plain(label: Any) -> Label:
-    """The label as text, bool, int or float.
+    """Convert a label to str, bool, int or float.
 
-    A whole float becomes an int, since ``1`` and ``1.0`` are one level (a column of whole numbers
-    turns to floats as soon as it has a gap). An interval, a date, anything else becomes its text.
+    A whole float becomes an int, since ``1`` and ``1.0`` are one category (a column of integers
+    becomes float as soon as a value is missing). Intervals, dates and all others become text.
     """
     if isinstance(label, np.float32):
-        label = float(str(label))  # the shortest spelling: float32 0.1 is the level 0.1
+        label = float(str(label))  # the shortest spelling: float32 0.1 is the category 0.1
     elif isinstance(label, np.datetime64 | date) and getattr(label, "tzinfo", None) is None:
         return str(np.datetime_as_string(np.datetime64(label), unit="auto"))
     elif isinstance(label, np.generic) and not isinstance(label, np.timedelta64):
@@ -33,25 +33,25 @@ def plain(label: Any) -> Label:
 
 
 def plain_labels(labels: Iterable[Any], column: str) -> tuple[Label, ...]:
-    """Plain labels of one column, refused where two become one or text stands beside numbers."""
+    """Convert the labels of a column; raise ValueError for duplicates or mixed types."""
     found = tuple(labels)
-    if set(map(type, found)) != {str}:  # a million texts need no look at each
+    if set(map(type, found)) != {str}:  # fast for a million texts
         found = tuple(map(plain, found))
     if len({kind is str for kind in set(map(type, found))}) > 1:
         text = next(label for label in found if isinstance(label, str))
         number = next(label for label in found if not isinstance(label, str))
         raise ValueError(
             f"Column {column!r} mixes numbers and text: {number!r} and {text!r}, for example. "
-            "Make it all text, or all numbers with None for what is missing."
+            "Convert it to all text, or to all numbers with None for missing values."
         )
     if len(set(found)) < len(found):
-        twice = next(label for place, label in enumerate(found) if label in found[:place])
-        raise ValueError(f"Column {column!r} lists the level {twice!r} twice.")
+        repeated = next(label for j, label in enumerate(found) if label in found[:j])
+        raise ValueError(f"Column {column!r} lists the category {repeated!r} twice.")
     return found
 
 
-def spelled(text: Label) -> int | float | None:
-    """The number that a text spells (True and False count as 1 and 0), or None."""
+def parse_number(text: Label) -> int | float | None:
+    """Parse a label as a number (True and False are 1 and 0); None if it is not one."""
     if not isinstance(text, str):
         return text
     if text in ("True", "False"):
@@ -68,72 +68,72 @@ def spelled(text: Label) -> int | float | None:
         return number
 
 
-def find_levels(labels: Sequence[Label], levels: Sequence[Label], column: str) -> list[int]:
-    """The place of every label among the levels, -1 for a label that is none of them.
+def find_categories(labels: Sequence[Label], categories: Sequence[Label], column: str) -> list[int]:
+    """Return the index of each label among the categories, -1 for an unknown label.
 
-    Text and text, number and number are compared as they are, so that ``1``, ``1.0`` and ``True``
-    are one level. Where one side is text and the other numbers, the text is read as a number;
-    a column that cannot be read so is refused, as it can hardly be the column that was meant.
+    Labels of the same type are compared by value, so that ``1``, ``1.0`` and ``True`` are one
+    category. Where one side is text and the other numbers, the text is parsed as numbers; if that
+    is impossible, it is probably the wrong column and a ValueError is raised.
     """
-    if not labels or not levels or isinstance(labels[0], str) == isinstance(levels[0], str):
-        places = {level: place for place, level in enumerate(levels)}
-        return [places.get(label, -1) for label in labels]
-    if isinstance(levels[0], str):
-        return _find_spelled(labels, levels, column)
-    places = {level: place for place, level in enumerate(levels)}
-    numbers = [spelled(label) for label in labels]
+    if not labels or not categories or isinstance(labels[0], str) == isinstance(categories[0], str):
+        index = {category: code for code, category in enumerate(categories)}
+        return [index.get(label, -1) for label in labels]
+    if isinstance(categories[0], str):
+        return _find_numeric(labels, categories, column)
+    index = {category: code for code, category in enumerate(categories)}
+    numbers = [parse_number(label) for label in labels]
     if None in numbers:
         raise ValueError(
-            f"Column {column!r} has numbers as levels ({_few(levels)}), but holds the text "
-            f"{labels[numbers.index(None)]!r} now. Give the same labels as before."
+            f"Column {column!r} has numeric categories ({_first(categories)}), got the text "
+            f"{labels[numbers.index(None)]!r}. Use the same labels as before."
         )
-    return [places.get(number, -1) for number in numbers if number is not None]
+    return [index.get(number, -1) for number in numbers if number is not None]
 
 
-def _find_spelled(labels: Sequence[Label], levels: Sequence[Label], column: str) -> list[int]:
-    places: dict[int | float, int] = {}
-    for place, level in enumerate(levels):
-        number = spelled(level)
+def _find_numeric(labels: Sequence[Label], categories: Sequence[Label], column: str) -> list[int]:
+    index: dict[int | float, int] = {}
+    for code, category in enumerate(categories):
+        number = parse_number(category)
         if number is not None:
-            places.setdefault(number, place)
-    if not places:
+            index.setdefault(number, code)
+    if not index:
         raise ValueError(
-            f"Column {column!r} has text levels ({_few(levels)}), but holds numbers now "
-            f"({_few(labels)}). Give the labels, not their codes."
+            f"Column {column!r} has text categories ({_first(categories)}), got numbers "
+            f"({_first(labels)}). Use the labels, not their codes."
         )
-    return [places.get(label, -1) for label in labels if not isinstance(label, str)]
+    return [index.get(label, -1) for label in labels if not isinstance(label, str)]
 
 
-def _few(labels: Sequence[Label]) -> str:
+def _first(labels: Sequence[Label]) -> str:
     shown = ", ".join(repr(label) for label in labels[:3])
     return shown + (", ..." if len(labels) > 3 else "")
 
 
-# Beyond this a column names its rows rather than describes them, and its levels would not be small.
-MAX_LEVELS = 100_000
+#: A nominal column with more categories is taken for an identifier.
+MAX_CATEGORIES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """A set of labels that merges with others, or the finding that they are too many.
+class CategorySet:
+    """A set of labels that can be merged, up to `MAX_CATEGORIES`.
 
-    Once ``overfull`` it holds no labels and swallows whatever is merged into it, so that the result
-    does not depend on the order of merging.
+    A set with ``too_many`` labels is empty and stays so in every merge: the result does not depend
+    on the order of merging.
     """
 
-    words: frozenset[Any] = frozenset()
-    overfull: bool = False
+    labels: frozenset[Any] = frozenset()
+    too_many: bool = False
 
     @classmethod
-    def of(cls, words: Iterable[Any]) -> Vocabulary:
-        """The vocabulary of some labels, equal or not."""
-        found = frozenset(words)
-        return cls(overfull=True) if len(found) > MAX_LEVELS else cls(found)
+    def of(cls, labels: Iterable[Any]) -> CategorySet:
+        """Make the set of some labels."""
+        found = frozenset(labels)
+        return cls(too_many=True) if len(found) > MAX_CATEGORIES else cls(found)
 
-    def merge(self, other: Vocabulary) -> Vocabulary:
-        """The labels of both."""
-        if self.overfull or other.overfull:
-            return Vocabulary(overfull=True)
-        if other.words <= self.words:
+    def merge(self, other: CategorySet) -> CategorySet:
+        """Return the union of both sets."""
+        if self.too_many or other.too_many:
+            return CategorySet(too_many=True)
+        if other.labels <= self.labels:
             return self
-        return Vocabulary.of(self.words | other.words)
+        return CategorySet.of(self.labels | other.labels)

@@ -1,4 +1,4 @@
-"""A source of rows that need not fit memory: partitions that can be loaded, again and again."""
+"""Sources of rows that need not fit into memory: partitions that are loaded on demand."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from ceiba.data.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The rows of one partition: attributes, and the target and weight where they were named.
+    """The rows of one partition: attributes, and target and weight where there are some.
 
-    Target and weight are what the user or the file gave: `Target.of` and ``checked_weight`` take
-    the next step.
+    Target and weight are raw values: `Target.of` and ``checked_weight`` validate them.
     """
 
     table: Table
@@ -24,52 +23,30 @@ class Chunk:
 
 
 class Partition(Protocol):
-    """A descriptor that loads its rows whenever asked: small, picklable, free of data."""
+    """A small, picklable descriptor without data, which loads its rows on demand."""
 
     @property
     def name(self) -> str:
-        """What an error message calls it, as ``part-3.parquet, row group 7``."""
+        """Name in error messages, such as ``part-3.parquet, row group 7``."""
         ...
 
     def load(self) -> Chunk:
-        """Read the rows. Two calls give equal rows."""
+        """Read the rows. Two calls return equal rows."""
         ...
 
 
 class Source(Protocol):
-    """Partitions and the one schema (kinds, merged levels) that all of them are read with.
+    """Partitions that share one schema (kinds, merged categories).
 
-    One whose chunks carry a target has its name as ``target``.
+    A source whose chunks have a target has its name as ``target``.
     """
 
     @property
     def schema(self) -> Schema:
-        """Schema of the attributes: neither target nor weight."""
+        """Schema of the attributes, without target and weight."""
         ...
 
     @property
     def partitions(self) -> Sequence[Partition]:
         """The partitions, in row order."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class InMemory:
-    """Rows that are in memory already, as a source and its own single partition."""
-
-    chunk: Chunk
-    name: str = "in memory"
-
-    @property
-    def schema(self) -> Schema:
-        """Schema of the table."""
-        return self.chunk.table.schema
-
-    @property
-    def partitions(self) -> Sequence[Partition]:
-        """Itself."""
-        return (self,)
-
-    def load(self) -> Chunk:
-        """The rows, not copied."""
-        return self.chunk

@@ -1,4 +1,4 @@
-"""A table: columns of numbers and levels, with gaps, made from any container people hold."""
+"""Tables: columns of numbers and categories with missing values, made from any container."""
 
 from __future__ import annotations
 
@@ -10,17 +10,24 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.arrays import array_columns, check_dimensions, number_block
+from ceiba.data.arrays import array_columns, check_dimensions, check_size, number_block
 from ceiba.data.categories import plain
-from ceiba.data.column import Values, Wish, fit_to, learn, numbers
-from ceiba.data.frames import check_size, open_container, read_columns
+from ceiba.data.column import (
+    ColumnValues,
+    KindRequest,
+    convert_column,
+    infer_column,
+    numbers,
+)
+from ceiba.data.frames import open_container, read_columns
 from ceiba.data.schema import Column, Kind, Schema
 
+# Limits of the representation: columns, rows and characters per text.
 _COLUMNS, _ROWS, _WIDTH = 12, 5, 40
 
 
 def describe(table: Table) -> str:
-    """Size of the table, then a line a column: name, kind, type or levels, first values."""
+    """Describe a table: its size, then name, kind, dtype or categories and values per column."""
     n, d = table.n_rows, len(table.schema)
     head = f"Table of {n} row{'s' * (n != 1)} × {d} column{'s' * (d != 1)}"
     cells = [_cells(table, j) for j in range(min(d, _COLUMNS))]
@@ -35,19 +42,21 @@ def describe(table: Table) -> str:
 
 def _cells(table: Table, j: int) -> list[str]:
     column = table.schema[j]
-    what = column.dtype if column.kind is Kind.NUMERIC else _short(str(column.levels))
+    is_numeric = column.kind is Kind.NUMERIC
+    values = column.dtype if is_numeric else _short(str(column.categories))
     first = table.column(j)[:_ROWS]
-    gaps = table.gaps(j)
+    missing = table.missing_mask(j)
     texts = [
-        "?" if gaps is not None and gaps[i] else _text(first[i], column) for i in range(len(first))
+        "?" if missing is not None and missing[i] else _text(first[i], column)
+        for i in range(len(first))
     ]
     end = ", ..." if table.n_rows > _ROWS else ""
-    return [_short(column.name), str(column.kind), what, ", ".join(texts) + end]
+    return [_short(column.name), str(column.kind), values, ", ".join(texts) + end]
 
 
 def _text(value: Any, column: Column) -> str:
     if column.kind is not Kind.NUMERIC:
-        return _short(str(column.levels[value]))
+        return _short(str(column.categories[value]))
     if column.temporal:
         return str(plain(np.array(value).view(column.dtype)[()]))
     return str(value)
@@ -57,33 +66,33 @@ def _short(text: str) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
 
 
-# Fewer rows than this may well have a different label each and still be no identifiers.
-_IDENTIFIER_ROWS = 20
+# Fewer rows than this may all have different labels without being identifiers.
+_MIN_IDENTIFIER_ROWS = 20
 
 
 class IdentifierWarning(UserWarning):
-    """A nominal column has a different label in every row, as an identifier has."""
+    """A nominal column has a different label in every row, like an identifier."""
 
 
 class Table:
-    """Rows and columns with a schema: numbers, nominal and ordinal levels, gaps.
+    """Rows and columns with a schema: numbers, nominal and ordinal categories, missing values.
 
-    Tables are made by `Table.of` (any container) or `Table.from_columns` (ready columns) and are
-    not changed afterwards. They share memory with what they were made from where they can.
+    Make a table by `Table.of` (any container) or `Table.from_columns` (arrays of numbers and
+    codes). Tables are immutable, and share memory with the container where possible.
 
     Examples
     --------
     >>> from ceiba.data import Table
-    >>> table = Table.of([{"colour": "red", "size": 1.5}, {"colour": None, "size": 2.0}])
+    >>> table = Table.of([{"color": "red", "size": 1.5}, {"color": None, "size": 2.0}])
     >>> table
     Table of 2 rows × 2 columns
-      colour  nominal  ('red',)  red, ?
-      size    numeric  float64   1.5, 2.0
-    >>> table.column(0), table.gaps(0)
+      color  nominal  ('red',)  red, ?
+      size   numeric  float64   1.5, 2.0
+    >>> table.column(0), table.missing_mask(0)
     (array([ 0, -1], dtype=int32), array([False,  True]))
     """
 
-    __slots__ = ("_block", "_columns", "_gaps", "n_rows", "schema")
+    __slots__ = ("_block", "_columns", "_missing", "n_rows", "schema")
 
     schema: Schema
     n_rows: int
@@ -94,14 +103,14 @@ class Table:
         n_rows: int,
         block: Array | None = None,
         columns: tuple[Array, ...] = (),
-        gaps: Mapping[int, Array] | None = None,
+        missing: Mapping[int, Array] | None = None,
     ) -> None:
         self.schema = schema
         self.n_rows = n_rows
-        # Either one 2-D block of numbers without gap masks, or a tuple of columns.
+        # Either one 2-D block of numbers without missing masks, or a tuple of columns.
         self._block = block
         self._columns = columns
-        self._gaps = gaps or {}
+        self._missing = missing or {}
 
     @classmethod
     def of(
@@ -110,9 +119,9 @@ class Table:
         schema: Schema | None = None,
         *,
         kinds: Mapping[str, str | Sequence[Any]] | None = None,
-        who: str = "this model",
+        expected_by: str = "this model",
     ) -> Table:
-        """Make a table of any container, learning its schema or following a given one.
+        """Make a table of any container, with an inferred or a given schema.
 
         Parameters
         ----------
@@ -120,14 +129,14 @@ class Table:
             A 2-D NumPy array, a pandas, polars or pyarrow frame, a list of dictionaries or of
             rows. Float arrays are taken as they are, without a copy.
         schema : Schema, optional
-            Follow this schema: columns by name (by place where either side has no names), levels
-            by label. A level that it does not know is a gap. Numbers keep their own type where the
-            schema's would lose something.
+            Convert to this schema: columns by name (by position if either side has no names),
+            categories by label. An unknown category becomes missing. Numbers keep their own dtype
+            if the conversion would not be exact.
         kinds : mapping, optional
-            Kinds that differ from what the container says: ``{"zip": "nominal"}``, or the levels
-            of an ordinal column in order, ``{"size": ["S", "M", "L"]}``. Only without ``schema``.
-        who : str
-            Who expects the schema, for error messages.
+            Kinds that differ from the inferred ones: ``{"zip": "nominal"}``, or the categories of
+            an ordinal column in order, ``{"size": ["S", "M", "L"]}``. Only without ``schema``.
+        expected_by : str
+            Name of the model that expects the schema, for error messages.
 
         Returns
         -------
@@ -135,11 +144,11 @@ class Table:
 
         Notes
         -----
-        Numbers, dates and durations are numeric; text, truth values and categories are nominal,
-        ordered categories ordinal. The levels of a categorical are its declared categories, used
-        or not (a polars Categorical declares none: those found). Text is a label even where it
-        spells a number, until ``kinds`` or ``schema`` says that the column is numeric. An array
-        of truth values is numeric, 0 and 1. None, NaN, NaT and null are gaps.
+        Numbers, dates and durations are numeric; text, bools and categoricals are nominal, ordered
+        categoricals ordinal. The categories of a categorical are all declared ones, used or not (a
+        polars Categorical declares none: those found). Text is a label even if it is a number,
+        unless ``kinds`` or ``schema`` makes the column numeric. An array of bools is numeric, 0 and
+        1. None, NaN, NaT and null are missing values.
 
         Examples
         --------
@@ -148,152 +157,169 @@ class Table:
         ['x0', 'x1']
         """
         if kinds and schema is not None:
-            raise ValueError("Give either kinds, to learn a schema, or a schema to follow.")
+            raise ValueError("kinds and schema must not be given together: a schema has all kinds.")
         if isinstance(X, Table):
-            return X._again(schema, kinds or {}, who)
+            return X._convert(schema, kinds or {}, expected_by)
         if type(X) is not np.ndarray:
             X = open_container(X)
         if type(X) is np.ndarray and X.dtype.kind in "fiub" and not kinds:
-            return cls._of_block(X, schema, who)
+            return cls._of_block(X, schema, expected_by)
         ordered = schema.names if schema is not None and schema.named else ()
         columns, named = read_columns(X, ordered)
         if schema is None:
-            return cls._learn(columns, named, kinds or {})
-        return cls._follow(columns, named, schema, who)
+            return cls._infer(columns, named, kinds or {})
+        return cls._with_schema(columns, named, schema, expected_by)
 
     @classmethod
     def from_columns(
         cls,
         columns: Sequence[Array],
         schema: Schema,
-        gaps: Mapping[int, Array] | None = None,
+        missing: Mapping[int, Array] | None = None,
     ) -> Table:
-        """Make a table of ready columns.
+        """Make a table of arrays of numbers and category codes.
 
         Parameters
         ----------
         columns : sequence of 1-D arrays
-            Numbers in the type that the schema says; whole-number codes, -1 for a gap, where it
-            says nominal or ordinal. Floats say NaN and datetime64 says NaT for a gap.
+            Numbers of the dtype of the schema; integer codes of nominal and ordinal columns, -1
+            for a missing value. Missing floats are NaN, missing times NaT.
         schema : Schema
-        gaps : mapping from column number to mask, optional
-            Gaps of integer and time columns.
+        missing : mapping from column index to mask, optional
+            Missing values of integer and time columns.
 
         Examples
         --------
         >>> import numpy as np
         >>> from ceiba.data import Column, Kind, Schema
-        >>> schema = Schema((Column("colour", Kind.NOMINAL, ("blue", "red"), "codes"),))
+        >>> schema = Schema((Column("color", Kind.NOMINAL, ("blue", "red"), "codes"),))
         >>> Table.from_columns([np.array([1, -1, 0])], schema).column(0)
         array([ 1, -1,  0], dtype=int32)
         """
         if len(columns) != len(schema) or not columns:
-            raise ValueError(f"Got {len(columns)} columns for a schema of {len(schema)}.")
-        masks = gaps or {}
-        ready = [
-            _ready(np.asarray(array), column, masks.get(j))
+            raise ValueError(
+                f"columns must have as many arrays as the schema has columns ({len(schema)}), got "
+                f"{len(columns)}."
+            )
+        masks = missing or {}
+        checked = [
+            _checked(np.asarray(array), column, masks.get(j))
             for j, (array, column) in enumerate(zip(columns, schema, strict=True))
         ]
-        heights = [len(values.array) for values in ready]
-        if min(heights) != max(heights):
-            raise ValueError(f"Columns differ in length: from {min(heights)} to {max(heights)}.")
-        return cls._gather(list(zip(schema, ready, strict=True)), schema.named)
+        lengths = [len(values.array) for values in checked]
+        if min(lengths) != max(lengths):
+            raise ValueError(f"columns must have one length, got {min(lengths)} to {max(lengths)}.")
+        return cls._build(list(zip(schema, checked, strict=True)), schema.named)
 
     @classmethod
-    def _of_block(cls, X: Array, schema: Schema | None, who: str) -> Table:
+    def _of_block(cls, X: Array, schema: Schema | None, expected_by: str) -> Table:
         check_dimensions(X)
         n, d = X.shape
         check_size(n, d)
         block, dtype = number_block(X)
         if schema is None:
             return cls(Schema.numeric(d, dtype), n, block)
-        schema.check_width(d, who)
-        wanted = {column.dtype for column in schema}
-        if wanted == {"float64"} and dtype != "float64":
+        schema.check_width(d, expected_by)
+        dtypes = {column.dtype for column in schema}
+        if dtypes == {"float64"} and dtype != "float64":
             block, dtype = block.astype(np.float64), "float64"
-        if wanted == {dtype}:
+        if dtypes == {dtype}:
             return cls(schema, n, block)
-        if wanted == {"float32"} and dtype == "float64":
-            # Rounding would lose something: the block stays as it is.
+        if dtypes == {"float32"} and dtype == "float64":
+            # Not converted, which would round.
             names = schema.names if schema.named else None
             return cls(Schema.numeric(d, dtype, names), n, block)
-        return cls._follow(array_columns(block), False, schema, who)
+        return cls._with_schema(array_columns(block), False, schema, expected_by)
 
     @classmethod
-    def _follow(cls, columns: list[Values], named: bool, schema: Schema, who: str) -> Table:
+    def _with_schema(
+        cls, columns: list[ColumnValues], named: bool, schema: Schema, expected_by: str
+    ) -> Table:
         if named and schema.named:
             schema.check_names([values.name for values in columns])
-        schema.check_width(len(columns), who)
-        pairs = [fit_to(values, column) for values, column in zip(columns, schema, strict=True)]
-        return cls._gather(pairs, schema.named)
+        schema.check_width(len(columns), expected_by)
+        pairs = [
+            convert_column(values, column) for values, column in zip(columns, schema, strict=True)
+        ]
+        return cls._build(pairs, schema.named)
 
-    def _again(self, schema: Schema | None, kinds: Mapping[str, Wish], who: str) -> Table:
+    def _convert(
+        self, schema: Schema | None, kinds: Mapping[str, KindRequest], expected_by: str
+    ) -> Table:
         if not kinds and (schema is None or schema == self.schema):
             return self
         if schema is not None and self._block is not None:
             if self.schema.named and schema.named:
                 schema.check_names(self.schema.names)
-            return self._of_block(self._block, schema, who)
+            return self._of_block(self._block, schema, expected_by)
         columns = [self._values(j) for j in range(len(self.schema))]
         if schema is None:
-            return self._learn(columns, self.schema.named, kinds)
-        return self._follow(columns, self.schema.named, schema, who)
+            return self._infer(columns, self.schema.named, kinds)
+        return self._with_schema(columns, self.schema.named, schema, expected_by)
 
     @classmethod
-    def _learn(cls, columns: list[Values], named: bool, kinds: Mapping[str, Wish]) -> Table:
+    def _infer(
+        cls, columns: list[ColumnValues], named: bool, kinds: Mapping[str, KindRequest]
+    ) -> Table:
         names = [values.name for values in columns]
         unknown = [name for name in kinds if name not in names]
         if unknown:
-            raise ValueError(f"No column is called {unknown[0]!r}; the columns are {names!r}.")
-        pairs = [learn(values, kinds.get(values.name)) for values in columns]
+            raise ValueError(
+                f"kinds must have names of columns, got {unknown[0]!r}; the columns are {names!r}."
+            )
+        pairs = [infer_column(values, kinds.get(values.name)) for values in columns]
         for column, values in pairs:
             if column.name not in kinds:
                 _warn_identifier(column, values)
-        return cls._gather(pairs, named)
+        return cls._build(pairs, named)
 
     @classmethod
-    def _gather(cls, pairs: Sequence[tuple[Column, Values]], named: bool) -> Table:
+    def _build(cls, pairs: Sequence[tuple[Column, ColumnValues]], named: bool) -> Table:
         schema = Schema(tuple(column for column, _ in pairs), named)
         arrays = tuple(values.array for _, values in pairs)
-        gaps = {j: values.gaps for j, (_, values) in enumerate(pairs) if values.gaps is not None}
-        return cls(schema, len(arrays[0]), None, arrays, gaps)
+        missing = {
+            j: values.missing for j, (_, values) in enumerate(pairs) if values.missing is not None
+        }
+        return cls(schema, len(arrays[0]), None, arrays, missing)
 
     def __len__(self) -> int:
         return self.n_rows
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Numbers of rows and columns."""
         return self.n_rows, len(self.schema)
 
     def __getitem__(self, rows: Any) -> Table:
-        """Rows by number, mask or slice, so that scikit-learn's splitters can cut a table."""
-        if isinstance(rows, tuple):  # scikit-learn asks for table[rows, ...]
+        """Select rows by index, mask or slice, as the splitters of scikit-learn do."""
+        if isinstance(rows, tuple):  # scikit-learn uses table[rows, ...]
             rows, *rest = rows
             if rest not in ([Ellipsis], [slice(None)]):
-                raise TypeError("A table is cut by rows; its columns are read by table.column(j).")
+                raise TypeError(
+                    "A table is indexed by rows only: use table.column(j) for a column."
+                )
         return self.take([rows] if isinstance(rows, int | np.integer) else rows)
 
     @property
     def matrix(self) -> Array | None:
-        """The 2-D float array that the table was made from, the same memory; None for others."""
+        """The 2-D float array that the table was made from, without a copy; else None."""
         block = self._block
         return block if block is not None and block.dtype.kind == "f" else None
 
     @property
     def block(self) -> Array | None:
-        """The 2-D array of any number type that the table was made from; None for others."""
+        """The 2-D array of any numeric dtype that the table was made from; else None."""
         return self._block
 
     def column(self, j: int) -> Array:
-        """Column ``j``: numbers in the type its schema says (times as int64), or int32 codes.
+        """Return column ``j``: numbers of its dtype (times as int64), or int32 codes.
 
-        A gap is NaN in a float column, -1 in codes, and 0 under the mask of `gaps` elsewhere.
+        A missing value is NaN in a float column, -1 in codes, and 0 with `missing_mask` elsewhere.
         """
         return self._columns[j] if self._block is None else self._block[:, j]
 
-    def gaps(self, j: int) -> Array | None:
-        """Mask of the missing places of column ``j``, or None where there are none."""
+    def missing_mask(self, j: int) -> Array | None:
+        """Return the mask of the missing values of column ``j``, or None if there are none."""
         array = self.column(j)
         mask: Array | None
         if array.dtype.kind == "f":
@@ -301,104 +327,148 @@ class Table:
         elif self.schema[j].kind is not Kind.NUMERIC:
             mask = array < 0
         else:
-            mask = self._gaps.get(j)
+            mask = self._missing.get(j)
         return mask if mask is not None and mask.any() else None
 
     def take(self, rows: Any) -> Table:
-        """The table of some rows: numbers of rows, a mask or a slice."""
+        """Select rows by indices, a mask or a slice."""
         if self._block is not None:
             part = self._block[rows]
             return Table(self.schema, len(part), part)
         columns = tuple(column[rows] for column in self._columns)
-        gaps = {j: mask[rows] for j, mask in self._gaps.items()}
-        return Table(self.schema, len(columns[0]), None, columns, gaps)
+        missing = {j: mask[rows] for j, mask in self._missing.items()}
+        return Table(self.schema, len(columns[0]), None, columns, missing)
 
     def head(self, n: int = 5) -> Table:
-        """The first ``n`` rows."""
+        """Return the first ``n`` rows."""
         return self.take(slice(n))
 
+    def to_pandas(self) -> Any:
+        """Convert to a pandas DataFrame; requires pandas.
+
+        Nominal columns become categoricals, ordinal ones ordered categoricals, integers with
+        missing values nullable integers.
+
+        Examples
+        --------
+        >>> Table.of([{"color": "red", "size": 1.5}]).to_pandas()
+          color  size
+        0   red   1.5
+        """
+        pandas = _import_pandas()
+        names = self.schema.names
+        return pandas.DataFrame({name: _series(self, j, pandas) for j, name in enumerate(names)})
+
     def check_finite(self) -> None:
-        """Refuse infinity, naming its row and column. NaN is a gap and allowed."""
-        if self._block is not None and _surely_finite(self._block):
+        """Raise ValueError for infinity, with its row and column. NaN is a missing value."""
+        if self._block is not None and _is_finite(self._block):
             return
         for j, column in enumerate(self.schema):
             array = self.column(j)
-            if not _surely_finite(array) and (bad := np.isinf(array)).any():
+            if not _is_finite(array) and (bad := np.isinf(array)).any():
                 raise ValueError(
                     f"X contains infinity: row {int(np.argmax(bad))}, column {column.name!r}. "
-                    "Correct it, or give NaN where the value is missing."
+                    "Correct it, or use NaN for a missing value."
                 )
 
-    def _values(self, j: int) -> Values:
+    def _values(self, j: int) -> ColumnValues:
         column = self.schema[j]
-        return Values(
+        return ColumnValues(
             column.name,
             self.column(j),
             column.dtype,
-            self._gaps.get(j),
-            column.levels,
+            self._missing.get(j),
+            column.categories,
             declared=column.kind is Kind.ORDINAL,
             ordered=column.kind is Kind.ORDINAL,
         )
 
     def __repr__(self) -> str:
-        pass
-
         return describe(self)
 
 
-def _surely_finite(array: Array) -> bool:
-    # A sum is finite only where all its parts are, and needs no memory.
+def _import_pandas() -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError(
+            'Conversion to a DataFrame requires pandas: pip install "ceiba[files]".'
+        ) from None
+    return pandas
+
+
+def _series(table: Table, j: int, pandas: Any) -> Any:
+    column, array, missing = table.schema[j], table.column(j), table.missing_mask(j)
+    if column.kind is not Kind.NUMERIC:
+        categories, ordered = list(column.categories), column.kind is Kind.ORDINAL
+        return pandas.Categorical.from_codes(array, categories=categories, ordered=ordered)
+    if column.temporal:
+        times = array.view(column.dtype)
+        return times if missing is None else np.where(missing, times.dtype.type("NaT"), times)
+    if missing is None or array.dtype.kind == "f":
+        return array
+    return pandas.arrays.IntegerArray(array, missing)
+
+
+def _is_finite(array: Array) -> bool:
+    # The sum is finite only if all terms are, and needs no memory; an overflow is checked again.
     if array.dtype.kind != "f":
         return True
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(array.sum()))
 
 
-def _warn_identifier(column: Column, values: Values) -> None:
-    if column.kind is not Kind.NOMINAL or not isinstance(next(iter(column.levels), None), str):
+def _warn_identifier(column: Column, values: ColumnValues) -> None:
+    if column.kind is not Kind.NOMINAL or not isinstance(next(iter(column.categories), None), str):
         return
     codes = values.array[values.array >= 0]
-    if _IDENTIFIER_ROWS < len(codes) <= len(column.levels) and np.bincount(codes).max() == 1:
+    if (
+        _MIN_IDENTIFIER_ROWS < len(codes) <= len(column.categories)
+        and np.bincount(codes).max() == 1
+    ):
         warnings.warn(
-            f"Column {column.name!r} has a different label in every row, as an identifier has: "
-            f"nothing can be learnt from it. Leave it out, or declare what it is, "
+            f"Column {column.name!r} has a different label in every row, like an identifier, and "
+            "cannot be learned from. Leave it out, or declare it: "
             f"Table.of(X, kinds={{{column.name!r}: 'nominal'}}).",
             IdentifierWarning,
             stacklevel=4,
         )
 
 
-def _ready(array: Array, column: Column, gaps: Array | None) -> Values:
-    """Check one ready column against its schema."""
+def _checked(array: Array, column: Column, missing: Array | None) -> ColumnValues:
+    """Check an array against its column of the schema."""
     if array.ndim != 1:
-        raise ValueError(f"Column {column.name!r} has {array.ndim} dimensions, not one.")
-    if gaps is not None and gaps.shape != array.shape:
-        raise ValueError(f"Column {column.name!r} has {len(array)} rows, its gaps {len(gaps)}.")
+        raise ValueError(f"Column {column.name!r} must have one dimension, got {array.ndim}.")
+    if missing is not None and missing.shape != array.shape:
+        raise ValueError(
+            f"The missing mask of column {column.name!r} must have {len(array)} rows, got "
+            f"{len(missing)}."
+        )
     if column.kind is not Kind.NUMERIC:
-        return _ready_codes(array, column, gaps)
+        return _checked_codes(array, column, missing)
     if array.dtype.kind in "mM":
-        values = numbers(column.name, array, gaps)
+        values = numbers(column.name, array, missing)
     elif column.temporal and array.dtype == np.int64:
-        values = replace(numbers(column.name, array, gaps), dtype=column.dtype)
+        values = replace(numbers(column.name, array, missing), dtype=column.dtype)
     elif not column.temporal and np.can_cast(array.dtype, column.dtype):
-        values = numbers(column.name, array.astype(column.dtype, copy=False), gaps)
+        values = numbers(column.name, array.astype(column.dtype, copy=False), missing)
     else:
         values = None
     if values is None or values.dtype != column.dtype:
-        raise ValueError(f"Column {column.name!r} is {column.dtype}, but its array {array.dtype}.")
+        raise ValueError(
+            f"Column {column.name!r} must have dtype {column.dtype}, got {array.dtype}."
+        )
     return values
 
 
-def _ready_codes(array: Array, column: Column, gaps: Array | None) -> Values:
+def _checked_codes(array: Array, column: Column, missing: Array | None) -> ColumnValues:
     if array.dtype.kind not in "iu":
-        raise ValueError(f"Column {column.name!r} needs whole-number codes, not {array.dtype}.")
-    if len(array) and not (array.min() >= -1 and array.max() < len(column.levels)):
+        raise ValueError(f"Column {column.name!r} must have integer codes, got {array.dtype}.")
+    if len(array) and not (array.min() >= -1 and array.max() < len(column.categories)):
         raise ValueError(
-            f"Column {column.name!r} has {len(column.levels)} levels, but codes from "
-            f"{array.min()} to {array.max()}: they must lie in -1 (a gap) to "
-            f"{len(column.levels) - 1}."
+            f"Column {column.name!r} must have codes in [-1, {len(column.categories) - 1}], got "
+            f"{array.min()} to {array.max()}."
         )
     codes = array.astype(np.int32, copy=False)
-    codes = codes if gaps is None else np.where(gaps, np.int32(-1), codes)
-    return Values(column.name, codes, labels=column.levels)
+    codes = codes if missing is None else np.where(missing, np.int32(-1), codes)
+    return ColumnValues(column.name, codes, labels=column.categories)

@@ -1,4 +1,4 @@
-"""What a learner is to predict: classes as codes, or numbers."""
+"""Targets: class indices, or numbers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.arrays import array_columns, object_values
-from ceiba.data.column import Values, missing, to_levels, to_numbers
+from ceiba.data.column import ColumnValues, missing_mask, to_categories, to_numbers
 from ceiba.data.schema import TEMPORAL
 
 Task = Literal["classification", "regression"]
 
-# From so many rows on whole numbers are told apart by a table instead of by sorting, where they lie
-# close enough together: 3 ms instead of 19 for half a million rows; for 150 rows sorting is faster.
-_MANY = 1024
+# From this number of rows on, integers in a small range are encoded by a lookup table instead of by
+# sorting: 3 ms instead of 19 for half a million rows; for 150 rows sorting is faster.
+_MIN_LOOKUP_ROWS = 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,10 +27,10 @@ class Target:
     Parameters
     ----------
     values : ndarray
-        For classification the place of every row's class in ``classes`` (int32), for regression
-        the numbers (float64).
+        For classification the class index of every row (int32), for regression the numbers
+        (float64).
     classes : ndarray or None
-        The classes, sorted, in the type in which they were given; None for regression.
+        The sorted classes, in their original dtype; None for regression.
 
     Examples
     --------
@@ -44,99 +44,99 @@ class Target:
 
     @classmethod
     def of(cls, y: Any, n_rows: int, *, task: Task = "classification") -> Target:
-        """Check a target and bring it to codes or floats.
+        """Validate a target and convert it to class indices or floats.
 
         Parameters
         ----------
         y : array, series, frame of one column or list of length ``n_rows``
-            Text, whole numbers, truth values or categories for classification (classes are
-            those that occur); numbers for regression. No gaps.
+            Text, integers, bools or categories for classification (the classes are those that
+            occur); numbers for regression. Missing values are not allowed.
         n_rows : int
-            Rows of the table that it belongs to.
+            Number of rows of X.
         task : "classification" or "regression"
         """
         if task not in ("classification", "regression"):
-            raise ValueError(f"Unknown task {task!r}: 'classification' or 'regression'.")
+            raise ValueError(f"task must be 'classification' or 'regression', got {task!r}.")
         if type(y) is np.ndarray and y.ndim == 1:
             plain = _plain_classes(y) if task == "classification" else _plain_numbers(y)
             if plain is not None:
                 _check_length(len(y), n_rows)
                 return plain
-        values, form = _read(y)
+        values, dtype = _read(y)
         _check_length(len(values.array), n_rows)
-        _refuse_gaps(values)
-        return _classes(values, form) if task == "classification" else _numbers(values)
+        _check_values(values)
+        return _classes(values, dtype) if task == "classification" else _numbers(values)
 
     def take(self, rows: Array) -> Target:
-        """The target of some rows, given by their numbers; classes are those that they have."""
+        """Select rows by index; only the classes that occur are kept."""
         values = self.values[rows]
         if self.classes is None:
             return Target(values)
-        seen = np.bincount(values, minlength=len(self.classes)) > 0
-        if seen.all():
+        occurs = np.bincount(values, minlength=len(self.classes)) > 0
+        if occurs.all():
             return Target(values, self.classes)
-        classes = self.classes[seen]
+        classes = self.classes[occurs]
         if classes.dtype.kind == "U":
-            # As wide as those that are left ask for: so they are where others never were.
+            # No wider than needed, as if the other classes had never occurred.
             classes = np.array(classes.tolist(), dtype="U")
-        return Target((np.cumsum(seen, dtype=np.int32) - 1)[values], classes)
+        return Target((np.cumsum(occurs, dtype=np.int32) - 1)[values], classes)
 
 
-def unite_classes(mine: Array, theirs: Array) -> Array:
-    """The classes of two parts of a target, sorted, in a type that holds both.
+def merge_classes(left: Array, right: Array) -> Array:
+    """Merge the sorted classes of two parts of a target, in a common dtype.
 
     Examples
     --------
-    >>> unite_classes(np.array(["no", "yes"]), np.array(["maybe"]))
+    >>> merge_classes(np.array(["no", "yes"]), np.array(["maybe"]))
     array(['maybe', 'no', 'yes'], dtype='<U5')
     """
-    if not len(mine) and not len(theirs) and mine.dtype.kind == theirs.dtype.kind:
-        return np.concatenate([mine, theirs])  # nobody's, in the wider type
-    if not len(mine) or not len(theirs):
-        return mine if len(mine) else theirs
-    if mine.dtype == theirs.dtype and np.array_equal(mine, theirs):
-        return mine
-    _check_comparable(mine, theirs)
-    return np.unique(np.concatenate([mine, theirs]))
+    if not len(left) and not len(right) and left.dtype.kind == right.dtype.kind:
+        return np.concatenate([left, right])  # empty, in the wider dtype
+    if not len(left) or not len(right):
+        return left if len(left) else right
+    if left.dtype == right.dtype and np.array_equal(left, right):
+        return left
+    _check_comparable(left, right)
+    return np.unique(np.concatenate([left, right]))
 
 
-def class_places(mine: Array, classes: Array) -> Array:
-    """The place of each of some classes among all; one that is not there is refused.
+def class_indices(labels: Array, classes: Array) -> Array:
+    """Return the index of each label among the sorted classes; raise for an unknown label.
 
     Examples
     --------
-    >>> class_places(np.array([2, 7]), np.array([1, 2, 5, 7]))
+    >>> class_indices(np.array([2, 7]), np.array([1, 2, 5, 7]))
     array([1, 3], dtype=int32)
     """
-    if not len(mine):
+    if not len(labels):
         return np.empty(0, np.int32)
     if len(classes):
-        _check_comparable(mine, classes)
-    places = np.searchsorted(classes, mine).astype(np.int32)
-    known = places < len(classes)
-    known[known] = classes[places[known]] == mine[known]
+        _check_comparable(labels, classes)
+    indices = np.searchsorted(classes, labels).astype(np.int32)
+    known = indices < len(classes)
+    known[known] = classes[indices[known]] == labels[known]
     if not known.all():
-        absent = mine[int(np.argmin(known))]
+        absent = labels[int(np.argmin(known))]
         raise ValueError(
-            f"y holds the class {_shown(absent)}, which is not among the classes known: "
+            f"y contains the unknown class {_shown(absent)}; the classes are "
             f"{', '.join(map(_shown, classes[:8]))}{', ...' if len(classes) > 8 else ''}."
         )
-    return places
+    return indices
 
 
-def _check_comparable(mine: Array, theirs: Array) -> None:
-    """Refuse text beside numbers, and numbers that no common type can hold."""
-    if isinstance(mine[0], str) != isinstance(theirs[0], str):
+def _check_comparable(left: Array, right: Array) -> None:
+    """Raise ValueError for text beside numbers, and numbers without a common exact dtype."""
+    if isinstance(left[0], str) != isinstance(right[0], str):
         raise ValueError(
-            f"y holds {_shown(mine[0])} in one part and {_shown(theirs[0])} in another: give the "
-            "classes one type, all text or all numbers."
+            f"y must have one type, all text or all numbers, got {_shown(left[0])} in one part and "
+            f"{_shown(right[0])} in another."
         )
-    wide = np.result_type(mine, theirs)
-    for part in (mine, theirs):
+    wide = np.result_type(left, right)
+    for part in (left, right):
         if wide.kind == "f" and part.astype(wide).tolist() != part.tolist():
             raise ValueError(
-                f"y holds {mine.dtype} in one part and {theirs.dtype} in another, and no number "
-                "type holds both without rounding: convert it to one type with astype."
+                f"y has dtype {left.dtype} in one part and {right.dtype} in another, which have no "
+                "common dtype without rounding: convert it with astype."
             )
 
 
@@ -144,23 +144,23 @@ def _shown(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
-def _check_length(have: int, n_rows: int) -> None:
-    if have != n_rows:
+def _check_length(length: int, n_rows: int) -> None:
+    if length != n_rows:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: "
-            f"{n_rows} rows in X, {have} in y."
+            f"{n_rows} rows in X, {length} in y."
         )
 
 
 def _plain_classes(y: Array) -> Target | None:
-    """The classes of an array of text or whole numbers; None where it needs a closer look."""
+    """Encode an array of text or integers; None if the general path is needed."""
     kind = y.dtype.kind
     if kind == "U":
         return _text_classes(y)
     if kind in "iub":
         return _whole_classes(y, y)
     if kind == "f":
-        with np.errstate(invalid="ignore"):  # NaN and infinity become some number, unlike them
+        with np.errstate(invalid="ignore"):  # NaN and infinity become another number
             whole = y.astype(np.int64)
         return _whole_classes(whole, y) if (whole == y).all() else None
     return None
@@ -169,77 +169,81 @@ def _plain_classes(y: Array) -> Target | None:
 def _text_classes(y: Array) -> Target:
     items = y.tolist()
     used = sorted(set(items))
-    places = {label: place for place, label in enumerate(used)}
-    codes = np.fromiter(map(places.__getitem__, items), np.int32, len(items))
+    index = {label: code for code, label in enumerate(used)}
+    codes = np.fromiter(map(index.__getitem__, items), np.int32, len(items))
     return Target(codes, np.array(used, dtype="U"))
 
 
 def _whole_classes(whole: Array, y: Array) -> Target:
-    """The classes of whole numbers, in the type that ``y`` has them in."""
-    if len(whole) >= _MANY and (span := int(whole.max()) - int(whole.min())) < len(whole):
-        classes, codes = _told_by_table(whole, span)
+    """Encode whole numbers; the classes have the dtype of ``y``."""
+    has_many_rows = len(whole) >= _MIN_LOOKUP_ROWS
+    span = int(whole.max()) - int(whole.min()) if has_many_rows else 0
+    if has_many_rows and span < len(whole):
+        classes, codes = _unique_by_lookup(whole, span)
     else:
         classes, codes = np.unique(whole, return_inverse=True)
     return Target(codes.astype(np.int32), classes.astype(y.dtype.newbyteorder("=")))
 
 
-def _told_by_table(whole: Array, span: int) -> tuple[Array, Array]:
-    """`numpy.unique` with inverse, of whole numbers that lie within ``span`` of the least."""
+def _unique_by_lookup(whole: Array, span: int) -> tuple[Array, Array]:
+    """Compute `numpy.unique` with inverse of integers within ``span`` of the minimum."""
     wide = np.uint64 if whole.dtype == np.uint64 else np.int64  # 8-bit differences would wrap
-    least = wide(whole.min())
-    places = (whole.astype(wide, copy=False) - least).astype(np.intp, copy=False)
-    found = np.flatnonzero(np.bincount(places))
-    classes = found.astype(wide) + least
+    minimum = wide(whole.min())
+    offsets = (whole.astype(wide, copy=False) - minimum).astype(np.intp, copy=False)
+    found = np.flatnonzero(np.bincount(offsets))
+    classes = found.astype(wide) + minimum
     if len(found) > span:
-        return classes, places
+        return classes, offsets
     table = np.zeros(span + 1, np.int32)
     table[found] = np.arange(len(found))
-    return classes, table[places]
+    return classes, table[offsets]
 
 
 def _plain_numbers(y: Array) -> Target | None:
-    """The numbers of a plain array; None where it holds others, or some are not finite."""
+    """Convert a numeric array; None if it is not numeric or not finite."""
     if y.dtype.kind not in "fiub":
         return None
     values = np.ascontiguousarray(y, dtype=np.float64)
     return Target(values) if np.isfinite(values).all() else None
 
 
-def _read(y: Any) -> tuple[Values, str | None]:
-    """The target's values, and the NumPy type that its classes are to have, if it says one."""
+def _read(y: Any) -> tuple[ColumnValues, str | None]:
+    """Read the values of a target, and the dtype of its classes if it has one."""
     if y is None:
         raise ValueError("This learner requires y to be passed, but the target y is None.")
     if hasattr(y, "tocsr"):
-        raise TypeError("A sparse target is not supported: give a dense array, y.toarray().")
+        raise TypeError(
+            "A sparse target is not supported: convert it to a dense array, y.toarray()."
+        )
     if isinstance(y, list | tuple):
         if not any(isinstance(item, list | tuple | np.ndarray) for item in y):
-            # Not through NumPy, which makes text of numbers beside text.
-            return _with_text_form(object_values("y", list(y)))
+            # Not by NumPy, which converts numbers beside text to text.
+            return _with_text_dtype(object_values("y", list(y)))
         y = np.array(y)
     if not isinstance(y, np.ndarray):
         series = _read_series(y)
         if series is not None:
-            return _with_text_form(series)
+            return _with_text_dtype(series)
         y = np.asarray(y)
     return _read_array(y)
 
 
-def _with_text_form(values: Values) -> tuple[Values, str | None]:
-    """Text of a list, a frame or a file is NumPy's own text: one type, wherever it comes from."""
+def _with_text_dtype(values: ColumnValues) -> tuple[ColumnValues, str | None]:
+    """Text of a list, a frame or a file has the dtype of NumPy text."""
     return values, "U" if isinstance(next(iter(values.labels), None), str) else None
 
 
-def _read_array(y: Array) -> tuple[Values, str | None]:
+def _read_array(y: Array) -> tuple[ColumnValues, str | None]:
     if y.ndim == 2 and y.shape[1] == 1:
         _warn_column()
     elif y.ndim != 1:
-        _refuse_shape(y.shape)
+        _raise_shape(y.shape)
     kind = y.dtype.kind
-    form = "U" if kind == "U" else y.dtype.name if kind in "fiub" else None
-    return array_columns(y.reshape(-1, 1))[0].renamed("y"), form
+    dtype = "U" if kind == "U" else y.dtype.name if kind in "fiub" else None
+    return array_columns(y.reshape(-1, 1))[0].renamed("y"), dtype
 
 
-def _read_series(y: Any) -> Values | None:
+def _read_series(y: Any) -> ColumnValues | None:
     import narwhals as nw
 
     from ceiba.data.frames import series_values
@@ -247,7 +251,7 @@ def _read_series(y: Any) -> Values | None:
     native = nw.from_native(y, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame):
         if native.shape[1] != 1:
-            _refuse_shape(native.shape)
+            _raise_shape(native.shape)
         _warn_column()
         native = next(native.iter_columns())
     return series_values("y", native) if isinstance(native, nw.Series) else None
@@ -257,58 +261,58 @@ def _warn_column() -> None:
     from sklearn.exceptions import DataConversionWarning
 
     warnings.warn(
-        "A column-vector y was passed when a 1d array was expected: give y.ravel().",
+        "A column-vector y was passed when a 1d array was expected: use y.ravel().",
         DataConversionWarning,
         stacklevel=5,
     )
 
 
-def _refuse_shape(shape: tuple[int, ...]) -> NoReturn:
+def _raise_shape(shape: tuple[int, ...]) -> NoReturn:
     raise ValueError(
-        f"y should be a 1d array, got an array of shape {shape} instead. Several targets at once "
-        "are not supported: fit one model for each."
+        f"y should be a 1d array, got an array of shape {shape} instead. Multiple targets are not "
+        "supported: fit one model for each."
     )
 
 
-def _refuse_gaps(values: Values) -> None:
-    gaps = missing(values)
-    if gaps.any():
+def _check_values(values: ColumnValues) -> None:
+    missing = missing_mask(values)
+    if missing.any():
         raise ValueError(
-            f"Input y contains NaN or None: row {int(np.argmax(gaps))}. Leave out the rows "
-            "without a target."
+            f"Input y contains NaN or None: row {int(np.argmax(missing))}. Remove the rows without "
+            "a target."
         )
     if values.array.dtype.kind == "f" and not np.isfinite(values.array).all():
         row = int(np.argmin(np.isfinite(values.array)))
         raise ValueError(f"Input y contains infinity: row {row}.")
 
 
-def _classes(values: Values, form: str | None) -> Target:
+def _classes(values: ColumnValues, dtype: str | None) -> Target:
     if values.numeric and values.dtype not in TEMPORAL:
-        _refuse_continuous(values.array)
-        # Of -0.0 and 0.0, which are one class, always the latter.
+        _check_discrete(values.array)
+        # -0.0 and 0.0 are one class, 0.0.
         array = values.array + 0.0 if values.array.dtype.kind == "f" else values.array
         classes, codes = np.unique(array, return_inverse=True)
-        return Target(codes.astype(np.int32), classes if form is None else classes.astype(form))
-    levels = to_levels(values)
-    # Only the classes that occur: a category that no row has cannot be learnt.
-    used = sorted({levels.labels[code] for code in np.unique(levels.array)})
-    places = {label: place for place, label in enumerate(used)}
-    table = np.array([places.get(label, -1) for label in levels.labels], np.int32)
+        return Target(codes.astype(np.int32), classes if dtype is None else classes.astype(dtype))
+    categories = to_categories(values)
+    # Only the classes that occur: an unused category cannot be learned.
+    used = sorted({categories.labels[code] for code in np.unique(categories.array)})
+    index = {label: code for code, label in enumerate(used)}
+    table = np.array([index.get(label, -1) for label in categories.labels], np.int32)
     text = isinstance(used[0], str)
-    return Target(table[levels.array], np.array(used, dtype=form or object if text else None))
+    return Target(table[categories.array], np.array(used, dtype=dtype or object if text else None))
 
 
-def _refuse_continuous(array: Array) -> None:
+def _check_discrete(array: Array) -> None:
     if array.dtype.kind != "f" or (whole := array % 1 == 0).all():
         return
     row = int(np.argmin(whole))
     raise ValueError(
-        f"Unknown label type: continuous. y holds {array[row]} in row {row}, and a class is text "
-        "or a whole number: for numbers use a regressor."
+        f"Unknown label type: continuous. Classes must be text or whole numbers, got {array[row]} "
+        f"in row {row}: use a regressor for numbers."
     )
 
 
-def _numbers(values: Values) -> Target:
+def _numbers(values: ColumnValues) -> Target:
     if values.dtype in TEMPORAL:
-        raise ValueError("y holds times: give them as numbers, of days or seconds for example.")
+        raise ValueError("y must be numeric, got times: convert them to days or seconds.")
     return Target(to_numbers(values).array.astype(np.float64))

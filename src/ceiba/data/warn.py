@@ -1,4 +1,4 @@
-"""Warnings that point at the user's own line."""
+"""Warnings that refer to the user's line."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _OWN = __name__.partition(".")[0]
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn, naming the line outside Ceiba that led here, however deep inside it happened."""
-    level, frame = 1, sys._getframe(1)
+    """Warn at the innermost line outside Ceiba, however deep the call."""
+    n_frames, frame = 1, sys._getframe(1)
     while frame.f_back is not None and _is_own(frame.f_globals.get("__name__", "")):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level + 1)
+        n_frames, frame = n_frames + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=n_frames + 1)
 
 
 def _is_own(module: str) -> bool:

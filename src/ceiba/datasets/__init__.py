@@ -1,7 +1,7 @@
-"""Tables to learn with, by name: textbook, synthetic, bundled, scikit-learn's, and external ones.
+"""Tables by name: textbook, synthetic, bundled, of scikit-learn, and external ones.
 
-`names` lists them and `load` gives one as a `Dataset`: attributes, target, schema, a description
-and whom to cite.
+`names` lists them and `load` returns one as a `Dataset`: attributes, target, schema, a description
+and a citation.
 
 Examples
 --------
@@ -15,7 +15,7 @@ Examples
 
 from __future__ import annotations
 
-from ceiba.datasets.catalogue import load, names
+from ceiba.datasets.catalog import load, names
 from ceiba.datasets.dataset import Dataset
 from ceiba.datasets.external import DatasetNotFoundError
 

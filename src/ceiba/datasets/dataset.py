@@ -1,14 +1,57 @@
-"""A loaded table: attributes, target, and what is known about them."""
+"""Datasets: a loaded table with its target, and the catalog entry that it is loaded from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
+from ceiba._typing import Array
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
-from ceiba.datasets.entry import Task
+
+
+class Task(StrEnum):
+    """Type of the target: a class or a number."""
+
+    CLASSIFICATION = "classification"
+    REGRESSION = "regression"
+
+
+class Origin(StrEnum):
+    """Where the rows of a table come from."""
+
+    TEXTBOOK = "textbook"
+    SYNTHETIC = "synthetic"
+    BUNDLED = "bundled"
+    SKLEARN = "scikit-learn"
+    EXTERNAL = "external"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedTable:
+    """Attributes, target and, for some tables, names of the rows."""
+
+    table: Table
+    target: Array
+    row_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CatalogEntry:
+    """A table of the catalog.
+
+    ``load`` takes no arguments, except for a synthetic table: ``load(seed, n_rows)``.
+    """
+
+    name: str
+    origin: Origin
+    task: Task
+    target: str
+    description: str
+    citation: str
+    load: Callable[..., LoadedTable]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -21,18 +64,18 @@ class Dataset:
         The name it was loaded by.
     task : {"classification", "regression"}
     X : ndarray of float64, Table or pandas.DataFrame
-        The attributes. A DataFrame if asked for; else an array where every column is numeric (a
-        gap is NaN), and a `ceiba.data.Table`, which every learner takes, where one is not: an
-        array would lose kinds and levels.
+        The attributes: a DataFrame with ``as_frame=True``; otherwise an array if all columns are
+        numeric (missing values are NaN), else a `ceiba.data.Table`, which every learner accepts
+        and which keeps kinds and categories.
     y : ndarray or pandas.Series
-        The target: class labels (text, or integers where every label is a whole number), or
-        float64 for regression. It has no gaps.
+        The target, without missing values: class labels (text, or integers where every label is a
+        whole number), or float64 for regression.
     table : Table
         The attributes as a Table, whatever X is.
     target_name : str
     description : str
     citation : str
-        Whom to cite when results are published.
+        The publication to cite with results.
     row_names : tuple of str
         A name for each row (an animal, a car) where the table has them; else empty.
 
@@ -44,7 +87,7 @@ class Dataset:
     <Dataset contact_lenses: 24 rows, 4 attributes, classification of recommendation>
     >>> lenses.feature_names
     ['age', 'prescription', 'astigmatism', 'tear_rate']
-    >>> lenses.schema[0].levels
+    >>> lenses.schema[0].categories
     ('pre-presbyopic', 'presbyopic', 'young')
     """
 
@@ -59,7 +102,7 @@ class Dataset:
     row_names: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Any]:
-        """Give X, then y."""
+        """Iterate over X and y."""
         return iter((self.X, self.y))
 
     def __repr__(self) -> str:
@@ -68,7 +111,7 @@ class Dataset:
 
     @property
     def schema(self) -> Schema:
-        """Names, kinds and levels of the attributes."""
+        """Names, kinds and categories of the attributes."""
         return self.table.schema
 
     @property

@@ -1,4 +1,4 @@
-"""The small tables that scikit-learn carries, with their class names as labels."""
+"""The small tables of scikit-learn, with their class names as labels."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
-from ceiba.datasets.entry import Entry, Rows, Source, Task
+from ceiba.datasets.dataset import CatalogEntry, LoadedTable, Origin, Task
 
 
-def _make(loader: str, *, classes: bool) -> Rows:
+def _load(loader: str, *, classes: bool) -> LoadedTable:
     # Imported here: scikit-learn's datasets package takes longer to import than to read.
     from sklearn import datasets
 
@@ -19,14 +19,14 @@ def _make(loader: str, *, classes: bool) -> Rows:
     names = [str(name) for name in bunch.feature_names]
     table = Table.of(np.ascontiguousarray(bunch.data), Schema.numeric(len(names), names=names))
     target = np.asarray(bunch.target_names)[bunch.target] if classes else bunch.target
-    return Rows(table, target)
+    return LoadedTable(table, target)
 
 
 def _entry(
     name: str, loader: str, task: Task, target: str, description: str, citation: str
-) -> Entry:
-    make = partial(_make, loader, classes=task is Task.CLASSIFICATION)
-    return Entry(name, Source.SKLEARN, task, target, description, citation, make)
+) -> CatalogEntry:
+    load = partial(_load, loader, classes=task is Task.CLASSIFICATION)
+    return CatalogEntry(name, Origin.SKLEARN, task, target, description, citation, load)
 
 
 ENTRIES = (
@@ -36,8 +36,8 @@ ENTRIES = (
         Task.CLASSIFICATION,
         "species",
         "Lengths and widths of the sepals and petals of 150 irises, 50 of each of three species. "
-        "One species stands apart and two overlap a little: good for a first scatter plot, tree or "
-        "clustering that can be judged by eye.",
+        "One species is separate and two overlap a little: good for a first scatter plot, tree or "
+        "clustering that can be checked by eye.",
         "Fisher, R. A. (1936). The use of multiple measurements in taxonomic problems. Annals of "
         "Eugenics 7, 179-188; UCI Machine Learning Repository (Iris), doi:10.24432/C56C76",
     ),
@@ -48,7 +48,7 @@ ENTRIES = (
         "cultivar",
         "Thirteen chemical measurements of 178 Italian wines from three cultivars. The columns "
         "have very different scales (proline in the hundreds, hue near one): good for showing "
-        "what standardising does to distances and clusters.",
+        "what standardizing does to distances and clusters.",
         "Aeberhard, S. & Forina, M. (1992). Wine. UCI Machine Learning Repository. "
         "doi:10.24432/C5PC7J",
     ),
@@ -58,8 +58,8 @@ ENTRIES = (
         Task.CLASSIFICATION,
         "diagnosis",
         "Thirty measurements of the cell nuclei in images of 569 breast masses, malignant or "
-        "benign. Many columns say nearly the same (radius, perimeter, area): good for naive "
-        "Bayes and its broken assumption, and for errors of unequal cost.",
+        "benign. Many columns are nearly redundant (radius, perimeter, area): good for naive "
+        "Bayes and its violated assumption, and for errors of unequal cost.",
         "Wolberg, W., Mangasarian, O., Street, N. & Street, W. (1993). Breast Cancer Wisconsin "
         "(Diagnostic). UCI Machine Learning Repository. doi:10.24432/C5DW2B",
     ),
@@ -68,8 +68,8 @@ ENTRIES = (
         "load_digits",
         Task.CLASSIFICATION,
         "digit",
-        "1797 handwritten digits as images of 8 by 8 pixels with grey values 0 to 16. Good for "
-        "nearest neighbours, forests and clusters whose centres can be looked at as pictures.",
+        "1797 handwritten digits as images of 8 by 8 pixels with gray values 0 to 16. Good for "
+        "nearest neighbors, forests and clusters whose centers can be shown as images.",
         "Alpaydin, E. & Kaynak, C. (1998). Optical Recognition of Handwritten Digits. UCI Machine "
         "Learning Repository. doi:10.24432/C50P49",
     ),
@@ -78,9 +78,9 @@ ENTRIES = (
         "load_diabetes",
         Task.REGRESSION,
         "progression",
-        "Ten measurements of 442 diabetes patients, centred and scaled as scikit-learn gives them, "
-        "and how far the disease went in a year. The signal is weak and the noise strong: good for "
-        "overfitting, pruning and honest error estimates in regression.",
+        "Ten measurements of 442 diabetes patients, centered and scaled as scikit-learn gives "
+        "them, and how far the disease went in a year. The signal is weak and the noise strong: "
+        "good for overfitting, pruning and honest error estimates in regression.",
         "Efron, B., Hastie, T., Johnstone, I. & Tibshirani, R. (2004). Least angle regression. "
         "Annals of Statistics 32, 407-499. doi:10.1214/009053604000000067",
     ),

@@ -1,7 +1,7 @@
-"""Tables drawn at random from a known rule, so that what a learner finds can be checked.
+"""Random tables with a known rule, against which a learner can be checked.
 
 Every table has a seed and any number of rows. The generator is NumPy's `RandomState`, whose
-stream NumPy keeps frozen: a seed gives the same table in every classroom and every release.
+stream NumPy keeps frozen: a seed gives the same table in every release.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
-from ceiba.datasets.entry import Entry, Rows, Source, Task
+from ceiba.datasets.dataset import CatalogEntry, LoadedTable, Origin, Task
 
 Draws = np.random.RandomState
 
 
-def _corral(draws: Draws, n_rows: int) -> Rows:
+def _corral(draws: Draws, n_rows: int) -> LoadedTable:
     bits = draws.randint(0, 2, size=(n_rows, 5))
     a0, a1, b0, b1, _ = bits.T
     target = (a0 & a1) | (b0 & b1)
@@ -27,16 +27,16 @@ def _corral(draws: Draws, n_rows: int) -> Rows:
     correlated[wrong] ^= 1
     names = ("a0", "a1", "b0", "b1", "irrelevant", "correlated")
     schema = Schema(tuple(Column(name, Kind.NOMINAL, (0, 1), "codes") for name in names))
-    return Rows(Table.from_columns([*bits.T, correlated], schema), target)
+    return LoadedTable(Table.from_columns([*bits.T, correlated], schema), target)
 
 
-def _three_groups(draws: Draws, n_rows: int) -> Rows:
-    centres = np.array([[-2.0, 0.0], [2.0, 0.0], [0.0, 3.0]])
+def _three_groups(draws: Draws, n_rows: int) -> LoadedTable:
+    centers = np.array([[-2.0, 0.0], [2.0, 0.0], [0.0, 3.0]])
     target = draws.permutation(np.arange(n_rows) % 3)
-    return _plane(centres[target] + 0.7 * draws.standard_normal((n_rows, 2)), target)
+    return _plane(centers[target] + 0.7 * draws.standard_normal((n_rows, 2)), target)
 
 
-def _two_moons(draws: Draws, n_rows: int) -> Rows:
+def _two_moons(draws: Draws, n_rows: int) -> LoadedTable:
     target = draws.permutation(np.arange(n_rows) % 2)
     angle = np.pi * draws.random_sample(n_rows)
     upper = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -45,39 +45,43 @@ def _two_moons(draws: Draws, n_rows: int) -> Rows:
     return _plane(points + 0.1 * draws.standard_normal((n_rows, 2)), target)
 
 
-def _xor(draws: Draws, n_rows: int) -> Rows:
+def _xor(draws: Draws, n_rows: int) -> LoadedTable:
     points = draws.uniform(-1, 1, size=(n_rows, 2))
     return _plane(points, (points[:, 0] > 0) ^ (points[:, 1] > 0))
 
 
-def _linear_boundary(draws: Draws, n_rows: int) -> Rows:
+def _linear_boundary(draws: Draws, n_rows: int) -> LoadedTable:
     points = draws.random_sample((n_rows, 2))
     return _plane(points, points[:, 0] + points[:, 1] > 1)
 
 
-def _nonlinear_boundary(draws: Draws, n_rows: int) -> Rows:
+def _nonlinear_boundary(draws: Draws, n_rows: int) -> LoadedTable:
     points = draws.random_sample((n_rows, 2))
     x1, x2 = points.T
     return _plane(points, x2 * (1 + np.exp(-25 * (x1 - 0.5))) > 1)
 
 
-def _plane(points: Array, target: Array) -> Rows:
-    return Rows(Table.of(points, Schema.numeric(2, names=("x1", "x2"))), target.astype(np.int64))
+def _plane(points: Array, target: Array) -> LoadedTable:
+    return LoadedTable(
+        Table.of(points, Schema.numeric(2, names=("x1", "x2"))), target.astype(np.int64)
+    )
 
 
 def _entry(
     name: str,
-    draw: Callable[[Draws, int], Rows],
+    draw: Callable[[Draws, int], LoadedTable],
     size: int,
     description: str,
     citation: str,
     *,
     target: str = "class",
-) -> Entry:
-    def make(seed: int = 0, n_rows: int = size) -> Rows:
+) -> CatalogEntry:
+    def load(seed: int = 0, n_rows: int = size) -> LoadedTable:
         return draw(Draws(seed), n_rows)
 
-    return Entry(name, Source.SYNTHETIC, Task.CLASSIFICATION, target, description, citation, make)
+    return CatalogEntry(
+        name, Origin.SYNTHETIC, Task.CLASSIFICATION, target, description, citation, load
+    )
 
 
 _OWN = "Drawn by Ceiba; no citation is needed."
@@ -88,9 +92,9 @@ ENTRIES = (
         _corral,
         128,
         "Six bits; the class is (a0 and a1) or (b0 and b1). One further bit is irrelevant and one "
-        "agrees with the class in three rows of four, so that a greedy tree takes the bait at its "
-        "root. Good for the limits of greedy search and for choosing attributes. 128 rows unless "
-        "n_rows says otherwise.",
+        "agrees with the class in three rows of four, so that a greedy tree splits on it at its "
+        "root. Good for the limits of greedy search and for choosing attributes. 128 rows by "
+        "default.",
         "John, G. H., Kohavi, R. & Pfleger, K. (1994). Irrelevant features and the subset "
         "selection problem. Machine Learning: Proceedings of the Eleventh International "
         "Conference, 121-129. Morgan Kaufmann.",
@@ -99,10 +103,10 @@ ENTRIES = (
         "three_groups",
         _three_groups,
         300,
-        "Three round normal groups of equal size in the plane, centred at (-2, 0), (2, 0) and "
+        "Three round normal groups of equal size in the plane, centered at (-2, 0), (2, 0) and "
         "(0, 3) with standard deviation 0.7. The first table for k-means and mixtures: the right "
-        "number of groups is known and a bad start can still be seen to go wrong. 300 rows unless "
-        "n_rows says otherwise.",
+        "number of groups is known, and a bad initialization still fails visibly. 300 rows by "
+        "default.",
         _OWN,
         target="group",
     ),
@@ -110,9 +114,9 @@ ENTRIES = (
         "two_moons",
         _two_moons,
         200,
-        "Two half circles that reach into each other, with normal noise of standard deviation 0.1. "
-        "Neighbours and trees separate them, k-means and one straight line do not. 200 rows unless "
-        "n_rows says otherwise.",
+        "Two half circles that reach into each other, with normal noise of standard deviation "
+        "0.1. Nearest neighbors and trees separate them, k-means and one straight line do not. "
+        "200 rows by default.",
         _OWN,
         target="moon",
     ),
@@ -121,8 +125,8 @@ ENTRIES = (
         _xor,
         200,
         "Points of the square from -1 to 1, in class 1 where exactly one coordinate is positive. "
-        "Neither column alone tells anything about the class: good for showing where naive Bayes, "
-        "a linear rule and a greedy first split fail. 200 rows unless n_rows says otherwise.",
+        "Neither column alone is related to the class: good for showing where naive Bayes, "
+        "a linear rule and a greedy first split fail. 200 rows by default.",
         _OWN,
     ),
     _entry(
@@ -130,8 +134,8 @@ ENTRIES = (
         _linear_boundary,
         100,
         "Points of the unit square, in class 1 where x1 + x2 > 1. The boundary is a slanted line, "
-        "which a tree can only build as a staircase; pair it with nonlinear_boundary. 100 rows "
-        "unless n_rows says otherwise.",
+        "which a tree can only build as a staircase; pair it with nonlinear_boundary. 100 rows by "
+        "default.",
         _OWN,
     ),
     _entry(
@@ -140,8 +144,7 @@ ENTRIES = (
         100,
         "Points of the unit square, in class 1 where x2 (1 + exp(-25 (x1 - 0.5))) > 1: above a "
         "steep S-shaped curve, close to a step at x1 = 0.5, where a tree is at home and one "
-        "straight line is not. Pair it with linear_boundary. 100 rows unless n_rows says "
-        "otherwise.",
+        "straight line is not. Pair it with linear_boundary. 100 rows by default.",
         _OWN,
     ),
 )

@@ -1,9 +1,10 @@
-"""A table written as comma-separated text, read with declared kinds: no column is guessed."""
+"""Tables of comma-separated text with declared kinds, parsed without optional packages."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+import io
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,37 +12,33 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.io.csv_file import read_csv
-from ceiba.data.io.dialect import Style
-from ceiba.data.io.errors import ReadError
-from ceiba.data.io.text_file import BOM
+from ceiba.data.column import ColumnValues
+from ceiba.data.io.errors import InvalidValueError, ReadError
+from ceiba.data.io.files import BOM, check_utf8
+from ceiba.data.io.types import InferredType, TextColumn
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
-from ceiba.datasets.entry import Rows, Task
-
-# Only an empty field is a gap: "?" or "NA" in such a text is a mistake and must not pass.
-_STYLE = Style(delimiter=",", header=True, missing=("",))
+from ceiba.datasets.dataset import LoadedTable, Task
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """What the columns of a text table are.
+class ColumnKinds:
+    """Declared kinds of the columns of a text table.
 
     Parameters
     ----------
     target : str
-        The column to predict. Rows in which it is missing are left out.
+        The target column. Rows in which it is missing are left out.
     task : Task
-        Decides whether the target is read as labels or as numbers.
+        Whether the target is read as labels or as numbers.
     nominal, numeric : tuple of str
         Columns of that kind.
     ordinal : mapping of str to tuple
-        Ordinal columns with their levels, lowest first.
-    rest : Kind or None
-        Kind of the columns that are named nowhere else, numeric or nominal; None if there must
-        be no such column.
+        Ordinal columns with their categories, lowest first.
+    others : Kind or None
+        Kind of all other columns, numeric or nominal; None if there must be none.
     row_names : str, optional
-        A column that names the rows and is no attribute.
+        A column with the names of the rows, which is not an attribute.
     """
 
     target: str
@@ -49,85 +46,96 @@ class Columns:
     nominal: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
     ordinal: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    rest: Kind | None = Kind.NUMERIC
+    others: Kind | None = Kind.NUMERIC
     row_names: str | None = None
 
-    def named(self) -> list[str]:
-        """Every column that is spoken of."""
-        apart = [self.target] if self.row_names is None else [self.target, self.row_names]
-        return [*self.nominal, *self.numeric, *self.ordinal, *apart]
+    def declared(self) -> list[str]:
+        """Names of all declared columns."""
+        more = [self.target] if self.row_names is None else [self.target, self.row_names]
+        return [*self.nominal, *self.numeric, *self.ordinal, *more]
 
-    def kind(self, name: str) -> str | Sequence[Any] | None:
-        """Kind of the column ``name`` (levels if it is ordinal); None if it must not be there."""
+    def column(self, name: str, texts: Sequence[str]) -> Column | None:
+        """Return the column ``name`` with these distinct texts; None if it is unexpected."""
         if name in self.ordinal:
-            return self.ordinal[name]
+            return Column(name, Kind.ORDINAL, self.ordinal[name], "codes")
+        kind = self.others
         if name == self.target:
-            return Kind.NUMERIC if self.task is Task.REGRESSION else Kind.NOMINAL
-        if name in self.nominal or name == self.row_names:
-            return Kind.NOMINAL
-        return Kind.NUMERIC if name in self.numeric else self.rest
+            kind = Kind.NUMERIC if self.task is Task.REGRESSION else Kind.NOMINAL
+        elif name in self.nominal or name == self.row_names:
+            kind = Kind.NOMINAL
+        elif name in self.numeric:
+            kind = Kind.NUMERIC
+        # Whole numbers are float64 too, so that a numeric table is one float64 array.
+        return None if kind is None else InferredType(text=True).column(name, str(kind), texts)
 
 
-def read_rows(raw: bytes, columns: Columns, where: Path) -> Rows:
-    """Read text whose first line is the header; ``where`` is what an error message calls it."""
-    table = read_csv(raw, where, _STYLE, "utf-8", None, _kinds(raw, columns, where))
-    places = {name: place for place, name in enumerate(table.schema.names)}
-    without = table.gaps(places[columns.target])
-    table = table if without is None else table.take(~without)
-    target = _cells(table, places.pop(columns.target))
-    names = () if columns.row_names is None else _cells(table, places.pop(columns.row_names))
-    return Rows(_attributes(table, places.values()), target, tuple(map(str, names)))
+def read_text_table(raw: bytes, kinds: ColumnKinds, path: Path) -> LoadedTable:
+    """Parse text whose first line is the header; ``path`` is its name in error messages.
+
+    Only an empty field is a missing value: ``?`` or ``NA`` is not expected in such a text.
+    """
+    names, rows, lines = _split(raw, path)
+    _check_names(names, kinds, path)
+    target = names.index(kinds.target)
+    kept = [index for index, row in enumerate(rows) if row[target]]
+    columns: dict[str, tuple[Column, ColumnValues]] = {}
+    for j, name in enumerate(names):
+        texts = TextColumn.of([rows[index][j] or None for index in kept])
+        column = kinds.column(name, texts.texts)
+        assert column is not None
+        try:
+            columns[name] = column, texts.values(column)
+        except InvalidValueError as error:
+            line = lines[kept[error.row]]
+            raise ReadError.at(path, error.problem, line=line, column=name) from None
+    y = _labels(*columns.pop(kinds.target))
+    row_names = () if kinds.row_names is None else _labels(*columns.pop(kinds.row_names))
+    return LoadedTable(_table(list(columns.values())), y, tuple(map(str, row_names)))
 
 
-def _kinds(raw: bytes, columns: Columns, where: Path) -> dict[str, str | Sequence[Any]]:
-    first = raw.split(b"\n", 1)[0].removeprefix(BOM).decode("utf-8", "replace")
-    header = next(csv.reader([first.rstrip("\r")]), [])
-    found = {name: columns.kind(name) for name in header}
-    kinds = {name: kind for name, kind in found.items() if kind is not None}
-    absent = [name for name in columns.named() if name not in header]
-    strange = [name for name in header if name not in kinds]
-    if absent or strange:
-        problem = "is missing" if absent else "does not belong there"
-        raise ReadError.at(
-            where,
-            f"the column {(absent or strange)[0]!r} {problem}; the header has {', '.join(header)}.",
-        )
-    return kinds
+def _split(raw: bytes, path: Path) -> tuple[list[str], list[list[str]], list[int]]:
+    """Return the header, the rows and the line of each row."""
+    check_utf8(raw, path)
+    text = raw.removeprefix(BOM).decode("utf-8")
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows, lines = [], []
+    try:
+        for fields in reader:
+            if fields:
+                rows.append([text.strip() for text in fields])
+                lines.append(reader.line_num - sum(text.count("\n") for text in fields))
+    except csv.Error as error:
+        raise ReadError.at(path, f"{error}.", line=reader.line_num) from None
+    if len(rows) < 2:
+        raise ReadError.at(path, "the file must have a header and at least one row.")
+    header = rows[0]
+    for row, line in zip(rows, lines, strict=True):
+        if len(row) != len(header):
+            problem = f"the record has {len(row)} fields, but the header has {len(header)}."
+            raise ReadError.at(path, problem, line=line)
+    return header, rows[1:], lines[1:]
 
 
-def _cells(table: Table, place: int) -> Array:
-    column = table.schema[place]
+def _check_names(names: Sequence[str], kinds: ColumnKinds, path: Path) -> None:
+    header = f"the header has {', '.join(names)}"
+    for name in kinds.declared():
+        if name not in names:
+            raise ReadError.at(path, f"column {name!r} is absent; {header}.")
+    for name in names:
+        if kinds.column(name, ()) is None:
+            raise ReadError.at(path, f"column {name!r} is unexpected; {header}.")
+
+
+def _labels(column: Column, values: ColumnValues) -> Array:
     if column.kind is Kind.NUMERIC:
-        return table.column(place).astype(np.float64)
-    labels: Array = np.array(column.levels)[table.column(place)]
+        return values.array
+    labels: Array = np.array(column.categories)[values.array]
     return labels
 
 
-def _attributes(table: Table, places: Iterable[int]) -> Table:
-    columns, arrays = [], []
-    for place in places:
-        column, array = table.schema[place], table.column(place)
-        if column.kind is Kind.NUMERIC:
-            # Whole numbers as floats too, so that a numeric table is one float64 array.
-            column, array = Column(column.name, Kind.NUMERIC), array.astype(np.float64)
-            gaps = table.gaps(place)
-            if gaps is not None:
-                array[gaps] = np.nan
-        elif column.kind is Kind.NOMINAL:
-            column, array = _used_levels(column, array)
-        columns.append(column)
-        arrays.append(array)
-    schema = Schema(tuple(columns))
+def _table(columns: Sequence[tuple[Column, ColumnValues]]) -> Table:
+    schema = Schema(tuple(column for column, _ in columns))
+    arrays = [values.array for _, values in columns]
     if schema.all_numeric:
         return Table.of(np.column_stack(arrays), schema)
     return Table.from_columns(arrays, schema)
-
-
-def _used_levels(column: Column, codes: Array) -> tuple[Column, Array]:
-    # A level may have stood only in rows that were left out.
-    used = np.unique(codes[codes >= 0])
-    if len(used) == len(column.levels):
-        return column, codes
-    levels = tuple(column.levels[code] for code in used)
-    again = np.where(codes < 0, -1, np.searchsorted(used, codes))
-    return Column(column.name, column.kind, levels, column.dtype), again

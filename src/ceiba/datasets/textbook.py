@@ -1,4 +1,4 @@
-"""Small tables that textbooks draw their trees and rules from, written out in full."""
+"""Small tables of textbooks on trees and rules, as text."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from ceiba.data.schema import Kind
-from ceiba.datasets.entry import Entry, Source, Task
-from ceiba.datasets.text_table import Columns, read_rows
+from ceiba.datasets.dataset import CatalogEntry, Origin, Task
+from ceiba.datasets.text_table import ColumnKinds, read_text_table
 
 _WEATHER_NOMINAL = """\
 outlook,temperature,humidity,windy,play
@@ -93,10 +93,12 @@ salamander,cold,none,no,semi,no,yes,yes,non-mammal
 """
 
 
-def _entry(name: str, text: str, columns: Columns, description: str, citation: str) -> Entry:
-    make = partial(read_rows, text.encode(), columns, Path(name))
-    return Entry(
-        name, Source.TEXTBOOK, Task.CLASSIFICATION, columns.target, description, citation, make
+def _entry(
+    name: str, text: str, kinds: ColumnKinds, description: str, citation: str
+) -> CatalogEntry:
+    load = partial(read_text_table, text.encode(), kinds, Path(name))
+    return CatalogEntry(
+        name, Origin.TEXTBOOK, Task.CLASSIFICATION, kinds.target, description, citation, load
     )
 
 
@@ -104,19 +106,19 @@ ENTRIES = (
     _entry(
         "weather_nominal",
         _WEATHER_NOMINAL,
-        Columns("play", rest=Kind.NOMINAL),
-        "Fourteen days, each told by outlook, temperature, humidity and wind, and whether a game "
-        "was played. Small enough to work every entropy, gain ratio and naive Bayes estimate by "
-        "hand, and the root that ID3 finds (outlook) is in every textbook.",
+        ColumnKinds("play", others=Kind.NOMINAL),
+        "Outlook, temperature, humidity and wind of fourteen days, and whether a game was played. "
+        "Small enough to compute every entropy, gain ratio and naive Bayes estimate by hand, and "
+        "the root that ID3 finds (outlook) is in every textbook.",
         "Quinlan, J. R. (1986). Induction of decision trees. Machine Learning 1, 81-106. "
         "doi:10.1007/BF00116251",
     ),
     _entry(
         "weather_numeric",
         _WEATHER_NUMERIC,
-        Columns("play", nominal=("outlook", "windy")),
+        ColumnKinds("play", nominal=("outlook", "windy")),
         "The fourteen days of weather_nominal with temperature (degrees Fahrenheit) and humidity "
-        "(per cent) as numbers. Good for the search of a threshold, and for naive Bayes with "
+        "(per cent) as numbers. Good for threshold search, and for naive Bayes with "
         "normal densities beside counted frequencies.",
         "Witten, I. H., Frank, E., Hall, M. A. & Pal, C. J. (2017). Data Mining: Practical Machine "
         "Learning Tools and Techniques, 4th ed., chapter 1. Morgan Kaufmann.",
@@ -124,10 +126,10 @@ ENTRIES = (
     _entry(
         "contact_lenses",
         _CONTACT_LENSES,
-        Columns("recommendation", rest=Kind.NOMINAL),
+        ColumnKinds("recommendation", others=Kind.NOMINAL),
         "Which contact lenses, if any, suit a patient: all 24 combinations of age, prescription, "
         "astigmatism and tear production, without noise. Good for rules and complete trees, and "
-        "for showing that a perfect fit of a whole domain is no overfitting.",
+        "for showing that a perfect fit of a whole domain is not overfitting.",
         "Cendrowska, J. (1987). PRISM: An algorithm for inducing modular rules. International "
         "Journal of Man-Machine Studies 27, 349-370; UCI Machine Learning Repository (Lenses), "
         "doi:10.24432/C5K88Z",
@@ -135,11 +137,11 @@ ENTRIES = (
     _entry(
         "vertebrates",
         _VERTEBRATES,
-        Columns("class", rest=Kind.NOMINAL, row_names="animal"),
+        ColumnKinds("class", others=Kind.NOMINAL, row_names="animal"),
         "Fifteen animals by body temperature, skin cover, birth, life in water and air, legs and "
         "hibernation; the question is whether each is a mammal. Warm blood and live birth together "
-        "tell, the pigeon and the shark show why neither does alone, and skin cover, with six "
-        "levels, tempts a multiway split. The animals' names are the row names, not an attribute.",
+        "decide, the pigeon and the shark show why neither does alone, and skin cover, with six "
+        "categories, favors a multiway split. The names of the animals are row names.",
         "Tan, P.-N., Steinbach, M., Karpatne, A. & Kumar, V. (2019). Introduction to Data Mining, "
         "2nd ed., chapter 3. Pearson.",
     ),

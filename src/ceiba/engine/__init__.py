@@ -1,4 +1,4 @@
-"""Where partitions live and tasks run: the local, chunks and dask engines."""
+"""Engines that run learners: local, chunks (files larger than memory) and dask."""
 
 from ceiba.engine.choose import choose_engine
 from ceiba.engine.contract import Batch, Engine, PartitionError, Rows, Statistic

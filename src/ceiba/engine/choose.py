@@ -1,4 +1,4 @@
-"""Which engine runs a fit: decided by what is passed to it."""
+"""Choose the engine of a fit from the type of its data."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ceiba.data.schema import Schema
-from ceiba.data.source import Chunk, InMemory, Partition, Source
+from ceiba.data.source import Chunk, Partition, Source
 from ceiba.data.table import Table
 from ceiba.engine.chunks import ChunksEngine
 from ceiba.engine.contract import Engine
-from ceiba.engine.local import LocalEngine
-from ceiba.engine.threads import effective_threads
+from ceiba.engine.local import InMemory, LocalEngine, effective_threads
 
 
 def choose_engine(
@@ -25,7 +24,7 @@ def choose_engine(
     schema: Schema | None = None,
     kinds: Mapping[str, Any] | None = None,
 ) -> tuple[Engine, Source]:
-    """The engine for what ``X`` is, and ``X`` as a source of partitions.
+    """Return the engine for ``X``, and ``X`` as a source of partitions.
 
     Parameters
     ----------
@@ -33,19 +32,19 @@ def choose_engine(
         A Dask collection runs on the cluster of the current client, a scan in chunks, anything
         else in memory.
     sample_weight : array of shape (n_rows,), optional
-        For a Dask collection a Dask series or array partitioned alike. A scan names its column
-        of weights itself.
+        For a Dask collection a Dask series or array partitioned like it. The weights of a scan
+        are one of its columns.
     y : array, series or list of length n_rows, optional
-        The target, where the learner is supervised: for a Dask collection a Dask series or array
-        partitioned alike. A scan names its target column itself.
+        Target of a supervised learner; for a Dask collection a Dask series or array partitioned
+        like it. The target of a scan is one of its columns.
     supervised : bool
-        Whether there must be a target; otherwise ``y`` is not looked at.
+        Whether a target is required; otherwise ``y`` is ignored.
     n_jobs : int, optional
-        Threads on this machine; None for all. On a Dask cluster its workers decide.
+        Number of threads on this machine; None for all. Ignored on a Dask cluster.
     schema : Schema, optional
-        Follow this schema, as at prediction, instead of learning one.
+        Read ``X`` with this schema, as at prediction, instead of inferring one.
     kinds : mapping, optional
-        Kinds of columns that differ from what ``X`` says, as in `Table.of`.
+        Kinds of columns that override the inferred ones, as in `Table.of`.
 
     Returns
     -------
@@ -60,9 +59,9 @@ def choose_engine(
     >>> engine.name, len(source.partitions), source.schema.names
     ('local', 1, ['x0', 'x1', 'x2'])
     """
-    scanned = _is_source(X)
+    is_scan = _is_scan(X)
     if supervised:
-        _check_target(X, y, scanned)
+        _check_target(X, y, is_scan)
     else:
         y = None
     if _is_dask(X):
@@ -70,70 +69,71 @@ def choose_engine(
 
         cluster = DaskEngine()
         return cluster, cluster.source(X, sample_weight, schema, kinds, y=y)
-    for name, given in (("sample_weight", sample_weight), ("y", y)):
-        if _is_dask(given):
-            raise TypeError(f"{name} is a Dask collection and X is not: X must be one too")
+    for name, value in (("sample_weight", sample_weight), ("y", y)):
+        if _is_dask(value):
+            raise TypeError(
+                f"X must be a Dask collection because {name} is one, got {type(X).__name__}."
+            )
     threads = effective_threads(n_jobs)
-    if scanned:
-        return ChunksEngine(threads), _scanned(X, sample_weight, schema, kinds)
+    if is_scan:
+        return ChunksEngine(threads), _scan_source(X, sample_weight, schema, kinds)
     table = Table.of(X, schema, kinds=kinds)
     return LocalEngine(threads), InMemory(Chunk(table, y, sample_weight))
 
 
-def _is_dask(thing: Any) -> bool:
-    """By the name of its module, so that dask is only imported where it is in use already."""
-    return type(thing).__module__.partition(".")[0] == "dask"
+def _is_dask(value: Any) -> bool:
+    # By the module name, because importing dask takes long.
+    return type(value).__module__.partition(".")[0] == "dask"
 
 
-def _is_source(X: Any) -> bool:
+def _is_scan(X: Any) -> bool:
     # A frame may have columns called "partitions" and "schema"; it has a shape as well.
     return hasattr(X, "partitions") and hasattr(X, "schema") and not hasattr(X, "shape")
 
 
-def _check_target(X: Any, y: Any, scanned: bool) -> None:
-    """Refuse rows without a target, and a scan with two."""
-    if not scanned and y is None:
+def _check_target(X: Any, y: Any, is_scan: bool) -> None:
+    """Raise unless there is one target: ``y``, or a column of a scan."""
+    if not is_scan and y is None:
         raise ValueError("This learner requires y to be passed, but the target y is None.")
-    if scanned and y is not None:
+    if is_scan and y is not None:
         raise ValueError(
-            "the target of a scan is one of its columns: name it in ceiba.scan(..., target=...) "
-            "instead of giving y"
+            "y must be None for a scan, whose target is one of its columns: use "
+            "ceiba.scan(..., target=...)."
         )
-    if scanned and getattr(X, "target", None) is None:
+    if is_scan and getattr(X, "target", None) is None:
         raise ValueError(
-            "the scan names no target, which this learner requires: name its column in "
-            "ceiba.scan(..., target=...)"
+            "This learner requires a target: name its column in ceiba.scan(..., target=...)."
         )
 
 
-def _scanned(
+def _scan_source(
     scan: Source, sample_weight: Any, schema: Schema | None, kinds: Mapping[str, Any] | None
 ) -> Source:
     if sample_weight is not None:
         raise ValueError(
-            "the rows of a scan are weighted by one of its columns: name it in "
-            "ceiba.scan(..., weight=...) instead of giving sample_weight"
+            "sample_weight must be None for a scan, whose weights are one of its columns: use "
+            "ceiba.scan(..., weight=...)."
         )
     if kinds:
-        raise ValueError("give kinds to ceiba.scan(..., kinds=...), which reads the columns")
-    return scan if schema is None or schema == scan.schema else Following(scan, schema)
+        raise ValueError("kinds must be None for a scan: use ceiba.scan(..., kinds=...).")
+    return scan if schema is None or schema == scan.schema else SchemaSource(scan, schema)
 
 
 @dataclass(frozen=True, slots=True)
-class Following:
-    """A source read with another schema than its own: levels are matched by label."""
+class SchemaSource:
+    """Convert the partitions of a source to another schema, by category labels."""
 
     source: Source
     schema: Schema
 
     @property
     def partitions(self) -> Sequence[Partition]:
-        """The same partitions, each brought to the schema when it is loaded."""
-        return [_FollowingPartition(part, self.schema) for part in self.source.partitions]
+        """The same partitions, each converted to the schema when it is loaded."""
+        return [_SchemaPartition(part, self.schema) for part in self.source.partitions]
 
 
 @dataclass(frozen=True, slots=True)
-class _FollowingPartition:
+class _SchemaPartition:
     partition: Partition
     schema: Schema
 

@@ -1,4 +1,4 @@
-"""The chunks engine: partitions of files larger than memory, a few at a time."""
+"""The chunks engine: load and summarize the partitions of large files in turn."""
 
 from __future__ import annotations
 
@@ -9,58 +9,68 @@ from concurrent.futures import CancelledError, Executor
 from typing import Any
 
 from ceiba.data.source import Chunk, Partition
-from ceiba.engine.contract import Batch, P, R, Rows, S, T, fold
-from ceiba.engine.threads import run_tasks, task_pool
+from ceiba.engine.contract import Batch, P, R, RowResults, Rows, S, T, merge_in_order, not_in_memory
+from ceiba.engine.local import run_tasks, task_pool
 
-# Summaries begun or waiting to be merged, for each thread: enough that a slow partition does not
-# leave the other threads idle, few enough that statistics in waiting stay a bounded number.
-_AHEAD = 2
+# Summaries per thread that are being computed or not merged yet: enough that a slow partition does
+# not leave the other threads idle, few enough to bound the memory of the statistics.
+_PENDING_PER_THREAD = 2
 
 
 class ChunksEngine:
-    """Runs on the partitions of a scan: loaded, summarised and dropped, ``threads`` at a time.
+    """Run on the partitions of a scan, of which ``threads`` are in memory at a time.
 
     Readers and native kernels release the GIL, so partitions are spread over Python threads and
-    each is summarised single-threaded. Statistics are merged in the order of the partitions,
-    whatever the number of threads, and so the bits of the result do not depend on it.
+    each is summarized single-threaded. Statistics are merged in the order of the partitions,
+    so that the result is the same, bit for bit, for any number of threads.
     """
 
     name = "chunks"
+    in_memory = False
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
 
     def rows(self, partitions: Sequence[Partition], prepare: Callable[[Chunk], P]) -> Rows[P]:
-        """Hold the partitions; nothing is loaded yet."""
+        """Return the partitions as rows; nothing is loaded yet."""
         return Rows(partitions, prepare)
 
-    def reduce(self, rows: Rows[P], summarise: Callable[..., S], *model: Any) -> S:
-        """Summarise every partition and merge in order; the first bad partition ends it."""
+    def prepared_rows(self, prepared: P) -> Rows[P]:
+        """Raise an error, because these rows are in memory."""
+        raise not_in_memory()
+
+    def reduce(self, rows: Rows[P], summarize: Callable[..., S], *model: Any) -> S:
+        """Summarize every partition and merge in order; stop at the first error."""
         stopped = threading.Event()
 
-        def unless_stopped(batch: Batch[P]) -> S:
+        def summarize_unless_stopped(batch: Batch[P]) -> S:
             if stopped.is_set():
                 raise CancelledError
-            return summarise(batch, *model)
+            return summarize(batch, *model)
 
         with task_pool(self.threads) as pool:
             try:
-                return fold(self._summaries(pool, rows, unless_stopped))
+                return merge_in_order(self._summaries(pool, rows, summarize_unless_stopped))
             finally:
-                stopped.set()  # what is being loaded at this moment is not summarised any more
+                stopped.set()  # partitions that are still being loaded are not summarized
 
     def _summaries(
-        self, pool: Executor, rows: Rows[P], summarise: Callable[[Batch[P]], S]
+        self, pool: Executor, rows: Rows[P], summarize: Callable[[Batch[P]], S]
     ) -> Iterator[S | None]:
-        """Summaries in the order of the partitions, a bounded number of them begun ahead."""
-        places = range(len(rows.partitions))
-        ahead = _AHEAD * self.threads
-        begun = deque(pool.submit(rows.summary, place, summarise) for place in places[:ahead])
-        for place in places:
-            statistic = begun.popleft().result()
-            if place + ahead < len(places):
-                begun.append(pool.submit(rows.summary, place + ahead, summarise))
+        """Yield summaries in the order of the partitions; few are computed ahead."""
+        indices = range(len(rows.partitions))
+        ahead = _PENDING_PER_THREAD * self.threads
+        pending = deque(pool.submit(rows.summary, index, summarize) for index in indices[:ahead])
+        for index in indices:
+            statistic = pending.popleft().result()
+            if index + ahead < len(indices):
+                pending.append(pool.submit(rows.summary, index + ahead, summarize))
             yield statistic
+
+    def predict(self, rows: Rows[P], function: Callable[..., R], *model: Any) -> R:
+        """Compute the results of every partition and concatenate them in row order."""
+        results: R = self.reduce(rows, RowResults.of, function, *model).concatenate()
+        return results
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:
         """Run the tasks on up to ``threads`` threads, each task single-threaded inside."""

@@ -1,11 +1,13 @@
-"""The engine contract: reduce over partitions, map over tasks.
+"""The engine contract: reduce over partitions, predict per row, map over tasks.
 
-A learner is written once against these two verbs::
+A learner calls these methods and runs on every engine::
 
     statistic = engine.reduce(rows, Statistic.of, model)    # pure, per partition, merged in order
-    model = statistic.solve(model)                           # pure in the merged statistic
+    model = statistic.solve(model)                          # pure in the merged statistic
+    output = engine.predict(rows, function, model)          # one result per row, in row order
+    results = engine.map(function, tasks)                   # independent tasks
 
-and the engine decides where the partitions live.
+The engine determines where partitions are stored and where tasks run.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
+import numpy as np
+
 from ceiba.data.source import Chunk, Partition
 
 P = TypeVar("P")
@@ -23,10 +27,13 @@ R = TypeVar("R")
 
 
 class Statistic(Protocol):
-    """What a partition is summarised by. ``merge`` is associative: s(A).merge(s(B)) = s(A ∪ B)."""
+    """Sufficient statistic of some rows, with an associative ``merge``.
+
+    If s(A) is the statistic of the rows A, then ``s(A).merge(s(B))`` is that of A and B.
+    """
 
     def merge(self, other: Self) -> Self:
-        """The statistic of both parts' rows; ``self`` comes first in row order."""
+        """Return the statistic of both parts; the rows of ``self`` come first."""
         ...
 
 
@@ -35,27 +42,28 @@ S = TypeVar("S", bound=Statistic)
 
 @dataclass(slots=True)
 class Batch(Generic[P]):
-    """One partition's rows as the learner prepared them, and where they stand.
+    """Rows of one partition, as the learner prepared them.
 
     Parameters
     ----------
     rows : P
-        What the learner's ``prepare`` made of the partition.
+        Result of the learner's ``prepare``.
     first_row : int
-        Global number of its first row: random draws are keyed by it, never by partition.
+        Number of the first row among all rows. Random draws depend on row numbers, so that they
+        are the same for any partitioning.
     threads : int
-        How many threads the summary of this batch may use.
+        Number of threads that the summary of this batch may use.
     scratch : dict
-        Row state cached beside its partition (bounds, labels); a summary must give the same
-        result, to rounding, without it.
+        Cache of row state, such as bounds of distances; without it the result of a summary must be
+        the same, up to rounding.
 
     Attributes
     ----------
-    keeps : bool
-        Whether the scratch lives from one reduction to the next, as on the local engine.
+    keeps_scratch : bool
+        Whether ``scratch`` is kept from one reduction to the next, as on the local engine.
     """
 
-    keeps: ClassVar[bool] = False
+    keeps_scratch: ClassVar[bool] = False
 
     rows: P
     first_row: int = 0
@@ -65,11 +73,20 @@ class Batch(Generic[P]):
 
 @dataclass(frozen=True, slots=True)
 class Rows(Generic[P]):
-    """Partitions, how to prepare them, and the global number of each one's first row.
+    """Partitions that are loaded and prepared in every reduction.
 
-    A partition without rows (common after a filter) is passed over by every reduction: a summary
-    never sees it. Reductions note such places in ``empty``, so that `numbered` can be given the
-    counts of the others alone.
+    Partitions without rows (common after a filter) are not summarized. Reductions add their
+    indices to ``empty``, so that `numbered` takes the row counts of the other partitions only.
+
+    Parameters
+    ----------
+    partitions : sequence of Partition
+    prepare : callable
+        Converts a chunk to the form that the learner needs.
+    first_rows : tuple of int or None
+        Number of each partition's first row among all rows; None before `numbered`.
+    empty : set of int
+        Indices of the partitions without rows, as far as known.
     """
 
     partitions: Sequence[Partition]
@@ -78,51 +95,93 @@ class Rows(Generic[P]):
     empty: set[int] = field(default_factory=set)
 
     def numbered(self, counts: Sequence[int]) -> Rows[P]:
-        """The same rows with global numbers, from the row count of each partition with rows."""
-        filled = [place for place in range(len(self.partitions)) if place not in self.empty]
+        """Return the rows, numbered globally from the row count of each partition."""
+        filled = [index for index in range(len(self.partitions)) if index not in self.empty]
         if len(counts) != len(filled):
-            raise ValueError(f"{len(counts)} row counts for {len(filled)} partitions with rows")
+            raise ValueError(
+                f"counts must have one entry for each of the {len(filled)} partitions with rows, "
+                f"got {len(counts)}."
+            )
         lengths = dict(zip(filled, counts, strict=True))
-        every = (lengths.get(place, 0) for place in range(len(self.partitions)))
-        return replace(self, first_rows=(0, *accumulate(every))[:-1])
+        all_lengths = (lengths.get(index, 0) for index in range(len(self.partitions)))
+        return replace(self, first_rows=(0, *accumulate(all_lengths))[:-1])
 
-    def forget(self) -> None:
-        """Drop row state kept from earlier reductions: there is none where nothing is kept."""
+    def clear_scratch(self) -> None:
+        """Do nothing: the row state of partitions that are reloaded is not kept."""
 
-    def first_row(self, place: int) -> int:
-        """Global number of the first row of partition ``place``; 0 before they are numbered."""
-        return 0 if self.first_rows is None else self.first_rows[place]
+    def table(self) -> P:
+        """Raise an error, because the rows are not in memory."""
+        raise not_in_memory()
 
-    def summary(self, place: int, summarise: Callable[..., S], *model: Any) -> S | None:
-        """Load partition ``place`` and summarise it (None without rows); an error names it."""
-        partition = self.partitions[place]
+    def first_row(self, index: int) -> int:
+        """Return the global number of the first row of a partition; 0 before `numbered`."""
+        return 0 if self.first_rows is None else self.first_rows[index]
+
+    def summary(self, index: int, summarize: Callable[..., S], *model: Any) -> S | None:
+        """Load and summarize a partition; return None if it has no rows.
+
+        The message of an error names the partition.
+        """
+        partition = self.partitions[index]
         try:
             chunk = partition.load()
             if len(chunk.table) == 0:
-                self.empty.add(place)
+                self.empty.add(index)
                 return None
-            return summarise(Batch(self.prepare(chunk), self.first_row(place)), *model)
+            return summarize(Batch(self.prepare(chunk), self.first_row(index)), *model)
         except Exception as error:
             raise partition_error(partition.name, error) from error
 
 
-def fold(statistics: Iterable[S | None]) -> S:
-    """Merge from the left, in the order given; ``None`` stands for a partition without rows."""
+def merge_in_order(statistics: Iterable[S | None]) -> S:
+    """Merge statistics from the left; None represents a partition without rows."""
     merged: S | None = None
     for statistic in statistics:
         if statistic is not None:
             merged = statistic if merged is None else merged.merge(statistic)
     if merged is None:
-        raise ValueError("there are no rows: every partition is empty")
+        raise ValueError("X must have at least one row, got partitions without rows only.")
     return merged
 
 
+@dataclass(frozen=True, slots=True)
+class RowResults:
+    """Results per row as a statistic: a list of parts, concatenated after the last merge.
+
+    Concatenating at every merge would copy the first part as often as there are parts.
+    """
+
+    parts: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, batch: Batch[Any], function: Callable[..., Any], *model: Any) -> RowResults:
+        """Compute the results of one batch."""
+        return cls((function(batch, *model),))
+
+    def merge(self, other: RowResults) -> RowResults:
+        """Append the parts of ``other``."""
+        return RowResults(self.parts + other.parts)
+
+    def concatenate(self) -> Any:
+        """Return one array for all rows, or a tuple of arrays if parts are tuples."""
+        if len(self.parts) == 1:
+            return self.parts[0]
+        if isinstance(self.parts[0], tuple):
+            return tuple(np.concatenate(arrays) for arrays in zip(*self.parts, strict=True))
+        return np.concatenate(self.parts)
+
+
+def not_in_memory() -> RuntimeError:
+    """Return the error for a learner that did not check ``engine.in_memory``."""
+    return RuntimeError("the rows are not in memory: check engine.in_memory first.")
+
+
 class PartitionError(RuntimeError):
-    """A partition could not be loaded or summarised; the message names it."""
+    """A partition could not be loaded or summarized; the message names it."""
 
 
 def partition_error(name: str, error: Exception) -> Exception:
-    """``error`` told with the partition's name; bad values stay a ValueError."""
+    """Return an error that names the partition; a ValueError remains one."""
     if isinstance(error, PartitionError):
         return error
     text = f"partition {name}: {error}"
@@ -130,7 +189,7 @@ def partition_error(name: str, error: Exception) -> Exception:
 
 
 class Engine(Protocol):
-    """Where partitions live and tasks run."""
+    """Run reductions over partitions, predictions and independent tasks."""
 
     @property
     def name(self) -> str:
@@ -138,18 +197,38 @@ class Engine(Protocol):
         ...
 
     @property
+    def in_memory(self) -> bool:
+        """Whether all rows are in this process, where ``rows.table()`` returns them."""
+        ...
+
+    @property
     def threads(self) -> int:
-        """Threads that work in this process may use."""
+        """Number of threads that computations in this process may use."""
         ...
 
     def rows(self, partitions: Sequence[Partition], prepare: Callable[[Chunk], P]) -> Any:
-        """Hold partitions ready for `reduce`."""
+        """Return the partitions as rows for `reduce` and `predict`."""
         ...
 
-    def reduce(self, rows: Any, summarise: Callable[..., S], *model: Any) -> S:
-        """Summarise every partition and merge the statistics in row order."""
+    def prepared_rows(self, prepared: P) -> Any:
+        """Return rows that the learner prepared itself, such as held-out rows.
+
+        Other engines than an in-memory one raise an error.
+        """
+        ...
+
+    def reduce(self, rows: Any, summarize: Callable[..., S], *model: Any) -> S:
+        """Summarize every partition and merge the statistics in row order."""
+        ...
+
+    def predict(self, rows: Any, function: Callable[..., R], *model: Any) -> R:
+        """Compute one result per row, in row order.
+
+        ``function(batch, *model)`` returns an array with one entry per row of the batch, or a
+        tuple of such arrays.
+        """
         ...
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:
-        """``function`` of each task, in the tasks' order; tasks are independent."""
+        """Return the result of ``function`` for each task, in order."""
         ...

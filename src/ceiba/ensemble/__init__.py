@@ -1,4 +1,4 @@
-"""Committees of learners: bagging, random forests, AdaBoost."""
+"""Ensembles: bagging, random forests and AdaBoost."""
 
 from ceiba.ensemble.adaboost.classifier import AdaBoostClassifier
 from ceiba.ensemble.adaboost.regressor import AdaBoostRegressor

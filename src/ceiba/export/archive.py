@@ -1,7 +1,7 @@
-"""The zip around a model file: entries stored as they are, arrays aligned so as to be mapped.
+"""The zip of a model file: entries stored uncompressed, arrays aligned so that they can be mapped.
 
-Everything about the zip is checked before anything of its content is used: one entry right behind
-the other, nothing compressed, nothing hidden, names and lengths sound, checksums right.
+The structure of the zip is checked before its content is used: entries are adjacent, nothing is
+compressed or hidden, names and lengths are valid, checksums match.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from ceiba.export.defect import DefectError
-from ceiba.export.npy import ALIGNMENT, Layout, head_length, head_of, is_fortran, layout_of
+from ceiba.export.npy import ALIGNMENT, Layout, header_length, header_of, is_fortran, layout_of
 
 # Entries from this size on get 64-bit lengths; the format needs them from 4 GiB on.
 LARGE_ENTRY = 2**31 - 2**20
@@ -30,12 +30,12 @@ _LOCAL = struct.Struct("<4s5H3I2H")
 # The last record of a zip without a comment.
 _END = b"PK\5\6"
 _END_LENGTH = 22
-LARGEST_TEXT = 2**28
+MAX_TEXT_BYTES = 2**28
 _LAST_CHARACTER = 0x10FFFF
 
 
 def write(file: BinaryIO, entries: Mapping[str, bytes | np.ndarray[Any, Any]]) -> None:
-    """Write the entries as a zip. Equal entries give equal bytes."""
+    """Write the entries as a zip; equal entries give equal bytes."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, content in entries.items():
             parts = [content] if isinstance(content, bytes) else _parts(content)
@@ -46,7 +46,7 @@ def _put(archive: zipfile.ZipFile, start: int, name: str, parts: list[Any]) -> N
     large = sum(memoryview(part).nbytes for part in parts) >= LARGE_ENTRY
     fixed = start + _LOCAL.size + len(name) + 4 + (_ZIP64_EXTRA if large else 0)
     padding = -fixed % ALIGNMENT
-    entry = zipfile.ZipInfo(name)  # its date is 1980-01-01, whenever it is made
+    entry = zipfile.ZipInfo(name)  # its date is always 1980-01-01
     entry.create_system = 3
     entry.external_attr = 0o644 << 16
     entry.extra = struct.pack("<HH", _PADDING_ID, padding) + bytes(padding)
@@ -59,18 +59,18 @@ def _parts(array: np.ndarray[Any, Any]) -> list[Any]:
     stored = array.astype(array.dtype.newbyteorder("<"), copy=False)
     if not is_fortran(stored):
         stored = np.ascontiguousarray(stored).reshape(array.shape)
-    return [head_of(stored), _bytes_of(stored)]
+    return [header_of(stored), _bytes_of(stored)]
 
 
 def _bytes_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The memory of a contiguous array as bytes, not copied."""
+    """Return the memory of a contiguous array as bytes, without a copy."""
     in_order = array.T if is_fortran(array) else array
     return np.asarray(in_order).reshape(-1).view(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Where the content of an entry lies in the file."""
+    """Position of an entry's content in the file."""
 
     name: str
     offset: int
@@ -84,7 +84,7 @@ class Archive:
     Parameters
     ----------
     file : binary file
-        Opened by the caller, who closes it.
+        Opened and closed by the caller.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -94,52 +94,52 @@ class Archive:
         self.entries = self._directory()
 
     def text(self, name: str) -> str:
-        """An entry of JSON text."""
+        """Return an entry as text."""
         entry = self._entry(name)
-        if entry.size > LARGEST_TEXT:
-            raise DefectError(name, f"it has {entry.size} bytes, more than a model's text can have")
+        if entry.size > MAX_TEXT_BYTES:
+            raise DefectError(name, f"it has {entry.size} bytes, the maximum is {MAX_TEXT_BYTES}")
         content = self._read(entry, entry.offset, entry.size)
         _check_crc(entry, crc32(content))
         try:
             return content.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise DefectError(name, "it is not UTF-8 text") from error
+            raise DefectError(name, "not UTF-8 text") from error
 
     def array(self, name: str, mmap: bool = False) -> np.ndarray[Any, Any]:
-        """An entry of numbers: its own memory, or the file's, mapped read-only."""
+        """Return an entry as an array, in memory or mapped read-only."""
         entry = self._entry(name)
-        head, layout = self._head(entry)
+        header, layout = self._header(entry)
         array = self._map(entry, layout) if mmap else self._load(entry, layout)
-        _check_crc(entry, crc32(_bytes_of(array).data, crc32(head)))
+        _check_crc(entry, crc32(_bytes_of(array).data, crc32(header)))
         _check_values(entry, array)
         return array.astype(layout.dtype.newbyteorder("="), copy=False)
 
-    def _head(self, entry: Entry) -> tuple[bytes, Layout]:
+    def _header(self, entry: Entry) -> tuple[bytes, Layout]:
         try:
             start = self._read(entry, entry.offset, min(10, entry.size))
-            length = head_length(start)
+            length = header_length(start)
             if length > entry.size:
-                raise ValueError("its head is cut off")
-            head = self._read(entry, entry.offset, length)
-            layout = layout_of(head)
+                raise ValueError("its header is truncated")
+            header = self._read(entry, entry.offset, length)
+            layout = layout_of(header)
         except ValueError as error:
             raise DefectError(entry.name, str(error)) from error
         if length + layout.nbytes != entry.size:
-            told = f"the shape {layout.shape} of {layout.dtype} needs {layout.nbytes} bytes"
-            raise DefectError(entry.name, f"{told}, it has {entry.size - length}")
-        return head, layout
+            expected = f"shape {layout.shape} of {layout.dtype} requires {layout.nbytes} bytes"
+            raise DefectError(entry.name, f"{expected}, got {entry.size - length}")
+        return header, layout
 
     def _load(self, entry: Entry, layout: Layout) -> np.ndarray[Any, Any]:
         array = np.empty(layout.shape, layout.dtype, "F" if layout.fortran else "C")
         self._file.seek(entry.offset + layout.offset)
         if self._file.readinto(_bytes_of(array)) != array.nbytes:  # type: ignore[attr-defined]
-            raise DefectError(entry.name, "the file ends inside it")
+            raise DefectError(entry.name, "the file is truncated inside this entry")
         return array
 
     def _map(self, entry: Entry, layout: Layout) -> np.ndarray[Any, Any]:
         first = entry.offset + layout.offset
         if first % ALIGNMENT:
-            raise DefectError(entry.name, "it is not aligned; load the file without mmap")
+            raise DefectError(entry.name, "not aligned: load the file without mmap")
         if self._mapped is None:
             self._mapped = np.memmap(self._file, np.uint8, "r")
         raw = self._mapped[first : first + layout.nbytes].view(layout.dtype)
@@ -147,46 +147,48 @@ class Archive:
 
     def _entry(self, name: str) -> Entry:
         if name not in self.entries:
-            raise DefectError(name, "it is missing")
+            raise DefectError(name, "the entry is missing")
         return self.entries[name]
 
     def _read(self, entry: Entry, offset: int, size: int) -> bytes:
         self._file.seek(offset)
         content = self._file.read(size)
         if len(content) != size:
-            raise DefectError(entry.name, "the file ends inside it")
+            raise DefectError(entry.name, "the file is truncated inside this entry")
         return content
 
     def _directory(self) -> dict[str, Entry]:
         try:
             archive = zipfile.ZipFile(self._file)
         except Exception as error:
-            # On bytes that are no zip, zipfile raises errors of a dozen classes.
-            raise DefectError(_DIRECTORY, f"{error}; this is not a Ceiba model file") from error
+            # For bytes that are not a zip, zipfile raises errors of a dozen classes.
+            raise DefectError(_DIRECTORY, f"{error}; not a Ceiba model file") from error
         infos = sorted(archive.infolist(), key=lambda info: info.header_offset)
         end = 0
         entries: dict[str, Entry] = {}
         for info in infos:
             entry = self._checked(info, end)
             if entry.name in entries:
-                raise DefectError(entry.name, "it is there twice")
+                raise DefectError(entry.name, "duplicate entry")
             entries[entry.name] = entry
             end = entry.offset + entry.size
         self._file.seek(max(0, self._size - _END_LENGTH))
         ended = self._file.read(4) == _END
         if end != archive.start_dir or not ended:
-            raise DefectError(_DIRECTORY, "there are bytes that belong to no entry")
+            raise DefectError(_DIRECTORY, "there are bytes outside of the entries")
         return entries
 
     def _checked(self, info: zipfile.ZipInfo, start: int) -> Entry:
         name = info.orig_filename
         if not _NAME.fullmatch(name) or name != info.filename:
-            raise DefectError(_DIRECTORY, f"the name {name!r} is not one of a model file")
+            raise DefectError(_DIRECTORY, f"{name!r} is not a valid entry name")
         if info.compress_type or info.flag_bits or info.file_size != info.compress_size:
-            raise DefectError(name, "it is compressed, encrypted or marked, not stored as it is")
+            raise DefectError(
+                name, "the entry must be stored, not compressed, encrypted or flagged"
+            )
         entry = Entry(name, start + self._local_length(info, start), info.file_size, info.CRC)
         if entry.offset + entry.size > self._size:
-            raise DefectError(name, "it reaches beyond the end of the file")
+            raise DefectError(name, "the entry exceeds the end of the file")
         return entry
 
     def _local_length(self, info: zipfile.ZipInfo, start: int) -> int:
@@ -194,25 +196,25 @@ class Archive:
         self._file.seek(start)
         local = self._file.read(_LOCAL.size + len(name))
         if info.header_offset != start or len(local) != _LOCAL.size + len(name):
-            raise DefectError(info.filename, "it does not stand right behind the entry before it")
+            raise DefectError(info.filename, "the entry is not adjacent to the one before it")
         magic, _, flags, method, _, _, crc, _, _, name_length, extra = _LOCAL.unpack_from(local)
         same = (magic, flags, method, crc, name_length) == (b"PK\3\4", 0, 0, info.CRC, len(name))
         if not same or local[_LOCAL.size :] != name:
-            raise DefectError(info.filename, "its header contradicts the directory of the zip")
+            raise DefectError(info.filename, "its header does not match the directory of the zip")
         return int(_LOCAL.size + name_length + extra)
 
 
 def _check_crc(entry: Entry, crc: int) -> None:
     if crc != entry.crc:
-        raise DefectError(entry.name, "its checksum is wrong: the file is damaged")
+        raise DefectError(entry.name, "wrong checksum: the file is damaged")
 
 
 def _check_values(entry: Entry, array: np.ndarray[Any, Any]) -> None:
-    """No byte patterns that NumPy itself would never write."""
+    """Raise for byte patterns that NumPy never writes."""
     if array.size == 0:
         return
     raw = _bytes_of(array)
     if array.dtype.kind == "b" and raw.max() > 1:
-        raise DefectError(entry.name, "it holds bytes that are neither true nor false")
+        raise DefectError(entry.name, "bools must be 0 or 1")
     if array.dtype.kind == "U" and raw.view("<u4").max() > _LAST_CHARACTER:
-        raise DefectError(entry.name, "it holds numbers that are no characters")
+        raise DefectError(entry.name, "strings must be valid characters")

@@ -1,14 +1,14 @@
-"""What is wrong with a model file, or with a model that should become one."""
+"""Errors of model files."""
 
 from __future__ import annotations
 
 
 class ModelFileError(ValueError):
-    """A file is not a sound model file, or a model holds what such a file cannot keep."""
+    """A file is not a valid model file, or a model cannot be stored in one."""
 
 
 class DefectError(Exception):
-    """A place and what is wrong there; the caller adds the file's or the model's name."""
+    """A defect and its location; the caller adds the name of the file or the model."""
 
-    def __init__(self, place: str, reason: str) -> None:
-        super().__init__(f"{place}: {reason}")
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"{where}: {reason}")

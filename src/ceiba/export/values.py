@@ -1,9 +1,9 @@
-"""Values of a model as JSON, their arrays set aside.
+"""Encode the values of a model as JSON, with their arrays as separate entries.
 
-None, True, whole numbers, finite numbers, strings and lists are themselves. Anything else is an
-object with one key that says what it is: ``float`` (inf, nan), ``tuple``, ``dict`` (pairs),
+None, bools, ints, finite floats, strings and lists are encoded as themselves. Anything else is an
+object with one key, its kind: ``float`` (inf, nan), ``tuple``, ``dict`` (pairs),
 ``array`` (the name of its entry), ``objects`` (an object array of plain values, as column names
-are), ``scalar`` (a NumPy number: type and value), ``record`` (a part that writes itself) and
+are), ``scalar`` (a NumPy number: type and value), ``record`` (an object with ``to_json``) and
 ``model`` (an estimator inside another).
 """
 
@@ -20,89 +20,89 @@ from ceiba.export.defect import DefectError
 from ceiba.export.npy import type_name, type_named
 from ceiba.export.registry import record_class
 
-# No model nests deeper; a file that does was made to break its reader. In a file, what nests
-# in the model takes two levels: the value and the object that says what it is.
-DEEPEST = 32
-_DEEPEST_READ = 2 * DEEPEST + 8
-_MOST_BITS = 1024
+# No model is nested more deeply; a file that is was made to exhaust the stack. In a file each
+# value of the model is nested twice: in the object of its kind, and in that of its container.
+MAX_DEPTH = 32
+_MAX_DEPTH_READ = 2 * MAX_DEPTH + 8
+_MAX_BITS = 1024
 _PLAIN = (type(None), bool, int, float, str)
-# Kind of a NumPy type -> what its numbers are in JSON; instants and durations are ticks.
+# Kind of a NumPy dtype -> type of its values in JSON; datetimes and timedeltas are ticks.
 _SCALARS: dict[str, type] = {
     "b": bool, "i": int, "u": int, "f": float, "U": str, "m": int, "M": int
 }  # fmt: skip
 
 
 class Encoder:
-    """Turns values into JSON and collects their arrays by entry name.
+    """Encode values as JSON and collect their arrays by entry name.
 
     Parameters
     ----------
     encode_model : callable
-        Encodes an estimator found inside another; returns None for what is no estimator.
+        Encodes an estimator inside another; returns None for other objects.
     """
 
     def __init__(self, encode_model: Callable[[Any, str], Any]) -> None:
         self.arrays: dict[str, Array] = {}
         self._encode_model = encode_model
 
-    def encode(self, value: Any, place: str) -> Any:
-        """``value`` as JSON; DefectError for what a model file cannot keep."""
-        if place.count("/") > DEEPEST:
-            raise DefectError(place, "it is nested too deeply")
+    def encode(self, value: Any, path: str) -> Any:
+        """Return ``value`` as JSON; DefectError if a model file cannot store it."""
+        if path.count("/") > MAX_DEPTH:
+            raise DefectError(path, "nested too deeply")
         if type(value) in _PLAIN:
-            return _encode_plain(value, place)
+            return _encode_plain(value, path)
         if type(value) in (np.ndarray, np.memmap):
-            return self._encode_array(value, place)
+            return self._encode_array(value, path)
         if isinstance(value, np.generic):
-            return _encode_scalar(value, place)
+            return _encode_scalar(value, path)
         if type(value) in (list, tuple):
-            items = [self.encode(item, f"{place}/{i}") for i, item in enumerate(value)]
+            items = [self.encode(item, f"{path}/{i}") for i, item in enumerate(value)]
             return items if type(value) is list else {"tuple": items}
         if type(value) is dict:
-            return {"dict": self._encode_pairs(value, place)}
-        return self._encode_part(value, place)
+            return {"dict": self._encode_pairs(value, path)}
+        return self._encode_part(value, path)
 
-    def _encode_pairs(self, value: dict[Any, Any], place: str) -> list[Any]:
+    def _encode_pairs(self, value: dict[Any, Any], path: str) -> list[Any]:
         for key in value:
             if type(key) not in _PLAIN:
                 raise DefectError(
-                    place, f"the key {key!r} is a {type(key).__name__}, not a plain value"
+                    path, f"the key {key!r} of type {type(key).__name__} cannot be stored"
                 )
         return [
-            [_encode_plain(key, place), self.encode(item, f"{place}/{i}")]
+            [_encode_plain(key, path), self.encode(item, f"{path}/{i}")]
             for i, (key, item) in enumerate(value.items())
         ]
 
-    def _encode_array(self, value: Array, place: str) -> Any:
+    def _encode_array(self, value: Array, path: str) -> Any:
         if value.dtype == np.dtype(object):
-            return {"objects": {"shape": list(value.shape), "items": _object_items(value, place)}}
+            return {"objects": {"shape": list(value.shape), "items": _object_items(value, path)}}
         if type_name(value.dtype) is None:
-            raise DefectError(place, f"a model file cannot keep an array of {value.dtype}")
-        name = f"{place}.npy"
+            raise DefectError(path, f"an array of {value.dtype} cannot be stored")
+        name = f"{path}.npy"
         self.arrays[name] = np.asarray(value)
         return {"array": name}
 
-    def _encode_part(self, value: Any, place: str) -> Any:
+    def _encode_part(self, value: Any, path: str) -> Any:
         cls = type(value)
         if cls is record_class(cls.__name__):
             record = value.to_json()
-            _from_json(cls, record, place)  # what could not be read is not written
-            return {"record": [cls.__name__, self.encode(record, place)]}
-        model = self._encode_model(value, place)
+            _from_json(cls, record, path)  # a record that could not be read is not written
+            return {"record": [cls.__name__, self.encode(record, path)]}
+        model = self._encode_model(value, path)
         if model is None:
-            raise DefectError(place, _refusal(value))
+            raise DefectError(path, _reason(value))
         return {"model": model}
 
 
 class Decoder:
-    """Turns JSON back into values.
+    """Decode JSON into values.
 
     Parameters
     ----------
     read_array : callable
-        The array of an entry name.
+        Returns the array of an entry name.
     decode_model : callable
-        The estimator inside another.
+        Decodes an estimator inside another.
     """
 
     def __init__(
@@ -123,146 +123,148 @@ class Decoder:
             "model": decode_model,
         }
 
-    def decode(self, value: Any, place: str) -> Any:
-        """The value; DefectError for what no Ceiba writes."""
+    def decode(self, value: Any, path: str) -> Any:
+        """Return the value; DefectError if the encoding is invalid."""
         if isinstance(value, _PLAIN):
             return value
         self._depth += 1
-        if self._depth > _DEEPEST_READ:
-            raise DefectError(place, "it is nested too deeply")
-        decoded = self._decode(value, place)
+        if self._depth > _MAX_DEPTH_READ:
+            raise DefectError(path, "nested too deeply")
+        decoded = self._decode(value, path)
         self._depth -= 1
         return decoded
 
-    def _decode(self, value: Any, place: str) -> Any:
+    def _decode(self, value: Any, path: str) -> Any:
         if isinstance(value, list):
-            return [self.decode(item, f"{place}/{i}") for i, item in enumerate(value)]
+            return [self.decode(item, f"{path}/{i}") for i, item in enumerate(value)]
         if len(value) != 1 or next(iter(value)) not in self._known:
-            raise DefectError(place, "it is of a kind that this version of Ceiba does not know")
+            raise DefectError(path, "unknown kind of value")
         ((kind, content),) = value.items()
-        return self._known[kind](content, place)
+        return self._known[kind](content, path)
 
-    def _decode_tuple(self, content: Any, place: str) -> tuple[Any, ...]:
-        return tuple(self.decode(_list(content, place), place))
+    def _decode_tuple(self, content: Any, path: str) -> tuple[Any, ...]:
+        return tuple(self.decode(_list(content, path), path))
 
-    def _decode_dict(self, content: Any, place: str) -> dict[Any, Any]:
+    def _decode_dict(self, content: Any, path: str) -> dict[Any, Any]:
         result: dict[Any, Any] = {}
-        for i, pair in enumerate(_list(content, place)):
-            key, item = _list(pair, place, 2)
-            key = self.decode(key, f"{place}/{i}")
+        for i, pair in enumerate(_list(content, path)):
+            key, item = _list(pair, path, 2)
+            key = self.decode(key, f"{path}/{i}")
             if type(key) not in _PLAIN or key in result:
-                raise DefectError(place, "a key is there twice or is not a plain value")
-            result[key] = self.decode(item, f"{place}/{i}")
+                raise DefectError(path, "a key is duplicated or not a plain value")
+            result[key] = self.decode(item, f"{path}/{i}")
         return result
 
-    def _decode_array(self, content: Any, place: str) -> Array:
-        # An entry belongs to the place that names it, so no entry is used twice.
-        if content != f"{place}.npy":
-            raise DefectError(place, "it names the array of another place")
+    def _decode_array(self, content: Any, path: str) -> Array:
+        # The name of an entry is its path, so no entry is used twice.
+        if content != f"{path}.npy":
+            raise DefectError(path, "the entry of an array must have the name of its path")
         return self._read_array(content)
 
-    def _decode_objects(self, content: Any, place: str) -> Array:
+    def _decode_objects(self, content: Any, path: str) -> Array:
         if not isinstance(content, dict) or set(content) != {"shape", "items"}:
-            raise DefectError(place, "an array without shape and items")
-        shape = [_count(size, place) for size in _list(content["shape"], place)]
-        items = [self.decode(item, place) for item in _list(content["items"], place)]
-        if len(shape) > DEEPEST or math.prod(shape) != len(items) or max(shape, default=0) > 2**31:
-            raise DefectError(place, f"{len(items)} values for the shape {tuple(shape)}")
+            raise DefectError(path, "an object array must have shape and items")
+        shape = [_count(size, path) for size in _list(content["shape"], path)]
+        items = [self.decode(item, path) for item in _list(content["items"], path)]
+        if (
+            len(shape) > MAX_DEPTH
+            or math.prod(shape) != len(items)
+            or max(shape, default=0) > 2**31
+        ):
+            raise DefectError(path, f"{len(items)} values for the shape {tuple(shape)}")
         if any(type(item) not in _PLAIN for item in items):
-            raise DefectError(place, "an array of objects that are not plain values")
+            raise DefectError(path, "the items of an object array must be plain values")
         array = np.empty(len(items), dtype=object)
         array[:] = items
         return array.reshape(shape)
 
-    def _decode_record(self, content: Any, place: str) -> Any:
-        name, record = _list(content, place, 2)
+    def _decode_record(self, content: Any, path: str) -> Any:
+        name, record = _list(content, path, 2)
         cls = record_class(name)
         if cls is None:
-            raise DefectError(
-                place, f"the part {name!r} is not one that this version of Ceiba knows"
-            )
-        return _from_json(cls, self.decode(record, place), place)
+            raise DefectError(path, f"unknown record {name!r}")
+        return _from_json(cls, self.decode(record, path), path)
 
 
-def _from_json(cls: Any, record: Any, place: str) -> Any:
+def _from_json(cls: Any, record: Any, path: str) -> Any:
     try:
         return cls.from_json(record)
     except Exception as error:
-        # It reads what a stranger may have written: any failure is the file's.
+        # The record comes from an untrusted file: any exception means that it is damaged.
         reason = str(error).rstrip(".")
-        raise DefectError(place, f"it is not a sound {cls.__name__}: {reason}") from error
+        raise DefectError(path, f"invalid {cls.__name__}: {reason}") from error
 
 
-def _encode_plain(value: Any, place: str) -> Any:
+def _encode_plain(value: Any, path: str) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": repr(value)}
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise DefectError(place, f"a model file keeps whole numbers of up to {_MOST_BITS} bits")
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        raise DefectError(path, f"ints of more than {_MAX_BITS} bits cannot be stored")
     return value
 
 
-def _encode_scalar(value: np.generic, place: str) -> Any:
+def _encode_scalar(value: np.generic, path: str) -> Any:
     name = "<U1" if isinstance(value, np.str_) else type_name(value.dtype)
     if name is None:
-        raise DefectError(place, f"a model file cannot keep a number of {value.dtype}")
+        raise DefectError(path, f"a scalar of {value.dtype} cannot be stored")
     plain = value.view(np.int64) if value.dtype.kind in "mM" else value
-    return {"scalar": [name, _encode_plain(plain.item(), place)]}
+    return {"scalar": [name, _encode_plain(plain.item(), path)]}
 
 
-def _object_items(value: Array, place: str) -> list[Any]:
+def _object_items(value: Array, path: str) -> list[Any]:
     items = value.reshape(-1).tolist()
     for item in items:
         if type(item) not in _PLAIN:
             kind = type(item).__name__
-            raise DefectError(
-                place, f"a model file cannot keep an object array that holds a {kind}"
-            )
-    return [_encode_plain(item, place) for item in items]
+            raise DefectError(path, f"an object array with a {kind} cannot be stored")
+    return [_encode_plain(item, path) for item in items]
 
 
-def _refusal(value: Any) -> str:
+def _reason(value: Any) -> str:
     if isinstance(value, np.random.RandomState | np.random.Generator):
-        return f"it is a {type(value).__name__}; set a whole number as the seed before saving"
+        return (
+            f"a {type(value).__name__} cannot be stored: set an int as random_state before saving"
+        )
     if callable(value):
-        return "it is a function, which a model file cannot keep"
+        return "a callable cannot be stored"
     if hasattr(value, "get_params"):
-        return f"it is a {type(value).__name__}, which is not one of Ceiba's own models"
+        return f"a {type(value).__name__}, an estimator of another library, cannot be stored"
     kinds = "numbers, strings, arrays, lists, tuples and dictionaries"
-    return f"it is a {type(value).__name__}; a model file keeps {kinds}"
+    return f"a {type(value).__name__} cannot be stored, only {kinds}"
 
 
-def _decode_float(content: Any, place: str) -> float:
+def _decode_float(content: Any, path: str) -> float:
     if content not in ("inf", "-inf", "nan"):
-        raise DefectError(place, "it is not a number")
+        raise DefectError(path, "must be inf, -inf or nan")
     return float(content)
 
 
-def _decode_scalar(content: Any, place: str) -> Any:
-    name, value = _list(content, place, 2)
+def _decode_scalar(content: Any, path: str) -> Any:
+    name, value = _list(content, path, 2)
     if isinstance(value, dict) and set(value) == {"float"}:
-        value = _decode_float(value["float"], place)
+        value = _decode_float(value["float"], path)
     try:
         dtype = type_named(name)
         if _SCALARS[dtype.kind] is not type(value):
-            raise ValueError("the value is not of its type")
+            raise ValueError("the value does not have its type")
         if dtype.kind in "mM":
             return np.array(value, np.int64).view(dtype)[()]
         with np.errstate(over="ignore"):
             scalar = dtype.type(value)
     except (ValueError, OverflowError) as error:
-        raise DefectError(place, str(error)) from error
+        raise DefectError(path, str(error)) from error
     if scalar.item() != value and value == value:
-        raise DefectError(place, f"{value} does not fit {dtype}")
+        raise DefectError(path, f"{value} does not fit {dtype}")
     return scalar
 
 
-def _count(value: Any, place: str) -> int:
+def _count(value: Any, path: str) -> int:
     if type(value) is not int or value < 0:
-        raise DefectError(place, "a size is not a count")
+        raise DefectError(path, "a size must be an int >= 0")
     return value
 
 
-def _list(value: Any, place: str, length: int | None = None) -> list[Any]:
+def _list(value: Any, path: str, length: int | None = None) -> list[Any]:
     if not isinstance(value, list) or (length is not None and len(value) != length):
-        raise DefectError(place, "it is not a list of the right length")
+        raise DefectError(path, "must be a list of the right length")
     return value

@@ -1,4 +1,4 @@
-"""Intervals and tests on results: how sure a number is."""
+"""Confidence intervals of results."""
 
 from ceiba.inference.intervals import Interval, t_interval, wilson
 

@@ -1,4 +1,4 @@
-"""An estimate and the interval in which the true number lies with a stated confidence."""
+"""Confidence intervals of a mean and of a proportion."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Interval:
     estimate : float
     lower, upper : float
         Ends of the interval.
-    level : float
-        Its confidence, as 0.95.
+    confidence_level : float
+        Such as 0.95.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Interval:
     estimate: float
     lower: float
     upper: float
-    level: float
+    confidence_level: float
 
     def __contains__(self, value: float) -> bool:
         return self.lower <= value <= self.upper
@@ -42,21 +42,19 @@ class Interval:
         return f"{self.estimate:.4g} [{self.lower:.4g}, {self.upper:.4g}]"
 
 
-def check_level(level: float) -> None:
-    """Refuse what is no confidence."""
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r}: a confidence lies between 0 and 1, as 0.95")
+def _check_confidence_level(confidence_level: float) -> None:
+    if not 0 < confidence_level < 1:
+        raise ValueError(f"confidence_level must be a float in (0, 1), got {confidence_level!r}.")
 
 
-def t_interval(values: Any, level: float = 0.95) -> Interval:
-    """Student's t interval of the mean of independent values.
+def t_interval(values: Any, confidence_level: float = 0.95) -> Interval:
+    """Compute Student's t interval of the mean of independent values.
 
     Parameters
     ----------
     values : array of shape (n,)
         At least two finite numbers.
-    level : float
-        Confidence.
+    confidence_level : float
 
     Returns
     -------
@@ -71,36 +69,35 @@ def t_interval(values: Any, level: float = 0.95) -> Interval:
     >>> print(t_interval([4.0, 5.0, 6.0, 5.0]))
     5 [3.701, 6.299]
     """
-    check_level(level)
+    _check_confidence_level(confidence_level)
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or len(array) < 2:
-        raise ValueError("the interval of a mean needs at least two values in one dimension")
+        raise ValueError(f"values must be 1D with at least two entries, got shape {array.shape}.")
     if not np.isfinite(array).all():
-        raise ValueError("the interval of a mean needs finite values: leave out NaN and infinity")
+        raise ValueError("values must be finite: leave out NaN and infinity.")
     n = len(array)
-    # Scaled by a power of two, squares of numbers of any size can be held.
+    # Scaled by a power of two, squares of values of any size are representable.
     exponent = int(np.frexp(np.abs(array).max())[1])
     scaled = np.ldexp(array, -exponent)
     mean = float(scaled.mean())
     error = float(np.sqrt(((scaled - mean) ** 2).sum() / (n - 1) / n))
-    half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
+    half = float(stdtrit(n - 1, 0.5 + confidence_level / 2)) * error
     mean, lower, upper = np.ldexp([mean, mean - half, mean + half], exponent).tolist()
-    return Interval(mean, lower, upper, level)
+    return Interval(mean, lower, upper, confidence_level)
 
 
-def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
-    """Wilson's score interval of a share.
+def wilson(successes: float, n: float, confidence_level: float = 0.95) -> Interval:
+    """Compute Wilson's score interval of a proportion.
 
-    It holds its confidence for small counts and shares near 0 or 1, and never leaves [0, 1].
+    It keeps its coverage for small counts and proportions near 0 or 1, and stays in [0, 1].
 
     Parameters
     ----------
     successes : float
-        How many, or their weight; need not be whole.
+        Number or weight of the successes; need not be an integer.
     n : float
-        Of how many, or of what weight; more than 0.
-    level : float
-        Confidence.
+        Number or weight of all trials; greater than 0.
+    confidence_level : float
 
     Returns
     -------
@@ -116,17 +113,17 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
     >>> print(wilson(3, 50))
     0.06 [0.02061, 0.1622]
     """
-    check_level(level)
+    _check_confidence_level(confidence_level)
     if not (math.isfinite(n) and n > 0):
-        raise ValueError(f"n={n!r}: a share is one of a positive, finite number of cases")
+        raise ValueError(f"n must be a positive, finite number, got {n!r}.")
     if not 0 <= successes <= n:
-        raise ValueError(f"successes={successes!r} do not lie between 0 and n={n!r}")
-    share = successes / n
-    z = float(ndtri(0.5 + level / 2))
+        raise ValueError(f"successes must be in [0, n] with n={n!r}, got {successes!r}.")
+    proportion = successes / n
+    z = float(ndtri(0.5 + confidence_level / 2))
     scale = 1 + z * z / n
-    centre = (share + z * z / (2 * n)) / scale
-    half = z * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2) / scale
-    # At the ends the bound is the end itself, which rounding would miss.
-    lower = 0.0 if successes == 0 else max(0.0, centre - half)
-    upper = 1.0 if successes == n else min(1.0, centre + half)
-    return Interval(share, lower, upper, level)
+    center = (proportion + z * z / (2 * n)) / scale
+    half = z * math.sqrt(proportion * (1 - proportion) / n + (z / (2 * n)) ** 2) / scale
+    # At 0 and n the bound is exact, which rounding would miss.
+    lower = 0.0 if successes == 0 else max(0.0, center - half)
+    upper = 1.0 if successes == n else min(1.0, center + half)
+    return Interval(proportion, lower, upper, confidence_level)

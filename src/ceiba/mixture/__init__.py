@@ -1,28 +1,28 @@
-"""Gaussian mixtures: densities, clusters, classes, and how many components there are."""
+"""Gaussian mixtures: density estimation, clustering, classification and model selection."""
 
+from ceiba.mixture.choose import MCLUST_TYPES, choose_components
 from ceiba.mixture.classifier import GaussianMixtureClassifier
 from ceiba.mixture.events import (
-    Account,
     CollapsedComponentWarning,
     DegenerateColumnWarning,
-    Event,
-    StartsDisagreeWarning,
+    FitEvent,
+    FitEvents,
+    UnstableChoiceWarning,
 )
 from ceiba.mixture.gaussian_mixture import GaussianMixture
 from ceiba.mixture.prior import ConjugatePrior
-from ceiba.mixture.select import FORMS, choose_components
 from ceiba.mixture.selection import MixtureChoice
 
 __all__ = [
-    "FORMS",
-    "Account",
+    "MCLUST_TYPES",
     "CollapsedComponentWarning",
     "ConjugatePrior",
     "DegenerateColumnWarning",
-    "Event",
+    "FitEvent",
+    "FitEvents",
     "GaussianMixture",
     "GaussianMixtureClassifier",
     "MixtureChoice",
-    "StartsDisagreeWarning",
+    "UnstableChoiceWarning",
     "choose_components",
 ]

@@ -1,8 +1,8 @@
-"""Forms of covariances: what components share, how the M step finds it, how many numbers it is.
+"""Covariance forms: what components share, and how the M step solves for it.
 
-Letters are those of mclust: volume, shape and orientation, each equal (E) or varying (V) between
-components, or the identity (I). Every solver is given the weight of each component's rows and
-their scatter and returns one covariance a component.
+The letters are those of mclust: volume, shape and orientation, each equal (E) or varying (V)
+between components, or the identity (I). Every solver takes the weight and the scatter of each
+component's rows and returns one covariance per component.
 
 References
 ----------
@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf
@@ -25,11 +26,12 @@ from ceiba._typing import Array
 
 Solver = Callable[[Array, Array], Array]
 
-_CLOSE, _MOST = 1e-12, 1000  # of the volumes of forms that are solved by iteration
+# Relative change and iterations at which the volumes of iteratively solved forms are final.
+_VOLUME_TOL, _MAX_VOLUME_ITER = 1e-12, 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class CovarianceForm:
     """One form of covariances.
 
     Parameters
@@ -38,14 +40,14 @@ class Form:
     full : bool
         Whether it needs whole scatter matrices, or their diagonals only.
     solve : callable
-        ``solve(weights (k,), scatters)`` gives covariances of the scatters' shape.
-    numbers : callable
-        ``numbers(k, d)``: free parameters of k covariances.
+        ``solve(weights (k,), scatters)`` returns covariances of the scatters' shape.
+    n_parameters : callable
+        ``n_parameters(k, d)``: number of free parameters of k covariances.
     isotropic : bool
         Whether it has no axes of its own, so that columns share one scale.
-    regular : {"", "own", "pooled"}
-        Whose scatters must not vanish in any direction for it to be solved: nobody's, each
-        component's own, or that of all together.
+    regular : {"none", "own", "pooled"}
+        Scatters that must have full rank for the solver: none, each component's own, or the pooled
+        one.
     n_latent : int
         Latent dimensions of probabilistic principal components; 0 for other forms.
     """
@@ -53,30 +55,31 @@ class Form:
     name: str
     full: bool
     solve: Solver
-    numbers: Callable[[int, int], int]
+    n_parameters: Callable[[int, int], int]
     isotropic: bool = False
-    regular: str = ""
+    regular: Literal["none", "own", "pooled"] = "none"
     n_latent: int = 0
 
-    def kept(self, covariances: Array) -> Array:
-        """Covariances in the shape that a fitted model shows them in."""
-        kept: Array = covariances
+    def to_fitted(self, covariances: Array) -> Array:
+        """Convert one covariance per component to the shape of ``covariances_``."""
         if self.name == "tied":
-            kept = covariances[0].copy()
-        elif self.name in ("spherical", "EII"):
-            kept = covariances[:, 0].copy()
-        return kept
-
-    def spread(self, kept: Array, k: int, d: int) -> Array:
-        """One covariance a component, from the shape that a fitted model shows them in."""
-        if self.name == "tied":
-            return np.broadcast_to(kept, (k, d, d)).copy()
+            tied: Array = covariances[0].copy()
+            return tied
         if self.name in ("spherical", "EII"):
-            return np.broadcast_to(kept[:, None], (k, d)).copy()
-        return kept
+            variances: Array = covariances[:, 0].copy()
+            return variances
+        return covariances
 
-    def shape(self, k: int, d: int) -> tuple[int, ...]:
-        """The shape that a fitted model shows covariances in."""
+    def from_fitted(self, covariances: Array, k: int, d: int) -> Array:
+        """Convert ``covariances_`` to one covariance per component."""
+        if self.name == "tied":
+            return np.broadcast_to(covariances, (k, d, d)).copy()
+        if self.name in ("spherical", "EII"):
+            return np.broadcast_to(covariances[:, None], (k, d)).copy()
+        return covariances
+
+    def fitted_shape(self, k: int, d: int) -> tuple[int, ...]:
+        """Return the shape of ``covariances_``."""
         if self.name == "tied":
             return (d, d)
         if self.name in ("spherical", "EII"):
@@ -84,46 +87,46 @@ class Form:
         return (k, d, d) if self.full else (k, d)
 
 
-def _pooled(weights: Array, scatters: Array) -> Array:
-    one = scatters.sum(axis=0) / weights.sum()
-    return np.broadcast_to(one, scatters.shape).copy()
+def _solve_pooled(weights: Array, scatters: Array) -> Array:
+    pooled = scatters.sum(axis=0) / weights.sum()
+    return np.broadcast_to(pooled, scatters.shape).copy()
 
 
-def _own(weights: Array, scatters: Array) -> Array:
+def _solve_own(weights: Array, scatters: Array) -> Array:
     covariances: Array = scatters / weights.reshape(-1, *[1] * (scatters.ndim - 1))
     return covariances
 
 
-def _one_ball(weights: Array, scatters: Array) -> Array:
+def _solve_equal_spherical(weights: Array, scatters: Array) -> Array:
     return np.full_like(scatters, scatters.sum() / (weights.sum() * scatters.shape[1]))
 
 
-def _own_balls(weights: Array, scatters: Array) -> Array:
+def _solve_own_spherical(weights: Array, scatters: Array) -> Array:
     volumes = scatters.mean(axis=1) / weights
     return np.broadcast_to(volumes[:, None], scatters.shape).copy()
 
 
-def _size(scatters: Array) -> Array:
-    """|S|^(1/d) of each, by logarithms: determinants of many columns overflow."""
+def _volumes(scatters: Array) -> Array:
+    """Compute |S|^(1/d) by logarithms: determinants of many columns overflow."""
     if scatters.shape[-1] == 0:
         return np.ones(len(scatters))
     if scatters.ndim == 2:
-        sizes: Array = np.exp(np.log(scatters).mean(axis=1))
-        return sizes
+        volumes: Array = np.exp(np.log(scatters).mean(axis=1))
+        return volumes
     roots: Array = np.exp(np.linalg.slogdet(scatters)[1] / scatters.shape[-1])
     return roots
 
 
-def _one_volume(weights: Array, scatters: Array) -> Array:
-    """EVI and EVV: shapes of their own, one volume."""
-    sizes = _size(scatters)
-    volume = sizes.sum() / weights.sum()
-    covariances: Array = scatters * (volume / sizes).reshape(-1, *[1] * (scatters.ndim - 1))
+def _solve_equal_volume(weights: Array, scatters: Array) -> Array:
+    """Solve EVI and EVV: own shapes, one volume."""
+    own = _volumes(scatters)
+    volume = own.sum() / weights.sum()
+    covariances: Array = scatters * (volume / own).reshape(-1, *[1] * (scatters.ndim - 1))
     return covariances
 
 
 def _traces(scatters: Array, shape: Array) -> Array:
-    """tr(S_k B^-1)."""
+    """Compute tr(S_k B^-1)."""
     if scatters.ndim == 2:
         sums: Array = (scatters / shape).sum(axis=1)
         return sums
@@ -133,36 +136,36 @@ def _traces(scatters: Array, shape: Array) -> Array:
 
 
 def _positive(volumes: Array) -> Array:
-    """A component without any volume, as of a single row, gets the least that can be told apart."""
-    positive: Array = np.maximum(volumes, _CLOSE * volumes.max())
+    """Raise zero volumes, as of a single row, to the smallest one of numerical effect."""
+    positive: Array = np.maximum(volumes, _VOLUME_TOL * volumes.max())
     return positive
 
 
-def _one_shape(weights: Array, scatters: Array) -> Array:
-    """VEI and VEE: one shape (and orientation), volumes of their own; volumes and shape in turn."""
+def _solve_equal_shape(weights: Array, scatters: Array) -> Array:
+    """Solve VEI and VEE: one shape (and orientation), own volumes, by alternation."""
     d = scatters.shape[-1]
-    flat = [1] * (scatters.ndim - 1)
-    ones = np.ones(d) if scatters.ndim == 2 else np.eye(d)
-    volumes = _positive(_traces(scatters, ones) / (d * weights))
-    for _ in range(_MOST):
-        shape = (scatters / volumes.reshape(-1, *flat)).sum(axis=0)
-        shape = shape / _size(shape[None])[0]
-        before, volumes = volumes, _positive(_traces(scatters, shape) / (d * weights))
-        if (np.abs(volumes - before) <= _CLOSE * before).all():
+    axes = [1] * (scatters.ndim - 1)
+    identity = np.ones(d) if scatters.ndim == 2 else np.eye(d)
+    volumes = _positive(_traces(scatters, identity) / (d * weights))
+    for _ in range(_MAX_VOLUME_ITER):
+        shape = (scatters / volumes.reshape(-1, *axes)).sum(axis=0)
+        shape = shape / _volumes(shape[None])[0]
+        previous, volumes = volumes, _positive(_traces(scatters, shape) / (d * weights))
+        if (np.abs(volumes - previous) <= _VOLUME_TOL * previous).all():
             break
-    covariances: Array = volumes.reshape(-1, *flat) * shape
+    covariances: Array = volumes.reshape(-1, *axes) * shape
     return covariances
 
 
-def _turned(weights: Array, scatters: Array, diagonal: Solver) -> Array:
-    """EEV and VEV: orientations of their own; eigenvalues, in order, as a diagonal form says."""
+def _solve_own_axes(weights: Array, scatters: Array, diagonal: Solver) -> Array:
+    """Solve EEV and VEV: own orientations; ordered eigenvalues by a diagonal form."""
     values, vectors = _eigh(scatters)
-    values = np.maximum(values, np.finfo(np.float64).tiny)  # logarithms are taken of them
-    return _turned_back(vectors, diagonal(weights, values))
+    values = np.maximum(values, np.finfo(np.float64).tiny)  # the solver takes logarithms
+    return _from_eigen(vectors, diagonal(weights, values))
 
 
 def _eigh(matrices: Array) -> tuple[Array, Array]:
-    """Eigenvalues, ascending, and vectors, of matrices whose columns may differ in units.
+    """Compute eigenvalues, ascending, and eigenvectors of matrices with columns of any units.
 
     With the columns in the order of their variances, largest first, small eigenvalues keep their
     digits: 4e-9 of them at worst where variances are 1e10 apart, against all digits unordered.
@@ -170,22 +173,22 @@ def _eigh(matrices: Array) -> tuple[Array, Array]:
     order = np.argsort(-np.diagonal(matrices, axis1=1, axis2=2), axis=1, kind="stable")
     by_rows = np.take_along_axis(matrices, order[:, :, None], axis=1)
     values, vectors = np.linalg.eigh(np.take_along_axis(by_rows, order[:, None, :], axis=2))
-    placed = np.empty_like(vectors)
-    np.put_along_axis(placed, order[:, :, None], vectors, axis=1)
-    return values, placed
+    reordered = np.empty_like(vectors)
+    np.put_along_axis(reordered, order[:, :, None], vectors, axis=1)
+    return values, reordered
 
 
-def _turned_back(vectors: Array, values: Array) -> Array:
+def _from_eigen(vectors: Array, values: Array) -> Array:
     matrices: Array = (vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1)
     return 0.5 * (matrices + matrices.transpose(0, 2, 1))
 
 
-def _principal(weights: Array, scatters: Array, n_latent: int) -> Array:
-    """The largest ``n_latent`` eigenvalues stay, the others become their mean (PPCA)."""
-    values, vectors = _eigh(_own(weights, scatters))
-    rest = scatters.shape[-1] - n_latent
-    values[:, :rest] = values[:, :rest].mean(axis=1, keepdims=True)
-    return _turned_back(vectors, values)
+def _solve_ppca(weights: Array, scatters: Array, n_latent: int) -> Array:
+    """Solve PPCA: keep the largest ``n_latent`` eigenvalues, average the others."""
+    values, vectors = _eigh(_solve_own(weights, scatters))
+    n_noise = scatters.shape[-1] - n_latent
+    values[:, :n_noise] = values[:, :n_noise].mean(axis=1, keepdims=True)
+    return _from_eigen(vectors, values)
 
 
 def _triangle(d: int) -> int:
@@ -195,27 +198,33 @@ def _triangle(d: int) -> int:
 _FORMS = {
     form.name: form
     for form in (
-        Form("full", True, _own, lambda k, d: k * _triangle(d)),
-        Form("tied", True, _pooled, lambda k, d: _triangle(d)),
-        Form("diag", False, _own, lambda k, d: k * d),
-        Form("spherical", False, _own_balls, lambda k, d: k, isotropic=True),
-        Form("EII", False, _one_ball, lambda k, d: 1, isotropic=True),
-        Form("EEI", False, _pooled, lambda k, d: d),
-        Form("VEI", False, _one_shape, lambda k, d: k + d - 1, regular="pooled"),
-        Form("EVI", False, _one_volume, lambda k, d: 1 + k * (d - 1), regular="own"),
-        Form("VEE", True, _one_shape, lambda k, d: k + _triangle(d) - 1, regular="pooled"),
-        Form("EVV", True, _one_volume, lambda k, d: 1 + k * (_triangle(d) - 1), regular="own"),
-        Form(
+        CovarianceForm("full", True, _solve_own, lambda k, d: k * _triangle(d)),
+        CovarianceForm("tied", True, _solve_pooled, lambda k, d: _triangle(d)),
+        CovarianceForm("diag", False, _solve_own, lambda k, d: k * d),
+        CovarianceForm("spherical", False, _solve_own_spherical, lambda k, d: k, isotropic=True),
+        CovarianceForm("EII", False, _solve_equal_spherical, lambda k, d: 1, isotropic=True),
+        CovarianceForm("EEI", False, _solve_pooled, lambda k, d: d),
+        CovarianceForm("VEI", False, _solve_equal_shape, lambda k, d: k + d - 1, regular="pooled"),
+        CovarianceForm(
+            "EVI", False, _solve_equal_volume, lambda k, d: 1 + k * (d - 1), regular="own"
+        ),
+        CovarianceForm(
+            "VEE", True, _solve_equal_shape, lambda k, d: k + _triangle(d) - 1, regular="pooled"
+        ),
+        CovarianceForm(
+            "EVV", True, _solve_equal_volume, lambda k, d: 1 + k * (_triangle(d) - 1), regular="own"
+        ),
+        CovarianceForm(
             "EEV",
             True,
-            partial(_turned, diagonal=_pooled),
+            partial(_solve_own_axes, diagonal=_solve_pooled),
             lambda k, d: d + k * _triangle(d - 1),
             regular="own",
         ),
-        Form(
+        CovarianceForm(
             "VEV",
             True,
-            partial(_turned, diagonal=_one_shape),
+            partial(_solve_own_axes, diagonal=_solve_equal_shape),
             lambda k, d: k + d - 1 + k * _triangle(d - 1),
             regular="own",
         ),
@@ -228,19 +237,16 @@ _SHARED = {"full": "tied", "tied": "tied", "diag": "EEI", "EEI": "EEI"} | {
 }
 
 
-def form_of(name: str, n_latent: int, d: int) -> Form:
-    """The form of that name for ``d`` columns; ``n_latent`` is for ``"ppca"`` alone."""
+def covariance_form(name: str, n_latent: int, d: int) -> CovarianceForm:
+    """Return the form of a ``covariance_type``; ``n_latent`` is for ``"ppca"`` alone."""
     if name != "ppca":
         return _FORMS[_ALIASES.get(name, name)]
     if n_latent >= d:
-        raise ValueError(
-            f"n_latent={n_latent} must be less than the number of columns (n_features = {d}): the "
-            "rest is noise"
-        )
-    return Form(
+        raise ValueError(f"n_latent must be < n_features={d}, got {n_latent}.")
+    return CovarianceForm(
         "ppca",
         True,
-        partial(_principal, n_latent=n_latent),
+        partial(_solve_ppca, n_latent=n_latent),
         lambda k, d: k * (d * n_latent + 1 - n_latent * (n_latent - 1) // 2),
         isotropic=True,
         n_latent=n_latent,
@@ -248,89 +254,98 @@ def form_of(name: str, n_latent: int, d: int) -> Form:
 
 
 def principal_parts(covariances: Array, n_latent: int) -> tuple[Array, Array, Array]:
-    """Of covariances of the form ``ppca``: axes (largest first), variances along them, noise."""
+    """Split ``ppca`` covariances into axes (largest first), variances along them, and noise."""
     values, vectors = _eigh(covariances)
     axes = np.ascontiguousarray(vectors[:, :, ::-1][:, :, :n_latent])
     noise: Array = values[:, :-n_latent].mean(axis=1)
     return axes, np.ascontiguousarray(values[:, ::-1][:, :n_latent]), noise
 
 
-def shared_form(name: str) -> Form:
-    """The form in which all components have one covariance."""
+def shared_form(name: str) -> CovarianceForm:
+    """Return the form in which all components have one covariance."""
     own = _ALIASES.get(name, name)
     if own not in _SHARED:
         raise ValueError(
-            f"shared_covariance=True means one covariance for all components, and "
-            f"covariance_type={name!r} has parts of its own for each: use 'full', 'diag' or "
-            "'spherical'"
+            "shared_covariance=True requires covariance_type='full', 'diag' or 'spherical', got "
+            f"{name!r}."
         )
     return _FORMS[_SHARED[own]]
 
 
+def is_symmetric(matrices: Array) -> bool:
+    """Whether matrices are symmetric, to rounding relative to their diagonals."""
+    diagonal = np.sqrt(np.abs(np.diagonal(matrices, axis1=-2, axis2=-1)))
+    size = diagonal[..., :, None] * diagonal[..., None, :]
+    return bool((np.abs(matrices - np.swapaxes(matrices, -1, -2)) <= 1e-6 * size).all())
+
+
 @dataclass(frozen=True, slots=True)
-class Floor:
-    """No direction has less than ``share`` of the variance that the data have there.
+class CovarianceFloor:
+    """Lower bound of covariances: a fraction of the variance of the data in any direction.
 
     In units of the data's standard deviations every eigenvalue of a covariance stays at or above
-    ``share``; for diagonal covariances these are the variances themselves. Raising what is lower is
-    the maximum of the likelihood under this constraint, so that EM still climbs, where components
-    share nothing or everything; forms that share a part may fall, and EM ends before they do.
+    ``fraction``; for diagonal covariances these are the variances themselves. Raising lower ones is
+    the maximum of the likelihood under this constraint, so that EM still increases the objective
+    where components share nothing or everything; with forms that share a part it may decrease, and
+    EM ends before it does.
 
     Parameters
     ----------
-    share : float
+    fraction : float
     variances : ndarray of shape (d,)
-        Of the data's columns.
-    lift : ndarray of shape (d,), optional
-        Variances of constant columns begin here, at the floor, and so it is not the floor that
-        holds them.
+        Variances of the columns.
+    constant_minimum : ndarray of shape (d,), optional
+        Minimum variance of constant columns, which does not count as floored; 0 for the others.
     """
 
-    share: float
+    fraction: float
     variances: Array
-    lift: Array | None = None
+    constant_minimum: Array | None = None
 
     @classmethod
-    def of(cls, share: float, variances: Array, constant: Array) -> Floor:
-        """The floor for data of these variances; ``constant`` marks columns that have none."""
-        return cls(share, variances, share * variances * constant if constant.any() else None)
+    def of(
+        cls, fraction: float, variances: Array, constant: Array, isotropic: bool
+    ) -> CovarianceFloor:
+        """Return the floor for columns of these variances; ``constant`` marks constant columns.
 
-    @classmethod
-    def isotropic(cls, share: float, variances: Array) -> Floor:
-        """The same for forms without axes of their own: one scale, the mean variance."""
-        return cls(share, np.full_like(variances, variances.mean()))
+        Isotropic forms have one scale for all columns: the mean variance.
+        """
+        if isotropic:
+            return cls(fraction, np.full_like(variances, variances.mean()))
+        minimum = fraction * variances * constant if constant.any() else None
+        return cls(fraction, variances, minimum)
 
-    def hold(self, covariances: Array) -> tuple[Array, Array]:
-        """The covariances, raised where needed, and which components were."""
-        if self.lift is not None and covariances.ndim == 3:
-            places = np.flatnonzero(self.lift)
+    def apply(self, covariances: Array) -> tuple[Array, Array]:
+        """Return the covariances, raised where needed, and which components were raised."""
+        if self.constant_minimum is not None and covariances.ndim == 3:
+            columns = np.flatnonzero(self.constant_minimum)
             covariances = covariances.copy()
-            lifted = np.maximum(covariances[:, places, places], self.lift[places])
-            covariances[:, places, places] = lifted
+            raised = np.maximum(covariances[:, columns, columns], self.constant_minimum[columns])
+            covariances[:, columns, columns] = raised
         if covariances.ndim == 2:
-            least = self.share * self.variances
-            low = covariances < least
-            raised = np.maximum(covariances, least) if low.any() else covariances
-            if self.lift is not None:
-                low[:, self.lift > 0] = False
+            minimum = self.fraction * self.variances
+            low = covariances < minimum
+            raised = np.maximum(covariances, minimum) if low.any() else covariances
+            if self.constant_minimum is not None:
+                low[:, self.constant_minimum > 0] = False
             return raised, np.asarray(low.any(axis=1))
-        if self._clear(covariances):
+        if self._all_above(covariances):
             return covariances, np.zeros(len(covariances), bool)
-        return self._raised(covariances)
+        return self._raise_eigenvalues(covariances)
 
-    def _clear(self, covariances: Array) -> bool:
-        """Whether all lie above the floor: then what is left above it has Cholesky factors."""
-        least = np.diag(self.share * self.variances)
-        # One at a time: wide covariances take little memory so.
-        return not any(dpotrf(one - least, clean=0, overwrite_a=1)[1] for one in covariances)
+    def _all_above(self, covariances: Array) -> bool:
+        """Whether all are above the floor: their differences to it have Cholesky factors."""
+        minimum = np.diag(self.fraction * self.variances)
+        # One matrix at a time, which limits the memory for many columns.
+        return not any(dpotrf(one - minimum, clean=0, overwrite_a=1)[1] for one in covariances)
 
-    def _raised(self, covariances: Array) -> tuple[Array, Array]:
+    def _raise_eigenvalues(self, covariances: Array) -> tuple[Array, Array]:
         scale = np.sqrt(self.variances)
         units = scale[:, None] * scale
         values, vectors = np.linalg.eigh(covariances / units)
-        # Less by no more than rounding is no less: such were raised before.
-        low: Array = values[:, 0] < self.share * (1.0 - 1e-9)
-        values = np.maximum(values, self.share)
+        # Eigenvalues below by rounding alone were raised before.
+        low: Array = values[:, 0] < self.fraction * (1.0 - 1e-9)
+        values = np.maximum(values, self.fraction)
         raised = (vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1) * units
         raised = 0.5 * (raised + raised.transpose(0, 2, 1))
         return np.where(low[:, None, None], raised, covariances), low

@@ -1,63 +1,27 @@
-"""How many rows each part has, those of weight zero included: numbers that a user knows rows by."""
+"""Gaussian components, and densities, responsibilities and labels of rows under them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dtrtri
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.engine import Batch, Engine
 from ceiba.stats.moments import Moments
-from ceiba.stats.row_values import RowValues
-from ceiba.stats.rows import Points
+from ceiba.stats.points import Points
 
-
-@dataclass(frozen=True, slots=True)
-class RowGaps:
-    """Whether a batch has gaps and, if asked for, its rows in the order of what they miss."""
-
-    any: bool
-    order: Array | None = None
-    starts: Array | None = None
-
-    @classmethod
-    def of(cls, batch: Any, full: bool) -> RowGaps:
-        """The gaps of a batch of points; ``full`` covariances need the order. Refuses infinity.
-
-        They are kept beside the rows where the engine keeps such things.
-        """
-        known: RowGaps | None = batch.scratch.get("gaps")
-        needs_order = full and batch.rows.X.shape[1] > 1
-        if known is None or (needs_order and known.any and known.order is None):
-            known = _find(batch, needs_order)
-            batch.scratch["gaps"] = known
-        return known if needs_order or not known.any else RowGaps(True)
-
-    def arguments(self) -> dict[str, Any]:
-        """What crosses to the native kernels."""
-        return {"gaps": self.any, "order": self.order, "starts": self.starts}
-
-
-def _find(batch: Any, needs_order: bool) -> RowGaps:
-    X = batch.rows.X
-    # One sum tells in most cases, without a mask of all rows: it is finite if every value is.
-    with np.errstate(all="ignore"):
-        if np.isfinite(X.sum()):
-            return RowGaps(False)
-    if np.isinf(X).any():
-        Moments.of(batch)  # says where
-    if not np.isnan(X).any():
-        return RowGaps(False)
-    return RowGaps(True, *_native.gap_patterns(X)) if needs_order else RowGaps(True)
+# Rows whose responsibilities are held at a time, where only their sums are kept.
+_BLOCK_ROWS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
 class Gaussians:
-    """Weights, means and covariances of components, with the factors that densities are made of.
+    """Weights, means and covariances of components, with the factors that densities need.
 
     Parameters
     ----------
@@ -83,7 +47,7 @@ class Gaussians:
 
     @classmethod
     def of(cls, weights: Array, means: Array, covariances: Array) -> Gaussians:
-        """Components of these parameters; LinAlgError where a covariance is not one."""
+        """Factorize the covariances; raise LinAlgError where one is not positive definite."""
         covariances = np.ascontiguousarray(covariances)
         if not np.isfinite(covariances).all():
             raise np.linalg.LinAlgError("a covariance is not finite")
@@ -92,9 +56,9 @@ class Gaussians:
                 raise np.linalg.LinAlgError("a variance is not positive")
             return cls(weights, means, covariances, 1.0 / np.sqrt(covariances))
         factors = np.linalg.cholesky(covariances)
-        for place, lower in enumerate(factors):
+        for component, lower in enumerate(factors):
             # The transpose is LAPACK's own order: an upper triangle, inverted without a copy.
-            factors[place] = dtrtri(lower.T, lower=0)[0].T
+            factors[component] = dtrtri(lower.T, lower=0)[0].T
         return cls(weights, means, covariances, factors)
 
     @property
@@ -115,14 +79,14 @@ class Gaussians:
         sums: Array = -2.0 * np.log(diagonals).sum(axis=1)
         return sums
 
-    def take(self, places: Any) -> Gaussians:
-        """Some of the components, with their weights as they are."""
+    def take(self, index: Any) -> Gaussians:
+        """Select components; their weights are not rescaled."""
         return Gaussians(
-            self.weights[places], self.means[places], self.covariances[places], self.factors[places]
+            self.weights[index], self.means[index], self.covariances[index], self.factors[index]
         )
 
-    def arrays(self) -> dict[str, Any]:
-        """What crosses to the native kernels."""
+    def native_arrays(self) -> dict[str, Any]:
+        """Return the arrays that the native kernels take."""
         k = len(self.means)
         with np.errstate(divide="ignore"):
             log_weights = np.log(self.weights)
@@ -134,120 +98,144 @@ class Gaussians:
         }
 
 
-def _asked(batch: Any, model: Gaussians, **out: Any) -> Array:
-    """Fill ``out`` for the rows of a batch; returns the log densities."""
+@dataclass(frozen=True, slots=True)
+class MissingPatterns:
+    """Whether a batch has missing values, and its rows grouped by the columns that they miss."""
+
+    any: bool
+    order: Array | None = None
+    starts: Array | None = None
+
+    @classmethod
+    def of(cls, batch: Batch[Points], full: bool) -> MissingPatterns:
+        """Find the patterns of a batch, which ``full`` covariances need; raise for infinity.
+
+        They are cached beside the rows where the engine keeps row state.
+        """
+        known: MissingPatterns | None = batch.scratch.get("missing")
+        needs_order = full and batch.rows.X.shape[1] > 1
+        if known is None or (needs_order and known.any and known.order is None):
+            known = _find_patterns(batch, needs_order)
+            batch.scratch["missing"] = known
+        return known if needs_order or not known.any else MissingPatterns(True)
+
+    def native_arrays(self) -> dict[str, Any]:
+        """Return the arguments that the native kernels take."""
+        return {"gaps": self.any, "order": self.order, "starts": self.starts}
+
+
+def _find_patterns(batch: Batch[Points], needs_order: bool) -> MissingPatterns:
+    X = batch.rows.X
+    # In most cases one sum decides, without a mask of all rows: it is finite if every value is.
+    with np.errstate(all="ignore"):
+        if np.isfinite(X.sum()):
+            return MissingPatterns(False)
+    if np.isinf(X).any():
+        Moments.of(batch)  # raises, and names the row and the column
+    if not np.isnan(X).any():
+        return MissingPatterns(False)
+    return MissingPatterns(True, *_native.gap_patterns(X)) if needs_order else MissingPatterns(True)
+
+
+def _evaluate(batch: Batch[Points], model: Gaussians, **out: Any) -> Array:
+    """Return the log densities of the rows of a batch, and fill the arrays ``out``."""
     X = batch.rows.X
     density = np.empty(len(X))
-    gaps = RowGaps.of(batch, model.full)
+    missing = MissingPatterns.of(batch, model.full)
     _native.mixture_posteriors(
-        X, **model.arrays(), **gaps.arguments(), log_density=density, **out, threads=batch.threads
+        X,
+        **model.native_arrays(),
+        **missing.native_arrays(),
+        log_density=density,
+        **out,
+        threads=batch.threads,
     )
-    far = ~np.isfinite(density)
-    if far.any():
-        row = batch.rows.row_number(int(np.argmax(far)))
+    underflow = ~np.isfinite(density)
+    if underflow.any():
+        row = batch.rows.row_number(int(np.argmax(underflow)))
         raise ValueError(
-            f"row {row} lies so far from every component that its density cannot be told: correct "
-            "or leave out its values"
+            f"The density of row {row} underflows, it is too far from every component: correct its "
+            "values or drop the row."
         )
     return density
 
 
-class LogDensities(RowValues):
-    """Log density of every row under the mixture."""
-
-    __slots__ = ()
-
-    @classmethod
-    def of(cls, batch: Any, model: Gaussians) -> Self:
-        """Of the rows of a batch."""
-        return cls((_asked(batch, model),))
+def log_densities(batch: Batch[Points], model: Gaussians) -> Array:
+    """Compute the log density of every row."""
+    return _evaluate(batch, model)
 
 
-class Posteriors(RowValues):
-    """Posterior probability of every component for every row."""
-
-    __slots__ = ()
-
-    @classmethod
-    def of(cls, batch: Any, model: Gaussians) -> Self:
-        """Of the rows of a batch."""
-        shares = np.empty((len(batch.rows.X), len(model.means)))
-        _asked(batch, model, posteriors=shares)
-        return cls((shares,))
+def posteriors(batch: Batch[Points], model: Gaussians) -> Array:
+    """Compute the posterior probability of every component for every row."""
+    out = np.empty((len(batch.rows.X), len(model.means)))
+    _evaluate(batch, model, posteriors=out)
+    return out
 
 
-class Likeliest(RowValues):
-    """The likeliest component of every row; the first of equals."""
-
-    __slots__ = ()
-
-    @classmethod
-    def of(cls, batch: Any, model: Gaussians) -> Self:
-        """Of the rows of a batch."""
-        labels = np.empty(len(batch.rows.X), np.int32)
-        _asked(batch, model, labels=labels)
-        return cls((labels,))
+def most_probable_components(batch: Batch[Points], model: Gaussians) -> Array:
+    """Return the index of every row's most probable component; ties go to the first."""
+    labels = np.empty(len(batch.rows.X), np.int32)
+    _evaluate(batch, model, labels=labels)
+    return labels
 
 
-# Rows whose posteriors are looked at together, where only sums of them are kept.
-_BLOCK = 16_384
-
-
-def _blocks(batch: Any) -> Iterator[Any]:
-    """A batch, some rows at a time; one without rows as it is."""
+def _blocks(batch: Batch[Points]) -> Iterator[Batch[Points]]:
+    """Split a batch into blocks of rows; a batch without rows is one block."""
     points = batch.rows
-    for first in range(0, max(len(points.X), 1), _BLOCK):
-        here = slice(first, first + _BLOCK)
+    for first in range(0, max(len(points.X), 1), _BLOCK_ROWS):
+        block = slice(first, first + _BLOCK_ROWS)
         rows = replace(
             points,
-            X=points.X[here],
-            weight=None if points.weight is None else points.weight[here],
-            kept=None if points.kept is None else points.kept[here],
+            X=points.X[block],
+            weight=None if points.weight is None else points.weight[block],
+            kept=None if points.kept is None else points.kept[block],
         )
-        # Rows of which some were left out have numbers of their own, from the batch's first on.
+        # Where rows were dropped, ``kept`` has their numbers relative to the batch's first row.
         start = batch.first_row + (first if points.kept is None else 0)
         yield replace(batch, rows=rows, first_row=start, scratch={})
 
 
-def _fit_of(batch: Any, model: Gaussians, entropy: bool) -> tuple[float, float, float]:
-    weight, n = batch.rows.weight, len(batch.rows.X)
-    weight = np.ones(n) if weight is None else weight
-    if not entropy:
-        return float(weight.sum()), float(_asked(batch, model) @ weight), 0.0
-    shares = np.empty((n, len(model.means)))
-    density = _asked(batch, model, posteriors=shares)
-    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
-    uncertain = -float((shares * logs).sum(axis=1) @ weight)
-    return float(weight.sum()), float(density @ weight), uncertain
-
-
 @dataclass(frozen=True, slots=True)
-class Fit:
-    """How well a mixture describes rows: weight, log-likelihood, entropy of the posteriors."""
+class LikelihoodSums:
+    """Weight and log-likelihood of rows, and the entropy of their posteriors."""
 
     weight: float
     log_likelihood: float
     entropy: float
 
     @classmethod
-    def of(cls, batch: Any, model: Gaussians, entropy: bool = False) -> Fit:
-        """Of the rows of a batch; the entropy is only taken if it is asked for."""
-        parts = (_fit_of(block, model, entropy) for block in _blocks(batch))
-        weight, log_likelihood, uncertain = (sum(numbers) for numbers in zip(*parts, strict=True))
-        return cls(weight, log_likelihood, uncertain)
+    def of(cls, batch: Batch[Points], model: Gaussians, entropy: bool = False) -> LikelihoodSums:
+        """Sum over the rows of a batch; the entropy only where requested."""
+        parts = (_likelihood_sums(block, model, entropy) for block in _blocks(batch))
+        weight, log_likelihood, total = (sum(numbers) for numbers in zip(*parts, strict=True))
+        return cls(weight, log_likelihood, total)
 
-    def merge(self, other: Fit) -> Fit:
-        """Of both parts."""
-        return Fit(
+    def merge(self, other: LikelihoodSums) -> LikelihoodSums:
+        """Add the sums of both parts."""
+        return LikelihoodSums(
             self.weight + other.weight,
             self.log_likelihood + other.log_likelihood,
             self.entropy + other.entropy,
         )
 
 
+def _likelihood_sums(
+    batch: Batch[Points], model: Gaussians, entropy: bool
+) -> tuple[float, float, float]:
+    weight, n = batch.rows.weight, len(batch.rows.X)
+    weight = np.ones(n) if weight is None else weight
+    if not entropy:
+        return float(weight.sum()), float(_evaluate(batch, model) @ weight), 0.0
+    probabilities = np.empty((n, len(model.means)))
+    density = _evaluate(batch, model, posteriors=probabilities)
+    logs = np.log(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
+    total = -float((probabilities * logs).sum(axis=1) @ weight)
+    return float(weight.sum()), float(density @ weight), total
+
+
 @dataclass(frozen=True, slots=True)
-class Extremes:
-    """The ``m`` rows with the largest values of something, ordered by value, then by row."""
+class TopRows:
+    """The ``m`` rows with the largest values, ordered by value, then by row."""
 
     values: Array
     rows: Array
@@ -255,69 +243,69 @@ class Extremes:
     m: int
 
     @classmethod
-    def least_likely(cls, batch: Any, model: Gaussians, m: int) -> Extremes:
-        """The rows that the mixture describes worst; values are minus their log densities."""
-        return cls._of(batch, -_asked(batch, model), m)
+    def lowest_density(cls, batch: Batch[Points], model: Gaussians, m: int) -> TopRows:
+        """Find the rows of smallest density; values are minus their log densities."""
+        return cls.of(batch, -_evaluate(batch, model), m)
 
     @classmethod
-    def _of(cls, batch: Any, values: Array, m: int) -> Extremes:
+    def of(cls, batch: Batch[Points], values: Array, m: int) -> TopRows:
+        """Find the rows of a batch with the largest ``values``."""
         order = np.lexsort((np.arange(len(values)), -values))[:m]
-        # Where some rows were left out, numbers are those among all.
         kept = batch.rows.kept
         rows = (order if kept is None else kept[order]) + batch.first_row
         return cls(values[order], rows, batch.rows.X[order].astype(np.float64), m)
 
-    def merge(self, other: Extremes) -> Extremes:
-        """The largest of both parts."""
+    def merge(self, other: TopRows) -> TopRows:
+        """Keep the largest values of both parts."""
         values = np.concatenate([self.values, other.values])
         rows = np.concatenate([self.rows, other.rows])
         order = np.lexsort((rows, -values))[: self.m]
         points = np.concatenate([self.points, other.points])[order]
-        return Extremes(values[order], rows[order], points, self.m)
+        return TopRows(values[order], rows[order], points, self.m)
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
-    """The rows that belong most to each of some components; values are their posteriors."""
+class ComponentRows:
+    """The rows of largest posterior probability for each of some components."""
 
-    each: tuple[Extremes, ...]
+    components: tuple[TopRows, ...]
 
     @classmethod
-    def of(cls, batch: Any, model: Gaussians, components: tuple[int, ...], m: int) -> Members:
-        """The ``m`` rows of a batch that belong most to each component."""
+    def of(
+        cls, batch: Batch[Points], model: Gaussians, components: tuple[int, ...], m: int
+    ) -> ComponentRows:
+        """Find the ``m`` rows of a batch with the largest posteriors of each component."""
         found = None
         for block in _blocks(batch):
-            shares = np.empty((len(block.rows.X), len(model.means)))
-            _asked(block, model, posteriors=shares)
-            here = cls(tuple(Extremes._of(block, shares[:, c], m) for c in components))
+            values = posteriors(block, model)
+            here = cls(tuple(TopRows.of(block, values[:, c], m) for c in components))
             found = here if found is None else found.merge(here)
         assert found is not None
         return found
 
-    def merge(self, other: Members) -> Members:
-        """Of both parts."""
-        return Members(tuple(a.merge(b) for a, b in zip(self.each, other.each, strict=True)))
+    def merge(self, other: ComponentRows) -> ComponentRows:
+        """Keep the rows of largest posteriors of both parts."""
+        pairs = zip(self.components, other.components, strict=True)
+        return ComponentRows(tuple(one.merge(two) for one, two in pairs))
 
 
 @dataclass(frozen=True, slots=True)
-class RowCounts:
-    """Rows of each part in order."""
+class _RowCounts:
+    """Rows per partition, rows of weight zero included."""
 
     counts: tuple[int, ...]
 
     @classmethod
-    def of(cls, batch: Any) -> RowCounts:
-        """Of a batch of points."""
-        points: Points = batch.rows
+    def of(cls, batch: Batch[Points]) -> _RowCounts:
+        points = batch.rows
         return cls((len(points.X) if points.n_given is None else points.n_given,))
 
-    def merge(self, other: RowCounts) -> RowCounts:
-        """Of both parts."""
-        return RowCounts(self.counts + other.counts)
+    def merge(self, other: _RowCounts) -> _RowCounts:
+        return _RowCounts(self.counts + other.counts)
 
 
-def numbered_as_given(rows: Any, engine: Any) -> Any:
-    """The rows with the numbers that they have among all rows, those of weight zero included."""
-    return (
-        rows if engine.name == "local" else rows.numbered(engine.reduce(rows, RowCounts.of).counts)
-    )
+def number_input_rows(rows: Any, engine: Engine) -> Any:
+    """Number rows as in the input, rows of weight zero included."""
+    if engine.in_memory:
+        return rows
+    return rows.numbered(engine.reduce(rows, _RowCounts.of).counts)

@@ -1,130 +1,158 @@
-"""EM for Gaussian mixtures on any engine: expect, maximise, until the likelihood rests."""
+"""EM for Gaussian mixtures on any engine: E step, M step, until the objective converges.
+
+References
+----------
+Dempster, Laird & Rubin (1977), "Maximum likelihood from incomplete data via the EM algorithm",
+JRSS B 39.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.base import Steps
-from ceiba.engine import Engine
-from ceiba.mixture.densities import Fit, Gaussians
-from ceiba.mixture.events import Event
-from ceiba.mixture.m_step import Rules, maximise
-from ceiba.mixture.repair import Repair
-from ceiba.mixture.statistics import ComponentMoments, MixtureSums
+from ceiba.base import Iterations
+from ceiba.mixture.config import EMConfig
+from ceiba.mixture.data import MixtureData
+from ceiba.mixture.densities import Gaussians, LikelihoodSums
+from ceiba.mixture.events import FitEvent
+from ceiba.mixture.repair import lost_components, reseed_or_drop
+from ceiba.mixture.statistics import ComponentMoments, ExpectedMoments
 
-# Sums of many rows differ by less from one step to the next where nothing changes.
+# Sums over many rows differ by less than this between equal iterations.
 _ROUNDING = 1e-9
 
 
+def e_step(data: MixtureData, config: EMConfig, model: Gaussians) -> ExpectedMoments:
+    """Compute the expected moments of every group's rows under its own components."""
+    parts = [
+        _expected_moments(data, config, rows, part)
+        for rows, part in zip(data.groups, _split(model, config), strict=True)
+    ]
+    return ExpectedMoments.stack(parts)
+
+
+def _expected_moments(
+    data: MixtureData, config: EMConfig, rows: Any, model: Gaussians
+) -> ExpectedMoments:
+    reduce, negligible = data.engine.reduce, config.covariance_floor * data.variances
+    sums = reduce(rows, ExpectedMoments.of, model)
+    if sums.loses_digits(negligible):
+        # About a distant pivot moments are mostly rounding: repeat about the data's mean and,
+        # where even that is too far, about the means found there.
+        sums = reduce(rows, ExpectedMoments.of, model, np.broadcast_to(data.mean, model.shape))
+        if sums.loses_digits(negligible):
+            sums = reduce(rows, ExpectedMoments.of, model, sums.means)
+    return sums
+
+
+def _split(model: Gaussians, config: EMConfig) -> list[Gaussians]:
+    """Return the components of each group."""
+    if len(config.sizes) == 1:
+        return [model]
+    return [model.take(group) for group in config.groups]
+
+
+def m_step(moments: ComponentMoments, config: EMConfig) -> tuple[Gaussians, Array]:
+    """Maximize the (penalized) likelihood; also return which components are at the floor."""
+    groups = [moments.weights[group] for group in config.groups]
+    weights = np.concatenate([group / group.sum() for group in groups])
+    if config.resolved_prior is not None:
+        moments = config.resolved_prior.add_to(moments)
+    scatters, raised = _regular_scatters(moments, config)
+    with np.errstate(divide="ignore", invalid="ignore"):  # Gaussians.of raises for the result
+        covariances = config.form.solve(moments.weights, scatters)
+    if config.reg_covar:
+        covariances = _regularize(covariances, config.reg_covar)
+    covariances, floored = config.floor.apply(covariances)
+    return Gaussians.of(weights, moments.means, covariances), floored | raised
+
+
+def _regular_scatters(moments: ComponentMoments, config: EMConfig) -> tuple[Array, Array]:
+    """Raise scatters to the rank that the form needs; also return which components changed."""
+    scatters, floor = moments.scatters, config.floor
+    weights = moments.weights.reshape(-1, *[1] * (scatters.ndim - 1))
+    unchanged = np.zeros(len(scatters), bool)
+    if config.form.regular == "own":
+        own, raised = floor.apply(scatters / weights)
+        return own * weights, raised
+    if config.form.regular == "pooled":
+        pooled = scatters.sum(axis=0, keepdims=True) / weights.sum()
+        regular, raised = floor.apply(pooled)
+        return scatters + weights * (regular - pooled), unchanged | raised
+    return scatters, unchanged
+
+
+def _regularize(covariances: Array, reg_covar: float) -> Array:
+    """Add ``reg_covar`` to every variance."""
+    if covariances.ndim == 2:
+        return covariances + reg_covar
+    return covariances + reg_covar * np.eye(covariances.shape[-1])
+
+
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What stays the same from step to step.
+class Convergence:
+    """Convergence test on the relative change of the objective.
+
+    The objective is taken in units in which every column has unit variance, and as at least one
+    per row.
 
     Parameters
     ----------
-    rows : tuple
-        The rows of each group (see `Rules.groups`).
-    engine : Engine
+    tol : float
+        Relative change below which a run has converged.
     weight : float
         Weight of all rows.
-    units : float
-        What the log-likelihood would be more if every column had unit variance.
-    tol : float
-        A run ends when the objective changes by less than this share of itself, in these units
-        and taken as at least one a row.
-    mean : ndarray of shape (d,)
-        Of the data.
-    least : ndarray of shape (d,)
-        Variances that count as none: those of the floor.
+    log_scale : float
+        Amount by which unit variance of every column would raise the log-likelihood.
     """
 
-    rows: tuple[Any, ...]
-    engine: Engine
-    weight: float
-    units: float
     tol: float
-    mean: Array
-    least: Array
+    weight: float
+    log_scale: float
 
-    def falls(self, objective: float, before: float) -> bool:
-        """Whether the objective has fallen, by more than its rounding."""
-        return before - objective > _ROUNDING * self._size(objective)
+    @classmethod
+    def of(cls, data: MixtureData, config: EMConfig) -> Convergence:
+        """Return the test for the data."""
+        return cls(config.tol, data.weight, data.log_scale)
+
+    def has_converged(self, objective: float, previous: float) -> bool:
+        """Whether the objective changed by less than ``tol``."""
+        return abs(objective - previous) < self.tol * self._size(objective)
+
+    def has_decreased(self, objective: float, previous: float) -> bool:
+        """Whether the objective decreased by more than rounding."""
+        return previous - objective > _ROUNDING * self._size(objective)
 
     def _size(self, objective: float) -> float:
-        return max(abs(objective + self.units), self.weight)
-
-    def rests(self, objective: float, before: float) -> bool:
-        """Whether the objective has changed too little to go on."""
-        return abs(objective - before) < self.tol * self._size(objective)
+        return max(abs(objective + self.log_scale), self.weight)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What a run of EM ends with."""
+class EMState:
+    """Parameters, which components are at the floor, the E step under them and the objective."""
 
     model: Gaussians
-    rules: Rules
-    log_likelihood: float
-    objective: float
-    n_iter: int
-    converged: bool
-    held: Array
-    moments: ComponentMoments
-    events: tuple[Event, ...] = ()
-
-
-def expect(setting: Setting, model: Gaussians, groups: Sequence[int]) -> MixtureSums:
-    """The E step: every group's rows under its own components."""
-    reduce = setting.engine.reduce
-    if len(groups) == 1:
-        (rows,) = setting.rows
-        sums = reduce(rows, MixtureSums.of, model)
-        if sums.lossy(setting.least):
-            # About a pivot far away moments are mostly rounding: once more, about the data's mean
-            # and, where even that is too far, about what is found there.
-            sums = reduce(rows, MixtureSums.of, model, np.broadcast_to(setting.mean, model.shape))
-            if sums.lossy(setting.least):
-                sums = reduce(rows, MixtureSums.of, model, sums.means)
-        return sums
-    parts = [
-        expect(replace(setting, rows=(rows,)), part, (len(part.weights),))
-        for rows, part in zip(setting.rows, _parts(model, groups), strict=True)
-    ]
-    return MixtureSums.stacked(parts)
-
-
-def _parts(model: Gaussians, groups: Sequence[int]) -> list[Gaussians]:
-    """The components of each group."""
-    return [model.take(slice(a, b)) for a, b in pairwise(np.cumsum((0, *groups)))]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a run stands: parameters, whom the floor holds, what the E step finds, its worth."""
-
-    model: Gaussians
-    held: Array
-    sums: MixtureSums
+    floored: Array
+    sums: ExpectedMoments
     objective: float
 
     @classmethod
-    def of(cls, setting: Setting, model: Gaussians, rules: Rules, held: Array) -> Place:
-        """The E step under these parameters; a row that is too far away is refused."""
-        sums = expect(setting, model, rules.groups)
+    def of(cls, data: MixtureData, config: EMConfig, model: Gaussians, floored: Array) -> EMState:
+        """Compute the E step; raise where the density of a row underflows."""
+        sums = e_step(data, config, model)
         if not np.isfinite(sums.log_likelihood):
-            for rows, part in zip(setting.rows, _parts(model, rules.groups), strict=True):
-                setting.engine.reduce(rows, Fit.of, part)  # says which
-        return cls(model, held, sums, sums.log_likelihood + rules.log_prior(model))
+            for rows, part in zip(data.groups, _split(model, config), strict=True):
+                data.engine.reduce(rows, LikelihoodSums.of, part)  # raises, and names the row
+        return cls(model, floored, sums, sums.log_likelihood + config.log_prior(model))
 
-    def told(self) -> dict[str, Any]:
-        """What a trace keeps of it."""
+    def frame(self) -> dict[str, Any]:
+        """Return the values that a trace records."""
         return {
             "weights": self.model.weights,
             "means": self.model.means,
@@ -134,58 +162,74 @@ class Place:
         }
 
 
-def em(
-    setting: Setting,
-    start: Gaussians,
-    rules: Rules,
-    steps: Steps,
-    repair: Repair,
-    fitted: Callable[[Gaussians], dict[str, Any]],
-) -> Run:
-    """Raise the (penalised) likelihood until it rests; it falls only where a repair is reported.
+@dataclass(frozen=True, slots=True)
+class EMResult:
+    """Result of a run of EM; ``sizes`` are the components per group that remain."""
 
-    References
-    ----------
-    Dempster, Laird & Rubin (1977), "Maximum likelihood from incomplete data via the EM algorithm",
-    JRSS B 39.
+    model: Gaussians
+    sizes: tuple[int, ...]
+    log_likelihood: float
+    objective: float
+    n_iter: int
+    converged: bool
+    floored: Array
+    moments: ComponentMoments
+    events: tuple[FitEvent, ...] = ()
+
+
+def em(
+    data: MixtureData,
+    config: EMConfig,
+    model: Gaussians,
+    iterations: Iterations,
+    convergence: Convergence,
+    fitted: Callable[[Gaussians], dict[str, Any]] = lambda model: {},
+    events: Iterable[FitEvent] = (),
+) -> EMResult:
+    """Increase the (penalized) likelihood until it converges, starting from ``model``.
+
+    It decreases only where an event is reported. ``fitted`` makes the fitted attributes of a model,
+    for callbacks; ``events`` are those of the run that this one continues.
     """
-    at = Place.of(setting, start, rules, np.zeros(len(start.means), bool))
-    events: list[Event] = []
-    done, converged = steps.count, False
-    for step in steps:
-        step.record(**at.told())
-        moments = at.sums.centred()
-        told: list[Event] = []
-        if repair.dead(moments.weights, rules).any():
-            moments, rules, told = repair.mend(
-                setting.rows, setting.engine, at.model, moments, rules, step.number
+    state = EMState.of(data, config, model, np.zeros(len(model.means), bool))
+    events = list(events)
+    n_iter, converged = iterations.count, False
+    for iteration in iterations:
+        iteration.record(**state.frame())
+        moments = state.sums.centered()
+        repairs: list[FitEvent] = []
+        if lost_components(moments.weights, data, config).any():
+            n_reseeded = sum(event.kind == "reseeded" for event in events)
+            moments, config, repairs = reseed_or_drop(
+                data, config, state.model, moments, iteration.number, n_reseeded
             )
-        model, held = maximise(moments, rules)
-        del moments  # of many columns it is large
-        step.offer(partial(fitted, model))
-        before, after = at.objective, Place.of(setting, model, rules, held)
-        # A repair may cost, reg_covar always does, and a start need not obey the floor.
-        climbs = not told and not rules.reg_covar and step.number > 1
-        if climbs and setting.falls(after.objective, before):
-            # Forms that share a part are not at their maximum once the floor holds a component:
-            # the step before was the last that climbed, and its frame the last.
+        model, floored = m_step(moments, config)
+        del moments  # large, for many columns
+        iteration.report_attributes(partial(fitted, model))
+        previous, new = state.objective, EMState.of(data, config, model, floored)
+        # A repair may lower the objective, reg_covar always does, and initial parameters need not
+        # obey the floor.
+        must_increase = not repairs and not config.reg_covar and iteration.number > 1
+        if must_increase and convergence.has_decreased(new.objective, previous):
+            # Forms that share a part are not at their maximum once a component is at the floor:
+            # the previous iteration was the last to increase the objective, and its frame the last.
             converged = True
             break
-        at, done = after, step.number
-        events += told
-        converged = not told and setting.rests(after.objective, before)
+        state, n_iter = new, iteration.number
+        events += repairs
+        converged = not repairs and convergence.has_converged(new.objective, previous)
         if converged:
             break
-    if done == steps.count:
-        steps.end(**at.told())
-    return Run(
-        at.model,
-        rules,
-        at.sums.log_likelihood,
-        at.objective,
-        done,
+    if n_iter == iterations.count:
+        iterations.end(**state.frame())
+    return EMResult(
+        state.model,
+        config.sizes,
+        state.sums.log_likelihood,
+        state.objective,
+        n_iter,
         converged,
-        at.held,
-        at.sums.centred(),
+        state.floored,
+        state.sums.centered(),
         tuple(events),
     )

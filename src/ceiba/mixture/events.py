@@ -1,113 +1,98 @@
-"""What happened to components during a fit: which one, which rows, what was done."""
+"""Events during a mixture fit: components that were reseeded, dropped or reached the floor."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-_MOST_ROWS = 10
+from ceiba.base import Record
+
+# Rows listed with an event.
+MAX_EVENT_ROWS = 10
 
 
 class CollapsedComponentWarning(UserWarning):
-    """A component lost its rows or shrank onto a few of them; the account says what was done."""
+    """A component lost its rows or shrank onto a few of them; see ``fit_events_``."""
 
 
 class DegenerateColumnWarning(UserWarning):
-    """A column is constant: its variance is the floor's choice, and so is the density's level."""
+    """A column is constant: its variance, and so the density, is set by the covariance floor."""
 
 
-class StartsDisagreeWarning(UserWarning):
-    """Another start would have led to another choice of components."""
+class UnstableChoiceWarning(UserWarning):
+    """Another initialization would have selected another number of components."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One thing that happened to one component.
+@dataclass(frozen=True)
+class FitEvent(Record):
+    """One event of one component.
 
     Parameters
     ----------
-    kind : str
-        ``"reseeded"``, ``"dropped"`` or ``"held"`` (at the floor, in the end).
-    step : int
-        The step of the run.
+    kind : {"reseeded", "dropped", "floored"}
+        ``"floored"``: a variance of the final component is at the covariance floor.
+    iteration : int
+        Iteration of the run.
     component : int
-        Its number at that time, within its group.
+        Index of the component at that time, within its group.
     weight : float
-        Weight of the rows that it had.
+        Weight of its rows.
     rows : tuple of int
-        Where it was started again, or whom it holds: the rows most its own, ten at most.
+        The row at which it was reseeded, or the rows with the largest responsibilities of a
+        floored component, at most ten.
     group : int
-        The group of rows: the place of the class, in a classifier.
-    name : str
+        Index of the group of rows: the class index, in a classifier.
+    class_label : str
         The class, in a classifier; empty otherwise.
     """
 
-    kind: str
-    step: int
+    kind: Literal["reseeded", "dropped", "floored"]
+    iteration: int
     component: int
     weight: float
     rows: tuple[int, ...] = ()
     group: int = 0
-    name: str = ""
+    class_label: str = ""
 
     def __str__(self) -> str:
-        who = f"component {self.component}" + (f" of class {self.name}" if self.name else "")
+        owner = f" of class {self.class_label}" if self.class_label else ""
+        component = f"component {self.component}{owner}"
         rows = ", ".join(str(row) for row in self.rows)
+        lost = f"iteration {self.iteration}: {component} lost its rows (weight {self.weight:.3g})"
         if self.kind == "reseeded":
-            return (
-                f"step {self.step}: {who} was left with rows of weight {self.weight:.3g}; it was "
-                f"started again at row {rows}, which the mixture described worst"
-            )
+            return f"{lost} and was reseeded at row {rows}, the row of lowest density"
         if self.kind == "dropped":
-            return (
-                f"step {self.step}: {who} was left with rows of weight {self.weight:.3g}; it was "
-                "dropped"
-            )
-        more = ", ..." if len(self.rows) == _MOST_ROWS else ""
-        several = len(self.rows) > 1
-        whose = f"most its own {'are the rows' if several else 'is row'} {rows}{more}"
-        whose = whose if rows else "no row is mostly its own"
-        return (
-            f"end: {who} (rows of weight {self.weight:.3g}) has shrunk and is held at the floor; "
-            f"{whose}"
-        )
+            return f"{lost} and was dropped"
+        more = ", ..." if len(self.rows) == MAX_EVENT_ROWS else ""
+        members = f"mainly row{'s' * (len(self.rows) > 1)} {rows}{more}" if rows else "no main row"
+        return f"end: {component} (weight {self.weight:.3g}, {members}) is at the covariance floor"
 
 
-@dataclass(frozen=True, slots=True)
-class Account(Sequence[Event]):
-    """The events of a fit, in order; printed, one sentence each.
+@dataclass(frozen=True)
+class FitEvents(Record, Sequence[FitEvent]):
+    """Events of a fit, in order; ``print`` shows one sentence per event.
 
     Examples
     --------
-    >>> print(Account((Event("dropped", 3, 1, 0.001),)))
-    step 3: component 1 was left with rows of weight 0.001; it was dropped
-    >>> print(Account())
-    nothing happened: every component kept its rows and its extent
+    >>> print(FitEvents((FitEvent("dropped", 3, 1, 0.001),)))
+    iteration 3: component 1 lost its rows (weight 0.001) and was dropped
+    >>> print(FitEvents())
+    no events: every component kept its rows and stayed above the covariance floor
     """
 
-    events: tuple[Event, ...] = ()
+    events: tuple[FitEvent, ...] = ()
 
-    def __getitem__(self, place: Any) -> Any:
-        return self.events[place]
+    def __getitem__(self, index: Any) -> Any:
+        return self.events[index]
 
     def __len__(self) -> int:
         return len(self.events)
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[FitEvent]:
         return iter(self.events)
 
     def __str__(self) -> str:
         if not self.events:
-            return "nothing happened: every component kept its rows and its extent"
+            return "no events: every component kept its rows and stayed above the covariance floor"
         return "\n".join(str(event) for event in self.events)
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain dictionary for a model file."""
-        return {"events": [{**asdict(e), "rows": list(e.rows)} for e in self.events]}
-
-    @classmethod
-    def from_json(cls, record: dict[str, Any]) -> Account:
-        """The account that `to_json` wrote."""
-        events = [{**event, "rows": tuple(event["rows"])} for event in record["events"]]
-        return cls(tuple(Event(**event) for event in events))

@@ -1,8 +1,7 @@
-"""The Gaussian mixture: density estimation and clustering."""
+"""Gaussian mixture for density estimation and clustering: the estimator."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal, Self
 
@@ -10,47 +9,37 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ceiba._typing import Array
-from ceiba.base import AtLeast, validate, watched
-from ceiba.data.source import Source
-from ceiba.data.warn import warn_user
-from ceiba.engine import Engine
-from ceiba.mixture.base import LATENT, FittedMixture, model_attributes
-from ceiba.mixture.covariance import form_of
-from ceiba.mixture.events import Account, CollapsedComponentWarning, StartsDisagreeWarning
-from ceiba.mixture.fitter import Learnt, Plan, learn, singular_told
-from ceiba.mixture.init import GivenParameters, given_shares
-from ceiba.mixture.online import Known, learn_batch, memory_of
-from ceiba.mixture.parameters import (
-    CovarianceType,
-    Empty,
-    FloorShare,
-    InitParams,
-    Jobs,
-    Latent,
-    LearningDecay,
-    MaxComponents,
-    MaxIter,
-    NInit,
-    Prior,
-    RegCovar,
-    Seed,
-    ShortIter,
-    Tol,
+from ceiba.base import (
+    AtLeast,
+    Between,
+    check_unused,
+    fitted,
+    parameter,
+    reports_progress,
+    validate,
 )
-from ceiba.mixture.selection import MixtureChoice, choose_number
-from ceiba.mixture.summary import Surveyed, check_numeric
+from ceiba.data.warn import warn_user
+from ceiba.mixture.base import LATENT_ATTRIBUTES, FittedMixture, model_attributes
+from ceiba.mixture.config import EMConfig
+from ceiba.mixture.covariance import covariance_form
+from ceiba.mixture.data import MixtureData
+from ceiba.mixture.events import CollapsedComponentWarning, FitEvents, UnstableChoiceWarning
+from ceiba.mixture.fitter import FitResult, fit_mixture
+from ceiba.mixture.init import check_responsibilities
+from ceiba.mixture.online import OnlineState, fit_batch, moments_of
+from ceiba.mixture.selection import MixtureChoice, select_n_components
 
 
 class GaussianMixture(FittedMixture):
-    """Mixture of Gaussians for density estimation and clustering, by EM, with gaps as they are.
+    """Mixture of Gaussians for density estimation and clustering, fitted by EM.
 
     A missing value (NaN) is integrated out, in training and in prediction: densities are those of
-    what is observed, and moments use what the component expects of the rest. Numbers count as they
-    are, ordinal columns as their rank from 0 to 1, dates in days; nominal columns are refused (the
-    latent-class model describes them). Rows may be float32 or float64; sums are in float64.
+    the observed values, and moments use the conditional expectation of the others. Numbers count as
+    they are, ordinal columns as their rank from 0 to 1, dates in days; nominal columns raise an
+    error (the latent-class model describes them). Rows may be float32 or float64; sums are float64.
 
-    A component that shrinks is held at a floor relative to the data's variances, one that loses
-    all its rows is started again or dropped, and ``account_`` tells what happened.
+    The variances of a component that shrinks stay at a floor relative to the data's variances; a
+    component that loses all its rows is reseeded or dropped; ``fit_events_`` lists what happened.
 
     {parameters}
 
@@ -59,30 +48,29 @@ class GaussianMixture(FittedMixture):
     weights_ : ndarray of shape (k,)
     means_ : ndarray of shape (k, n_features)
     covariances_ : ndarray
-        A matrix for each component, one alone for ``tied``; a row of variances for each with
-        diagonal forms; a variance for each with ``spherical`` and ``EII``.
+        One matrix per component, a single one for ``tied``; one row of variances per component
+        with diagonal forms; one variance per component with ``spherical`` and ``EII``.
     n_components_ : int
-        Components of the fitted mixture.
+        Number of components of the fitted mixture.
     log_likelihood_ : float
-        Of the training rows, weighted.
+        Weighted log-likelihood of the training rows.
     lower_bound_ : float
-        What EM raised, for each unit of weight: the log-likelihood, with the prior if there is one.
+        Objective of EM per unit of weight: the log-likelihood, with the prior if there is one.
     converged_ : bool
     n_iter_ : int
-        Steps of the best run.
-    account_ : Account
-        What happened to components; ``print`` it.
+        Number of iterations of the best run.
+    fit_events_ : FitEvents
+        Components that were reseeded, dropped or reached the floor; ``print`` it.
     choice_ : MixtureChoice
-        Where a criterion chose ``n_components``: the table.
+        The table of criteria, where a criterion chose ``n_components``.
     latent_axes_, latent_variances_, noise_variances_ : ndarray
-        Of ``ppca``: the principal axes of each component (columns), the variances along them, and
+        With ``ppca``: the principal axes of each component (columns), the variances along them, and
         the variance in every other direction.
     trace_ : Trace
-        With ``trace=True``: a frame for each step of the best run with ``weights``, ``means``,
-        ``covariances``, ``log_likelihood`` and ``objective``, from the start to the end; at most
-        1000 frames and 64 MB.
+        With ``trace=True``: one frame per iteration of the best run with ``weights``, ``means``,
+        ``covariances``, ``log_likelihood`` and ``objective``; at most 1000 frames and 64 MB.
     n_features_in_, feature_names_in_, schema_
-        What the columns were.
+        Number, names and schema of the columns.
 
     Examples
     --------
@@ -105,73 +93,41 @@ class GaussianMixture(FittedMixture):
     NIPS 6.
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[
-            Annotated[int, AtLeast(1)] | Literal["bic", "aic", "icl"],
-            "Number of components, or the criterion that chooses it, from 1 to max_components.",
-        ] = 1,
-        *,
-        covariance_type: CovarianceType = "full",
-        n_latent: Latent = 1,
-        tol: Tol = 1e-5,
-        reg_covar: RegCovar = 0.0,
-        covariance_floor: FloorShare = 1e-6,
-        prior: Prior = None,
-        max_iter: MaxIter = 100,
-        n_init: NInit = 1,
-        short_iter: ShortIter = 10,
-        init_params: InitParams = "kmeans",
-        weights_init: Annotated[
-            np.ndarray[Any, Any] | None, "Weights to start with, (n_components,)."
-        ] = None,
-        means_init: Annotated[
-            np.ndarray[Any, Any] | None, "Means to start with, (n_components, n_features)."
-        ] = None,
-        precisions_init: Annotated[
-            np.ndarray[Any, Any] | None,
-            "Inverse covariances to start with, in the shape of ``covariances_``.",
-        ] = None,
-        responsibilities_init: Annotated[
-            np.ndarray[Any, Any] | None,
-            "Responsibilities to start with, (n_rows, n_components), for rows in memory.",
-        ] = None,
-        empty: Empty = "reseed",
-        max_components: MaxComponents = 9,
-        learning_decay: LearningDecay = 0.7,
-        warm_start: Annotated[
-            bool,
-            "Go on from the model of the fit before, if its components are as many and of the same "
-            "form.",
-        ] = False,
-        random_state: Seed = 0,
-        n_jobs: Jobs = None,
-        trace: Annotated[bool, "Keep each step in ``trace_``."] = False,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.n_latent = n_latent
-        self.tol = tol
-        self.reg_covar = reg_covar
-        self.covariance_floor = covariance_floor
-        self.prior = prior
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.short_iter = short_iter
-        self.init_params = init_params
-        self.weights_init = weights_init
-        self.means_init = means_init
-        self.precisions_init = precisions_init
-        self.responsibilities_init = responsibilities_init
-        self.empty = empty
-        self.max_components = max_components
-        self.learning_decay = learning_decay
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.trace = trace
+    n_components: Annotated[
+        Annotated[int, AtLeast(1)] | Literal["bic", "aic", "icl"],
+        "Number of components, or the criterion that chooses it, from 1 to max_components.",
+    ] = parameter(1, kw_only=False)
+    weights_init: Annotated[np.ndarray[Any, Any] | None, "Initial weights, (n_components,)."] = None
+    means_init: Annotated[
+        np.ndarray[Any, Any] | None, "Initial means, (n_components, n_features)."
+    ] = None
+    precisions_init: Annotated[
+        np.ndarray[Any, Any] | None,
+        "Initial inverse covariances, in the shape of ``covariances_``.",
+    ] = None
+    responsibilities_init: Annotated[
+        np.ndarray[Any, Any] | None,
+        "Initial responsibilities, (n_rows, n_components), for rows in memory.",
+    ] = None
+    learning_decay: Annotated[
+        float,
+        Between(0.5, 1.0, closed="right"),
+        "Exponent of the weight of a batch in ``partial_fit``: its fraction of all weight so far, "
+        "to this power. 1 weights all batches equally, less forgets older ones sooner.",
+    ] = 0.7
+    warm_start: Annotated[
+        bool,
+        "Continue from the fitted model, if its number of components and form are the same.",
+    ] = False
+    trace: Annotated[bool, "Keep each iteration in ``trace_``."] = False
 
-    @watched
+    log_likelihood_: float = fitted()
+    lower_bound_: float = fitted()
+    converged_: bool = fitted()
+    n_iter_: int = fitted()
+    fit_events_: FitEvents = fitted()
+
+    @reports_progress
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the mixture to ``X``.
 
@@ -187,29 +143,31 @@ class GaussianMixture(FittedMixture):
         -------
         self : GaussianMixture
         """
-        data, plan = self._prepared(X, sample_weight)
+        data, config = self._prepare_fit(X, sample_weight)
         choice: MixtureChoice | None = None
         if isinstance(self.n_components, str):
-            sizes = range(1, min(self.max_components, data.n_rows) + 1)
-            name = self.covariance_type
-            choice, learnt = choose_number(data, plan, sizes, self.n_components, name, self)
-            if choice.disputed.any():
-                warn_user(choice.dispute, StartsDisagreeWarning)
+            ks = range(1, min(self.max_components, data.n_rows) + 1)
+            choice, result = select_n_components(
+                data, config, ks, self.n_components, self.covariance_type, self
+            )
+            if choice.unstable.any():
+                warn_user(choice.instability, UnstableChoiceWarning)
         else:
-            check_enough(data.n_rows, self.n_components)
-            fitted = partial(model_attributes, data.schema, plan.form)
-            learnt = learn(data, plan, (self.n_components,), self, fitted)
-        self._keep(learnt, plan, data, choice)
-        warn_of(learnt.run.converged or learnt.stopped, self.max_iter, learnt.account)
+            check_n_components(data.n_rows, self.n_components)
+            attributes = partial(model_attributes, data.schema, config.form)
+            result = fit_mixture(data, config, (self.n_components,), self, attributes)
+        self._set_result(result, config, data, choice)
+        warn_events(result.best.converged or result.stopped, self.max_iter, result.events)
         return self
 
-    @watched
+    @reports_progress
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """One step of online EM: expected moments of a batch are mixed into those of all before.
+        """Make one iteration of online EM: mix the batch's moments into those of all batches.
 
-        The first call starts from this batch, as a ``fit`` of one start would, and its variances
-        are the scale of the floor; after ``fit`` the fitted mixture goes on. No trace is kept, and
-        ``log_likelihood_`` is that of the batch before the step.
+        The first call initializes the mixture from its batch, as a ``fit`` with one initialization
+        would, and the variances of that batch are the scale of the floor; after ``fit`` the fitted
+        mixture is updated. No trace is kept, and ``log_likelihood_`` is that of the batch before
+        the update.
 
         Parameters
         ----------
@@ -226,141 +184,146 @@ class GaussianMixture(FittedMixture):
         models", JRSS B 71.
         """
         validate(self)
-        first = not hasattr(self, "means_")
         if isinstance(self.n_components, str):
-            raise ValueError("partial_fit needs a number of components: set n_components to one")
-        if first:
-            data, plan = self._prepared(X, sample_weight)
-            check_enough(data.n_rows, self.n_components)
-            known = Known(self.n_components)
+            raise ValueError(
+                f"partial_fit requires n_components to be an int, got {self.n_components!r}."
+            )
+        if not hasattr(self, "means_"):
+            data, config = self._prepare_fit(X, sample_weight)
+            check_n_components(data.n_rows, self.n_components)
+            state = OnlineState(self.n_components)
         else:
-            known = self._known()
-            engine, source = self._open(X, sample_weight, reset=False)
+            state = self._online_state()
+            engine, source = self._open_source(X, sample_weight, reset=False)
             mean = self.weights_ @ self.means_
-            data = Surveyed.following(engine, source, self._variances, mean, self._constant)
-            plan = self._plan(data, anchor=getattr(self, "_anchor", None))
-        with singular_told(plan):
-            moments, learnt = learn_batch(data, plan, known, self.learning_decay)
-        self._keep(
-            learnt, plan, data, None,
-            n_iter_=known.steps + 1,
-            account_=Account((*known.events, *learnt.account)),
-            _memory=moments,
-            _seen=float(moments.weights.sum()),
+            data = MixtureData.of_batch(
+                engine, source, self._column_variances, mean, self._constant_columns
+            )
+            config = self._config(data, prior_reference=getattr(self, "_prior_reference", None))
+        moments, result = fit_batch(data, config, state, self.learning_decay)
+        self._set_result(
+            result, config, data, None,
+            n_iter_=state.n_iter + 1,
+            fit_events_=FitEvents((*state.events, *result.events)),
+            _moments=moments,
+            _weight_seen=float(moments.weights.sum()),
         )  # fmt: skip
-        warn_of(True, self.max_iter, learnt.account)
+        warn_events(True, self.max_iter, result.events)
         return self
 
-    def _known(self) -> Known:
-        """What ``partial_fit`` goes on from."""
-        k = len(self.weights_)
-        dropped = any(event.kind == "dropped" for event in self.account_)
-        if not self._continues(k, self.means_.shape[1]) or not (self.n_components == k or dropped):
-            raise ValueError(
-                f"the model has {k} components of covariances of shape {self.covariances_.shape}, "
-                "and n_components or covariance_type now say otherwise: set them back, or fit anew"
-            )
-        memory = getattr(self, "_memory", None) or memory_of(self._model, self._seen)
-        # Whom the floor holds is told anew.
-        events = tuple(event for event in self.account_ if event.kind != "held")
-        return Known(k, self._model, memory, self.n_iter_, events)
-
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit the mixture to ``X`` and return the likeliest component of each row."""
+        """Fit the mixture to ``X`` and return the most probable component of each row."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
-    def _prepared(self, X: Any, sample_weight: Any) -> tuple[Surveyed, Plan]:
-        """The first pass over ``X``, and what is to be done with it."""
-        engine, source = self._open(X, sample_weight, reset=True)
-        check_numeric(source.schema)
-        data = Surveyed.of(engine, source, self.reg_covar)
-        plan = self._plan(data)
+    def _online_state(self) -> OnlineState:
+        """Return the state that ``partial_fit`` continues from."""
+        k = len(self.weights_)
+        dropped = any(event.kind == "dropped" for event in self.fit_events_)
+        matches = self.n_components == k or dropped
+        if not self._matches_model(k, self.means_.shape[1]) or not matches:
+            raise ValueError(
+                f"n_components and covariance_type must match the fitted {k} components with "
+                f"covariances of shape {self.covariances_.shape}, got {self.n_components!r} and "
+                f"{self.covariance_type!r}: set them back, or call fit."
+            )
+        moments = getattr(self, "_moments", None)
+        if moments is None:
+            moments = moments_of(self._gaussians, self._weight_seen)
+        # Components at the floor are found again after the batch.
+        events = tuple(event for event in self.fit_events_ if event.kind != "floored")
+        return OnlineState(k, self._gaussians, moments, self.n_iter_, events)
+
+    def _prepare_fit(self, X: Any, sample_weight: Any) -> tuple[MixtureData, EMConfig]:
+        """Make the first pass over ``X`` and resolve the hyper-parameters."""
+        engine, source = self._open_source(X, sample_weight, reset=True)
+        data = MixtureData.of(engine, source, self.reg_covar)
         if isinstance(self.n_components, str):
-            self._refuse_starts()
-        if self.responsibilities_init is None:
-            return data, plan
-        return data, replace(plan, start=replace(plan.start, shares=self._shares(engine, source)))
+            names = ("weights_init", "means_init", "precisions_init", "responsibilities_init")
+            check_unused(self, names, f"n_components={self.n_components!r}")
+        elif self.responsibilities_init is not None:
+            n_rows = len(source.partitions[0].load().table) if engine.in_memory else 0
+            given = self.responsibilities_init
+            values = check_responsibilities(given, n_rows, self.n_components, engine)
+            return data, self._config(data, responsibilities=values)
+        return data, self._config(data)
 
-    def _refuse_starts(self) -> None:
-        starts = ("weights_init", "means_init", "precisions_init", "responsibilities_init")
-        for name in starts:
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f"{name} is for a given number of components, and n_components="
-                    f"{self.n_components!r} leaves it open: give a number, or no start"
-                )
+    def _config(self, data: MixtureData, **more: Any) -> EMConfig:
+        d = len(data.variances)
+        form = covariance_form(self.covariance_type, self.n_latent, d)
+        weights, means, precisions = self.weights_init, self.means_init, self.precisions_init
+        if self.warm_start and self._matches_model(self.n_components, d):
+            weights, means, precisions = self.weights_, self.means_, self.precisions_
+        return EMConfig.of(
+            self,
+            form,
+            data,
+            trace=self.trace,
+            weights_init=weights,
+            means_init=means,
+            precisions_init=precisions,
+            **more,
+        )
 
-    def _shares(self, engine: Engine, source: Source) -> Array:
-        assert not isinstance(self.n_components, str)
-        n_rows = len(source.partitions[0].load().table) if engine.name == "local" else 0
-        return given_shares(self.responsibilities_init, n_rows, self.n_components, engine)
-
-    def _continues(self, k: Any, d: int) -> bool:
-        """Whether a model was fitted that has so many components, of the form asked for."""
+    def _matches_model(self, k: Any, d: int) -> bool:
+        """Whether the fitted model has ``k`` components of the form of ``covariance_type``."""
         if not hasattr(self, "means_") or self.means_.shape != (k, d):
             return False
-        form = form_of(self.covariance_type, self.n_latent, d)
-        return bool(self.covariances_.shape == form.shape(k, d))
+        form = covariance_form(self.covariance_type, self.n_latent, d)
+        return bool(self.covariances_.shape == form.fitted_shape(k, d))
 
-    def _plan(self, data: Surveyed, **more: Any) -> Plan:
-        form = form_of(self.covariance_type, self.n_latent, len(data.variances))
-        given = GivenParameters(self.weights_init, self.means_init, self.precisions_init)
-        if self.warm_start and self._continues(self.n_components, len(data.variances)):
-            given = GivenParameters(self.weights_, self.means_, self.precisions_)
-        return Plan.of(self, form, data, trace=self.trace, given=given, **more)
-
-    def _keep(
+    def _set_result(
         self,
-        learnt: Learnt,
-        plan: Plan,
-        data: Surveyed,
+        result: FitResult,
+        config: EMConfig,
+        data: MixtureData,
         choice: MixtureChoice | None,
         **more: Any,
     ) -> None:
-        """Set what a fit found, and more, all at once; what it did not find is gone."""
-        run = learnt.run
-        found = {
-            **model_attributes(data.schema, plan.form, run.model),
-            "log_likelihood_": run.log_likelihood,
-            "lower_bound_": run.objective / data.weight,
-            "converged_": run.converged,
-            "n_iter_": run.n_iter,
-            "account_": learnt.account,
-            "_variances": data.variances,
-            "_constant": data.constant,
-            "_seen": data.weight,
+        """Replace the fitted attributes by those of a fit, and ``more``."""
+        best = result.best
+        attributes = {
+            **model_attributes(data.schema, config.form, best.model),
+            "log_likelihood_": best.log_likelihood,
+            "lower_bound_": best.objective / data.weight,
+            "converged_": best.converged,
+            "n_iter_": best.n_iter,
+            "fit_events_": result.events,
+            "_column_variances": data.variances,
+            "_constant_columns": data.constant,
+            "_weight_seen": data.weight,
         }
-        if plan.anchor is not None:
-            found["_anchor"] = plan.anchor
+        optional: dict[str, Any] = {
+            "_prior_reference": config.prior_reference,
+            "choice_": choice,
+            "trace_": result.trace,
+        }
         if self.reg_covar or self.prior is not None:
-            # The covariances hold more than the rows: `partial_fit` needs what the rows gave.
-            found["_memory"] = run.moments
-        if choice is not None:
-            found["choice_"] = choice
-        if learnt.trace is not None:
-            found["trace_"] = learnt.trace
-        self._become(found | more, without=("choice_", "trace_", "_anchor", "_memory", *LATENT))
+            # The covariances contain more than the rows: `partial_fit` needs the rows' moments.
+            optional["_moments"] = best.moments
+        attributes |= {name: value for name, value in optional.items() if value is not None}
+        dropped = (*optional, "_moments", *LATENT_ATTRIBUTES)
+        self._set_fitted(attributes | more, without=dropped)
 
 
-def check_enough(n_rows: int, k: int) -> None:
-    """Refuse more components than rows."""
+def check_n_components(n_rows: int, k: int) -> None:
+    """Raise for more components than rows."""
     if n_rows < k:
         raise ValueError(
             f"Expected n_samples >= n_components but got n_components = {k}, n_samples = {n_rows}"
         )
 
 
-def warn_of(converged: bool, max_iter: int, account: Account) -> None:
-    """Say that a fit did not end, or what happened to its components."""
-    if account:
+def warn_events(converged: bool, max_iter: int, events: FitEvents) -> None:
+    """Warn of the events of a fit, and of a fit that did not converge."""
+    if events:
         warn_user(
-            f"{account}\nFewer components, a simpler covariance_type or a prior may describe these "
-            "data better; see account_.",
+            f"{events}\nFewer components, a simpler covariance_type or a prior may fit these data "
+            "better; see fit_events_.",
             CollapsedComponentWarning,
         )
     if not converged:
         warn_user(
-            f"EM did not converge in max_iter={max_iter} steps: raise max_iter or tol, or check "
-            "for degenerate data.",
+            f"EM did not converge in max_iter={max_iter} iterations: raise max_iter or tol, or "
+            "check for degenerate data.",
             ConvergenceWarning,
         )

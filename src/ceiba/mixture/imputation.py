@@ -1,101 +1,88 @@
-"""What a mixture expects of the missing values of each row, given the observed ones."""
+"""Conditional expectation of missing values under a mixture, given the observed ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.mixture.densities import Gaussians, Posteriors
-from ceiba.stats.row_values import joined
+from ceiba.engine import Batch
+from ceiba.mixture.densities import Gaussians, posteriors
+from ceiba.stats.points import Points
 
 
-@dataclass(frozen=True, slots=True)
-class Imputation:
-    """What is wanted: means, or draws keyed by ``seed`` and row; covariances as well or not."""
+def impute(
+    batch: Batch[Points], model: Gaussians, seed: int | None, return_cov: bool
+) -> tuple[Array, ...]:
+    """Fill the missing values of a batch, for `Engine.predict`.
 
-    seed: int | None = None
-    covariances: bool = False
+    Rows that miss the same columns are filled together: they share their matrices.
 
+    Parameters
+    ----------
+    batch : Batch of Points
+    model : Gaussians
+    seed : int or None
+        Fill with draws keyed by seed and row; with conditional means if None.
+    return_cov : bool
+        Whether to return the conditional covariances as well.
 
-@dataclass(frozen=True, slots=True)
-class Imputed:
-    """Rows with their gaps filled and, if they were asked for, the covariances of the filled.
-
-    Rows are handled pattern by pattern: those that miss the same columns share their matrices.
+    Returns
+    -------
+    filled : ndarray of shape (n, d)
+    covariances : ndarray of shape (n, d, d)
+        With ``return_cov``.
     """
-
-    parts: tuple[Array, ...]
-    covariance_parts: tuple[Array, ...] = ()
-
-    @classmethod
-    def of(cls, batch: Any, model: Gaussians, wish: Imputation) -> Imputed:
-        """Fill the gaps of a batch's rows."""
-        X = batch.rows.X
-        filled = X.astype(np.float64)
-        n, d = X.shape
-        covariances = np.zeros((n, d, d)) if wish.covariances else None
-        if np.isnan(filled).any():
-            shares = Posteriors.of(batch, model).values
-            draws = None if wish.seed is None else _Draws(wish.seed, batch.first_row, n)
-            order, starts = _native.gap_patterns(X)
-            for begin, end in pairwise(starts):
-                rows = order[begin:end]
-                missing = np.isnan(filled[rows[0]])
-                if missing.any():
-                    _fill(filled, rows, missing, shares[rows], model, draws, covariances)
-        return cls((filled,), () if covariances is None else (covariances,))
-
-    def merge(self, other: Imputed) -> Imputed:
-        """Both parts, in order."""
-        covariances = self.covariance_parts + other.covariance_parts
-        return Imputed(self.parts + other.parts, covariances)
-
-    @property
-    def values(self) -> Array:
-        """All rows, in order."""
-        return joined(self.parts)
-
-    @property
-    def covariances(self) -> Array:
-        """Conditional covariances of all rows, in order."""
-        return joined(self.covariance_parts)
+    X = batch.rows.X
+    filled = X.astype(np.float64)
+    n, d = X.shape
+    covariances = np.zeros((n, d, d)) if return_cov else None
+    if np.isnan(filled).any():
+        probabilities = posteriors(batch, model)
+        draws = None if seed is None else _Draws(seed, batch.first_row, n)
+        order, starts = _native.gap_patterns(X)
+        for begin, end in pairwise(starts):
+            rows = order[begin:end]
+            missing = np.isnan(filled[rows[0]])
+            if missing.any():
+                _fill(filled, rows, missing, probabilities[rows], model, draws, covariances)
+    return (filled,) if covariances is None else (filled, covariances)
 
 
 def _fill(
     filled: Array,
     rows: Array,
     missing: Array,
-    shares: Array,
+    probabilities: Array,
     model: Gaussians,
     draws: _Draws | None,
     covariances: Array | None,
 ) -> None:
-    """The rows of one pattern."""
+    """Fill the rows of one pattern of missing values."""
     X = filled[rows][:, ~missing]
-    each = [_conditional(model, c, missing, X) for c in range(len(model.means))]
-    means = np.stack([mean for mean, _ in each], axis=1)  # (rows, k, missing)
-    spreads = np.stack([spread for _, spread in each])  # (k, missing, missing)
-    mean = np.einsum("rk,rkm->rm", shares, means)
-    if draws is not None:
-        drawn = draws.values(means, spreads, shares, rows, np.flatnonzero(missing))
-    filled[np.ix_(rows, missing)] = mean if draws is None else drawn
+    conditionals = [_conditional(model, c, missing, X) for c in range(len(model.means))]
+    means = np.stack([mean for mean, _ in conditionals], axis=1)  # (rows, k, missing)
+    own = np.stack([covariance for _, covariance in conditionals])  # (k, missing, missing)
+    mean = np.einsum("rk,rkm->rm", probabilities, means)
+    columns = np.flatnonzero(missing)
+    if draws is None:
+        filled[np.ix_(rows, missing)] = mean
+    else:
+        filled[np.ix_(rows, missing)] = draws.values(means, own, probabilities, rows, columns)
     if covariances is not None:
-        away = means - mean[:, None, :]
-        own = np.einsum("rk,kab->rab", shares, spreads)
-        own += np.einsum("rk,rka,rkb->rab", shares, away, away)
-        places = np.flatnonzero(missing)
-        covariances[rows[:, None, None], places[:, None], places] = own
+        shift = means - mean[:, None, :]
+        total = np.einsum("rk,kab->rab", probabilities, own)
+        total += np.einsum("rk,rka,rkb->rab", probabilities, shift, shift)
+        covariances[rows[:, None, None], columns[:, None], columns] = total
 
 
 @dataclass(frozen=True, slots=True)
 class _Draws:
-    """Uniform numbers of a batch's rows, keyed by (seed, row, column), never by part.
+    """Uniform numbers of a batch's rows, keyed by (seed, row, column), never by partition.
 
     Stream 0 is for the component, stream 1 + j for column j.
     """
@@ -103,45 +90,45 @@ class _Draws:
     seed: int
     first_row: int
     n_rows: int
-    known: dict[int, Array] = field(default_factory=dict)
+    streams: dict[int, Array] = field(default_factory=dict)
 
     def stream(self, number: int) -> Array:
-        """A number for each row."""
-        if number not in self.known:
-            self.known[number] = np.empty(self.n_rows)
-            _native.uniforms(self.seed, number, self.first_row, self.known[number])
-        return self.known[number]
+        """Return one uniform number per row."""
+        if number not in self.streams:
+            self.streams[number] = np.empty(self.n_rows)
+            _native.uniforms(self.seed, number, self.first_row, self.streams[number])
+        return self.streams[number]
 
     def values(
-        self, means: Array, spreads: Array, shares: Array, rows: Array, gaps: Array
+        self, means: Array, covariances: Array, probabilities: Array, rows: Array, columns: Array
     ) -> Array:
-        """A component of each row, by its posteriors, and a draw from what that one expects."""
-        edges = np.cumsum(shares, axis=1)
+        """Draw a component of each row by its posteriors, then values from that component."""
+        edges = np.cumsum(probabilities, axis=1)
         chosen = (self.stream(0)[rows, None] * edges[:, -1:] > edges).sum(axis=1)
-        chosen = np.minimum(chosen, shares.shape[1] - 1)
-        normal = np.column_stack([ndtri(self.stream(1 + int(j))[rows]) for j in gaps])
-        roots = np.stack([_root(spread) for spread in spreads])
+        chosen = np.minimum(chosen, probabilities.shape[1] - 1)
+        normal = np.column_stack([ndtri(self.stream(1 + int(j))[rows]) for j in columns])
+        roots = np.stack([_root(covariance) for covariance in covariances])
         noise = np.einsum("rab,rb->ra", roots[chosen], normal)
         drawn: Array = means[np.arange(len(rows)), chosen] + noise
         return drawn
 
 
 def _conditional(model: Gaussians, c: int, missing: Array, X: Array) -> tuple[Array, Array]:
-    """Mean of the missing columns for each row of observed ones, and their covariance."""
+    """Compute means (per row) and covariance of the missing columns, given the observed ``X``."""
     mean, covariance = model.means[c], model.covariances[c]
     if not model.full:
-        return np.broadcast_to(mean[missing], (len(X), int(missing.sum()))), np.diag(
-            covariance[missing]
-        )
-    seen = covariance[np.ix_(~missing, ~missing)]
+        means = np.broadcast_to(mean[missing], (len(X), int(missing.sum())))
+        return means, np.diag(covariance[missing])
+    observed = covariance[np.ix_(~missing, ~missing)]
     cross = covariance[np.ix_(missing, ~missing)]
-    slopes = np.linalg.solve(seen, cross.T).T if seen.size else cross
-    spread = covariance[np.ix_(missing, missing)] - slopes @ cross.T
-    return mean[missing] + (X - mean[~missing]) @ slopes.T, 0.5 * (spread + spread.T)
+    slopes = np.linalg.solve(observed, cross.T).T if observed.size else cross
+    conditional = covariance[np.ix_(missing, missing)] - slopes @ cross.T
+    means = mean[missing] + (X - mean[~missing]) @ slopes.T
+    return means, 0.5 * (conditional + conditional.T)
 
 
 def _root(covariance: Array) -> Array:
-    """A root R with R R' = covariance, for one that may have no extent in some direction."""
+    """Compute R with R R' = covariance, which may be singular."""
     values, vectors = np.linalg.eigh(covariance)
     root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
     return root

@@ -1,213 +1,194 @@
-"""Where EM starts: responsibilities from centres, from draws or as given, and one M step."""
+"""Initial parameters of EM: from k-means, from random rows or responsibilities, or given."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.base import Steps
+from ceiba.base import Iterations
 from ceiba.cluster.lloyd import lloyd
-from ceiba.cluster.seeding import Draw, plus_plus, random_rows
+from ceiba.cluster.seeding import DrawKey, kmeans_plusplus, random_rows
 from ceiba.engine import Engine
-from ceiba.mixture.covariance import Form
+from ceiba.mixture.config import EMConfig
+from ceiba.mixture.covariance import CovarianceForm, is_symmetric
+from ceiba.mixture.data import MixtureData
 from ceiba.mixture.densities import Gaussians
+from ceiba.mixture.em import m_step
 from ceiba.mixture.statistics import (
     ComponentMoments,
-    Drawn,
-    MixtureSums,
-    NearestCentre,
-    Responsibility,
-    Shares,
+    ExpectedMoments,
+    GivenResponsibilities,
+    NearestCenterResponsibilities,
+    RandomResponsibilities,
+    Responsibilities,
 )
-from ceiba.mixture.summary import Surveyed
 from ceiba.stats.moments import Moments
-from ceiba.stats.rows import suits
+from ceiba.stats.points import squares_fit
+
+# An initialization need not be the best clustering: iterations and tolerance of its k-means.
+_KMEANS_ITER, _KMEANS_TOL = 100, 1e-4
+# Fraction of a column's variance that counts as zero.
+_NEGLIGIBLE = 1e-6
+# Fraction of a row's weight that counts as zero.
+_EMPTY = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class GivenParameters:
-    """Weights, means and precisions to start with; None where a start finds them itself."""
-
-    weights: Any = None
-    means: Any = None
-    precisions: Any = None
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing is left to find."""
-        return all(part is not None for part in (self.weights, self.means, self.precisions))
-
-    def gaussians(self, form: Form, k: int, d: int, data: Moments) -> Gaussians:
-        """The components, where all is given."""
-        weights, means = _weights(self.weights, k), _means(self.means, k, d, data)
-        return _components(weights, means, _covariances(self.precisions, form, k, d))
-
-    def over(self, found: Gaussians, form: Form, data: Moments) -> Gaussians:
-        """What a start found, with the given parts in its place."""
-        k, d = found.shape
-        if self.weights is not None:
-            found = replace(found, weights=_weights(self.weights, k))
-        if self.means is not None:
-            found = replace(found, means=_means(self.means, k, d, data))
-        if self.precisions is not None:
-            covariances = _covariances(self.precisions, form, k, d)
-            found = _components(found.weights, found.means, covariances)
-        return found
+def initial_model(data: MixtureData, config: EMConfig, run: int) -> Gaussians:
+    """Return the parameters with which run number ``run`` begins."""
+    k, d = sum(config.sizes), len(data.variances)
+    if config.has_all_parameters:
+        weights = _check_weights(config.weights_init, k)
+        means = _check_means(config.means_init, k, d, data.moments)
+        return _gaussians(weights, means, _covariances(config.precisions_init, config.form, k, d))
+    moments = _fill_empty(_initial_moments(data, config, run), data, config)
+    model, _ = m_step(moments, config)
+    if config.weights_init is not None:
+        model = replace(model, weights=_check_weights(config.weights_init, k))
+    if config.means_init is not None:
+        model = replace(model, means=_check_means(config.means_init, k, d, data.moments))
+    if config.precisions_init is not None:
+        covariances = _covariances(config.precisions_init, config.form, k, d)
+        model = _gaussians(model.weights, model.means, covariances)
+    return model
 
 
-def _components(weights: Array, means: Array, covariances: Array) -> Gaussians:
+def _initial_moments(data: MixtureData, config: EMConfig, run: int) -> ComponentMoments:
+    """Compute the moments of the initial components, group by group."""
+    sums = []
+    for index, (rows, k) in enumerate(zip(data.groups, config.sizes, strict=True)):
+        draw = run * len(config.sizes) + index
+        responsibilities = _responsibilities(rows, data, config, k, draw)
+        sums.append(_weighted_moments(rows, data, k, config.form.full, responsibilities))
+        rows.clear_scratch()  # bounds and distances of k-means
+    return ExpectedMoments.stack(sums).centered()
+
+
+def _responsibilities(
+    rows: Any, data: MixtureData, config: EMConfig, k: int, draw: int
+) -> Responsibilities | None:
+    if config.responsibilities is not None:
+        return GivenResponsibilities(config.responsibilities)
+    if k == 1:  # every row belongs to the component, whatever its density
+        return None
+    if config.init_params == "random":
+        return RandomResponsibilities(DrawKey(config.seed, draw, 0))
+    centers = _initial_centers(rows, data, config, k, draw)
+    return NearestCenterResponsibilities(data.space, centers)
+
+
+def _initial_centers(rows: Any, data: MixtureData, config: EMConfig, k: int, draw: int) -> Array:
+    engine, space = data.engine, data.space
+    if config.init_params == "random_from_data":
+        return random_rows(rows, engine, space, k, config.seed, draw)
+    centers = kmeans_plusplus(rows, engine, space, k, config.seed, draw)
+    if config.init_params == "k-means++":
+        return centers
+    tol = _KMEANS_TOL * float(np.mean(data.variances))
+    iterations = Iterations(None, _KMEANS_ITER, name="k-means")
+    return lloyd(rows, engine, space, centers, iterations, tol, lambda centers: {}).centers
+
+
+def _weighted_moments(
+    rows: Any, data: MixtureData, k: int, full: bool, responsibilities: Responsibilities | None
+) -> ExpectedMoments:
+    """Sum under responsibilities; missing values count as their column's mean and variance."""
+    common = data.common_gaussians(k, full)
+    reduce = data.engine.reduce
+    sums = reduce(rows, ExpectedMoments.of, common, None, responsibilities)
+    if not sums.loses_digits(_NEGLIGIBLE * data.variances):
+        return sums
+    return reduce(rows, ExpectedMoments.of, common, sums.means, responsibilities)
+
+
+def _fill_empty(moments: ComponentMoments, data: MixtureData, config: EMConfig) -> ComponentMoments:
+    """Give a center that no row is nearest to the weight of one row and the data's variances."""
+    row_weights = np.repeat(data.row_weights, config.sizes)
+    empty = moments.weights < _EMPTY * row_weights
+    if not empty.any():
+        return moments
+    common = data.common_gaussians(len(empty), config.form.full)
+    axes = [1] * (moments.scatters.ndim - 1)
+    scatters = row_weights.reshape(-1, *axes) * common.covariances
+    return replace(
+        moments,
+        weights=np.where(empty, row_weights, moments.weights),
+        scatters=np.where(empty.reshape(-1, *axes), scatters, moments.scatters),
+    )
+
+
+def _gaussians(weights: Array, means: Array, covariances: Array) -> Gaussians:
     try:
         return Gaussians.of(weights, means, covariances)
     except np.linalg.LinAlgError:
-        raise ValueError("precisions_init must be positive definite") from None
+        raise ValueError("precisions_init must be positive definite.") from None
 
 
-def _weights(given: Any, k: int) -> Array:
-    weights = _finite(given, (k,), "weights_init", f"one weight for each of the {k} components")
+def _check_weights(given: Any, k: int) -> Array:
+    weights = _check_array(given, (k,), "weights_init")
     if (weights < 0).any() or not np.isclose(weights.sum(), 1.0, rtol=0, atol=1e-6):
         raise ValueError(
-            f"weights_init must be at least 0 and sum to 1; they sum to {weights.sum():g}"
+            f"weights_init must be >= 0 and sum to 1, got {weights.min():g} as the smallest and "
+            f"{weights.sum():g} as the sum."
         )
     scaled: Array = weights / weights.sum()
     return scaled
 
 
-def _means(given: Any, k: int, d: int, data: Moments) -> Array:
-    meaning = f"a row for each of the {k} components and a column for each of the {d} of X"
-    means = _finite(given, (k, d), "means_init", meaning)
-    if not suits(data.reaching(means).spread, "float64"):
-        raise ValueError("means_init lies so far from the rows that distances cannot be squared")
+def _check_means(given: Any, k: int, d: int, moments: Moments) -> Array:
+    means = _check_array(given, (k, d), "means_init")
+    if not squares_fit(moments.extended_to(means).spread, "float64"):
+        raise ValueError("means_init must be near the rows: squared distances overflow.")
     return means
 
 
-def _covariances(given: Any, form: Form, k: int, d: int) -> Array:
-    shape = form.shape(k, d)
-    meaning = f"the shape of covariance_type={form.name!r}"
-    precisions = _finite(given, shape, "precisions_init", meaning)
+def _covariances(given: Any, form: CovarianceForm, k: int, d: int) -> Array:
+    precisions = _check_array(given, form.fitted_shape(k, d), "precisions_init")
     if precisions.ndim < 2 or not form.full:
         if not (precisions > 0).all():
-            raise ValueError("precisions_init must be positive")
-        return form.spread(1.0 / precisions, k, d)
-    if not symmetric(precisions):
-        raise ValueError("precisions_init must be symmetric")
+            raise ValueError("precisions_init must be positive.")
+        return form.from_fitted(1.0 / precisions, k, d)
+    if not is_symmetric(precisions):
+        raise ValueError("precisions_init must be symmetric.")
     try:
         np.linalg.cholesky(precisions)
     except np.linalg.LinAlgError:
-        raise ValueError("precisions_init must be positive definite") from None
+        raise ValueError("precisions_init must be positive definite.") from None
     inverse = np.linalg.inv(precisions)
-    return form.spread(0.5 * (inverse + np.swapaxes(inverse, -1, -2)), k, d)
+    return form.from_fitted(0.5 * (inverse + np.swapaxes(inverse, -1, -2)), k, d)
 
 
-def symmetric(matrices: Array) -> bool:
-    """Whether matrices are symmetric, to rounding beside their diagonals: in whatever units."""
-    diagonal = np.sqrt(np.abs(np.diagonal(matrices, axis1=-2, axis2=-1)))
-    size = diagonal[..., :, None] * diagonal[..., None, :]
-    return bool((np.abs(matrices - np.swapaxes(matrices, -1, -2)) <= 1e-6 * size).all())
-
-
-def _finite(given: Any, shape: tuple[int, ...], name: str, meaning: str) -> Array:
+def _check_array(given: Any, shape: tuple[int, ...], name: str) -> Array:
     try:
         array = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers of shape {shape}: {meaning}") from None
+        raise ValueError(f"{name} must be an array of numbers of shape {shape}.") from None
     if array.shape != shape:
-        raise ValueError(f"{name} has shape {array.shape} and needs {shape}: {meaning}")
+        raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite numbers")
+        raise ValueError(f"{name} must be finite.")
     return array
 
 
-# A start need not be the best clustering: this many steps of k-means, to this tolerance.
-_STEPS, _TOL = 100, 1e-4
-# Share of a column's variance that counts as none.
-_NONE = 1e-6
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """How runs begin.
-
-    Parameters
-    ----------
-    init : str
-        ``"kmeans"``, ``"k-means++"``, ``"random_from_data"`` or ``"random"``.
-    seed : int
-    shares : ndarray of shape (n_rows, k), optional
-        Responsibilities that are used instead.
-    """
-
-    init: str
-    seed: int
-    shares: Array | None = None
-
-    def moments(
-        self, data: Surveyed, sizes: tuple[int, ...], full: bool, run: int
-    ) -> ComponentMoments:
-        """Moments of the components that run number ``run`` starts with, group by group."""
-        sums = []
-        for place, (rows, k) in enumerate(zip(data.groups, sizes, strict=True)):
-            draw_run = run * len(sizes) + place
-            given = self._given(rows, data, k, draw_run)
-            sums.append(_first_sums(rows, data, k, full, given))
-            rows.forget()  # bounds and distances of k-means
-        return MixtureSums.stacked(sums).centred()
-
-    def _given(self, rows: Any, data: Surveyed, k: int, run: int) -> Responsibility | None:
-        if self.shares is not None:
-            return Shares(self.shares)
-        if k == 1:  # every row is its own, whatever its density
-            return None
-        if self.init == "random":
-            return Drawn(Draw(self.seed, run, 0))
-        centres = _centres(self.init, rows, data, k, self.seed, run)
-        return NearestCentre(data.space, centres)
-
-
-def _centres(init: str, rows: Any, data: Surveyed, k: int, seed: int, run: int) -> Array:
-    engine, space = data.engine, data.space
-    if init == "random_from_data":
-        return random_rows(rows, engine, space, k, seed, run)
-    centres = plus_plus(rows, engine, space, k, seed, run)
-    if init == "k-means++":
-        return centres
-    tol = _TOL * float(np.mean(data.variances))
-    steps = Steps(None, _STEPS, name="k-means")
-    return lloyd(rows, engine, space, centres, steps, tol, lambda centres: {}).centres
-
-
-def _first_sums(
-    rows: Any, data: Surveyed, k: int, full: bool, given: Responsibility | None
-) -> MixtureSums:
-    """Missing values count as their column's mean and variance."""
-    common = data.common(k, full)
-    reduce = data.engine.reduce
-    sums = reduce(rows, MixtureSums.of, common, None, given)
-    if not sums.lossy(_NONE * data.variances):
-        return sums
-    return reduce(rows, MixtureSums.of, common, sums.means, given)
-
-
-def given_shares(values: Any, n_rows: int, k: int, engine: Engine) -> Array:
-    """Responsibilities that a user gives, checked and brought to a sum of one a row."""
-    if engine.name != "local":
+def check_responsibilities(given: Any, n_rows: int, k: int, engine: Engine) -> Array:
+    """Check and normalize the initial responsibilities of rows in memory."""
+    if not engine.in_memory:
         raise ValueError(
-            "responsibilities_init needs the rows in memory: give weights_init, means_init and "
-            "precisions_init instead"
+            "responsibilities_init requires rows in memory: use weights_init, means_init and "
+            "precisions_init."
         )
-    shares = np.array(values, dtype=np.float64, order="C")
-    if shares.shape != (n_rows, k):
+    values = np.array(given, dtype=np.float64, order="C")
+    if values.shape != (n_rows, k):
         raise ValueError(
-            f"responsibilities_init has shape {shares.shape}; it needs a row for each of the "
-            f"{n_rows} rows and a column for each of the {k} components"
+            f"responsibilities_init must have shape {(n_rows, k)}, (n_samples, n_components), got "
+            f"{values.shape}."
         )
-    totals = shares.sum(axis=1, keepdims=True)
-    if not np.isfinite(shares).all() or (shares < 0).any() or not (totals > 0).all():
+    totals = values.sum(axis=1, keepdims=True)
+    if not np.isfinite(values).all() or (values < 0).any() or not (totals > 0).all():
         raise ValueError(
-            "responsibilities_init must be finite numbers of at least 0, with a positive one in "
-            "every row"
+            "responsibilities_init must be finite and >= 0, with a positive entry in every row."
         )
-    scaled: Array = shares / totals
-    return scaled
+    normalized: Array = values / totals
+    return normalized

@@ -1,76 +1,88 @@
-"""Online EM: batch after batch, with a memory of expected moments."""
+"""Online EM: update a mixture batch by batch, with the expected moments of all batches.
+
+References
+----------
+Cappé & Moulines (2009), "On-line expectation-maximization algorithm for latent data models",
+JRSS B 71.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ceiba.mixture.config import EMConfig
+from ceiba.mixture.data import MixtureData
 from ceiba.mixture.densities import Gaussians
-from ceiba.mixture.em import Run, expect
-from ceiba.mixture.events import Event
-from ceiba.mixture.fitter import Learnt, Lesson, Plan
-from ceiba.mixture.m_step import maximise
+from ceiba.mixture.em import EMResult, e_step, m_step
+from ceiba.mixture.events import FitEvent
+from ceiba.mixture.fitter import FitResult, collect_events, explain_singular_covariance
+from ceiba.mixture.init import initial_model
+from ceiba.mixture.repair import lost_components, reseed_or_drop
 from ceiba.mixture.statistics import ComponentMoments
-from ceiba.mixture.summary import Surveyed
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What the batches before have left: nothing but the number of components, at first."""
+class OnlineState:
+    """State after the previous batches; before the first, only the number of components."""
 
     k: int
     model: Gaussians | None = None
-    memory: ComponentMoments | None = None
-    steps: int = 0
-    events: tuple[Event, ...] = ()
+    moments: ComponentMoments | None = None
+    n_iter: int = 0
+    events: tuple[FitEvent, ...] = ()
 
 
-def learn_batch(
-    data: Surveyed, plan: Plan, known: Known, decay: float
-) -> tuple[ComponentMoments, Learnt]:
-    """One step: the batch's expected moments are mixed into those remembered, then maximised.
+def fit_batch(
+    data: MixtureData, config: EMConfig, state: OnlineState, decay: float
+) -> tuple[ComponentMoments, FitResult]:
+    """Mix the batch's expected moments into those of the previous batches, and maximize.
 
-    The log-likelihood is that of the batch before the step.
-
-    References
-    ----------
-    Cappé & Moulines (2009), "On-line expectation-maximization algorithm for latent data models",
-    JRSS B 71.
+    The log-likelihood of the result is that of the batch before the update.
     """
-    lesson = Lesson(data, plan, (known.k,))
-    rules = lesson.rules()
-    model = lesson.start(0, rules) if known.model is None else known.model
-    sums = expect(lesson.setting(), model, rules.groups)
-    objective = sums.log_likelihood + rules.log_prior(model)
-    mixed = _mixed(known.memory, sums.centred(), decay)
-    total = float(mixed.weights.sum())
-    repair, step = lesson.repair(), known.steps + 1
-    events: list[Event] = []
-    if repair.dead(mixed.weights, rules).any():
-        mixed, rules, events = repair.mend(data.groups, data.engine, model, mixed, rules, step)
-        mixed = mixed.scaled(total / float(mixed.weights.sum()))
-    found, held = maximise(mixed, rules)
-    run = Run(found, rules, sums.log_likelihood, objective, step, False, held, mixed, tuple(events))
-    return mixed, Learnt(run, None, lesson.account(run), (objective,))
+    with explain_singular_covariance(config):
+        config = config.with_sizes((state.k,))
+        model = initial_model(data, config, 0) if state.model is None else state.model
+        sums = e_step(data, config, model)
+        objective = sums.log_likelihood + config.log_prior(model)
+        moments = _mix(state.moments, sums.centered(), decay)
+        total = float(moments.weights.sum())
+        iteration = state.n_iter + 1
+        events: list[FitEvent] = []
+        if lost_components(moments.weights, data, config).any():
+            moments, config, events = reseed_or_drop(data, config, model, moments, iteration)
+            moments = moments.scale(total / float(moments.weights.sum()))
+        found, floored = m_step(moments, config)
+        result = EMResult(
+            found,
+            config.sizes,
+            sums.log_likelihood,
+            objective,
+            iteration,
+            False,
+            floored,
+            moments,
+            tuple(events),
+        )
+        return moments, FitResult(result, None, collect_events(data, result), (objective,))
 
 
-def _mixed(
-    memory: ComponentMoments | None, batch: ComponentMoments, decay: float
+def _mix(
+    previous: ComponentMoments | None, batch: ComponentMoments, decay: float
 ) -> ComponentMoments:
-    """Moments of all rows so far, of which a batch is a share of γ.
+    """Merge moments so that the batch has a fraction γ of the total weight.
 
-    γ is its share of all weight so far, to the power ``decay``.
+    γ is its fraction of all weight so far, to the power ``decay``.
     """
-    if memory is None:
+    if previous is None:
         return batch
-    seen, new = float(memory.weights.sum()), float(batch.weights.sum())
+    seen, new = float(previous.weights.sum()), float(batch.weights.sum())
     total = seen + new
     gamma = (new / total) ** decay
-    old = memory.scaled((1.0 - gamma) * total / seen)
-    return old.merge(batch.scaled(gamma * total / new))
+    return previous.scale((1.0 - gamma) * total / seen).merge(batch.scale(gamma * total / new))
 
 
-def memory_of(model: Gaussians, weight: float) -> ComponentMoments:
-    """Moments that a fitted model could have come from, of rows of that weight."""
+def moments_of(model: Gaussians, weight: float) -> ComponentMoments:
+    """Return moments of rows of a total weight whose maximum likelihood is the model."""
     weights = model.weights * weight
     axes = [1] * (model.covariances.ndim - 1)
     return ComponentMoments(weights, model.means, model.covariances * weights.reshape(-1, *axes))

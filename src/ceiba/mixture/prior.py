@@ -1,35 +1,35 @@
-"""A conjugate prior on the components: maximum a posteriori instead of maximum likelihood."""
+"""Conjugate prior of the components: maximum a posteriori instead of maximum likelihood."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.mixture.covariance import Form
+from ceiba.base import ArrayOf, Record
+from ceiba.mixture.covariance import CovarianceForm, is_symmetric
 from ceiba.mixture.densities import Gaussians
-from ceiba.mixture.init import symmetric
-from ceiba.mixture.statistics import ComponentMoments, products
+from ceiba.mixture.statistics import ComponentMoments, outer_products
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ConjugatePrior:
+@dataclass(frozen=True, eq=False)
+class ConjugatePrior(Record):
     """Normal-inverse-Wishart prior of every component's mean and covariance.
 
     Parameters
     ----------
     mean : array of shape (d,), optional
-        Where means are expected; the data's mean unless given.
+        Expected mean; by default the mean of the data.
     shrinkage : float
-        How many rows that expectation weighs.
+        Weight of the expected mean, in rows.
     degrees_of_freedom : float, optional
-        Of the inverse Wishart; d + 2 unless given.
+        Degrees of freedom of the inverse Wishart distribution; by default d + 2.
     scale : array of shape (d, d), optional
-        Scale matrix of the inverse Wishart; unless given the data's covariance over
-        ``n_components ** (2 / d)``. Diagonal forms use its diagonal, spherical ones the mean of
-        that.
+        Scale matrix of the inverse Wishart distribution; by default the covariance of the data
+        divided by ``n_components ** (2 / d)``. Diagonal forms use its diagonal, spherical ones the
+        mean of the diagonal.
 
     Examples
     --------
@@ -53,85 +53,63 @@ class ConjugatePrior:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.shrinkage) and self.shrinkage >= 0):
-            raise ValueError(f"shrinkage={self.shrinkage!r} must be a number of at least 0")
+            raise ValueError(f"shrinkage must be a finite number >= 0, got {self.shrinkage!r}.")
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain dictionary for a model file; its arrays stay arrays."""
-        return {
-            "mean": self.mean,
-            "shrinkage": float(self.shrinkage),
-            "degrees_of_freedom": self.degrees_of_freedom,
-            "scale": self.scale,
-        }
-
-    @classmethod
-    def from_json(cls, record: dict[str, Any]) -> ConjugatePrior:
-        """The prior that `to_json` wrote."""
-        return cls(**record)
-
-    def resolved(self, k: int, anchor: Anchor, form: Form) -> Penalty:
-        """The prior for ``k`` components of a form, where data of these moments say the rest."""
-        mean, covariance = anchor.mean, anchor.covariance
-        d = len(mean)
-        centre = mean if self.mean is None else _array(self.mean, (d,), "mean")
+    def resolve(self, k: int, reference: PriorReference, form: CovarianceForm) -> ResolvedPrior:
+        """Fill in the defaults for ``k`` components of a form on data of these moments."""
+        d = len(reference.mean)
+        mean = reference.mean if self.mean is None else _check_array(self.mean, (d,), "mean")
         freedom = d + 2.0 if self.degrees_of_freedom is None else float(self.degrees_of_freedom)
         if not (np.isfinite(freedom) and freedom > d - 1):
             raise ValueError(
-                f"degrees_of_freedom={freedom:g} of the prior must be a number of more than "
-                f"{d - 1}, the number of columns less one"
+                f"degrees_of_freedom of the prior must be > {d - 1} (n_features - 1), got "
+                f"{freedom:g}."
             )
         if self.scale is None:
-            scale = covariance / k ** (2.0 / d)
+            scale = reference.covariance / k ** (2.0 / d)
         else:
-            scale = _array(self.scale, (d, d), "scale")
-            if not symmetric(scale) or np.linalg.eigvalsh(scale)[0] < 0:
-                raise ValueError("scale of the prior must be symmetric and not negative")
+            scale = _check_array(self.scale, (d, d), "scale")
+            if not is_symmetric(scale) or np.linalg.eigvalsh(scale)[0] < 0:
+                raise ValueError("scale of the prior must be symmetric and positive semidefinite.")
         if not form.full:
             scale = np.diagonal(scale).copy()
             if form.isotropic:
                 scale = np.full(d, scale.mean())
-        return Penalty(centre, float(self.shrinkage), freedom, scale)
+        return ResolvedPrior(mean, float(self.shrinkage), freedom, scale)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Anchor:
-    """Mean and covariance of the data that a prior refers to: of the first rows that were seen."""
+@dataclass(frozen=True, eq=False)
+class PriorReference(Record):
+    """Mean and covariance of the first rows seen, from which a prior takes its defaults."""
 
-    mean: Array
-    covariance: Array
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain dictionary for a model file; its arrays stay arrays."""
-        return {"mean": self.mean, "covariance": self.covariance}
-
-    @classmethod
-    def from_json(cls, record: dict[str, Any]) -> Anchor:
-        """The anchor that `to_json` wrote."""
-        return cls(record["mean"], record["covariance"])
+    mean: Annotated[Array, ArrayOf("float64", "d")]
+    covariance: Annotated[Array, ArrayOf("float64", "d", "d")]
 
 
 @dataclass(frozen=True, slots=True)
-class Penalty:
-    """The prior of one fit, as the M step and the objective use it."""
+class ResolvedPrior:
+    """Prior of one fit, as the M step and the objective use it.
+
+    ``scale`` has shape (d, d), or (d,) for diagonal forms.
+    """
 
     mean: Array
     shrinkage: float
-    freedom: float
-    scale: Array  # (d, d), or (d,) for diagonal forms
+    degrees_of_freedom: float
+    scale: Array
 
-    def regularised(self, moments: ComponentMoments) -> ComponentMoments:
-        """Moments with what the prior adds: their maximum of the likelihood is the posterior's."""
+    def add_to(self, moments: ComponentMoments) -> ComponentMoments:
+        """Add the prior to moments: their maximum likelihood is then the maximum a posteriori."""
         kappa, N = self.shrinkage, moments.weights
         total = np.where(N + kappa > 0, N + kappa, 1.0)
         shift = moments.means - self.mean
         means = moments.means - (kappa / total)[:, None] * shift
-        scatters = (
-            moments.scatters + self.scale + products(kappa * N / total, shift, moments.scatters)
-        )
-        return ComponentMoments(N + self.freedom + len(self.mean) + 2, means, scatters)
+        between = outer_products(kappa * N / total, shift, moments.scatters)
+        scatters = moments.scatters + self.scale + between
+        return ComponentMoments(N + self.degrees_of_freedom + len(self.mean) + 2, means, scatters)
 
     def log_density(self, model: Gaussians) -> float:
-        """Logarithm of the prior's density, up to a constant."""
+        """Compute the logarithm of the prior's density, up to a constant."""
         shift = model.means - self.mean
         if model.full:
             inverse = model.factors.transpose(0, 2, 1) @ model.factors
@@ -140,12 +118,14 @@ class Penalty:
         else:
             traces = (self.scale * model.factors**2).sum(axis=1)
             distances = ((model.factors * shift) ** 2).sum(axis=1)
-        logs = (self.freedom + len(self.mean) + 2) * model.log_dets
+        logs = (self.degrees_of_freedom + len(self.mean) + 2) * model.log_dets
         return float(-0.5 * (logs + traces + self.shrinkage * distances).sum())
 
 
-def _array(given: Any, shape: tuple[int, ...], name: str) -> Array:
+def _check_array(given: Any, shape: tuple[int, ...], name: str) -> Array:
     array = np.asarray(given, dtype=np.float64)
     if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"{name} of the prior must be finite numbers of shape {shape}")
+        raise ValueError(
+            f"{name} of the prior must be finite and of shape {shape}, got shape {array.shape}."
+        )
     return array

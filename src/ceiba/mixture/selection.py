@@ -1,29 +1,35 @@
-"""Choosing the number of components and the form of covariances: the table, and one row of it."""
+"""Model selection: information criteria, and the table of compared mixtures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import log
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.mixture.covariance import Form
-from ceiba.mixture.densities import Fit
-from ceiba.mixture.fitter import Learnt, Plan, learn
-from ceiba.mixture.summary import Surveyed
+from ceiba.base import ArrayOf, AtLeast, Record
+from ceiba.mixture.config import EMConfig
+from ceiba.mixture.covariance import CovarianceForm
+from ceiba.mixture.data import MixtureData
+from ceiba.mixture.densities import LikelihoodSums
+from ceiba.mixture.fitter import FitResult, fit_mixture
+
+CRITERIA = ("bic", "aic", "icl", "cv")
+# A single initialization could decide the choice by accident.
+MIN_SELECTION_INIT = 3
 
 
-def n_parameters(form: Form, k: int, d: int) -> int:
-    """Free parameters of a mixture: weights, means and covariances."""
-    return k - 1 + k * d + form.numbers(k, d)
+def n_parameters(form: CovarianceForm, k: int, d: int) -> int:
+    """Return the number of free parameters: weights, means and covariances."""
+    return k - 1 + k * d + form.n_parameters(k, d)
 
 
 @dataclass(frozen=True, slots=True)
-class Criteria:
-    """AIC, BIC and ICL of one mixture on some rows; less is better.
+class InformationCriteria:
+    """AIC, BIC and ICL of one mixture on some rows; smaller is better.
 
     Parameters
     ----------
@@ -32,7 +38,7 @@ class Criteria:
     weight : float
         Weight of the rows: their number, unless they are weighted.
     entropy : float
-        Of the rows' posteriors.
+        Entropy of the rows' posteriors.
 
     References
     ----------
@@ -59,52 +65,47 @@ class Criteria:
 
     @property
     def icl(self) -> float:
-        """Integrated completed likelihood: BIC, and twice the entropy of the posteriors."""
+        """Integrated completed likelihood: BIC plus twice the entropy of the posteriors."""
         return self.bic + 2.0 * self.entropy
 
 
-CRITERIA = ("bic", "aic", "icl", "cv")
-FEWEST_STARTS = 3
-
-
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """One number of components with one form: how it fits, and how its starts disagree."""
+class Candidate:
+    """Fit of one number of components with one covariance type."""
 
     n_components: int
     covariance_type: str
-    criteria: Criteria
+    criteria: InformationCriteria
     spread: float
     converged: bool
-    held: int
-    left: int
+    n_floored: int
+    n_remaining: int
     cv: float = float("nan")
-
-    def of(self, criterion: str) -> float:
-        """The value of a criterion; less is better but for ``"cv"``."""
-        return self.cv if criterion == "cv" else float(getattr(self.criteria, criterion))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MixtureChoice:
-    """What each criterion says about each number of components and form of covariances.
+class MixtureChoice(Record):
+    """Criteria of each number of components and covariance type; one entry per mixture.
 
     Attributes
     ----------
-    table : dict of arrays
-        ``n_components``, ``covariance_type``, ``log_likelihood``, ``n_parameters``, ``bic``,
-        ``aic``, ``icl`` (less is better), ``cv`` (mean log density of rows left out; more is
-        better; NaN where it was not asked for), ``spread`` (of the objective between the best and
-        the worst start), ``converged``, ``held`` (components that have shrunk to the floor) and
-        ``left`` (components after those without rows were dropped): a line for each mixture.
-    best : dict
-        For each criterion the (n_components, covariance_type) that it prefers, among mixtures
-        without shrunken components if there are any: the likelihood of the others says more about
-        the floor than about the data.
+    n_components, covariance_type : ndarray
+    log_likelihood, n_parameters : ndarray
+    bic, aic, icl : ndarray
+        Information criteria; smaller is better.
+    cv : ndarray
+        Mean log density of held-out rows, larger is better; NaN without cross-validation.
+    spread : ndarray
+        Difference of the objective between the best and the worst initialization.
+    converged : ndarray of bool
+    n_floored : ndarray
+        Components at the covariance floor.
+    n_remaining : ndarray
+        Components that remain after those without rows were dropped.
     criterion : str
-        The one that decides.
+        The criterion that decides.
     n_init : int
-        Starts of each mixture.
+        Initializations of each mixture.
 
     Examples
     --------
@@ -115,172 +116,179 @@ class MixtureChoice:
     (2, 'full')
     """
 
-    table: dict[str, Array]
-    best: dict[str, tuple[int, str]]
-    criterion: str
-    n_init: int
+    n_components: Annotated[Array, ArrayOf("int64", "n")]
+    covariance_type: Annotated[Array, ArrayOf("U", "n")]
+    log_likelihood: Annotated[Array, ArrayOf("float64", "n")]
+    n_parameters: Annotated[Array, ArrayOf("int64", "n")]
+    bic: Annotated[Array, ArrayOf("float64", "n")]
+    aic: Annotated[Array, ArrayOf("float64", "n")]
+    icl: Annotated[Array, ArrayOf("float64", "n")]
+    cv: Annotated[Array, ArrayOf("float64", "n")]
+    spread: Annotated[Array, ArrayOf("float64", "n")]
+    converged: Annotated[Array, ArrayOf("bool", "n")]
+    n_floored: Annotated[Array, ArrayOf("int64", "n")]
+    n_remaining: Annotated[Array, ArrayOf("int64", "n")]
+    criterion: Literal["bic", "aic", "icl", "cv"]
+    n_init: Annotated[int, AtLeast(1)]
 
     @classmethod
-    def of(cls, tried: Sequence[Tried], criterion: str, n_init: int) -> MixtureChoice:
-        """The table of what was tried; the first of equals wins."""
-        table = {
-            "n_components": np.array([t.n_components for t in tried]),
-            "covariance_type": np.array([t.covariance_type for t in tried]),
-            "log_likelihood": np.array([t.criteria.log_likelihood for t in tried]),
-            "n_parameters": np.array([t.criteria.n_parameters for t in tried]),
-            **{name: np.array([t.of(name) for t in tried]) for name in CRITERIA},
-            "spread": np.array([t.spread for t in tried]),
-            "converged": np.array([t.converged for t in tried]),
-            "held": np.array([t.held for t in tried]),
-            "left": np.array([t.left for t in tried]),
+    def of(cls, candidates: Sequence[Candidate], criterion: Any, n_init: int) -> MixtureChoice:
+        """Collect the candidates; ties go to the first."""
+        own = ("n_components", "covariance_type", "spread", "converged", "n_floored")
+        derived = ("log_likelihood", "n_parameters", "bic", "aic", "icl")
+        columns = {
+            **{name: np.array([getattr(c, name) for c in candidates]) for name in own},
+            **{name: np.array([getattr(c.criteria, name) for c in candidates]) for name in derived},
+            "cv": np.array([c.cv for c in candidates]),
+            "n_remaining": np.array([c.n_remaining for c in candidates]),
         }
-        best = {}
-        for name in CRITERIA:
-            place = _winner(table, name)
-            if place is not None:
-                best[name] = tried[place].n_components, tried[place].covariance_type
-        return cls(table, best, criterion, n_init)
+        return cls(**columns, criterion=criterion, n_init=n_init)
+
+    @property
+    def table(self) -> dict[str, Array]:
+        """All columns by name."""
+        return {name: getattr(self, name) for name in _COLUMNS}
+
+    @property
+    def best(self) -> dict[str, tuple[int, str]]:
+        """The (n_components, covariance_type) that each criterion selects.
+
+        Mixtures without components at the floor are preferred: the likelihood of the others depends
+        more on the floor than on the data.
+        """
+        selected = {name: self._best_index(name) for name in CRITERIA}
+        return {
+            name: (int(self.n_components[index]), str(self.covariance_type[index]))
+            for name, index in selected.items()
+            if index is not None
+        }
 
     @property
     def chosen(self) -> tuple[int, str]:
-        """Number of components and form that the deciding criterion prefers."""
+        """Number of components and covariance type that the deciding criterion selects."""
         return self.best[self.criterion]
 
     @property
-    def disputed(self) -> Array:
-        """Which mixtures would lose or win the choice by the start alone.
+    def unstable(self) -> Array:
+        """Mask of the mixtures among which the initialization decides.
 
-        A start decides where the winner, had it ended at its worst start, would have lost to
-        another; `spread` counts twice, as log-likelihoods do in the criteria.
+        It decides where the selected mixture, had it ended as its worst initialization, would have
+        lost to another; `spread` counts twice, as log-likelihoods do in the criteria.
         """
-        values, spread = self.table[self.criterion], 2.0 * self.table["spread"]
-        winner = _winner(self.table, self.criterion)
-        if self.criterion == "cv" or winner is None:
+        values, spread = getattr(self, self.criterion), 2.0 * self.spread
+        best = self._best_index(self.criterion)
+        if self.criterion == "cv" or best is None:
             return np.zeros(len(values), bool)
-        worst = values[winner] + spread[winner]
-        sound = (self.table["held"] == 0) | (self.table["held"][winner] > 0)
-        rivals: Array = sound & (values < worst) & (np.arange(len(values)) != winner)
-        rivals[winner] = bool(rivals.any())
+        worst = values[best] + spread[best]
+        eligible = (self.n_floored == 0) | (self.n_floored[best] > 0)
+        rivals: Array = eligible & (values < worst) & (np.arange(len(values)) != best)
+        rivals[best] = bool(rivals.any())
         return rivals
 
     @property
-    def dispute(self) -> str:
-        """Which mixtures the start decides among, in a sentence; empty where it does not."""
-        return dispute(self)
+    def instability(self) -> str:
+        """Message that lists the `unstable` mixtures; empty where there are none."""
+        unstable = self.unstable
+        if not unstable.any():
+            return ""
+        pairs = zip(self.n_components[unstable], self.covariance_type[unstable], strict=True)
+        names = ", ".join(f"{k} {form}" for k, form in pairs)
+        return f"The initialization decides among: {names}. Increase n_init."
+
+    def summary(self) -> str:
+        """Format the table, the mixture that each criterion selects, and instability."""
+        lines = [_HEADINGS, *(self._line(index) for index in range(len(self.bic)))]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(_HEADINGS))]
+        shown = [
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        ]
+        selected = [
+            f"{name.upper()}: {k} component{'s' * (k > 1)}, {form}"
+            + ("  <- decides" if name == self.criterion else "")
+            for name, (k, form) in self.best.items()
+        ]
+        note = self.instability
+        return "\n".join([*shown, "", *selected, *([note] if note else [])])
 
     def __repr__(self) -> str:
-        return describe(self)
+        return self.summary()
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain dictionary for a model file; its arrays stay arrays."""
-        return {
-            "table": dict(self.table),
-            "best": {name: list(pair) for name, pair in self.best.items()},
-            "criterion": self.criterion,
-            "n_init": self.n_init,
-        }
+    def _best_index(self, criterion: str) -> int | None:
+        """Return the first best mixture; None where the criterion was not computed."""
+        values = -self.cv if criterion == "cv" else getattr(self, criterion)
+        eligible = np.isfinite(values)
+        if (eligible & (self.n_floored == 0)).any():
+            eligible &= self.n_floored == 0
+        return int(np.argmin(np.where(eligible, values, np.inf))) if eligible.any() else None
 
-    @classmethod
-    def from_json(cls, record: dict[str, Any]) -> MixtureChoice:
-        """The choice that `to_json` wrote."""
-        best = {name: (pair[0], pair[1]) for name, pair in record["best"].items()}
-        return cls(dict(record["table"]), best, record["criterion"], record["n_init"])
-
-
-def _winner(table: dict[str, Array], criterion: str) -> int | None:
-    """The line that a criterion prefers, the first of equals; None where it was not taken."""
-    values = -table[criterion] if criterion == "cv" else table[criterion]
-    sound = np.isfinite(values)
-    if (sound & (table["held"] == 0)).any():
-        sound &= table["held"] == 0
-    return int(np.argmin(np.where(sound, values, np.inf))) if sound.any() else None
-
-
-def attempt(
-    data: Surveyed, plan: Plan, k: int, name: str, estimator: Any = None
-) -> tuple[Tried, Learnt]:
-    """Fit ``k`` components; every start runs to its end, so that starts can be compared."""
-    learnt = learn(data, replace(plan, short_iter=None), (k,), estimator, alone=False)
-    model = learnt.run.model
-    (rows,) = data.groups
-    fit = data.engine.reduce(rows, Fit.of, model, True)
-    numbers = n_parameters(plan.form, *model.shape)
-    criteria = Criteria(fit.log_likelihood, numbers, fit.weight, fit.entropy)
-    spread = max(learnt.objectives) - min(learnt.objectives)
-    held = int(learnt.run.held.sum())
-    left = len(model.weights)
-    return Tried(k, name, criteria, spread, learnt.run.converged, held, left), learnt
+    def _line(self, index: int) -> tuple[str, ...]:
+        cells = [str(self.n_components[index]), str(self.covariance_type[index])]
+        for name in _NUMBERS:
+            value = getattr(self, name)[index]
+            if np.isnan(value):
+                cells.append("")
+            elif name == "n_parameters":
+                cells.append(f"{value:d}")
+            else:
+                cells.append(f"{value:.{3 if name == 'spread' else 6}g}")
+        marks = [] if self.converged[index] else ["not converged"]
+        if self.n_floored[index]:
+            marks.append(f"{self.n_floored[index]} at the floor")
+        if self.n_remaining[index] < self.n_components[index]:
+            marks.append(f"{self.n_remaining[index]} remaining")
+        return (*cells, ", ".join(marks))
 
 
-def choose_number(
-    data: Surveyed,
-    plan: Plan,
-    numbers: Iterable[int],
-    criterion: str,
-    name: str,
-    estimator: Any = None,
-) -> tuple[MixtureChoice, Learnt]:
-    """The number of components that a criterion prefers, and the mixture itself.
-
-    A single start could decide the choice unseen: there are at least three.
-    """
-    plan = replace(plan, n_init=max(plan.n_init, FEWEST_STARTS))
-    pairs: list[tuple[Tried, Learnt]] = []
-    for k in numbers:
-        pairs.append(attempt(data, plan, k, name, estimator))
-        if pairs[-1][1].stopped:
-            break
-    choice = MixtureChoice.of([tried for tried, _ in pairs], criterion, plan.n_init)
-    place = [tried.n_components for tried, _ in pairs].index(choice.chosen[0])
-    return choice, pairs[place][1]
-
-
-_HEADS = (
+_COLUMNS = (
+    "n_components", "covariance_type", "log_likelihood", "n_parameters", "bic", "aic", "icl", "cv",
+    "spread", "converged", "n_floored", "n_remaining",
+)  # fmt: skip
+_HEADINGS = (
     "components", "form", "log-likelihood", "parameters", "BIC", "AIC", "ICL", "CV", "spread", "",
 )  # fmt: skip
 _NUMBERS = ("log_likelihood", "n_parameters", "bic", "aic", "icl", "cv", "spread")
 
 
-def describe(choice: MixtureChoice) -> str:
-    """The table, the choice of each criterion, and where starts disagree."""
-    lines = [_HEADS, *(_line(choice, row) for row in range(len(choice.table["bic"])))]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(_HEADS))]
-    shown = [
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
-    return "\n".join([*shown, "", *_verdicts(choice)])
+def fit_candidate(
+    data: MixtureData, config: EMConfig, k: int, covariance_type: str, estimator: Any = None
+) -> tuple[Candidate, FitResult]:
+    """Fit ``k`` components; every run is complete, so that initializations are comparable."""
+    complete = replace(config, short_iter=None)
+    result = fit_mixture(data, complete, (k,), estimator, single=False)
+    model = result.best.model
+    (rows,) = data.groups
+    sums = data.engine.reduce(rows, LikelihoodSums.of, model, True)
+    criteria = InformationCriteria(
+        sums.log_likelihood, n_parameters(config.form, *model.shape), sums.weight, sums.entropy
+    )
+    candidate = Candidate(
+        k,
+        covariance_type,
+        criteria,
+        spread=max(result.objectives) - min(result.objectives),
+        converged=result.best.converged,
+        n_floored=int(result.best.floored.sum()),
+        n_remaining=len(model.weights),
+    )
+    return candidate, result
 
 
-def _line(choice: MixtureChoice, row: int) -> tuple[str, ...]:
-    table = choice.table
-    cells = [str(table["n_components"][row]), str(table["covariance_type"][row])]
-    for name in _NUMBERS:
-        value = table[name][row]
-        whole = name == "n_parameters"
-        digits = 3 if name == "spread" else 6
-        cells.append("" if np.isnan(value) else f"{value:d}" if whole else f"{value:.{digits}g}")
-    marks = [] if table["converged"][row] else ["not converged"]
-    if table["held"][row]:
-        marks.append(f"{table['held'][row]} at the floor")
-    if table["left"][row] < table["n_components"][row]:
-        marks.append(f"{table['left'][row]} left")
-    return (*cells, ", ".join(marks))
-
-
-def _verdicts(choice: MixtureChoice) -> list[str]:
-    lines = []
-    for name, (k, form) in choice.best.items():
-        mark = "  <- decides" if name == choice.criterion else ""
-        lines.append(f"{name.upper()}: {k} component{'s' * (k > 1)}, {form}{mark}")
-    return [*lines, dispute(choice)] if choice.disputed.any() else lines
-
-
-def dispute(choice: MixtureChoice) -> str:
-    """Which mixtures the start decides among, in a sentence; empty where it does not."""
-    disputed = choice.disputed
-    if not disputed.any():
-        return ""
-    sizes, forms = choice.table["n_components"][disputed], choice.table["covariance_type"][disputed]
-    named = ", ".join(f"{k} {form}" for k, form in zip(sizes, forms, strict=True))
-    return f"The start decides among: {named}. Try more starts (n_init)."
+def select_n_components(
+    data: MixtureData,
+    config: EMConfig,
+    ks: Iterable[int],
+    criterion: str,
+    covariance_type: str,
+    estimator: Any = None,
+) -> tuple[MixtureChoice, FitResult]:
+    """Fit each number of components and return the table and the selected mixture."""
+    config = replace(config, n_init=max(config.n_init, MIN_SELECTION_INIT))
+    fits: list[tuple[Candidate, FitResult]] = []
+    for k in ks:
+        fits.append(fit_candidate(data, config, k, covariance_type, estimator))
+        if fits[-1][1].stopped:
+            break
+    choice = MixtureChoice.of([candidate for candidate, _ in fits], criterion, config.n_init)
+    index = [candidate.n_components for candidate, _ in fits].index(choice.chosen[0])
+    return choice, fits[index][1]

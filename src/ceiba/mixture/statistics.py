@@ -1,77 +1,78 @@
-"""Weighted mean and scatter of every component's rows: what the M step of a mixture needs."""
+"""Sufficient statistics of the E step: expected moments per component."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.cluster.seeding import Draw
-from ceiba.cluster.statistics import nearest
-from ceiba.mixture.densities import Gaussians, RowGaps
-from ceiba.stats.rows import Space
+from ceiba.base import ArrayOf, Record
+from ceiba.cluster.seeding import DrawKey
+from ceiba.cluster.statistics import assign_nearest
+from ceiba.engine import Batch
+from ceiba.mixture.densities import Gaussians, MissingPatterns
+from ceiba.stats.points import Points, Space
+
+# Fraction of a sum of squares about the pivot that must be about the mean: with less, rounding
+# dominates. 1e-4 leaves 11 of double's 15 digits.
+_MIN_CENTERED_FRACTION = 1e-4
+# Rounding, of 1e-16 of the squares, is then less than a millionth of the smallest variance.
+_NEGLIGIBLE_FRACTION = 1e-10
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentMoments:
-    """For each component the weight of its rows, their mean, and their scatter about it.
+@dataclass(frozen=True, eq=False)
+class ComponentMoments(Record):
+    """Weight, mean and scatter about the mean of each component's rows.
 
     Parameters
     ----------
     weights : ndarray of shape (k,)
     means : ndarray of shape (k, d)
     scatters : ndarray of shape (k, d, d) or, for diagonal covariances, (k, d)
-        Centred sums of products, or of squares.
+        Centered sums of products, or of squares.
     """
 
-    weights: Array
-    means: Array
+    weights: Annotated[Array, ArrayOf("float64", "k")]
+    means: Annotated[Array, ArrayOf("float64", "k", "d")]
     scatters: Array
 
-    def scaled(self, factor: float) -> ComponentMoments:
-        """As if every row weighed ``factor`` times as much."""
+    def check(self) -> None:
+        """Raise ValueError unless the moments are finite and of consistent shapes."""
+        k, d = self.means.shape
+        if not isinstance(self.scatters, np.ndarray) or self.scatters.dtype != np.float64:
+            raise ValueError("scatters must be an array of float64.")
+        if self.scatters.shape not in ((k, d, d), (k, d)):
+            raise ValueError(
+                f"scatters must have shape {(k, d, d)} or {(k, d)}, got {self.scatters.shape}."
+            )
+        if not all(np.isfinite(a).all() for a in (self.weights, self.means, self.scatters)):
+            raise ValueError("moments must be finite.")
+
+    def scale(self, factor: float) -> ComponentMoments:
+        """Multiply the weight of every row by ``factor``."""
         return ComponentMoments(factor * self.weights, self.means, factor * self.scatters)
 
     def merge(self, other: ComponentMoments) -> ComponentMoments:
-        """Moments of both parts' rows, centred (Chan, Golub & LeVeque 1983)."""
+        """Merge the moments of both parts' rows, centered (Chan, Golub & LeVeque 1983)."""
         weights = self.weights + other.weights
-        share = np.divide(other.weights, weights, out=np.zeros_like(weights), where=weights > 0)
+        ratio = np.divide(other.weights, weights, out=np.zeros_like(weights), where=weights > 0)
         shift = other.means - self.means
+        between = outer_products(self.weights * ratio, shift, self.scatters)
         return ComponentMoments(
-            weights,
-            self.means + share[:, None] * shift,
-            self.scatters + other.scatters + products(self.weights * share, shift, self.scatters),
+            weights, self.means + ratio[:, None] * shift, self.scatters + other.scatters + between
         )
 
-    def take(self, places: Any) -> ComponentMoments:
-        """Some of the components."""
-        return ComponentMoments(self.weights[places], self.means[places], self.scatters[places])
-
-    def suits(self, k: int, d: int, full: bool) -> bool:
-        """Whether these are finite moments of ``k`` components of ``d`` columns."""
-        shapes = ((k,), (k, d), (k, d, d) if full else (k, d))
-        arrays = (self.weights, self.means, self.scatters)
-        return all(
-            isinstance(array, np.ndarray) and array.shape == shape and np.isfinite(array).all()
-            for array, shape in zip(arrays, shapes, strict=True)
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain dictionary for a model file; its arrays stay arrays."""
-        return {"weights": self.weights, "means": self.means, "scatters": self.scatters}
-
-    @classmethod
-    def from_json(cls, record: dict[str, Any]) -> ComponentMoments:
-        """The moments that `to_json` wrote."""
-        return cls(record["weights"], record["means"], record["scatters"])
+    def take(self, index: Any) -> ComponentMoments:
+        """Select components."""
+        return ComponentMoments(self.weights[index], self.means[index], self.scatters[index])
 
 
-def products(weights: Array, shifts: Array, like: Array) -> Array:
-    """``weight × shift shift'`` of each component, or its diagonal, in the shape of ``like``."""
+def outer_products(weights: Array, shifts: Array, like: Array) -> Array:
+    """Compute ``weight × shift shift'`` per component, or its diagonal, shaped as ``like``."""
     if like.ndim == 2:
         squares: Array = weights[:, None] * shifts**2
         return squares
@@ -80,59 +81,53 @@ def products(weights: Array, shifts: Array, like: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class NearestCentre:
-    """Each row belongs wholly to its nearest centre."""
+class NearestCenterResponsibilities:
+    """Responsibility 1 of the nearest center for each row."""
 
     space: Space
-    centres: Array
+    centers: Array
 
-    def arguments(self, batch: Any) -> dict[str, Any]:
-        """What crosses to the native kernel, for the rows of a batch."""
-        return {"labels": nearest(batch, self.space, self.centres, last=True).labels}
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """Shares are uniform numbers, brought to a sum of one; keyed by the global row."""
-
-    draw: Draw
-
-    def arguments(self, batch: Any) -> dict[str, Any]:
-        """What crosses to the native kernel, for the rows of a batch."""
-        return {"draw": (self.draw.seed, self.draw.stream, batch.first_row)}
+    def native_arrays(self, batch: Batch[Points]) -> dict[str, Any]:
+        """Return the arguments that the native kernel takes for a batch."""
+        nearest = assign_nearest(batch, self.space, self.centers, consume_state=True)
+        return {"labels": nearest.labels}
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
-    """Shares that somebody gives, a row of ``values`` for each row of the (one) batch."""
+class RandomResponsibilities:
+    """Normalized uniform random responsibilities, keyed by the global row."""
+
+    key: DrawKey
+
+    def native_arrays(self, batch: Batch[Points]) -> dict[str, Any]:
+        """Return the arguments that the native kernel takes for a batch."""
+        return {"draw": (self.key.seed, self.key.stream, batch.first_row)}
+
+
+@dataclass(frozen=True, slots=True)
+class GivenResponsibilities:
+    """Given responsibilities, one row of ``values`` for each row of the (single) batch."""
 
     values: Array
 
-    def arguments(self, batch: Any) -> dict[str, Any]:
-        """What crosses to the native kernel, for the rows of a batch."""
+    def native_arrays(self, batch: Batch[Points]) -> dict[str, Any]:
+        """Return the arguments that the native kernel takes for a batch."""
         kept = batch.rows.kept
         values = self.values if kept is None else self.values[kept]
         return {"shares": np.ascontiguousarray(values)}
 
 
-Responsibility = NearestCentre | Drawn | Shares
-
-
-# Of a sum of squares about the pivot, this share must be about the mean: less of it would be
-# rounding. 1e-4 leaves 11 of double's 15 digits.
-_ENOUGH = 1e-4
-# Rounding, of 1e-16 of the squares, is then less than a millionth of the least variance.
-_HARMLESS = 1e-10
+Responsibilities = NearestCenterResponsibilities | RandomResponsibilities | GivenResponsibilities
 
 
 @dataclass(frozen=True, slots=True)
-class MixtureSums:
-    """Log-likelihood, and each component's responsibilities and moments about a pivot.
+class ExpectedMoments:
+    """Log-likelihood, and each component's expected moments about a pivot.
 
-    The pivots are the current means (or what is given for them), the same in every part, so that
-    parts add up. About them second moments lose no digits as long as a step moves a mean by no more
-    than a hundred standard deviations; `lossy` tells when it did. A missing value counts with its
-    conditional mean and variance.
+    The pivots are the current means (or given ones), the same in every part, so that parts add up.
+    About them second moments lose no digits as long as an iteration moves a mean by at most a
+    hundred standard deviations; `loses_digits` detects a larger move. A missing value counts with
+    its conditional mean and variance.
 
     References
     ----------
@@ -151,23 +146,24 @@ class MixtureSums:
     @classmethod
     def of(
         cls,
-        batch: Any,
+        batch: Batch[Points],
         model: Gaussians,
         pivots: Array | None = None,
-        given: Responsibility | None = None,
-    ) -> MixtureSums:
-        """The E step for a batch of points; with ``given`` responsibilities no density is taken.
+        responsibilities: Responsibilities | None = None,
+    ) -> ExpectedMoments:
+        """Compute the E step of a batch.
 
-        The model then only says what to expect of missing values.
+        With given ``responsibilities`` no density is computed: the model only gives the conditional
+        moments of missing values.
         """
         k, d = model.shape
-        arrays = model.arrays()
+        arrays = model.native_arrays()
         pivots = arrays["means"] if pivots is None else np.ascontiguousarray(pivots)
         weights, first = np.empty(k), np.empty((k, d))
         second = np.empty_like(arrays["covariances"])
-        more = RowGaps.of(batch, model.full).arguments()
-        if given is not None:
-            more |= given.arguments(batch)
+        more = MissingPatterns.of(batch, model.full).native_arrays()
+        if responsibilities is not None:
+            more |= responsibilities.native_arrays(batch)
         log_likelihood = _native.mixture_moments(
             batch.rows.X,
             batch.rows.weight,
@@ -182,9 +178,9 @@ class MixtureSums:
         shape = model.covariances.shape
         return cls(log_likelihood, weights, first, second.reshape(shape), pivots)
 
-    def merge(self, other: MixtureSums) -> MixtureSums:
-        """Sums over both parts' rows."""
-        return MixtureSums(
+    def merge(self, other: ExpectedMoments) -> ExpectedMoments:
+        """Add the sums of both parts' rows."""
+        return ExpectedMoments(
             self.log_likelihood + other.log_likelihood,
             self.weights + other.weights,
             self.first + other.first,
@@ -193,15 +189,15 @@ class MixtureSums:
         )
 
     @classmethod
-    def stacked(cls, groups: Sequence[MixtureSums]) -> MixtureSums:
-        """The components of several groups of rows, one after the other."""
+    def stack(cls, groups: Sequence[ExpectedMoments]) -> ExpectedMoments:
+        """Concatenate the components of several groups of rows."""
         if len(groups) == 1:
             return groups[0]
-        joined = (
+        stacked = (
             np.concatenate([getattr(group, name) for group in groups])
             for name in ("weights", "first", "second", "pivots")
         )
-        return cls(sum(group.log_likelihood for group in groups), *joined)
+        return cls(sum(group.log_likelihood for group in groups), *stacked)
 
     @property
     def means(self) -> Array:
@@ -211,31 +207,33 @@ class MixtureSums:
         means: Array = self.pivots + shift
         return means
 
-    def centred(self) -> ComponentMoments:
-        """The same moments about the components' own means."""
+    def centered(self) -> ComponentMoments:
+        """Return the moments about the components' own means."""
         means = self.means
-        scatters = products(self.weights, means - self.pivots, self.second)
+        scatters = outer_products(self.weights, means - self.pivots, self.second)
         np.subtract(self.second, scatters, out=scatters)
         variances = _diagonals(scatters)
         if (variances < 0).any():  # rounding of a sum that is zero
             np.maximum(variances, 0.0, out=variances)
         return ComponentMoments(self.weights, means, scatters)
 
-    def lossy(self, least: Array) -> bool:
-        """Whether a mean lies so far from its pivot that its scatter would be mostly rounding.
+    def loses_digits(self, negligible: Array) -> bool:
+        """Whether a mean is so far from its pivot that its scatter would be mostly rounding.
 
-        Rounding far below ``least``, the variances of (d,) columns that count as none, is no loss.
+        Rounding far below ``negligible``, the variances of (d,) columns that count as zero, is
+        harmless.
         """
         weights, squares = self.weights[:, None], _diagonals(self.second)
         with np.errstate(over="ignore"):
-            # Squares about the mean are squares - first² / weight: too small a share of them.
-            far = ~(self.first * self.first <= (1.0 - _ENOUGH) * weights * squares)
-            lost = far & ~(_HARMLESS * squares < weights * least)
+            # Squares about the mean are squares - first² / weight: too small a fraction of them.
+            limit = (1.0 - _MIN_CENTERED_FRACTION) * weights * squares
+            far = ~(self.first * self.first <= limit)
+            lost = far & ~(_NEGLIGIBLE_FRACTION * squares < weights * negligible)
         return bool(lost.any()) or not np.isfinite(squares).all()
 
 
 def _diagonals(scatters: Array) -> Array:
-    """A writable view of the diagonals, (k, d)."""
+    """Return a writable view of the diagonals, (k, d)."""
     if scatters.ndim == 2:
         return scatters
     k, d, _ = scatters.shape

@@ -1,35 +1,30 @@
-"""Pictures: clusters, mixtures, trees and their pruning, committees, the replay of a trace.
+"""Plots of trees, ensembles, clusters and mixtures, and animations of their fits.
 
-Every function makes its own figure, free of global state, or draws where it is told to. They
-need matplotlib: ``pip install "ceiba[app]"``.
+Every function makes its own figure without pyplot, or draws on the axes or figure that it is given.
+Plots require matplotlib: ``pip install "ceiba[plots]"``.
 """
 
 from __future__ import annotations
 
-from ceiba.plots.boosting.painter import BoostingPainter
-from ceiba.plots.boosting.rounds import rounds
+from ceiba.plots.boosting.rounds import BoostingPainter, rounds
 from ceiba.plots.clustering.choice import cluster_choice
-from ceiba.plots.clustering.painter import CentresPainter
-from ceiba.plots.curves.importance import importance
+from ceiba.plots.clustering.clusters import KMeansPainter, clusters
+from ceiba.plots.curves.forest import importance, oob_curve
+from ceiba.plots.curves.impurity import impurity_curves
 from ceiba.plots.curves.margins import margins
-from ceiba.plots.curves.oob_curve import oob_curve
 from ceiba.plots.mixtures.choice import mixture_choice
-from ceiba.plots.mixtures.covariance_forms import covariance_forms
-from ceiba.plots.mixtures.mixture import mixture
+from ceiba.plots.mixtures.mixture import covariance_forms, mixture
 from ceiba.plots.mixtures.painter import MixturePainter
-from ceiba.plots.planes.boundaries import boundaries
-from ceiba.plots.planes.regions import regions
-from ceiba.plots.planes.scatter import clusters
-from ceiba.plots.planes.surface import partition, surface
+from ceiba.plots.planes.partition import partition, surface
+from ceiba.plots.planes.regions import boundaries, regions
+from ceiba.plots.planes.step_functions import step_functions
 from ceiba.plots.playback.painter import Painter, register_painter
 from ceiba.plots.playback.player import Player, play
-from ceiba.plots.trees.depths import tree_levels
-from ceiba.plots.trees.impurity import impurity_curves
+from ceiba.plots.trees.comparison import presets, pruning_table
 from ceiba.plots.trees.painter import TreePainter
 from ceiba.plots.trees.path import tree_path
-from ceiba.plots.trees.presets import presets
-from ceiba.plots.trees.pruning import pruning_path, pruning_table
-from ceiba.plots.trees.steps import steps
+from ceiba.plots.trees.pruning_path import pruning_path
+from ceiba.plots.trees.pruning_steps import pruning_steps
 from ceiba.plots.trees.tree import tree
 
 __all__ = [
@@ -49,18 +44,18 @@ __all__ = [
     "play",
     "presets",
     "pruning_path",
+    "pruning_steps",
     "pruning_table",
     "regions",
     "register_painter",
     "rounds",
-    "steps",
+    "step_functions",
     "surface",
     "tree",
-    "tree_levels",
     "tree_path",
 ]
 
-register_painter({"centres", "inertia", "moved"}, CentresPainter)
+register_painter({"centers", "inertia", "moved"}, KMeansPainter)
 register_painter({"weights", "means", "covariances", "log_likelihood"}, MixturePainter)
 register_painter({"weights", "error", "alpha", "wrong"}, BoostingPainter)
 register_painter({"node", "children", "gain"}, TreePainter)

@@ -1,53 +1,102 @@
-"""The look of every picture: colours that colour-blind eyes tell apart, quiet axes."""
+"""Style of every picture: colors safe for color-blind readers, quiet axes, short texts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
-# Okabe and Ito's colours, with a dark grey for their black; the yellow is too pale on white.
+import numpy as np
+
+from ceiba._typing import Array
+
+# The palette of Okabe and Ito with dark gray for black; its yellow is too pale on white.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#404040")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK = "#222222"
 MUTED = "#6B6B6B"
 GRID = "#E4E4E4"
+PALE = "#D8D8D8"
 ACCENT = "#D55E00"
-GLOW = "#F0E442"
+HIGHLIGHT = "#F0E442"
 
 TITLE_SIZE = 11
 LABEL_SIZE = 9.5
 TICK_SIZE = 8.5
 
+MAX_LINE = 27  # characters
+# Small letters are placed on whole pixels, which makes some texts wider than the font states.
+_SLACK = 1.07
+_INSTALL = 'ceiba.plots requires matplotlib: pip install "ceiba[plots]".'
 
-def colour_of(cluster: int) -> str:
-    """Colour of a cluster; colours come round again after seven."""
-    return PALETTE[cluster % len(PALETTE)]
+
+def color_of(index: int) -> str:
+    """Return the color of a cluster or class; colors repeat after seven."""
+    return PALETTE[index % len(PALETTE)]
 
 
-def marker_of(cluster: int) -> str:
-    """Marker of a cluster's rows: another one each time the colours come round."""
-    return MARKERS[cluster // len(PALETTE) % len(MARKERS)]
+def marker_of(index: int) -> str:
+    """Return the marker of a cluster or class; it changes whenever the colors repeat."""
+    return MARKERS[index // len(PALETTE) % len(MARKERS)]
+
+
+def mixed_colors(weights: Array, numbers: Sequence[int]) -> Array:
+    """Mix the colors of ``numbers`` by weights (n, K); return RGB (n, 3)."""
+    from matplotlib.colors import to_rgb
+
+    colors = np.array([to_rgb(color_of(number)) for number in numbers])
+    mixed: Array = np.clip(weights @ colors, 0.0, 1.0)
+    return mixed
+
+
+def point_size(n_points: int) -> float:
+    """Return the area of a point, smaller if there are more of them."""
+    return float(np.clip(20_000 / max(n_points, 1), 5, 34))
+
+
+def require_matplotlib() -> None:
+    """Raise ImportError without matplotlib, before any text is measured."""
+    if find_spec("matplotlib") is None:
+        raise ImportError(_INSTALL)
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure (inches) that belongs to no global state and shows itself in a notebook."""
+    """Make an empty figure (inches) that displays itself in a notebook."""
     try:
-        from ceiba.plots.playback.picture import Picture
+        from ceiba.plots.figure import Picture
     except ImportError as error:
-        raise ImportError('pictures need matplotlib: pip install "ceiba[app]"') from error
+        raise ImportError(_INSTALL) from error
     return Picture(figsize=(width, height), dpi=120, layout="constrained", facecolor="white")
 
 
-def tidy(ax: Any, *, title: str = "", x: str = "", y: str = "", grid: str | None = None) -> None:
-    """Give axes their title, labels and the house's look.
+def panel_grid(
+    figure: Any, n_panels: int, max_columns: int, size: tuple[float, float], **options: Any
+) -> list[Any]:
+    """Make axes in rows of equal length; a new figure has panels of ``size``."""
+    rows = -(-n_panels // max_columns)
+    columns = -(-n_panels // rows)
+    if figure is None:
+        figure = new_figure(size[0] * columns, size[1] * rows)
+    axes = figure.subplots(rows, columns, squeeze=False, **options).ravel()
+    for ax in axes[n_panels:]:
+        ax.remove()
+    return list(axes[:n_panels])
+
+
+def style_axes(
+    ax: Any, *, title: str = "", x: str = "", y: str = "", grid: str | None = None
+) -> None:
+    """Set title and axis labels in the common style.
 
     Parameters
     ----------
     ax : Axes
     title, x, y : str
     grid : {"x", "y", "both"}, optional
-        Which grid lines to draw; None for none.
+        Grid lines to draw; none if None.
     """
-    ax.set_title(title, loc="left", fontsize=TITLE_SIZE, color=INK, pad=8)
+    set_title(ax, title)
     ax.set_xlabel(x, fontsize=LABEL_SIZE, color=INK)
     ax.set_ylabel(y, fontsize=LABEL_SIZE, color=INK)
     ax.tick_params(labelsize=TICK_SIZE, color=MUTED, labelcolor=INK, length=3)
@@ -60,6 +109,65 @@ def tidy(ax: Any, *, title: str = "", x: str = "", y: str = "", grid: str | None
         ax.grid(axis=grid, color=GRID, linewidth=0.8)
 
 
+def set_title(ax: Any, title: str, **options: Any) -> None:
+    """Set the main title, at the left."""
+    ax.set_title(title, loc="left", fontsize=TITLE_SIZE, color=INK, pad=8, **options)
+
+
+def set_note(ax: Any, text: str, color: str = MUTED, **options: Any) -> None:
+    """Set the second title, at the right."""
+    ax.set_title(text, loc="right", **{"fontsize": LABEL_SIZE, "color": color, "pad": 8, **options})
+
+
 def plain_numbers(ax: Any) -> None:
-    """Write the numbers of the y axis out in full, without an offset above it."""
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:.6g}".replace("-", "−"))
+    """Write the tick labels of the y axis in full, without an offset above it."""
+    ax.yaxis.set_major_formatter(lambda value, _: number_text(value, 6))
+
+
+def add_legend(ax: Any, title: str, *, beside: bool, handles: Any = None) -> Any:
+    """Add a legend beside the axes of a new figure, or else inside them."""
+    position = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "frameon": False}
+    given = {} if handles is None else {"handles": handles}
+    legend = ax.legend(
+        title=title, fontsize=LABEL_SIZE, title_fontsize=LABEL_SIZE, labelcolor=INK,
+        alignment="left", **given, **(position if beside else {"loc": "best"}),
+    )  # fmt: skip
+    legend.get_title().set_color(MUTED)
+    return legend
+
+
+def number_text(value: float, digits: int) -> str:
+    """Format a number with so many significant digits and a true minus sign."""
+    return f"{value:.{digits}g}".replace("-", "−")
+
+
+def count_text(n: int, noun: str) -> str:
+    """Return a number and its noun: 1 leaf, 2,000 leaves."""
+    if n != 1:
+        noun = "leaves" if noun == "leaf" else f"{noun}s"
+    return f"{n:,} {noun}"
+
+
+def shorten(text: Any, max_length: int = MAX_LINE) -> str:
+    """Return the text on one line of at most ``max_length`` characters."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= max_length else f"{line[: max_length - 1]}…"
+
+
+def text_width(text: str, *, bold: bool = False) -> float:
+    """Return the width of a text in units of the font size, with some slack."""
+    from matplotlib.font_manager import FontProperties, findfont
+
+    font = findfont(FontProperties(weight="bold" if bold else "normal"))
+    return _SLACK * sum(_letter_width(letter, font) for letter in text)
+
+
+@lru_cache(maxsize=4096)
+def _letter_width(letter: str, font: str) -> float:
+    """Measure a letter between two others, since a space alone has no width."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    face = FontProperties(fname=font, size=1.0)
+    width = float(text_to_path.get_text_width_height_descent(f"x{letter}x", face, False)[0])
+    return max(width - _letter_width("", font), 0.0) if letter else width

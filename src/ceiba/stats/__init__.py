@@ -1,15 +1,15 @@
-"""Sufficient statistics that several families share: summarized per partition, then merged."""
+"""Rows as learners get them, and sufficient statistics that several families share."""
 
+from ceiba.stats.labeled import Labeled, TargetSummary, ToLabeled
 from ceiba.stats.moments import Moments
-from ceiba.stats.rows import Labelled, Points, Space, ToLabelled, ToPoints
-from ceiba.stats.target_summary import TargetSurvey
+from ceiba.stats.points import Points, Space, ToPoints
 
 __all__ = [
-    "Labelled",
+    "Labeled",
     "Moments",
     "Points",
     "Space",
-    "TargetSurvey",
-    "ToLabelled",
+    "TargetSummary",
+    "ToLabeled",
     "ToPoints",
 ]

@@ -1,10 +1,10 @@
-"""Decision trees: one engine for exact and binned trees, on any engine."""
+"""Decision trees: exact and binned, by CART, C4.5, ID3 and Hunt's presets."""
 
 from ceiba.tree.classifier import DecisionTreeClassifier
 from ceiba.tree.compare.presets import compare_presets
-from ceiba.tree.compare.pruning import pruning_laboratory
+from ceiba.tree.compare.pruning import compare_pruning
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.prune.path import complexity_path
+from ceiba.tree.prune.path import cost_complexity_path
 from ceiba.tree.regressor import DecisionTreeRegressor
 
 __all__ = [
@@ -12,6 +12,6 @@ __all__ = [
     "DecisionTreeRegressor",
     "Tree",
     "compare_presets",
-    "complexity_path",
-    "pruning_laboratory",
+    "compare_pruning",
+    "cost_complexity_path",
 ]

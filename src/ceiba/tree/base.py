@@ -1,4 +1,4 @@
-"""What the tree classifier and the tree regressor share."""
+"""The base class of the tree classifier and the tree regressor."""
 
 from __future__ import annotations
 
@@ -10,39 +10,40 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
+from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base import Estimator, Steps, seed_of, watched
+from ceiba.base import Estimator, Iterations, fitted, reports_progress, seed_of
 from ceiba.base.estimator import schema_attributes
 from ceiba.data.schema import Schema
-from ceiba.data.source import Chunk, Source
-from ceiba.data.table import Table
+from ceiba.data.source import Source
 from ceiba.data.target import Task
 from ceiba.engine import Engine
-from ceiba.stats import TargetSurvey, ToLabelled
+from ceiba.stats import TargetSummary, ToLabeled
+from ceiba.tree.config import TreeConfig
 from ceiba.tree.explain.dictionary import tree_nodes
 from ceiba.tree.explain.rule_list import RuleList, rule_list
-from ceiba.tree.grow.config import Ground, tree_rules
-from ceiba.tree.grow.grower import Grower, Grown
-from ceiba.tree.grow.targets import FixedPoint, TotalWeight
-from ceiba.tree.grow.thresholds import CutRule
-from ceiba.tree.grow.trace import tree_trace
+from ceiba.tree.grow.config import GrowthInputs
+from ceiba.tree.grow.grower import GrowthResult, TreeGrower
+from ceiba.tree.grow.targets import FixedPointScale, TotalWeight
+from ceiba.tree.grow.trace import growth_trace
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.presets import Options, options_of
-from ceiba.tree.prune.methods import Prunable
-from ceiba.tree.prune.pruning import check_record, held_apart, prune_in_fit
-from ceiba.tree.scoring import LeafNumbers, ToldValues, score_of
+from ceiba.tree.parameters import TreeParameters
+from ceiba.tree.prune.mixin import PruningMixin
+from ceiba.tree.prune.pruning import check_record, prune_in_fit, split_validation
+from ceiba.tree.scoring import predict_leaves, predict_values, score, table_of
 
-_MOST_CLASSES = 65_535
+_MAX_CLASSES = 65_535
+_MAX_PASSES = 10**6
 
 
-class DecisionTree(Prunable, Estimator):
-    """Fitting and routing; what is predicted is the subclass's."""
+class DecisionTree(TreeParameters, PruningMixin, Estimator):
+    """Grow, prune, apply and show a tree; subclasses predict."""
 
     _task: ClassVar[Task]
-    tree_: Tree
+    tree_: Tree = fitted()
 
-    @watched
+    @reports_progress
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the tree.
 
@@ -52,180 +53,174 @@ class DecisionTree(Prunable, Estimator):
             Rows in memory, of files (``ceiba.scan``) or on a cluster; the latter two need
             ``max_bins``.
         y : array of shape (n_rows,)
-            Classes or numbers; None where ``X`` is a scan that names its target.
+            Classes or numbers; None if ``X`` is a scan with a target column.
         sample_weight : array of shape (n_rows,), optional
-            Weight of each row; rows of weight zero count as absent. Weights are told apart to
-            2^-52 of that of all rows together, and none counts less than that.
+            Weight of each row; rows of weight zero are ignored. Weights are resolved to 2^-52 of
+            the total weight, and none counts less than that.
 
         Returns
         -------
         self : estimator
         """
-        engine, source = self._open(X, sample_weight, y=y, reset=True)
-        options = options_of(self)
-        check_engine(self, options, engine)
-        rows = engine.rows(source.partitions, ToLabelled(self._task))
-        rows, held = held_apart(self, options, rows)
-        survey = engine.reduce(rows, TargetSurvey.of)
-        check_survey(survey)
-        self._check_target(options, survey)
-        grown = self._grow(engine, rows, source.schema, survey, options)
-        attributes = self._learnt(source.schema, survey, grown.tree)
+        engine, source = self._open_source(X, sample_weight, y=y, reset=True)
+        config = TreeConfig.from_estimator(self)
+        if not engine.in_memory:
+            check_out_of_memory(config)
+        schema, held_out = source.schema, None
+        rows = engine.rows(source.partitions, ToLabeled(self._task))
+        if config.pruning == "reduced_error":
+            rows, held_out = split_validation(self, engine, rows)
+        summary = engine.reduce(rows, TargetSummary.of)
+        rows = rows.numbered(summary.rows)
+        self._check_target(config, summary)
+        grower = self._make_grower(engine, rows, schema, summary, config)
+        result = self._grow(grower, summary)
+        attributes = self._fitted_attributes(schema, summary, result.tree)
         if self.trace:
-            attributes["trace_"] = tree_trace(grown)
-        # Pruned before anything is kept: a fit that fails leaves the estimator as it was.
-        fitted = copy.copy(self)
-        fitted._become(attributes, without=("trace_", "pruning_", "class_weight_"))
-        prune_in_fit(fitted, options, rows, held)
-        self.__dict__ = fitted.__dict__
+            attributes["trace_"] = growth_trace(result)
+        # Pruned on a copy: a fit that fails leaves the estimator as it was.
+        model = copy.copy(self)
+        model._set_fitted(attributes, without=("trace_", "pruning_", "class_weight_"))
+        if config.prunes:
+            prune_in_fit(model, config, engine, rows, held_out)
+        self.__dict__ = model.__dict__
         return self
 
-    def _check_target(self, options: Options, survey: TargetSurvey) -> None:
-        """Refuse targets that a criterion or cost matrix does not suit."""
+    def _check_target(self, config: TreeConfig, summary: TargetSummary) -> None:
+        """Raise ValueError for a target that the configuration does not allow."""
+        check_target_summary(summary)
 
-    def _learnt(self, schema: Schema, survey: TargetSurvey, tree: Tree) -> dict[str, Any]:
-        """What a grown tree makes of the estimator."""
-        return {
-            **schema_attributes(schema),
-            "tree_": self._finished(tree),
-            **self._more_attributes(survey),
-        }
-
-    def _grow(
-        self, engine: Engine, rows: Any, schema: Schema, survey: TargetSurvey, options: Options
-    ) -> Grown:
-        grower = self._grower(engine, rows, schema, survey, options)
-        if self.max_bins is None:
-            grown = grower.exact()
-        else:
-            levels = partial(Steps, self, 10**6, name="levels")
-            grown = grower.binned(self.max_bins, grower.cuts.seed, levels)
-        return replace(grown, tree=self._as_given(grown.tree, survey, grower.cost_factors))
-
-    def _grower(
-        self, engine: Engine, rows: Any, schema: Schema, survey: TargetSurvey, options: Options
-    ) -> Grower:
-        """All that is known before the first split."""
-        costs = self._cost_factors(engine, rows, survey, options)
-        fixed = FixedPoint.of(
-            survey,
-            product_of(self._class_weights(survey), costs),
-            squares=options.criterion in ("squared_error", "poisson"),
-            shares=options.missing == "fractional",
-            poisson=options.criterion == "poisson",
+    def _make_grower(
+        self, engine: Engine, rows: Any, schema: Schema, summary: TargetSummary, config: TreeConfig
+    ) -> TreeGrower:
+        """Compute what must be known before the first split."""
+        cost_factors = self._cost_factors(engine, rows, summary, config)
+        scale = FixedPointScale.of(
+            summary,
+            _product(self._class_weights(summary), cost_factors),
+            squares=config.criterion in ("squared_error", "poisson"),
+            fractional=config.missing == "fractional",
+            poisson=config.criterion == "poisson",
         )
-        rows = rows.numbered(survey.rows)
-        seed, total = seed_of(self.random_state), survey.n_rows
-        if self.min_weight_fraction_leaf > 0 and fixed.weighted:
-            total = engine.reduce(rows, TotalWeight.of, fixed).total
-        cuts = CutRule(options.thresholds, self.at, self.n_thresholds, seed)
-        ground = Ground(schema, survey.n_rows, total, fixed, cuts, costs)
-        rules = tree_rules(self, options, ground)
-        return Grower(
-            engine, rows, schema, fixed, rules, survey.n_rows,
-            options.criterion == "absolute_error", cuts, options.gap_way, costs,
-        )  # fmt: skip
+        n_rows = total_weight = summary.n_rows
+        if config.min_weight_fraction_leaf > 0 and scale.weighted:
+            total_weight = engine.reduce(rows, TotalWeight.of, scale).total
+        seed = seed_of(self.random_state)
+        inputs = GrowthInputs(schema, n_rows, total_weight, scale, seed, cost_factors)
+        return TreeGrower.of(engine, rows, config, inputs)
+
+    def _grow(self, grower: TreeGrower, summary: TargetSummary) -> GrowthResult:
+        if self.max_bins is None:
+            result = grower.grow_exact()
+        else:
+            passes = partial(Iterations, self, _MAX_PASSES, name="passes")
+            result = grower.grow_binned(self.max_bins, passes)
+        factors = grower.inputs.cost_factors
+        if factors is None:
+            return result
+        return replace(result, tree=self._remove_cost_factors(result.tree, summary, factors))
 
     def _cost_factors(
-        self, engine: Engine, rows: Any, survey: TargetSurvey, options: Options
+        self, engine: Engine, rows: Any, summary: TargetSummary, config: TreeConfig
     ) -> Array | None:
-        """What a cost matrix multiplies the weights of classes by, while the tree grows."""
+        """Return the factors of the class weights that stand for a cost matrix."""
         return None
 
-    def _as_given(self, tree: Tree, survey: TargetSurvey, costs: Array | None) -> Tree:
-        """The tree with the weights that rows were given with."""
+    def _remove_cost_factors(self, tree: Tree, summary: TargetSummary, factors: Array) -> Tree:
+        """Return the tree with class weights without the cost factors."""
         return tree
 
-    def _class_weights(self, survey: TargetSurvey) -> Array | None:
+    def _class_weights(self, summary: TargetSummary) -> Array | None:
+        """Return the factors of ``class_weight``, or None."""
         return None
 
-    def _finished(self, tree: Tree) -> Tree:
+    def _fitted_attributes(
+        self, schema: Schema, summary: TargetSummary, tree: Tree
+    ) -> dict[str, Any]:
+        """Return the attributes that a fit sets."""
+        return {"tree_": self._with_predictions(tree), **schema_attributes(schema)}
+
+    def _with_predictions(self, tree: Tree) -> Tree:
+        """Return a grown tree with the predictions of its leaves."""
         return tree
 
-    def _more_attributes(self, survey: TargetSurvey) -> dict[str, Any]:
-        return {}
-
-    def _leaves(self, X: Any) -> Array:
-        """Number of the leaf of every row."""
-        engine, source = self._open(X, reset=False)
-        rows = engine.rows(source.partitions, as_table)
-        leaves: Array = engine.reduce(rows, LeafNumbers.of, self.tree_).numbers
-        return leaves
-
-    def _told(self, X: Any) -> Array:
-        """What the tree says of every row."""
-        engine, source = self._open(X, reset=False)
-        rows = engine.rows(source.partitions, as_table)
-        told: Array = engine.reduce(rows, ToldValues.of, self.tree_).values
-        return told
+    def _predict_values(self, X: Any) -> Array:
+        """Return the class probabilities, or the predicted number, of every row."""
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, table_of)
+        values: Array = engine.predict(rows, predict_values, self.tree_)
+        return values
 
     def _score_on(self, engine: Engine, source: Source) -> float:
-        return score_of(self, engine, source)
+        return score(self, self.tree_, engine, source)
 
     def apply(self, X: Any) -> Array:
-        """Number of the leaf that each row of ``X`` comes to.
+        """Return the number of the leaf of each row.
 
-        Rows with gaps that go down several branches (missing="fractional") follow the heaviest.
+        With ``missing="fractional"`` a missing value follows the heaviest branch.
 
         Returns
         -------
         ndarray of shape (n_rows,) and dtype int32
         """
-        return self._leaves(X)
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, table_of)
+        leaves: Array = engine.predict(rows, predict_leaves, self.tree_)
+        return leaves
 
     def decision_path(self, X: Any) -> csr_matrix:
-        """The nodes that each row of ``X`` passes through.
+        """Return the nodes on the path of each row.
 
         Returns
         -------
         sparse matrix of shape (n_rows, n_nodes)
-            1 where the row passes through the node.
+            1 for each node on the path of the row.
         """
-        leaves = self._leaves(X)
+        leaves = self.apply(X)
         tree = self.tree_
         lengths = tree.depth[leaves] + 1
         ends = np.cumsum(lengths)
         indices = np.empty(int(ends[-1]) if len(ends) else 0, np.int32)
-        at, place = leaves, ends - 1
-        while len(at):  # all rows climb together, from their leaves to the root
-            indices[place] = at
-            climbing = tree.parent[at] >= 0
-            at, place = tree.parent[at[climbing]], place[climbing] - 1
+        node, index = leaves, ends - 1
+        while len(node):  # one step up for all rows at once, from their leaves to the root
+            indices[index] = node
+            below_root = tree.parent[node] >= 0
+            node, index = tree.parent[node[below_root]], index[below_root] - 1
         pointers = np.concatenate([[0], ends])
         ones = np.ones(len(indices), np.int64)
         return csr_matrix((ones, indices, pointers), shape=(len(leaves), tree.n_nodes))
 
     def get_depth(self) -> int:
-        """Splits on the longest way from the root to a leaf."""
-        self._check_fitted()
+        """Return the number of splits on the longest path from the root to a leaf."""
+        check_is_fitted(self)
         return self.tree_.max_depth
 
     def get_n_leaves(self) -> int:
-        """Number of leaves."""
-        self._check_fitted()
+        """Return the number of leaves."""
+        check_is_fitted(self)
         return self.tree_.n_leaves
 
     def to_text(self, **options: Any) -> str:
-        """The tree as indented lines, with the names of columns, levels and classes.
+        """Return the tree as indented lines, with names of columns, categories and classes.
 
         Options are those of `ceiba.tree.explain.text.tree_text`.
         """
-        self._check_fitted()
+        check_is_fitted(self)
         return self.tree_.to_text(**{**self._class_names(), **options})
 
     def to_dict(self) -> dict[str, Any]:
-        """The tree as nested dictionaries; see `ceiba.tree.explain.dictionary.tree_dict`."""
-        self._check_fitted()
+        """Return the tree as nested dictionaries; see `ceiba.tree.explain.dictionary.tree_dict`."""
+        check_is_fitted(self)
         return self.tree_.to_dict(**self._class_names())
 
     def to_rules(self, **options: Any) -> RuleList:
-        """The tree as a list of rules (see `ceiba.tree.explain.rule_list`)."""
-        self._check_fitted()
+        """Return the tree as a list of rules; see `ceiba.tree.explain.rule_list`."""
+        check_is_fitted(self)
         return rule_list(self.tree_, **{**self._class_names(), **options})
 
     def to_json(self, **options: Any) -> str:
-        """The tree as JSON text, a flat list of nodes (see `ceiba.tree.explain`)."""
-        self._check_fitted()
+        """Return the tree as JSON text, a flat list of nodes; see `ceiba.tree.explain`."""
+        check_is_fitted(self)
         return json.dumps(tree_nodes(self.tree_, **self._class_names()), **options)
 
     def _class_names(self) -> dict[str, Any]:
@@ -233,85 +228,69 @@ class DecisionTree(Prunable, Estimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """Share of each column in the decrease of impurity.
+        """Fraction of the impurity decrease that each column contributes.
 
-        Columns with many values are favoured: compare `sklearn.inspection.permutation_importance`.
+        Columns with many values are favored: compare `sklearn.inspection.permutation_importance`.
         """
-        self._check_fitted()
+        check_is_fitted(self)
         return self.tree_.importances()
 
-    def _check_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
-
     def _check_state(self) -> None:
-        """What a model file must satisfy."""
+        """Raise ValueError for fitted attributes of a model file that do not fit together."""
         if not isinstance(getattr(self, "tree_", None), Tree) or self.tree_.schema != self.schema_:
-            raise ValueError("tree_ must be a tree of the columns of schema_")
+            raise ValueError("tree_ must be a Tree with the columns of schema_.")
         if "pruning_" in vars(self):
             check_record(self.pruning_, self.tree_)
         if self.n_features_in_ != len(self.schema_):
-            raise ValueError("n_features_in_ must be the number of columns of the schema")
+            raise ValueError(
+                f"n_features_in_ must be the number of columns of schema_ ({len(self.schema_)}), "
+                f"got {self.n_features_in_}."
+            )
 
 
-def product_of(one: Array | None, other: Array | None) -> Array | None:
-    """Factors of both; None stands for 1."""
+def _product(one: Array | None, other: Array | None) -> Array | None:
+    """Return the product of factors; None stands for 1."""
     if one is None or other is None:
         return other if one is None else one
     return one * other
 
 
-def as_table(chunk: Chunk) -> Table:
-    """Rows that are only to be routed."""
-    return chunk.table
-
-
-def check_survey(survey: TargetSurvey) -> None:
-    """Refuse what no tree can be grown from."""
-    if survey.n_rows == 0:
-        raise ValueError("every row has weight zero: there is nothing to learn from")
-    if survey.classes is not None and len(survey.classes) > _MOST_CLASSES:
+def check_target_summary(summary: TargetSummary) -> None:
+    """Raise ValueError for a target from which no tree can be grown."""
+    if not any(summary.rows):
+        raise ValueError("sample_weight must have at least one positive entry, got only zeros.")
+    if summary.classes is not None and len(summary.classes) > _MAX_CLASSES:
         raise ValueError(
-            f"y has {len(survey.classes):,} classes, and a tree takes at most {_MOST_CLASSES:,}: "
-            "for numbers use DecisionTreeRegressor"
+            f"y must have at most {_MAX_CLASSES:,} classes, got {len(summary.classes):,}: for "
+            "numbers use DecisionTreeRegressor."
         )
 
 
-def check_engine(model: DecisionTree, options: Options, engine: Engine) -> None:
-    """Refuse what only rows in memory can do."""
-    if engine.name == "local":
-        return
-    if model.max_bins is None:
+def check_out_of_memory(config: TreeConfig) -> None:
+    """Raise ValueError for a configuration that needs the rows in memory."""
+    where = "with files or a cluster"
+    if config.max_bins is None:
+        raise ValueError(f"max_bins must be an int {where}, got None: set max_bins=255.")
+    if config.criterion == "absolute_error":
         raise ValueError(
-            "exact thresholds need the rows in memory: set max_bins=255, or another number, to "
-            "grow a binned tree on files or a cluster"
+            "criterion='absolute_error' requires rows in memory: use criterion='squared_error' "
+            f"{where}."
         )
-    if options.criterion == "absolute_error":
+    if config.missing in ("fractional", "surrogate"):
         raise ValueError(
-            "absolute error needs the rows in memory: use criterion='squared_error' on files or a "
-            "cluster"
+            f"missing={config.missing!r} requires rows in memory: use missing='learned' {where}."
         )
-    if options.missing in ("fractional", "surrogate"):
+    if config.pruning == "reduced_error":
         raise ValueError(
-            f"missing={options.missing!r} needs the rows in memory: use missing='learned' on "
-            "files or a cluster"
+            "pruning='reduced_error' requires rows in memory: fit with pruning='none' and call "
+            "pruned('reduced_error', ...) with validation rows."
         )
-    check_pruning(model, options)
-
-
-def check_pruning(model: DecisionTree, options: Options) -> None:
-    """Refuse pruning that needs rows in memory."""
-    if options.pruning == "reduced_error":
+    if config.pruning == "cost_complexity" and config.ccp_alpha is None:
         raise ValueError(
-            "pruning='reduced_error' holds out rows in memory: grow with pruning='none' and call "
-            "pruned('reduced_error', ...) with validation rows"
+            "pruning='cost_complexity' with ccp_alpha=None requires rows in memory for "
+            f"cross-validation: set ccp_alpha to a number {where}."
         )
-    if options.pruning == "cost_complexity" and model.ccp_alpha is None:
+    if config.pruning == "pessimistic" and config.subtree_raising:
         raise ValueError(
-            "cross-validation of ccp_alpha needs the rows in memory: give ccp_alpha a number"
-        )
-    if options.pruning == "pessimistic" and options.raising:
-        raise ValueError(
-            "subtree raising needs the rows in memory: set raising=False on files or a cluster"
+            f"subtree_raising=True requires rows in memory: set subtree_raising=False {where}."
         )

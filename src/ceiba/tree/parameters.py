@@ -1,4 +1,4 @@
-"""Hyper-parameters that tree learners share, each declared once."""
+"""Hyper-parameters of tree learners, each declared once."""
 
 from __future__ import annotations
 
@@ -6,126 +6,147 @@ from typing import Annotated, Literal
 
 from numpy.random import Generator, RandomState
 
-from ceiba.base import AtLeast, Between
+from ceiba.base import AtLeast, Between, Parameters
 
-Algorithm = Annotated[
-    Literal["cart", "c45", "id3", "hunt"],
-    "The preset, which says what every parameter that is None means: Breiman's CART, Quinlan's "
-    "C4.5 or ID3, or Hunt's concept learning system.",
-]
-Splits = Annotated[
-    Literal["binary", "multiway", "intervals"] | None,
-    "Nominal columns are split into the best two groups of levels, or (multiway, intervals) into a "
-    "branch for each level. Numbers and ordinal columns are split in two, or into several "
-    "intervals.",
-]
-Intervals = Annotated[
-    int | None,
-    AtLeast(2),
-    "Intervals of a numeric column with splits='intervals': the cut that gains most is made until "
-    "there are so many. None for as many as the description length allows (Fayyad & Irani 1993), "
-    "which needs classes.",
-]
-Thresholds = Annotated[
-    Literal["midpoint", "value", "quantile", "equal_width", "mean", "median", "random"] | None,
-    "Where numeric columns may be cut: between any two neighbouring values, with the threshold "
-    "halfway (midpoint) or at the largest value of the table that is not above that (value); at a "
-    "grid of n_thresholds quantiles, equal steps or random numbers; or at the mean or median. A "
-    "grid, mean or median takes values as floats: whole numbers above 2^53 may look equal to it.",
-]
-ThresholdsAt = Annotated[
-    Literal["node", "root"],
-    "Whether a grid, mean or median is taken of each node's rows, or once of the whole table.",
-]
-ThresholdCount = Annotated[
-    int, Between(1, 65_535), "Cuts of a quantile, equal_width or random grid."
-]
-Reuse = Annotated[
-    Literal["all", "numeric", "none"] | None,
-    "Columns that may be tested again below a node that tests them.",
-]
-EmptyBranches = Annotated[
-    bool | None,
-    "Whether a multiway split has a branch for every level of the column: one without rows is a "
-    "leaf that predicts as the node above.",
-]
-MaxSurrogates = Annotated[
-    int, AtLeast(0), "Most surrogate splits of a node, with missing='surrogate'."
-]
+# Types of parameters that forests declare too, with defaults of their own.
+
 MaxBins = Annotated[
     int | None,
     Between(2, 65_535),
-    "None for exact thresholds, halfway between any two neighbouring values; a number for at most "
-    "that many bins a column, finer in the tails, told by a sample of 65,536 rows, between which "
-    "thresholds lie. If the sample has no more different values than that, each has its own bin.",
+    "None for exact thresholds, halfway between neighboring values. An int bins each column into "
+    "at most that many bins (quantiles of a 65,536-row sample, finer in the tails), and thresholds "
+    "are bin edges. A column with no more distinct values in the sample has a bin for each.",
 ]
-Missing = Annotated[
-    Literal["learned", "branch", "majority", "fractional", "surrogate"] | None,
-    "What rows with a gap in a split's column do: go where the gain is larger, have a branch of "
-    "their own, join the heavier branch, go down every branch with a share of their weight "
-    "(Quinlan), or go as the best surrogate split says (Breiman). Where training had none in a "
-    "node they join the heavier branch, unless they are fractional or follow surrogates; and a "
-    "level that training did not have in a node is a gap there.",
-]
-MaxDepth = Annotated[int | None, AtLeast(1), "Most splits from the root to a leaf."]
+MaxDepth = Annotated[int | None, AtLeast(1), "Maximum depth of the tree; None for no limit."]
 MinSamplesSplit = Annotated[
     Annotated[int, AtLeast(2)] | Annotated[float, Between(0.0, 1.0, closed="right")] | None,
-    "Rows that a node needs to be split, or their share of all rows.",
+    "Minimum number of rows of a node to be split, or their fraction of all rows.",
 ]
 MinSamplesLeaf = Annotated[
     Annotated[int, AtLeast(1)] | Annotated[float, Between(0.0, 1.0, closed="neither")] | None,
-    "Rows that every branch of a split needs, or their share of all rows; with "
+    "Minimum number of rows of every branch of a split, or their fraction of all rows; with "
     "missing='fractional' their weight.",
 ]
 MinWeightFractionLeaf = Annotated[
-    float, Between(0.0, 0.5), "Share of the whole weight that every branch of a split needs."
+    float,
+    Between(0.0, 0.5),
+    "Minimum weight of every branch of a split, as a fraction of the total weight.",
 ]
 MinImpurityDecrease = Annotated[
     float,
     AtLeast(0.0),
-    "A split needs this gain, weighted by the node's share of the whole weight. With 0 a split "
-    "that gains nothing is made, too.",
+    "Minimum gain of a split, weighted by the node's fraction of the total weight. With 0 a split "
+    "without gain is made, too.",
 ]
-MinImpuritySplit = Annotated[
-    float, AtLeast(0.0), "A node whose impurity is not above this is good enough: it is a leaf."
-]
-MaxLeafNodes = Annotated[int | None, AtLeast(2), "Most leaves."]
-Growth = Annotated[
-    Literal["auto", "depth_first", "level_wise", "best_first"],
-    "Order in which nodes are split and numbered; it decides which splits are made where "
-    "max_leaf_nodes is set. 'auto' is best_first then, and depth_first otherwise.",
-]
+MaxLeafNodes = Annotated[int | None, AtLeast(2), "Maximum number of leaves; None for no limit."]
 MaxFeatures = Annotated[
     Annotated[int, AtLeast(1)]
     | Annotated[float, Between(0.0, 1.0, closed="right")]
     | Literal["sqrt", "log2"]
     | None,
-    "Columns that each node looks at, drawn by the seed and the node's path; a share of all "
-    "columns, or all with None. If none of them can be split, more are looked at. Of equal splits "
-    "that of the column drawn first is taken, so that no column is favoured.",
+    "Number of columns searched at each node, drawn by the seed and the node's path; a fraction of "
+    "all columns, or all with None. If none of them can be split, more are searched. Among equal "
+    "splits the column drawn first is taken, so that no column is favored.",
 ]
-Seed = Annotated[
-    int | RandomState | Generator | None,
-    "Seed of the sample for bins and of the columns drawn: the same number gives the same tree; "
-    "None draws a fresh one.",
-]
-Jobs = Annotated[int | None, "Threads; None or -1 uses every core allowed."]
-KeepTrace = Annotated[bool, "Keep splits with their candidates in ``trace_``, thinned above 1000."]
-CcpAlpha = Annotated[
-    float | None,
-    AtLeast(0.0),
-    "Price of a leaf in cost-complexity pruning, in the unit of the risk as a share of all weight. "
-    "None: by cross-validation, if pruning='cost_complexity'. A positive number alone asks for "
-    "cost_complexity.",
-]
-PruneFolds = Annotated[int, AtLeast(2), "Folds of the cross-validation that chooses ccp_alpha."]
-PruneRule = Annotated[
-    Literal["min", "one_se"],
-    "The smallest tree of least cross-validated error, or the smallest whose error is within one "
-    "standard error of that.",
-]
-ValidationShare = Annotated[
-    float,
-    Between(0.0, 1.0, closed="neither"),
-    "Share of the rows that pruning='reduced_error' holds out of growing.",
-]
+Jobs = Annotated[int | None, "Number of threads; None or -1 uses every core allowed."]
+
+
+class TreeParameters(Parameters):
+    """Hyper-parameters of a decision tree."""
+
+    splits: Annotated[
+        Literal["binary", "multiway", "intervals"] | None,
+        "Nominal columns are split into the best two groups of categories, or (multiway, "
+        "intervals) into a branch for each category. Numeric and ordinal columns are split in two, "
+        "or into several intervals.",
+    ] = None
+    n_intervals: Annotated[
+        int | None,
+        AtLeast(2),
+        "Number of intervals of a numeric column with splits='intervals': the threshold of maximum "
+        "gain is added until there are that many. None for as many as the description length "
+        "allows (Fayyad & Irani 1993), which needs classes.",
+    ] = None
+    thresholds: Annotated[
+        Literal["midpoint", "value", "quantile", "equal_width", "mean", "median", "random"] | None,
+        "Threshold candidates of numeric columns: between any two neighboring values, with the "
+        "threshold halfway (midpoint) or at the largest value of the table that is not above that "
+        "(value); a grid of n_thresholds quantiles, equal steps or random numbers; or the mean or "
+        "median. A grid, mean or median takes values as floats, so integers above 2^53 may compare "
+        "equal to it.",
+    ] = None
+    threshold_scope: Annotated[
+        Literal["node", "root"],
+        "Whether a grid, mean or median is computed from each node's rows, or once from the whole "
+        "table.",
+    ] = "node"
+    n_thresholds: Annotated[
+        int,
+        Between(1, 65_535),
+        "Number of thresholds of a quantile, equal_width or random grid.",
+    ] = 9
+    max_bins: MaxBins = None
+    missing: Annotated[
+        Literal["learned", "branch", "majority", "fractional", "surrogate"] | None,
+        "Where rows without a value in the tested column go: to the branch of the larger gain, to "
+        "a branch of their own, to the heavier branch, down every branch with a fraction of their "
+        "weight (Quinlan), or where the best surrogate split sends them (Breiman). In a node "
+        "without such training rows they go to the heavier branch, unless they are fractional or "
+        "follow surrogates; a category without training rows in a node is missing there.",
+    ] = None
+    max_surrogates: Annotated[
+        int, AtLeast(0), "Maximum number of surrogate splits of a node, with missing='surrogate'."
+    ] = 5
+    feature_reuse: Annotated[
+        Literal["all", "numeric", "none"] | None,
+        "Columns that may be tested again below a node that tests them.",
+    ] = None
+    empty_branches: Annotated[
+        bool | None,
+        "Whether a multiway split has a branch for every category of the column: one without rows "
+        "is a leaf that predicts as its parent.",
+    ] = None
+    max_depth: MaxDepth = None
+    min_samples_split: MinSamplesSplit = None
+    min_samples_leaf: MinSamplesLeaf = None
+    min_weight_fraction_leaf: MinWeightFractionLeaf = 0.0
+    min_impurity_decrease: MinImpurityDecrease = 0.0
+    min_impurity_split: Annotated[
+        float, AtLeast(0.0), "A node is a leaf if its impurity is not above this."
+    ] = 0.0
+    max_leaf_nodes: MaxLeafNodes = None
+    growth: Annotated[
+        Literal["auto", "depth_first", "breadth_first", "best_first"],
+        "Order in which nodes are split and numbered; it decides which splits are made if "
+        "max_leaf_nodes is set. 'auto' is best_first then, and depth_first otherwise.",
+    ] = "auto"
+    max_features: MaxFeatures = None
+    ccp_alpha: Annotated[
+        float | None,
+        AtLeast(0.0),
+        "Complexity parameter of cost-complexity pruning: the cost of a leaf, in units of the risk "
+        "as a fraction of the total weight. None: by cross-validation, if "
+        "pruning='cost_complexity'. A positive number alone implies cost_complexity.",
+    ] = None
+    prune_folds: Annotated[
+        int, AtLeast(2), "Number of folds of the cross-validation that chooses ccp_alpha."
+    ] = 10
+    prune_rule: Annotated[
+        Literal["min", "one_se"],
+        "The smallest tree of minimum cross-validated error, or the smallest whose error is within "
+        "one standard error of that.",
+    ] = "one_se"
+    validation_fraction: Annotated[
+        float,
+        Between(0.0, 1.0, closed="neither"),
+        "Fraction of the rows held out from growing for pruning='reduced_error'.",
+    ] = 0.25
+    random_state: Annotated[
+        int | RandomState | Generator | None,
+        "Seed of the row sample for bins and of the columns drawn: the same seed gives the same "
+        "tree; None draws a fresh one.",
+    ] = 0
+    n_jobs: Jobs = None
+    trace: Annotated[
+        bool, "Whether to keep the splits with their candidates in ``trace_``, thinned above 1000."
+    ] = False

@@ -1,4 +1,4 @@
-"""Choosing the number of clusters: figures, proposals, references and the text table."""
+"""Choosing the number of clusters: indices, selected k, references and the printed table."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def mixed_frame(n=120):
     group = np.arange(n) % 3
     size = group * 8.0 + random.normal(size=n)
     size[random.random(n) < 0.1] = np.nan
-    colour = np.array(["red", "blue", "green"], dtype=object)[group]
-    colour[random.random(n) < 0.1] = None
-    return pd.DataFrame({"size": size, "colour": colour, "flag": random.random(n) < 0.5})
+    color = np.array(["red", "blue", "green"], dtype=object)[group]
+    color[random.random(n) < 0.1] = None
+    return pd.DataFrame({"size": size, "color": color, "flag": random.random(n) < 0.5})
 
 
 def test_every_index_finds_three_separate_groups(choice):
@@ -57,14 +57,14 @@ def test_every_index_finds_three_separate_groups(choice):
     assert choice.table["k"].tolist() == [1, 2, 3, 4, 5, 6]
 
 
-def test_figures_are_scikit_learns(choice):
+def test_indices_match_scikit_learn(choice):
     X = three_groups()
-    for place, k in enumerate(choice.table["k"][1:], start=1):
+    for index, k in enumerate(choice.table["k"][1:], start=1):
         labels = choice.models[k].labels_
         for name in ("silhouette", "calinski_harabasz", "davies_bouldin"):
             expected = getattr(metrics, f"{name}_score")(X, labels)
-            assert choice.table[name][place] == pytest.approx(expected, rel=1e-10)
-        assert choice.table["inertia"][place] == choice.models[k].inertia_
+            assert choice.table[name][index] == pytest.approx(expected, rel=1e-10)
+        assert choice.table["inertia"][index] == choice.models[k].inertia_
 
 
 def test_one_cluster_has_inertia_and_gap_only(choice):
@@ -73,7 +73,7 @@ def test_one_cluster_has_inertia_and_gap_only(choice):
     assert undefined == ["silhouette", "silhouette_se", "calinski_harabasz", "davies_bouldin"]
 
 
-def test_gap_is_the_papers_formula(choice):
+def test_gap_follows_the_formula_of_the_paper(choice):
     X = three_groups()
     logs = np.empty((5, 6))
     reference = BoxReference(X, Encoding.of(Table.of(X).schema))
@@ -86,17 +86,17 @@ def test_gap_is_the_papers_formula(choice):
     np.testing.assert_allclose(choice.table["gap_se"], error, rtol=1e-9)
 
 
-def test_rows_without_clusters_get_one():
+def test_gap_selects_one_cluster_for_uniform_rows():
     X = np.random.default_rng(3).random((200, 2))
     assert choose_n_clusters(X, range(1, 6)).best["gap"] == 1
 
 
 @pytest.mark.parametrize(
-    ("gap", "error", "place"),
+    ("gap", "error", "index"),
     [
         ([0.1, 0.5, 0.9, 0.8], [0.01] * 4, 2),
         ([0.1, 0.5, 0.9, 0.95], [0.1] * 4, 2),  # within one error of the next
-        ([0.1, 0.5, 0.9, 1.8], [0.1] * 4, 3),  # rising all the way
+        ([0.1, 0.5, 0.9, 1.8], [0.1] * 4, 3),  # rising to the end
         ([0.5, 0.1], [0.1, 0.1], 0),
         ([0.1, np.inf, np.inf], [0.1, 0.1, 0.1], 1),
         ([0.1, 0.9, np.nan], [0.1, 0.1, np.nan], 1),
@@ -104,8 +104,8 @@ def test_rows_without_clusters_get_one():
         ([np.nan, np.nan], [np.nan, np.nan], None),
     ],
 )
-def test_one_error_rule(gap, error, place):
-    assert one_error_rule(np.array(gap), np.array(error)) == place
+def test_one_error_rule_selects_the_first_gap_within_one_error(gap, error, index):
+    assert one_error_rule(np.array(gap), np.array(error)) == index
 
 
 def test_gap_is_undefined_where_a_reference_is_perfect():
@@ -116,7 +116,7 @@ def test_gap_is_undefined_where_a_reference_is_perfect():
 
 
 @pytest.mark.parametrize(
-    ("inertia", "place"),
+    ("inertia", "index"),
     [
         ([100, 20, 15, 10], 1),
         ([100, 60, 10, 5], 2),
@@ -126,26 +126,26 @@ def test_gap_is_undefined_where_a_reference_is_perfect():
         ([5, 1], None),
     ],
 )
-def test_elbow_is_farthest_below_the_chord(inertia, place):
+def test_elbow_is_farthest_below_the_chord(inertia, index):
     ks = np.arange(1, len(inertia) + 1)
-    assert module._elbow(ks, np.array(inertia, dtype=float)) == place
+    assert module._elbow(ks, np.array(inertia, dtype=float)) == index
 
 
-def test_box_reference_fills_the_box_and_keeps_the_gaps():
+def test_box_reference_fills_the_box_and_keeps_missing_values():
     frame = mixed_frame()
     table = Table.of(frame)
     encoding = Encoding.of(table.schema)
     rows = as_rows(frame)
     drawn = BoxReference(rows, encoding).draw(np.random.default_rng(0))
     np.testing.assert_array_equal(np.isnan(drawn), np.isnan(rows))
-    size, colours = drawn[:, 0], drawn[~np.isnan(rows[:, 1]), 1:4]
+    size, colors = drawn[:, 0], drawn[~np.isnan(rows[:, 1]), 1:4]
     assert np.nanmin(rows[:, 0]) <= np.nanmin(size) < np.nanmax(size) <= np.nanmax(rows[:, 0])
     assert np.nanstd(size) == pytest.approx(np.ptp(size[~np.isnan(size)]) / np.sqrt(12), rel=0.15)
-    np.testing.assert_allclose((colours**2).sum(axis=1), 0.5)
-    assert (colours > 0).any(axis=0).all()
+    np.testing.assert_allclose((colors**2).sum(axis=1), 0.5)
+    assert (colors > 0).any(axis=0).all()
 
 
-def test_box_reference_draws_only_levels_that_are_there():
+def test_box_reference_draws_observed_categories_only():
     column = pd.Categorical(["a", "b"] * 20, categories=["a", "b", "never"])
     table = Table.of(pd.DataFrame({"c": column, "x": np.arange(40.0)}))
     encoding = Encoding.of(table.schema)
@@ -154,7 +154,7 @@ def test_box_reference_draws_only_levels_that_are_there():
     assert not drawn[:, 2].any()
 
 
-def test_principal_reference_follows_a_slanted_cloud():
+def test_principal_reference_follows_correlated_rows():
     random = np.random.default_rng(0)
     long, thin = random.normal(size=400) * 10, random.normal(size=400) * 0.1
     X = np.column_stack([long + thin, long - thin])
@@ -174,7 +174,7 @@ def test_reference_changes_the_gap_and_nothing_else():
     np.testing.assert_array_equal(box.table["inertia"], pca.table["inertia"])
 
 
-def test_seed_draws_the_references_and_threads_change_nothing():
+def test_seed_determines_references_for_any_number_of_threads():
     X = three_groups()
     one, two, other = (
         choose_n_clusters(X, [2, 3], n_references=3, random_state=s, n_jobs=j)
@@ -199,14 +199,14 @@ def test_large_data_get_a_sampled_silhouette(monkeypatch):
     assert "silhouette: exact, all 150 rows" in str(exact)
 
 
-def test_no_references_no_gap():
+def test_zero_references_leave_the_gap_out():
     found = choose_n_clusters(three_groups(), [2, 3, 4], n_references=0)
     assert np.isnan(found.table["gap"]).all()
     assert "gap" not in found.best
     assert "gap" not in str(found)
 
 
-def test_a_table_with_gaps_and_labels_goes_in_as_it_is():
+def test_table_with_missing_values_and_categories_is_accepted():
     frame = mixed_frame()
     found = choose_n_clusters(frame, range(1, 6), n_references=4)
     assert found.best["silhouette"] == found.best["gap"] == 3
@@ -215,7 +215,7 @@ def test_a_table_with_gaps_and_labels_goes_in_as_it_is():
     assert found.models[3].predict(frame).tolist() == found.models[3].labels_.tolist()
 
 
-def test_template_is_used_as_it_is():
+def test_estimator_keeps_its_parameters():
     X = three_groups()
     template = KMeans(init="random", n_init=1, max_iter=2, random_state=4, n_jobs=2, trace=True)
     with warnings.catch_warnings():
@@ -228,13 +228,13 @@ def test_template_is_used_as_it_is():
     assert template.n_clusters == 8
 
 
-def test_template_may_be_scikit_learns():
+def test_estimator_may_be_scikit_learns():
     template = TheirKMeans(n_init=2, random_state=0)
     found = choose_n_clusters(three_groups(), range(1, 5), estimator=template, n_references=2)
     assert found.best["gap"] == 3
 
 
-def test_perfect_clusters_are_infinitely_good():
+def test_perfect_clusters_have_infinite_gap():
     X = np.repeat(np.eye(3) + 1e6, 5, axis=0)
     found = choose_n_clusters(X, range(1, 4))
     assert found.table["calinski_harabasz"][2] > 1e12
@@ -248,7 +248,7 @@ def test_as_many_clusters_as_rows_leaves_the_comparing_indices_out():
     assert np.isnan(found.table["silhouette"][1])
 
 
-def test_text_is_aligned_and_marked(choice):
+def test_printed_table_is_aligned_and_marked(choice):
     lines = str(choice).splitlines()
     table = lines[:7]
     assert table[0].split() == [
@@ -256,34 +256,34 @@ def test_text_is_aligned_and_marked(choice):
     ]  # fmt: skip
     assert table[1].count("–") == 3
     assert [line.count("*") for line in table[1:]] == [0, 0, 5, 0, 0, 0]
-    stars = [place for place, mark in enumerate(table[3]) if mark == "*"]
-    assert all(row[place : place + 1] in ("", " ") for row in table[4:] for place in stars)
+    stars = [index for index, mark in enumerate(table[3]) if mark == "*"]
+    assert all(row[index : index + 1] in ("", " ") for row in table[4:] for index in stars)
     chosen = "elbow 3, silhouette 3, Calinski-Harabasz 3, Davies-Bouldin 3, gap 3"
     assert f"* chosen: {chosen}" in lines
     assert "gap: 5 references uniform over the box of the columns, ± s(k)" in lines
     assert repr(choice) == str(choice)
 
 
-def test_text_says_when_the_gap_still_rises():
+def test_printed_table_notes_a_rising_gap():
     found = choose_n_clusters(three_groups(), [1, 2], n_references=4)
     assert found.best["gap"] == 2
     assert "still rising at the largest k" in str(found)
 
 
 @pytest.mark.parametrize("unit", [1e-7, 1.0, 1e9])
-def test_text_keeps_the_digits_of_any_scale(unit):
+def test_printed_table_keeps_digits_for_any_scale(unit):
     found = choose_n_clusters(three_groups() * unit, [2, 3], n_references=0)
     shown = [float(line.split()[1].rstrip("*")) for line in str(found).splitlines()[1:3]]
     np.testing.assert_allclose(shown, found.table["inertia"], rtol=1e-3)
 
 
-def test_frame_is_the_table(choice):
+def test_to_frame_returns_the_table(choice):
     frame = choice.to_frame()
     assert frame.index.tolist() == [1, 2, 3, 4, 5, 6]
     np.testing.assert_array_equal(frame["gap"], choice.table["gap"])
 
 
-def test_frame_without_pandas_names_the_extra(choice, monkeypatch):
+def test_to_frame_without_pandas_names_the_extra(choice, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"ceiba\[files\]"):
         choice.to_frame()
@@ -292,25 +292,25 @@ def test_frame_without_pandas_names_the_extra(choice, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"ks": []}, "from 1 on"),
-        ({"ks": [0, 1]}, "from 1 on"),
-        ({"ks": [2, 151]}, "151 clusters of 150 rows"),
+        ({"ks": []}, "ints of at least 1"),
+        ({"ks": [0, 1]}, "ints of at least 1"),
+        ({"ks": [2, 151]}, "at most n_samples=150, got 151"),
         ({"n_references": 1}, "at least 2"),
         ({"n_references": -3}, "at least 2"),
         ({"reference": "ball"}, "'box' or 'pca'"),
     ],
 )
-def test_wrong_arguments_are_sentences(arguments, message):
+def test_invalid_arguments_raise(arguments, message):
     with pytest.raises(ValueError, match=message):
         choose_n_clusters(three_groups(), **arguments)
 
 
-def test_one_number_is_no_range():
-    with pytest.raises(TypeError, match="several numbers"):
+def test_single_k_raises():
+    with pytest.raises(TypeError, match="ks must be an iterable of int"):
         choose_n_clusters(three_groups(), 5)
 
 
-def test_constant_and_infinite_data_are_refused():
+def test_constant_and_infinite_data_raise():
     with pytest.raises(ValueError, match="two different values"):
         choose_n_clusters(np.ones((9, 2)), [1, 2])
     with pytest.raises(ValueError, match="infinity"):

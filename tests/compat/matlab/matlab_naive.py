@@ -1,4 +1,4 @@
-"""MATLAB's trees a second time, from what they show alone: routing, merging, limits, pruning."""
+"""Naive routing, merging, limits and pruning of MATLAB's trees, from their attributes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def is_missing(value):
 
 
 def node_of(tree, row):
-    """Where a row ends, from 1: below the cut goes left; a missing value stays."""
+    """Return the node, from 1, at which a row ends; a missing value stops it."""
     node = 1
     while tree.IsBranchNode[node - 1]:
         value = row[tree.CutPredictorIndex[node - 1] - 1]
@@ -38,56 +38,65 @@ def depths(tree):
 
 
 def below(tree, node):
-    """All nodes under a node, from 1."""
-    kids = [k for k in tree.Children[node - 1].tolist() if k]
-    return kids + [deeper for kid in kids for deeper in below(tree, kid)]
+    """Return all descendants of a node, numbered from 1."""
+    children = [k for k in tree.Children[node - 1].tolist() if k]
+    return children + [deeper for child in children for deeper in below(tree, child)]
 
 
-def leaves_of(tree, cut):
-    """Leaves of the tree that some nodes, from 1, are cut to."""
-    found, waiting = [], [1]
-    while waiting:
-        node = waiting.pop()
-        if node in cut or not tree.IsBranchNode[node - 1]:
+def leaves_of(tree, collapsed):
+    """Return the leaves of the tree in which some nodes, from 1, are leaves."""
+    found, stack = [], [1]
+    while stack:
+        node = stack.pop()
+        if node in collapsed or not tree.IsBranchNode[node - 1]:
             found.append(node)
         else:
-            waiting += tree.Children[node - 1].tolist()
+            stack += tree.Children[node - 1].tolist()
     return frozenset(found)
 
 
 def subtrees(tree, node=1):
-    """Leaves of every tree that pruning below a node can leave."""
-    ways = [frozenset([node])]
+    """Return the leaves of every pruned subtree below a node."""
+    trees_of_leaves = [frozenset([node])]
     if tree.IsBranchNode[node - 1]:
-        one, other = (subtrees(tree, kid) for kid in tree.Children[node - 1].tolist())
-        ways += [left | right for left, right in product(one, other)]
-    return ways
+        one, other = (subtrees(tree, child) for child in tree.Children[node - 1].tolist())
+        trees_of_leaves += [left | right for left, right in product(one, other)]
+    return trees_of_leaves
 
 
-def best_subtree(tree, risks, alpha, ways):
-    """The smallest of the trees with the least risk + alpha x leaves."""
-    costs = [sum(risks[node - 1] for node in way) + alpha * len(way) for way in ways]
-    least = min(costs)
-    ties = [way for way, cost in zip(ways, costs, strict=True) if cost <= least + 1e-9]
+def best_subtree(tree, risks, alpha, trees_of_leaves):
+    """Return the smallest subtree of minimum risk + alpha x leaves."""
+    costs = [
+        sum(risks[node - 1] for node in leaves) + alpha * len(leaves) for leaves in trees_of_leaves
+    ]
+    minimum = min(costs)
+    ties = [
+        leaves
+        for leaves, cost in zip(trees_of_leaves, costs, strict=True)
+        if cost <= minimum + 1e-9
+    ]
     return min(ties, key=len)
 
 
 def sequence(tree, risks):
-    """Alphas and leaves of all trees of the sequence, by looking at every subtree."""
-    ways = subtrees(tree)
+    """Return alphas and leaves of the pruning sequence, by comparing all subtrees."""
+    trees_of_leaves = subtrees(tree)
     alphas, trees = [0.0], [leaves_of(tree, set())]
     # Trees change only where two lines risk + alpha x leaves cross.
     lines = sorted(
         {
-            (len(way), min(sum(risks[n - 1] for n in w) for w in ways if len(w) == len(way)))
-            for way in ways
+            (
+                len(leaves),
+                min(sum(risks[n - 1] for n in w) for w in trees_of_leaves if len(w) == len(leaves)),
+            )
+            for leaves in trees_of_leaves
         }
     )
     crossings = {
         (r1 - r2) / (n2 - n1) for n1, r1 in lines for n2, r2 in lines if n1 < n2 and r1 > r2
     } | {0.0}
     for alpha in sorted(crossings):
-        best = best_subtree(tree, risks, alpha, ways)
+        best = best_subtree(tree, risks, alpha, trees_of_leaves)
         if len(best) < len(trees[-1]):
             if not math.isclose(alpha, alphas[-1], abs_tol=1e-12) or len(alphas) == 1:
                 alphas.append(alpha)
@@ -98,29 +107,29 @@ def sequence(tree, risks):
 
 
 def merged(tree, risks):
-    """Nodes that end as leaves when siblings without gain are merged, one pair at a time."""
-    cut = set()
+    """Return the leaves after merging siblings without gain, one pair at a time."""
+    collapsed = set()
     while True:
-        leaves = leaves_of(tree, cut)
+        leaves = leaves_of(tree, collapsed)
         pairs = [
             node
             for node in range(1, tree.NumNodes + 1)
             if tree.IsBranchNode[node - 1]
             and node not in leaves
-            and all(kid in leaves for kid in tree.Children[node - 1].tolist())
+            and all(child in leaves for child in tree.Children[node - 1].tolist())
         ]
         useless = [
             node
             for node in pairs
-            if sum(risks[kid - 1] for kid in tree.Children[node - 1]) >= risks[node - 1] - 1e-12
+            if sum(risks[child - 1] for child in tree.Children[node - 1]) >= risks[node - 1] - 1e-12
         ]
         if not useless:
             return leaves
-        cut.add(useless[0])
+        collapsed.add(useless[0])
 
 
-def limited(tree, gains, most):
-    """Branch nodes that are left when no more than so many may be."""
+def limited(tree, gains, max_splits):
+    """Return the branch nodes that are left with a maximum number of splits."""
     layers = depths(tree)
     left = []
     for layer in range(max(layers) + 1):
@@ -131,7 +140,7 @@ def limited(tree, gains, most):
             and tree.IsBranchNode[node - 1]
             and (layer == 0 or int(tree.Parent[node - 1]) in left)
         ]
-        room = most - len(left)
+        room = max_splits - len(left)
         best = sorted(here, key=lambda node: (-gains[node - 1], node))[:room]
         left += best
         if len(best) < len(here):
@@ -140,44 +149,44 @@ def limited(tree, gains, most):
 
 
 def shape(tree):
-    """Rows of every leaf by the way to it: equal for equal trees, whatever their numbers."""
+    """Return the rows of every leaf by the path to it, without node numbers."""
     found = {}
 
-    def walk(node, way):
+    def visit(node, path):
         if tree.IsBranchNode[node - 1]:
-            for side, kid in zip("<>", tree.Children[node - 1].tolist(), strict=True):
+            for side, child in zip("<>", tree.Children[node - 1].tolist(), strict=True):
                 test = (tree.CutPredictor[node - 1], repr(tree.CutPoint[node - 1]), side)
-                walk(kid, (*way, test))
+                visit(child, (*path, test))
         else:
-            found[way] = int(tree.NodeSize[node - 1])
+            found[path] = int(tree.NodeSize[node - 1])
 
-    walk(1, ())
+    visit(1, ())
     return found
 
 
 def shape_of_leaves(tree, leaves):
-    """The same of the tree that some nodes of a tree are the leaves of."""
+    """Return the shape of the subtree with these leaves."""
     found = {}
 
-    def walk(node, way):
+    def visit(node, path):
         if node in leaves:
-            found[way] = int(tree.NodeSize[node - 1])
+            found[path] = int(tree.NodeSize[node - 1])
             return
-        for side, kid in zip("<>", tree.Children[node - 1].tolist(), strict=True):
+        for side, child in zip("<>", tree.Children[node - 1].tolist(), strict=True):
             test = (tree.CutPredictor[node - 1], repr(tree.CutPoint[node - 1]), side)
-            walk(kid, (*way, test))
+            visit(child, (*path, test))
 
-    walk(1, ())
+    visit(1, ())
     return found
 
 
 def error_risks(tree):
-    """Expected cost of each node as a leaf, times its probability."""
+    """Return the expected cost of each node as a leaf, times its probability."""
     return (tree.ClassProbability @ tree.Cost).min(axis=1) * tree.NodeProbability
 
 
 def noisy(seed, n=80, classes=3):
-    """A small table that trees overfit."""
+    """Draw a small table that trees overfit."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 8, (n, 3)).astype(float)
     y = ((X[:, 0] > 3).astype(int) + (X[:, 1] > 5) + (rng.random(n) < 0.25)) % classes

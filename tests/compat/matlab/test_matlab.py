@@ -1,4 +1,4 @@
-"""The MATLAB bridge: what a fitted tree shows, how it predicts, and how it is printed."""
+"""Fitted trees of the MATLAB bridge: attributes, predictions, printing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ctree(iris):
 # The documented tree of Fisher's iris
 
 
-def test_iris_is_matlabs_tree(ctree):
+def test_iris_equals_the_documented_tree(ctree):
     assert ctree.NumNodes == 9
     assert ctree.CutPredictor == ["x3", "", "x4", "x3", "", "x4", "", "", ""]
     assert ctree.CutPoint[[0, 2, 3, 5]].tolist() == pytest.approx([2.45, 1.75, 4.95, 1.65])
@@ -64,12 +64,12 @@ def test_iris_is_matlabs_tree(ctree):
 
 
 def test_iris_pruning_sequence(ctree):
-    # By hand from the counts: risks in 150ths are 100, 0, 50, 5, 1, 1, 2, 0, 0.
+    # From the counts: risks in 150ths are 100, 0, 50, 5, 1, 1, 2, 0, 0.
     assert ctree.PruneAlpha.tolist() == pytest.approx([0, 1 / 150, 2 / 150, 44 / 150, 50 / 150])
     assert ctree.PruneList.tolist() == [4, 0, 3, 2, 0, 1, 0, 0, 0]
 
 
-def test_iris_printed(ctree, capsys):
+def test_print_of_iris(ctree, capsys):
     assert view(ctree) is None
     assert capsys.readouterr().out.splitlines() == [
         "Decision tree for classification",
@@ -85,7 +85,7 @@ def test_iris_printed(ctree, capsys):
     ]
 
 
-def test_shown_in_one_look(ctree):
+def test_repr(ctree):
     assert repr(ctree).splitlines() == [
         "ClassificationTree",
         "            ResponseName: 'Y'",
@@ -96,29 +96,29 @@ def test_shown_in_one_look(ctree):
     ]
 
 
-# What a tree shows, from its rows
+# Attributes, from the rows
 
 
 @pytest.mark.parametrize("prior", ["empirical", "uniform", [5, 3, 2]])
 @pytest.mark.parametrize("seed", range(3))
-def test_nodes_are_counted_from_their_rows(seed, prior):
+def test_node_attributes_equal_counts_of_rows(seed, prior):
     X, y = naive.noisy(seed)
     tree = fitctree(X, y, Prior=prior, MinParentSize=5, MergeLeaves="off")
-    ways = [[] for _ in range(tree.NumNodes)]
+    rows_of_nodes = [[] for _ in range(tree.NumNodes)]
     for i, row in enumerate(X.tolist()):
         node = naive.node_of(tree, row)
         while node:
-            ways[node - 1].append(i)
+            rows_of_nodes[node - 1].append(i)
             node = int(tree.Parent[node - 1])
     totals = np.bincount(y, minlength=3)
     expected = {"empirical": totals / 80, "uniform": np.ones(3) / 3}
-    share = expected[prior] if isinstance(prior, str) else np.array(prior) / 10
-    np.testing.assert_allclose(tree.Prior, share)
-    for node, rows in enumerate(ways):
+    fraction = expected[prior] if isinstance(prior, str) else np.array(prior) / 10
+    np.testing.assert_allclose(tree.Prior, fraction)
+    for node, rows in enumerate(rows_of_nodes):
         counts = np.bincount(y[rows], minlength=3)
         assert tree.NodeSize[node] == len(rows)
         assert tree.ClassCount[node].tolist() == counts.tolist()
-        joint = share * counts / totals
+        joint = fraction * counts / totals
         assert tree.NodeProbability[node] == pytest.approx(joint.sum())
         p = joint / joint.sum()
         np.testing.assert_allclose(tree.ClassProbability[node], p, atol=1e-12)
@@ -127,7 +127,7 @@ def test_nodes_are_counted_from_their_rows(seed, prior):
         assert tree.NodeClass[node] == tree.ClassProbability[node].argmax()
 
 
-def test_a_parent_stands_above_its_children():
+def test_parents_and_children_match():
     X, y = naive.noisy(7)
     tree = fitctree(X, y, "MinParentSize", 4)
     for node in range(1, tree.NumNodes + 1):
@@ -152,16 +152,16 @@ def test_regression_nodes_are_means_of_their_rows():
         error = np.average((y[inside] - mean) ** 2, weights=w[inside])
         assert tree.NodeMean[node - 1] == pytest.approx(mean)
         assert tree.NodeError[node - 1] == pytest.approx(error)
-        share = w[inside].sum() / w.sum()
-        assert tree.NodeProbability[node - 1] == pytest.approx(share)
-        assert tree.NodeRisk[node - 1] == pytest.approx(error * share)
+        fraction = w[inside].sum() / w.sum()
+        assert tree.NodeProbability[node - 1] == pytest.approx(fraction)
+        assert tree.NodeRisk[node - 1] == pytest.approx(error * fraction)
     fit, node = predict(tree, X, nargout=2)
     assert node.tolist() == at.tolist()
     assert fit.tolist() == tree.NodeMean[at - 1].tolist()
     assert repr(tree).startswith("RegressionTree\n            ResponseName: 'Y'")
 
 
-def test_regression_printed(capsys):
+def test_print_of_a_regression_tree(capsys):
     tree = fitrtree([[float(k), 0.0] for k in range(40)], np.repeat([1.0, 2.5, 7.0, 7.25], 10),
                     PredictorNames=["Weight", "Rest"])  # fmt: skip
     view(tree, "Mode", "text")
@@ -177,7 +177,7 @@ def test_regression_printed(capsys):
     ]
 
 
-# Columns of levels
+# Categorical columns
 
 
 @pytest.fixture(scope="module")
@@ -187,41 +187,41 @@ def cars():
     size = pd.Categorical(rng.choice(["S", "M", "L"], n), ["S", "M", "L"], ordered=True)
     frame = pd.DataFrame(
         {
-            "colour": rng.choice(["red", "green", "blue"], n),
+            "color": rng.choice(["red", "green", "blue"], n),
             "size": size,
             "doors": rng.integers(2, 6, n),
         }
     )
-    label = np.where((frame["colour"] == "red") ^ (frame["doors"] > 3), "yes", "no")
+    label = np.where((frame["color"] == "red") ^ (frame["doors"] > 3), "yes", "no")
     label = np.where((frame["size"] == "L") & (rng.random(n) < 0.8), "maybe", label)
     return frame.assign(label=label)
 
 
-def test_levels_cuts_and_names(cars, capsys):
+def test_categorical_splits_and_names(cars, capsys):
     tree = fitctree(cars, "label")
     assert tree.ResponseName == "label"
-    assert tree.PredictorNames == ["colour", "size", "doors"]
+    assert tree.PredictorNames == ["color", "size", "doors"]
     assert tree.CategoricalPredictors.tolist() == [1, 2]
     used = set(tree.CutPredictor)
-    assert used == {"", "colour", "size", "doors"}
+    assert used == {"", "color", "size", "doors"}
     for node in range(tree.NumNodes):
         left, right = tree.CutCategories[node]
         if tree.CutType[node] == "categorical":
-            levels = {"colour": ["red", "green", "blue"], "size": ["S", "M", "L"]}
-            assert sorted(left + right) == sorted(levels[tree.CutPredictor[node]])
+            categories = {"color": ["red", "green", "blue"], "size": ["S", "M", "L"]}
+            assert sorted(left + right) == sorted(categories[tree.CutPredictor[node]])
             assert np.isnan(tree.CutPoint[node])
             if tree.CutPredictor[node] == "size":
                 assert [*left, *right] == ["S", "M", "L"]
         else:
             assert (left, right) == ((), ())
     doors = [tree.CutPoint[k] for k in range(tree.NumNodes) if tree.CutPredictor[k] == "doors"]
-    assert set(doors) <= {2.5, 3.5, 4.5}  # whole numbers are cut halfway
+    assert set(doors) <= {2.5, 3.5, 4.5}  # thresholds of integers are midpoints
     rows = cars[tree.PredictorNames].astype(object).to_numpy().tolist()
     assert predict(tree, cars, nargout=4)[2].tolist() == [naive.node_of(tree, row) for row in rows]
     view(tree)
     text = capsys.readouterr().out
     assert " if size in {S M} then node" in text or " if size in {S} then node" in text
-    assert " colour in {" in text
+    assert " color in {" in text
 
 
 def test_categorical_predictors_of_a_matrix():
@@ -231,29 +231,29 @@ def test_categorical_predictors_of_a_matrix():
     assert numbers.CutType[0] == "continuous"
     assert numbers.NumNodes == 5
     for listed in ([1], 1, [True, False], "x1", ["x1"], np.array([1.0])):
-        levels = fitctree(X, y, CategoricalPredictors=listed)
-        assert levels.CategoricalPredictors.tolist() == [1]
-        assert levels.NumNodes == 3
-        assert {frozenset(group) for group in levels.CutCategories[0]} == {
+        categories = fitctree(X, y, CategoricalPredictors=listed)
+        assert categories.CategoricalPredictors.tolist() == [1]
+        assert categories.NumNodes == 3
+        assert {frozenset(group) for group in categories.CutCategories[0]} == {
             frozenset([0.0, 2.0]), frozenset([1.0]),
         }  # fmt: skip
-        assert predict(levels, X).tolist() == y.tolist()
+        assert predict(categories, X).tolist() == y.tolist()
     assert fitctree(X, y, CategoricalPredictors="all").CategoricalPredictors.tolist() == [1, 2]
 
 
 def test_frames_are_matched_by_name(cars):
-    tree = fitctree(cars, "label", PredictorNames=["doors", "colour"])
-    assert tree.PredictorNames == ["doors", "colour"]
-    turned = cars[["label", "colour", "size", "doors"]]
+    tree = fitctree(cars, "label", PredictorNames=["doors", "color"])
+    assert tree.PredictorNames == ["doors", "color"]
+    turned = cars[["label", "color", "size", "doors"]]
     assert predict(tree, turned).tolist() == predict(tree, cars).tolist()
-    with pytest.raises(ValueError, match="no column 'colour'"):
-        predict(tree, cars.drop(columns="colour"))
+    with pytest.raises(ValueError, match="no column 'color'"):
+        predict(tree, cars.drop(columns="color"))
 
 
 # Prediction
 
 
-def test_outputs(ctree, iris):
+def test_outputs_of_predict(ctree, iris):
     X, species = iris
     label = predict(ctree, X)
     assert (label == species).mean() == pytest.approx(147 / 150)
@@ -266,15 +266,15 @@ def test_outputs(ctree, iris):
     np.testing.assert_array_equal(score, ctree.ClassProbability[node - 1])
     assert (ctree.ClassNames[cnum - 1] == label).all()
     for wrong in (0, 5, True, "2"):
-        with pytest.raises(ValueError, match="1 to 4 outputs"):
+        with pytest.raises(ValueError, match=r"nargout must be an int in \[1, 4\]"):
             predict(ctree, X, nargout=wrong)
-    with pytest.raises(ValueError, match="1 to 2 outputs"):
+    with pytest.raises(ValueError, match=r"nargout must be an int in \[1, 2\]"):
         predict(fitrtree(X, X[:, 0]), X, nargout=3)
     with pytest.raises(TypeError, match="fitctree or fitrtree"):
         predict("tree", X)
 
 
-def test_a_row_stays_where_its_value_is_missing(ctree):
+def test_rows_stop_at_a_missing_value(ctree):
     nan = np.nan
     rows = [[nan] * 4, [5, 3, 4.0, nan], [5, 3, nan, 1.0], [nan, nan, 4.0, 1.0], [5, 3, 1.0, nan]]
     label, score, node, _ = predict(ctree, rows, nargout=4)
@@ -284,15 +284,15 @@ def test_a_row_stays_where_its_value_is_missing(ctree):
     assert score[1].tolist() == pytest.approx([0, 0.5, 0.5])
 
 
-def test_a_level_never_seen_is_missing(cars):
+def test_unseen_category_is_missing(cars):
     tree = fitctree(cars, "label")
-    row = cars.head(1).assign(colour="pink")
+    row = cars.head(1).assign(color="pink")
     cells = [None, *cars.head(1)[["size", "doors"]].to_numpy()[0].tolist()]
     assert predict(tree, row, nargout=4)[2].tolist() == [naive.node_of(tree, cells)]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_predictions_with_gaps_are_the_naive_walk(seed):
+def test_predictions_with_missing_values_equal_naive_ones(seed):
     X, y = naive.noisy(seed, 150)
     tree = fitctree(X, y, MinParentSize=6)
     rng = np.random.default_rng(seed)
@@ -304,7 +304,7 @@ def test_predictions_with_gaps_are_the_naive_walk(seed):
     assert tree.IsBranchNode[node - 1].any()
 
 
-def test_graph_is_a_picture(ctree):
+def test_graph_mode_draws(ctree):
     picture = view(ctree, Mode="graph")
     words = " ".join(text.get_text() for axes in picture.axes for text in axes.texts)
     for word in ("x3", "x4", "virginica"):

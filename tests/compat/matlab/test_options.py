@@ -1,4 +1,4 @@
-"""Options of the MATLAB bridge: each changes what it says, in any spelling, or is refused."""
+"""Options of the MATLAB bridge: each changes the tree, in any spelling, or raises."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def same(one, other):
     return naive.shape(one) == naive.shape(other)
 
 
-def test_pairs_names_and_case_mean_the_same():
+def test_pairs_keywords_and_case_are_equivalent():
     X, y = naive.noisy(0)
     trees = [
         fitctree(X, y, "MinLeafSize", 6, "Prune", "off"),
@@ -30,18 +30,18 @@ def test_pairs_names_and_case_mean_the_same():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_sizes_are_the_least(seed):
+def test_min_sizes_are_obeyed(seed):
     X, y = naive.noisy(seed)
     for parent, leaf in ((2, 1), (10, 1), (20, 1), (10, 7)):
         tree = fitctree(X, y, MinParentSize=parent, MinLeafSize=leaf, MergeLeaves="off")
         inner = tree.IsBranchNode
         assert tree.NodeSize[inner].min() >= max(parent, 2 * leaf)
         assert tree.NodeSize[~inner].min() >= leaf
-        # Nothing else ends a node: leaves are too small, pure, or cannot be split so.
+        # Leaves are too small, pure, or have no valid split.
         for node in np.flatnonzero(~inner & (tree.NodeSize >= max(parent, 2 * leaf))):
             at = predict(tree, X, nargout=4)[2] == node + 1
-            cuts = [(X[at, j] <= v).sum() for j in range(3) for v in np.unique(X[at, j])[:-1]]
-            allowed = [k for k in cuts if leaf <= k <= at.sum() - leaf]
+            n_left = [(X[at, j] <= v).sum() for j in range(3) for v in np.unique(X[at, j])[:-1]]
+            allowed = [k for k in n_left if leaf <= k <= at.sum() - leaf]
             assert tree.NodeError[node] == 0 or not allowed
 
 
@@ -71,20 +71,20 @@ def test_split_criterion(criterion):
     assert tree.NodeRisk[0] == pytest.approx(impurity(np.ones(80, bool)))
 
 
-@pytest.mark.parametrize("most", [0, 1, 2, 3, 5, 8, 79])
+@pytest.mark.parametrize("max_splits", [0, 1, 2, 3, 5, 8, 79])
 @pytest.mark.parametrize("seed", range(2))
-def test_the_number_of_splits(seed, most):
+def test_max_num_splits_is_obeyed(seed, max_splits):
     X, y = naive.noisy(seed)
     whole = fitctree(X, y, **GRID)
     kids = whole.Children
     gains = np.zeros(whole.NumNodes)
     for node in np.flatnonzero(whole.IsBranchNode):
         gains[node] = whole.NodeRisk[node] - whole.NodeRisk[kids[node] - 1].sum()
-    branches = naive.limited(whole, gains.round(12), most)
-    cut = set(range(1, whole.NumNodes + 1)) - set(branches)
-    tree = fitctree(X, y, MaxNumSplits=most, **GRID)
-    assert tree.IsBranchNode.sum() == len(branches) == min(most, whole.IsBranchNode.sum())
-    assert naive.shape(tree) == naive.shape_of_leaves(whole, naive.leaves_of(whole, cut))
+    branches = naive.limited(whole, gains.round(12), max_splits)
+    collapsed = set(range(1, whole.NumNodes + 1)) - set(branches)
+    tree = fitctree(X, y, MaxNumSplits=max_splits, **GRID)
+    assert tree.IsBranchNode.sum() == len(branches) == min(max_splits, whole.IsBranchNode.sum())
+    assert naive.shape(tree) == naive.shape_of_leaves(whole, naive.leaves_of(whole, collapsed))
 
 
 @pytest.mark.parametrize("criterion", ["error", "impurity"])
@@ -120,7 +120,7 @@ def test_prune_criterion_changes_the_sequence():
     assert one.PruneAlpha.tolist() != other.PruneAlpha.tolist()
 
 
-def test_names():
+def test_predictor_and_response_names():
     X, y = naive.noisy(1)
     tree = fitctree(X, y, PredictorNames=["a", "b", "c"], ResponseName="kind")
     assert tree.PredictorNames == ["a", "b", "c"]
@@ -129,7 +129,7 @@ def test_names():
     assert predict(tree, X).shape == (80,)
 
 
-def test_class_names_choose_and_order():
+def test_class_names_select_and_order():
     X, y = naive.noisy(2)
     words = np.array(["low", "middle", "high"])[y]
     tree = fitctree(X, words)
@@ -148,7 +148,7 @@ def test_class_names_choose_and_order():
     assert (score.argmax(axis=1) == cnum - 1).all()
 
 
-def test_weights_are_repeated_rows():
+def test_weights_equal_repeated_rows():
     X, y = naive.noisy(4)
     w = np.random.default_rng(0).integers(0, 4, 80)
     options = {"MinParentSize": 1, "MergeLeaves": "off"}
@@ -164,9 +164,9 @@ def test_weights_are_repeated_rows():
 def test_rows_without_a_response_are_left_out():
     X, y = naive.noisy(4)
     full = fitctree(X[:70], y[:70])
-    for gap, kind in ((np.nan, float), (None, object)):
+    for missing, kind in ((np.nan, float), (None, object)):
         late = y.astype(kind)
-        late[70:] = gap
+        late[70:] = missing
         assert same(fitctree(X, late), full)
     words = y.astype(str).astype(object)
     words[70:] = ""
@@ -179,7 +179,7 @@ def test_rows_without_a_response_are_left_out():
 # Priors and costs
 
 
-def test_priors_are_weights_of_classes():
+def test_priors_equal_class_weights():
     X, y = naive.noisy(5)
     counts = np.bincount(y)
     prior = np.array([0.6, 0.3, 0.1])
@@ -195,7 +195,7 @@ def test_priors_are_weights_of_classes():
     np.testing.assert_allclose(uniform.ClassProbability[0], [1 / 3] * 3)
 
 
-def test_costs_choose_the_class_of_least_cost():
+def test_predicted_class_has_minimum_cost():
     X = np.repeat([[0.0], [1.0]], 50, axis=0)
     y = np.array([0] * 40 + [1] * 10 + [1] * 50)
     plain = fitctree(X, y)
@@ -222,10 +222,10 @@ def test_costs_alter_priors_in_growing():
     assert not same(grown, fitctree(X, y, MergeLeaves="off"))
 
 
-# Gaps
+# Missing values
 
 
-def test_surrogates_take_the_place_of_a_missing_value():
+def test_surrogates_route_missing_values():
     rng = np.random.default_rng(1)
     a = rng.normal(size=200)
     X = np.column_stack([a, a + rng.normal(scale=0.1, size=200)])
@@ -235,12 +235,12 @@ def test_surrogates_take_the_place_of_a_missing_value():
     rows = [[np.nan, -2.0], [np.nan, 2.0]]
     assert predict(off, rows, nargout=4)[2].tolist() == [1, 1]
     assert predict(on, rows, nargout=4)[2].tolist() == [2, 3]
-    for most in ("all", 1, True):
-        assert predict(fitctree(X, y, Surrogate=most), rows).tolist() == [0, 1]
+    for surrogate in ("all", 1, True):
+        assert predict(fitctree(X, y, Surrogate=surrogate), rows).tolist() == [0, 1]
 
 
-def test_a_split_is_judged_by_rows_that_have_a_value():
-    # Among known rows x1 is perfect; half of its values are missing, though, and x2 errs less.
+def test_splits_are_scored_on_known_values():
+    # x1 is perfect among its known values, but half of them are missing, and x2 errs less.
     X = np.array([[0, 0], [0, 0], [1, 1], [1, 1]] * 10, float)
     y = np.array([0, 0, 1, 1] * 10)
     X[1::2, 0] = np.nan
@@ -249,7 +249,7 @@ def test_a_split_is_judged_by_rows_that_have_a_value():
 
 
 @pytest.mark.parametrize("surrogate", ["off", "on"])
-def test_training_rows_with_gaps_are_counted_where_they_go(surrogate):
+def test_training_rows_with_missing_values_are_counted_where_they_go(surrogate):
     X, y = naive.noisy(2, 200)
     X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
     tree = fitctree(X, y, Surrogate=surrogate, MinParentSize=20)
@@ -275,77 +275,89 @@ def test_quadratic_error_tolerance():
     rough = fitrtree(X, y, QuadraticErrorTolerance=0.01)
     assert rough.NumNodes == 3
     assert fine.NumNodes > 9
-    share = rough.NodeError / rough.NodeError[0]
-    assert (share[~rough.IsBranchNode] <= 0.01).all()
+    fraction = rough.NodeError / rough.NodeError[0]
+    assert (fraction[~rough.IsBranchNode] <= 0.01).all()
 
 
-# Refused
+# Errors
 
 
 @pytest.mark.parametrize(
-    ("pairs", "named", "sentence"),
+    ("pairs", "named", "message"),
     [
-        (("MinLeafSize",), {}, "left without a value"),
-        ((), {"MinLeafs": 3}, "no option 'MinLeafs': it takes CategoricalPredictors"),
+        (("MinLeafSize",), {}, "options must be Name, value pairs, but 'MinLeafSize' has no value"),
+        ((), {"MinLeafs": 3}, "no option 'MinLeafs'; the options are CategoricalPredictors"),
         (("MinLeafSize", 1), {"minleafsize": 2}, "given twice"),
         ((), {"KFold": 10}, "cross_val_score"),
         ((), {"CrossVal": "on"}, "cross_val_score"),
         ((), {"OptimizeHyperparameters": "auto"}, "GridSearchCV"),
         ((), {"NumVariablesToSample": 2}, "max_features"),
         ((), {"NumBins": 20}, "max_bins"),
-        ((), {"SplitCriterion": "twoing"}, "give 'gdi' or 'deviance'"),
-        ((), {"PredictorSelection": "curvature"}, "give 'allsplits'"),
-        ((), {"PruneCriterion": "mse"}, "give 'error' or 'impurity'"),
-        ((), {"MergeLeaves": "yes"}, "give 'on' or 'off'"),
-        ((), {"MinLeafSize": 0}, "a whole number, 1 or more"),
-        ((), {"MinLeafSize": 1.5}, "a whole number, 1 or more"),
-        ((), {"MaxNumSplits": -1}, "a whole number, 0 or more"),
-        ((), {"Surrogate": "some"}, "give 'on' or 'off'"),
+        (
+            (),
+            {"SplitCriterion": "twoing"},
+            "SplitCriterion must be 'gdi' or 'deviance', got 'twoing'",
+        ),
+        ((), {"PredictorSelection": "curvature"}, "must be 'allsplits', got 'curvature'"),
+        ((), {"PruneCriterion": "mse"}, "PruneCriterion must be 'error' or 'impurity', got 'mse'"),
+        ((), {"MergeLeaves": "yes"}, "MergeLeaves must be 'on' or 'off', got 'yes'"),
+        ((), {"MinLeafSize": 0}, "MinLeafSize must be an int >= 1, got 0"),
+        ((), {"MinLeafSize": 1.5}, "MinLeafSize must be an int >= 1, got 1.5"),
+        ((), {"MaxNumSplits": -1}, "MaxNumSplits must be an int >= 0, got -1"),
+        ((), {"Surrogate": "some"}, "Surrogate must be 'on' or 'off', got 'some'"),
         ((), {"Prior": "equal"}, "'empirical', 'uniform'"),
-        ((), {"Prior": [1, 0, 1]}, "above zero"),
-        ((), {"Prior": [1, 1]}, "needs 3 finite numbers"),
+        ((), {"Prior": [1, 0, 1]}, "Prior must be > 0 for every class: leave"),
+        ((), {"Prior": [1, 1]}, r"Prior must be finite numbers of shape \(3,\), got \(2,\)"),
         ((), {"Prior": {"ClassNames": [0, 1, 2]}}, "ClassNames and ClassProbs"),
-        ((), {"Prior": {"ClassNames": [0, 1, 9], "ClassProbs": [1, 1, 1]}}, "the tree has"),
-        ((), {"Cost": [[0, 1], [1, 0]]}, "needs 3 x 3"),
+        ((), {"Prior": {"ClassNames": [0, 1, 9], "ClassProbs": [1, 1, 1]}}, "Prior must list"),
+        ((), {"Cost": [[0, 1], [1, 0]]}, r"Cost must be finite numbers of shape \(3, 3\),"),
         ((), {"Cost": np.ones((3, 3))}, "zeros on its diagonal"),
-        ((), {"ClassNames": [0, 1, 7]}, "lists 7, and no row"),
+        ((), {"ClassNames": [0, 1, 7]}, "ClassNames lists 7, but no row has that class"),
         ((), {"ClassNames": [0, 0]}, "a class twice"),
         ((), {"Weights": [1.0]}, "80 finite numbers"),
-        ((), {"Weights": -np.ones(80)}, "none of them negative"),
-        ((), {"Weights": np.zeros(80)}, "nothing can be learnt"),
-        ((), {"PredictorNames": ["a", "b"]}, "2 names for 3 columns"),
-        ((), {"PredictorNames": ["a", "b", "a"]}, "all different"),
-        ((), {"CategoricalPredictors": 4}, "their numbers from 1 to 3"),
-        ((), {"CategoricalPredictors": "x9"}, "lists 'x9'"),
-        ((), {"CategoricalPredictors": [True]}, "1 truth values for 3"),
+        ((), {"Weights": -np.ones(80)}, "Weights must be 80 finite numbers >= 0"),
+        (
+            (),
+            {"Weights": np.zeros(80)},
+            "at least one row must have a response and a positive weight",
+        ),
+        (
+            (),
+            {"PredictorNames": ["a", "b"]},
+            "PredictorNames must be 3 different names, one for each column, got 2",
+        ),
+        ((), {"PredictorNames": ["a", "b", "a"]}, "PredictorNames must be 3 different names"),
+        ((), {"CategoricalPredictors": 4}, "names of columns, or numbers from 1 to 3, got 4"),
+        ((), {"CategoricalPredictors": "x9"}, "must list names of columns, .*, got 'x9'"),
+        ((), {"CategoricalPredictors": [True]}, "3 booleans, one for each column, got 1"),
         ((), {"AlgorithmForCategorical": "PullLeft"}, "leave the option out"),
-        ((), {"MaxNumCategories": 20}, "is 10 here"),
+        ((), {"MaxNumCategories": 20}, "MaxNumCategories must be 10: up to 10 categories every"),
     ],
 )
-def test_what_is_not_taken_is_refused(pairs, named, sentence):
+def test_invalid_options_raise(pairs, named, message):
     X, y = naive.noisy(0)
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=message):
         fitctree(X, y, *pairs, **named)
 
 
-def test_other_slips_are_refused():
+def test_other_invalid_arguments_raise():
     X, y = naive.noisy(0)
     with pytest.raises(TypeError, match="the name of an option"):
         fitctree(X, y, 5, "MinLeafSize")
     with pytest.raises(ValueError, match="fitrtree has no option 'Cost'"):
         fitrtree(X, y, Cost=np.eye(2))
-    with pytest.raises(ValueError, match="no column of that name"):
+    with pytest.raises(ValueError, match="Y='y' is not a column of X: pass the"):
         fitctree(X, "y")
-    with pytest.raises(ValueError, match="formulas are not read"):
+    with pytest.raises(ValueError, match="Y must be the response or the name of"):
         fitctree(pd.DataFrame({"y": y}), "y ~ a")
-    with pytest.raises(ValueError, match="X has 80 rows"):
+    with pytest.raises(ValueError, match="Y must have 80 values, one for each row"):
         fitctree(X, y[:5])
     times = pd.DataFrame({"t": pd.to_datetime(["2020-01-01"] * 80)})
-    with pytest.raises(ValueError, match="holds times"):
+    with pytest.raises(ValueError, match="column 't' must be numeric or categorical, got times:"):
         fitctree(times, y)
 
 
-def test_ways_of_grouping_levels_that_are_ours_anyway():
+def test_algorithms_for_categorical_columns_that_are_used_in_any_case():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {"few": rng.choice(list("abcd"), 90), "many": rng.choice(list("abcdefghijklm"), 90)}
@@ -355,6 +367,6 @@ def test_ways_of_grouping_levels_that_are_ours_anyway():
     few, many = X[["few"]], X[["many"]]
     assert same(fitctree(few, three, AlgorithmForCategorical="exact"), fitctree(few, three))
     assert same(fitctree(many, three, AlgorithmForCategorical="PCA"), fitctree(many, three))
-    for columns, way in ((many, "Exact"), (few, "PCA"), (X, "PCA")):
-        with pytest.raises(ValueError, match="not what Ceiba does"):
-            fitctree(columns, three, AlgorithmForCategorical=way)
+    for columns, algorithm in ((many, "Exact"), (few, "PCA"), (X, "PCA")):
+        with pytest.raises(ValueError, match="AlgorithmForCategorical must be"):
+            fitctree(columns, three, AlgorithmForCategorical=algorithm)

@@ -1,4 +1,4 @@
-"""Pruning in the MATLAB bridge beside every subtree there is: levels, alphas, nodes."""
+"""Pruning in the MATLAB bridge against all subtrees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.compat.matlab import matlab_naive as naive
 
 
 def small_tree(kind, seed):
-    """A tree of few enough nodes that all its subtrees can be listed, and their risks."""
+    """Grow a tree that is small enough to list all its subtrees; return it and its risks."""
     X, y = naive.noisy(seed, 60)
     options = {"MaxNumSplits": 7, "MinParentSize": 4}
     if kind == "numbers":
@@ -30,7 +30,7 @@ def kind(request):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_sequence_is_the_best_of_all_subtrees(kind, seed):
+def test_pruning_sequence_is_optimal_among_all_subtrees(kind, seed):
     _, tree, risks = small_tree(kind, seed)
     alphas, trees = naive.sequence(tree, risks)
     assert tree.PruneAlpha.tolist() == pytest.approx(alphas, abs=1e-9)
@@ -38,25 +38,25 @@ def test_the_sequence_is_the_best_of_all_subtrees(kind, seed):
     for level, leaves in enumerate(trees):
         smaller = prune(tree, Level=level)
         assert naive.shape(smaller) == naive.shape_of_leaves(tree, leaves)
-        # A level's leaves are the topmost nodes that the list gives to it or to one before.
-        cut = {node + 1 for node in np.flatnonzero(tree.PruneList <= level)}
-        assert naive.leaves_of(tree, cut) == leaves
+        # The leaves are the topmost nodes that PruneList assigns to this step or an earlier one.
+        collapsed = {node + 1 for node in np.flatnonzero(tree.PruneList <= level)}
+        assert naive.leaves_of(tree, collapsed) == leaves
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_alpha_finds_its_level(kind, seed):
+def test_alpha_selects_its_step(kind, seed):
     _, tree, risks = small_tree(kind, seed)
-    ways = naive.subtrees(tree)
+    subtrees = naive.subtrees(tree)
     ends = [*tree.PruneAlpha.tolist(), 2 * tree.PruneAlpha[-1] + 1]
     for level, (first, last) in enumerate(pairwise(ends)):
         for alpha in (first, (first + last) / 2):
             found = naive.shape(prune(tree, "Alpha", alpha))
             assert found == naive.shape(prune(tree, Level=level))
-            best = naive.best_subtree(tree, risks, alpha + 1e-12, ways)
+            best = naive.best_subtree(tree, risks, alpha + 1e-12, subtrees)
             assert found == naive.shape_of_leaves(tree, best)
 
 
-def test_the_sequence_of_a_pruned_tree_is_the_rest(kind):
+def test_sequence_of_a_pruned_tree_is_the_remainder(kind):
     X, tree, _ = small_tree(kind, 1)
     for level in range(int(tree.PruneList.max())):
         smaller = prune(tree, Level=level)
@@ -66,7 +66,7 @@ def test_the_sequence_of_a_pruned_tree_is_the_rest(kind):
         assert predict(smaller, X, nargout=2)[0].shape == (60,)
 
 
-def test_pruning_leaves_the_tree_as_it_was(kind):
+def test_pruning_does_not_change_its_argument(kind):
     X, tree, _ = small_tree(kind, 2)
     before, label = naive.shape(tree), predict(tree, X).tolist()
     top = prune(tree, Level=int(tree.PruneList.max()))
@@ -83,9 +83,9 @@ def test_pruning_leaves_the_tree_as_it_was(kind):
 def test_nodes_become_leaves(kind):
     X, tree, _ = small_tree(kind, 3)
     inner = (np.flatnonzero(tree.IsBranchNode) + 1).tolist()
-    for cut in ([inner[1]], inner[-2:], inner, [inner[2], tree.NumNodes], inner[0]):
-        smaller = prune(tree, "Nodes", cut)
-        leaves = naive.leaves_of(tree, set(np.atleast_1d(cut).tolist()))
+    for collapsed in ([inner[1]], inner[-2:], inner, [inner[2], tree.NumNodes], inner[0]):
+        smaller = prune(tree, "Nodes", collapsed)
+        leaves = naive.leaves_of(tree, set(np.atleast_1d(collapsed).tolist()))
         assert naive.shape(smaller) == naive.shape_of_leaves(tree, leaves)
         at = predict(smaller, X, nargout=2 if kind == "numbers" else 3)[-1]
         sizes = np.bincount(at, minlength=smaller.NumNodes + 1)[1:]
@@ -94,7 +94,7 @@ def test_nodes_become_leaves(kind):
     assert naive.shape(prune(tree, Nodes=[tree.NumNodes])) == naive.shape(tree)
 
 
-def test_what_nodes_know_goes_with_them():
+def test_kept_nodes_keep_their_attributes():
     X, y = naive.noisy(5)
     tree = fitctree(X, y, MinParentSize=4)
     node = int(np.flatnonzero(tree.IsBranchNode)[2]) + 1
@@ -112,7 +112,7 @@ def test_what_nodes_know_goes_with_them():
         np.testing.assert_array_equal(getattr(smaller, name), getattr(tree, name)[kept])
 
 
-def test_prune_alone_shows_the_sequence():
+def test_prune_without_options_shows_the_sequence():
     X, y = naive.noisy(5)
     tree = fitctree(X, y, Prune="off")
     shown = prune(tree)
@@ -122,21 +122,21 @@ def test_prune_alone_shows_the_sequence():
 
 
 @pytest.mark.parametrize(
-    ("named", "sentence"),
+    ("named", "message"),
     [
-        ({"Level": 99}, "levels 0 to"),
-        ({"Level": -1}, "a whole number, 0 or more"),
-        ({"Alpha": -0.1}, "a number, 0 or more"),
-        ({"Alpha": float("nan")}, "a number, 0 or more"),
-        ({"Nodes": [0]}, "numbers from 1 to"),
-        ({"Nodes": [1.5]}, "numbers from 1 to"),
+        ({"Level": 99}, r"Level must be an int in \[0, 5\], got 99"),
+        ({"Level": -1}, "Level must be an int >= 0, got -1"),
+        ({"Alpha": -0.1}, r"Alpha must be a number >= 0, got -0\.1"),
+        ({"Alpha": float("nan")}, "Alpha must be a number >= 0, got nan"),
+        ({"Nodes": [0]}, r"Nodes must list ints in \[1, 11\], got 0"),
+        ({"Nodes": [1.5]}, r"Nodes must list ints in \[1, 11\], got 1\.5"),
         ({"Level": 1, "Alpha": 0.1}, "one of Level, Alpha and Nodes"),
         ({"Depth": 1}, "no option 'Depth'"),
     ],
 )
-def test_wrong_calls_are_refused(named, sentence):
+def test_invalid_options_raise(named, message):
     tree = fitctree(*naive.noisy(5))
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=message):
         prune(tree, **named)
     with pytest.raises(TypeError, match="fitctree or fitrtree"):
         prune("tree", Level=1)

@@ -1,4 +1,4 @@
-"""The MATLAB bridge as it is used: an old lab's script, and the docstrings."""
+"""A complete script with the MATLAB bridge."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ceiba import datasets
 from ceiba.compat.matlab import fitctree, fitrtree, predict, prune, view
 
 
-def test_an_old_lab_script(capsys):
-    """Line by line what such a script did in MATLAB."""
+def test_matlab_script(capsys):
+    """Run an old script line by line."""
     frame, species = datasets.load("iris", as_frame=True)
     meas = frame.to_numpy()
     names = ["SL", "SW", "PL", "PW"]

@@ -1,4 +1,4 @@
-"""MATLAB's TreeBagger: defaults, predictions, out-of-bag numbers, importances, more trees."""
+"""MATLAB's TreeBagger: defaults, predictions, out-of-bag errors, importances, more trees."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ceiba import RandomForestClassifier, RandomForestRegressor, datasets
 from ceiba.compat.matlab import TreeBagger, predict
+from tests.budget import examples
 from tests.compat.matlab import bagger_naive as naive
 
 MODES = ["cumulative", "individual", "ensemble"]
@@ -28,8 +29,8 @@ def bag(iris):
 
 
 @pytest.fixture(scope="module")
-def numbers():
-    X, _, y = naive.noisy(1, gaps=0.1)
+def regression_bag():
+    X, _, y = naive.noisy(1, missing=0.1)
     return TreeBagger(9, X, y, Method="regression", OOBPrediction="on", random_state=3), X, y
 
 
@@ -59,7 +60,7 @@ def test_defaults(method, columns, drawn, leaf):
         _ = small.OOBPermutedPredictorDeltaError
 
 
-def test_it_is_ceibas_forest(iris, bag):
+def test_predictions_equal_those_of_the_forest(iris, bag):
     X, y = iris
     forest = RandomForestClassifier(12, max_features=2, missing="majority").fit(X, y)
     label, score = bag.predict(X, nargout=2)
@@ -69,11 +70,11 @@ def test_it_is_ceibas_forest(iris, bag):
     assert bag.ClassNames.tolist() == ["setosa", "versicolor", "virginica"]
     assert bag.NumTrees == len(bag.Trees) == 12
     grown = TreeBagger(8, X, X[:, 3], "method", "regression", "nvartosample", "all", "minleaf", 1)
-    numbers = RandomForestRegressor(8, missing="majority").fit(X, X[:, 3])
-    np.testing.assert_array_equal(grown.predict(X), numbers.predict(X))
+    regression_bag = RandomForestRegressor(8, missing="majority").fit(X, X[:, 3])
+    np.testing.assert_array_equal(grown.predict(X), regression_bag.predict(X))
 
 
-def test_shown_in_one_look(bag):
+def test_repr(bag):
     assert repr(bag).splitlines() == [
         "TreeBagger with 12 trees",
         "                  Method: classification",
@@ -91,75 +92,84 @@ def test_shown_in_one_look(bag):
 # Out of bag
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     seed=st.integers(0, 10**6), n=st.integers(3, 30), trees=st.integers(1, 6),
     method=st.sampled_from(["classification", "regression"]), weighted=st.booleans(),
     default=st.booleans(), leaf=st.integers(1, 4),
 )  # fmt: skip
-def test_out_of_bag_numbers_by_hand(seed, n, trees, method, weighted, default, leaf):
+def test_oob_predictions_and_errors_equal_naive_ones(
+    seed, n, trees, method, weighted, default, leaf
+):
     X, y, signal = naive.noisy(seed, n, 0.1)
-    of_classes = method == "classification"
+    classification = method == "classification"
     w = np.random.default_rng(seed).integers(1, 4, n) if weighted else np.ones(n, int)
     bag = TreeBagger(
-        trees, X, y if of_classes else signal, Method=method, MinLeafSize=leaf, random_state=seed,
-        OOBPrediction="on", Weights=w,
+        trees, X, y if classification else signal, Method=method, MinLeafSize=leaf,
+        random_state=seed, OOBPrediction="on", Weights=w,
     )  # fmt: skip
     if not default:
-        bag = bag.setDefaultYfit("" if of_classes else np.nan)
-    true = np.unique(y, return_inverse=True)[1] if of_classes else signal
-    usual = np.bincount(true, w) / w.sum() if of_classes else [np.average(signal, weights=w)]
-    usual = np.array(usual) if default else None
-    said, speak = naive.told(bag, X), bag.OOBIndices
-    means = naive.mean_of(said, speak, np.ones(trees), usual)
-    got = bag.oobPredict(nargout=3 if of_classes else 2)
+        bag = bag.setDefaultYfit("" if classification else np.nan)
+    true = np.unique(y, return_inverse=True)[1] if classification else signal
+    default_value = (
+        np.bincount(true, w) / w.sum() if classification else [np.average(signal, weights=w)]
+    )
+    default_value = np.array(default_value) if default else None
+    predictions, oob = naive.predictions(bag, X), bag.OOBIndices
+    means = naive.row_means(predictions, oob, np.ones(trees), default_value)
+    found = bag.oobPredict(nargout=3 if classification else 2)
     for i, mean in enumerate(means):
         if mean is None:
-            assert got[0][i] is None if of_classes else np.isnan(got[0][i])
+            assert found[0][i] is None if classification else np.isnan(found[0][i])
             continue
-        if of_classes:
-            np.testing.assert_allclose(got[1][i], mean, atol=1e-12)
-            assert got[1][i, np.unique(y) == got[0][i]] == got[1][i].max()
+        if classification:
+            np.testing.assert_allclose(found[1][i], mean, atol=1e-12)
+            assert found[1][i, np.unique(y) == found[0][i]] == found[1][i].max()
         else:
-            assert got[0][i] == pytest.approx(mean[0])
-        if speak[i].any():
-            np.testing.assert_allclose(got[-1][i], naive.deviation_of(said, speak, i), atol=1e-9)
+            assert found[0][i] == pytest.approx(mean[0])
+        if oob[i].any():
+            np.testing.assert_allclose(
+                found[-1][i], naive.row_deviation(predictions, oob, i), atol=1e-9
+            )
         else:
-            assert np.isnan(got[-1][i]).all()
+            assert np.isnan(found[-1][i]).all()
     for mode in MODES:
-        expected = naive.errors(said, speak, true, w, mode, usual)
+        expected = naive.errors(predictions, oob, true, w, mode, default_value)
         np.testing.assert_allclose(bag.oobError(Mode=mode), expected, atol=1e-9)
 
 
-def test_the_error_without_a_default_is_the_forests_curve(bag, numbers):
-    for one, none in ((bag, ""), (numbers[0], np.nan)):
-        free = one.setDefaultYfit(none)
+def test_error_without_a_default_equals_the_oob_curve(bag, regression_bag):
+    for one, none in ((bag, ""), (regression_bag[0], np.nan)):
+        without_default = one.setDefaultYfit(none)
         curve = one.model.oob_curve_
-        np.testing.assert_allclose(free.oobError(), curve.error)
-        assert (one.oobError()[0] > curve.error[0]) == (curve.rows[0] < len(one.Y))
-        every = ~np.isnan(np.reshape(free.oobPredict(nargout=2)[-1], (len(one.Y), -1))[:, 0])
-        np.testing.assert_array_equal(every, one.OOBIndices.any(axis=1))
+        np.testing.assert_allclose(without_default.oobError(), curve.error)
+        assert (one.oobError()[0] > curve.error[0]) == (curve.n_rows[0] < len(one.Y))
+        predicted = ~np.isnan(
+            np.reshape(without_default.oobPredict(nargout=2)[-1], (len(one.Y), -1))[:, 0]
+        )
+        np.testing.assert_array_equal(predicted, one.OOBIndices.any(axis=1))
     np.testing.assert_allclose(
         bag.setDefaultYfit("").oobPredict(nargout=2)[1], bag.model.oob_decision_function_
     )
     np.testing.assert_allclose(
-        numbers[0].setDefaultYfit(np.nan).oobPredict(), numbers[0].model.oob_prediction_
+        regression_bag[0].setDefaultYfit(np.nan).oobPredict(),
+        regression_bag[0].model.oob_prediction_,
     )
 
 
-def test_rows_out_of_bag_are_those_not_drawn(bag, iris):
+def test_oob_rows_are_those_not_drawn(bag, iris):
     assert bag.OOBIndices.shape == (150, 12)
     assert bag.OOBIndices.dtype == bool
     assert 0.3 < bag.OOBIndices.mean() < 0.45
     for t in range(12):
-        drawn = bag.Trees.drawn(t)
+        drawn = bag.Trees.draw_counts(t)
         assert drawn.sum() == 150
         np.testing.assert_array_equal(bag.OOBIndices[:, t], drawn == 0)
         label = np.unique(iris[1], return_inverse=True)[1]
         assert bag.Trees[t].ClassCount[0].tolist() == np.bincount(label, drawn).tolist()
 
 
-def test_default_of_rows_in_every_bag():
+def test_default_prediction_of_rows_in_every_bag():
     X, y, signal = naive.noisy(5)
     bag = TreeBagger(1, X, y, OOBPrediction="on")
     inside = ~bag.OOBIndices[:, 0]
@@ -172,26 +182,26 @@ def test_default_of_rows_in_every_bag():
     assert set(none.oobPredict()[inside]) == {None}
     assert none.setDefaultYfit("MostPopular").DefaultYfit == bag.DefaultYfit
     assert bag.DefaultYfit != ""  # bags are values
-    numbers = TreeBagger(1, X, signal, Method="regression", OOBPrediction="on")
-    assert numbers.DefaultYfit == pytest.approx(signal.mean())
-    inside = ~numbers.OOBIndices[:, 0]
-    assert set(numbers.setDefaultYfit(7).oobPredict()[inside]) == {7.0}
+    regression_bag = TreeBagger(1, X, signal, Method="regression", OOBPrediction="on")
+    assert regression_bag.DefaultYfit == pytest.approx(signal.mean())
+    inside = ~regression_bag.OOBIndices[:, 0]
+    assert set(regression_bag.setDefaultYfit(7).oobPredict()[inside]) == {7.0}
     with pytest.raises(ValueError, match="'MostPopular' or ''"):
         bag.setDefaultYfit("versicolor")
-    with pytest.raises(ValueError, match="give a number"):
-        numbers.setDefaultYfit("mean")
+    with pytest.raises(ValueError, match="Yfit must be a number, or NaN for none,"):
+        regression_bag.setDefaultYfit("mean")
 
 
 # Importance
 
 
-def test_importance_is_the_mean_by_the_deviation_over_trees():
+def test_importance_is_the_mean_over_the_deviation_of_trees():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=(120, 2)), np.ones(120)])
     y = (X[:, 0] > 0).astype(int)
     bag = TreeBagger(8, X, y, OOBPredictorImportance="on", NumPredictorsToSample="all")
     own = [
-        bag.model.without([o for o in range(8) if o != t]).oob_importance(bag.X, y).value
+        bag.model.without([o for o in range(8) if o != t]).oob_importance(bag.X, y).importances
         for t in range(8)
     ]
     importance = bag.OOBPermutedPredictorDeltaError
@@ -200,12 +210,12 @@ def test_importance_is_the_mean_by_the_deviation_over_trees():
     np.testing.assert_allclose(importance, expected)
     assert importance[0] > 3 > abs(importance[1])
     assert importance[2] == 0
-    assert len(bag.oobError()) == 8  # importances bring out-of-bag predictions along
-    with pytest.raises(ValueError, match="at least two"):
+    assert len(bag.oobError()) == 8  # importances include out-of-bag predictions
+    with pytest.raises(ValueError, match="at least two trees with out-of-bag rows"):
         _ = TreeBagger(1, X, y, OOBVarImp="on").OOBPermutedPredictorDeltaError
 
 
-def test_importance_of_numbers(iris):
+def test_importance_in_regression(iris):
     X = iris[0]
     noise = np.random.default_rng(0).normal(size=150)
     columns = np.column_stack([X[:, 2], noise])
@@ -218,77 +228,79 @@ def test_importance_of_numbers(iris):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_errors_of_new_rows_by_hand(mode):
+def test_errors_of_new_rows_equal_naive_ones(mode):
     X, y, signal = naive.noisy(6)
-    new, other, number = naive.noisy(7, 25, gaps=0.2)
+    new, other, number = naive.noisy(7, 25, missing=0.2)
     rng = np.random.default_rng(0)
     weights, tree_weights = rng.uniform(0, 2, 25), rng.uniform(0, 1, 5)
     options = {"Mode": mode, "Weights": weights, "TreeWeights": tree_weights}
     for method, given_y, true in (("c", y, other), ("r", signal, number)):
         bag = TreeBagger(5, X, given_y, Method=method)
-        said, speak = naive.told(bag, new), np.ones((25, 5), bool)
-        expected = naive.errors(said, speak, true, weights, mode, None, tree_weights)
+        predictions, oob = naive.predictions(bag, new), np.ones((25, 5), bool)
+        expected = naive.errors(predictions, oob, true, weights, mode, None, tree_weights)
         np.testing.assert_allclose(bag.error(new, true, **options), expected)
-        plain = naive.errors(said, speak, true, np.ones(25), mode, None)
+        plain = naive.errors(predictions, oob, true, np.ones(25), mode, None)
         np.testing.assert_allclose(bag.error(new, true, "mode", mode), plain)
         if method == "c" and mode == "ensemble":
             assert bag.error(new, true, Mode=mode) == np.mean(bag.predict(new) != true)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_margins_by_hand(mode):
+def test_margins_equal_naive_ones(mode):
     X, y, _ = naive.noisy(8)
     new, true, _ = naive.noisy(9, 20)
     bag = TreeBagger(4, X, y)
-    said = naive.told(bag, new)
+    predictions = naive.predictions(bag, new)
     stages = {
-        "cumulative": [said[: t + 1].mean(axis=0) for t in range(4)],
-        "individual": list(said),
-        "ensemble": [said.mean(axis=0)],
+        "cumulative": [predictions[: t + 1].mean(axis=0) for t in range(4)],
+        "individual": list(predictions),
+        "ensemble": [predictions.mean(axis=0)],
     }[mode]
     expected = [
         [score[i, true[i]] - np.delete(score[i], true[i]).max() for i in range(20)]
         for score in stages
     ]
-    got = bag.margin(new, true, Mode=mode)
-    assert got.shape == ((20,) if mode == "ensemble" else (20, 4))
-    np.testing.assert_allclose(got.T.reshape(-1, 20), expected, atol=1e-12)
-    assert ((got >= -1) & (got <= 1)).all()
+    found = bag.margin(new, true, Mode=mode)
+    assert found.shape == ((20,) if mode == "ensemble" else (20, 4))
+    np.testing.assert_allclose(found.T.reshape(-1, 20), expected, atol=1e-12)
+    assert ((found >= -1) & (found <= 1)).all()
 
 
-def test_some_trees_and_their_weights(bag, numbers, iris):
-    for one, X in ((bag, iris[0]), (numbers[0], numbers[1])):
-        said = naive.told(one, X)
+def test_some_trees_and_their_weights(bag, regression_bag, iris):
+    for one, X in ((bag, iris[0]), (regression_bag[0], regression_bag[1])):
+        predictions = naive.predictions(one, X)
         several = one.predict(X, "Trees", [2, 5, 6], "TreeWeights", [1, 0, 3], nargout=2)
         first = several[1] if one is bag else several[0][:, None]
-        np.testing.assert_allclose(first, (said[1] + 3 * said[5]) / 4, atol=1e-12)
+        np.testing.assert_allclose(first, (predictions[1] + 3 * predictions[5]) / 4, atol=1e-12)
         *_, spread = one.predict(X, Trees=[3, 1], nargout=3 if one is bag else 2)
         np.testing.assert_allclose(
-            np.reshape(spread, said[0].shape), np.abs(said[2] - said[0]) / 2, atol=1e-9
+            np.reshape(spread, predictions[0].shape),
+            np.abs(predictions[2] - predictions[0]) / 2,
+            atol=1e-9,
         )
     assert len(bag.oobError(Trees=[1, 2, 3])) == 3
     np.testing.assert_array_equal(bag.oobError(Trees=[1, 2, 3]), bag.oobError()[:3])
     assert not np.array_equal(bag.oobPredict(Trees=1, nargout=2)[1], bag.oobPredict(nargout=2)[1])
 
 
-def test_quantiles_by_hand(numbers):
-    bag, _, y = numbers
-    new, _, _ = naive.noisy(10, 15, gaps=0.1)
-    wanted = [0.0, 0.1, 0.5, 0.9, 1.0]
-    got = bag.quantilePredict(new, Quantile=wanted)
-    for j, q in enumerate(wanted):
-        np.testing.assert_array_equal(got[:, j], naive.quantile(bag, new, q))
-    np.testing.assert_array_equal(bag.quantilePredict(new), got[:, 2])
-    assert bag.quantilePredict(new, "Quantile", 0.9).tolist() == got[:, 3].tolist()
-    assert set(got.reshape(-1)) <= set(y)
+def test_quantiles_equal_naive_ones(regression_bag):
+    bag, _, y = regression_bag
+    new, _, _ = naive.noisy(10, 15, missing=0.1)
+    quantiles = [0.0, 0.1, 0.5, 0.9, 1.0]
+    found = bag.quantilePredict(new, Quantile=quantiles)
+    for j, q in enumerate(quantiles):
+        np.testing.assert_array_equal(found[:, j], naive.quantile(bag, new, q))
+    np.testing.assert_array_equal(bag.quantilePredict(new), found[:, 2])
+    assert bag.quantilePredict(new, "Quantile", 0.9).tolist() == found[:, 3].tolist()
+    assert set(found.reshape(-1)) <= set(y)
 
 
 # More trees
 
 
 @pytest.mark.parametrize("method", ["classification", "regression"])
-def test_more_trees_are_those_of_a_larger_bag(method):
-    X, y, signal = naive.noisy(11, gaps=0.1)
+def test_grown_trees_equal_those_of_a_larger_bag(method):
+    X, y, signal = naive.noisy(11, missing=0.1)
     target = y if method == "classification" else signal
     options = {"Method": method, "OOBPredictorImportance": "on", "Weights": 1 + y, "MinLeafSize": 2}
     small = TreeBagger(3, X, target, **options)
@@ -306,21 +318,21 @@ def test_more_trees_are_those_of_a_larger_bag(method):
     np.testing.assert_allclose(grown.oobError()[:3], first)
     if method == "regression":
         np.testing.assert_array_equal(grown.quantilePredict(X), whole.quantilePredict(X))
-    with pytest.raises(ValueError, match="a whole number, 1 or more"):
+    with pytest.raises(ValueError, match="NumTrees must be an int >= 1, got 0"):
         small.growTrees(0)
 
 
-def test_a_bag_can_be_kept(bag, iris):
+def test_bag_survives_pickle(bag, iris):
     again = pickle.loads(pickle.dumps(bag))
     np.testing.assert_array_equal(again.oobError(), bag.oobError())
     np.testing.assert_array_equal(again.predict(iris[0]), bag.predict(iris[0]))
 
 
-# As it is used
+# Scripts
 
 
-def test_an_old_lab_script():
-    """Line by line what such a script did in MATLAB."""
+def test_matlab_script():
+    """Run an old script line by line."""
     frame, species = datasets.load("iris", as_frame=True)
     meas = frame.to_numpy()
     b = TreeBagger(50, meas, species, "OOBPred", "On", "Method", "classification")

@@ -1,4 +1,4 @@
-"""The trees that MATLAB's TreeBagger shows, from the rows of their bags."""
+"""Trees of MATLAB's TreeBagger: counts and errors of the rows drawn for them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def bag(iris):
 
 
 @pytest.mark.parametrize("replace", ["on", "off"])
-def test_trees_count_the_rows_of_their_bags(replace):
-    X, y, _ = naive.noisy(2, gaps=0.1)
+def test_trees_count_their_drawn_rows(replace):
+    X, y, _ = naive.noisy(2, missing=0.1)
     bag = TreeBagger(4, X, y, SampleWithReplacement=replace, InBagFraction=0.8, OOBPrediction="on")
     for t, tree in enumerate(bag.Trees):
         assert isinstance(tree, ClassificationTree)
@@ -37,7 +37,7 @@ def test_trees_count_the_rows_of_their_bags(replace):
         )
         node = predict(tree, X, nargout=3)[2]
         assert not tree.IsBranchNode[node - 1].any()
-        # Every leaf holds rows of the bag, and only those.
+        # Every leaf has drawn rows, and only those.
         leaves = np.flatnonzero(~tree.IsBranchNode) + 1
         assert set(leaves) == set(node[inside])
         kids = tree.Children[tree.IsBranchNode]
@@ -47,16 +47,16 @@ def test_trees_count_the_rows_of_their_bags(replace):
         )
 
 
-def test_trees_are_those_of_the_forest(bag, iris):
+def test_trees_equal_those_of_the_forest(bag, iris):
     for t in (0, 5, -1):
         own = bag.model.tree(t)
         tree = bag.Trees[t]
-        cuts = tree.CutPoint[tree.IsBranchNode]
-        assert sorted(cuts.tolist()) == sorted(own.threshold[~own.is_leaf].tolist())
+        thresholds = tree.CutPoint[tree.IsBranchNode]
+        assert sorted(thresholds.tolist()) == sorted(own.threshold[~own.is_leaf].tolist())
         assert tree.NumNodes == own.n_nodes
     assert [tree.NumNodes for tree in bag.Trees[1:4]] == [bag.Trees[t].NumNodes for t in (1, 2, 3)]
     np.testing.assert_allclose(
-        naive.told(bag, iris[0]).mean(axis=0), bag.predict(iris[0], nargout=2)[1], atol=1e-12
+        naive.predictions(bag, iris[0]).mean(axis=0), bag.predict(iris[0], nargout=2)[1], atol=1e-12
     )
     with pytest.raises(IndexError):
         bag.Trees[12]
@@ -67,13 +67,13 @@ def test_trees_are_those_of_the_forest(bag, iris):
     [{}, {"SampleWithReplacement": "off", "InBagFraction": 0.5}, {"NumPredictorsToSample": "all"}],
 )
 @pytest.mark.parametrize("weighted", [False, True])
-def test_regression_trees_show_errors_of_their_rows(options, weighted):
-    X, _, y = naive.noisy(3, n=90, gaps=0.1)
+def test_regression_trees_have_the_errors_of_their_rows(options, weighted):
+    X, _, y = naive.noisy(3, n=90, missing=0.1)
     w = np.random.default_rng(1).uniform(0.5, 2, 90) if weighted else np.ones(90)
     bag = TreeBagger(3, X, y, Method="r", Weights=w, OOBPrediction="on", **options)
     for t, tree in enumerate(bag.Trees):
         assert isinstance(tree, RegressionTree)
-        drawn = bag.Trees.drawn(t)
+        drawn = bag.Trees.draw_counts(t)
         own = drawn * (1 if bag.SampleWithReplacement else w)
         at = predict(tree, X, nargout=2)[1] - 1
         for node in range(tree.NumNodes):
@@ -89,12 +89,12 @@ def test_regression_trees_show_errors_of_their_rows(options, weighted):
 
 
 @pytest.mark.parametrize("replace", ["on", "off"])
-def test_class_shares_are_weighted_where_rows_have_weights(replace):
+def test_class_probabilities_are_weighted(replace):
     X, y, _ = naive.noisy(16)
     w = np.random.default_rng(2).uniform(0.5, 2, 60)
     bag = TreeBagger(3, X, y, Weights=w, SampleWithReplacement=replace, InBagFraction=0.7)
     for t, tree in enumerate(bag.Trees):
-        drawn = bag.Trees.drawn(t)
+        drawn = bag.Trees.draw_counts(t)
         own = drawn * (1 if replace == "on" else w)
         assert tree.ClassCount[0].tolist() == np.bincount(y, drawn).tolist()
         np.testing.assert_allclose(
@@ -110,17 +110,17 @@ def test_view_prints_a_tree(bag, capsys):
 
 
 @pytest.mark.parametrize("method", ["classification", "regression"])
-@pytest.mark.parametrize("least", [1, 4, 9, 40])
-def test_leaves_have_so_many_draws(method, least):
+@pytest.mark.parametrize("min_leaf", [1, 4, 9, 40])
+def test_leaves_have_min_leaf_size_draws(method, min_leaf):
     X, y, signal = naive.noisy(4)
     X += np.random.default_rng(0).random(X.shape)
     target = y if method == "classification" else signal
-    bag = TreeBagger(6, X, target, Method=method, MinLeafSize=least, OOBPrediction="on")
+    bag = TreeBagger(6, X, target, Method=method, MinLeafSize=min_leaf, OOBPrediction="on")
     sizes = np.concatenate([tree.NodeSize[~tree.IsBranchNode] for tree in bag.Trees])
-    assert sizes.min() == (60 if least > 30 else least)
+    assert sizes.min() == (60 if min_leaf > 30 else min_leaf)
     # Draws are counted: some leaf has fewer different rows.
-    if least in (4, 9):
-        place = 2 if method == "classification" else 1
-        for_t = [predict(tree, X, nargout=place + 1)[place] for tree in bag.Trees]
-        rows = [np.bincount(leaf[~bag.OOBIndices[:, t]]) for t, leaf in enumerate(for_t)]
-        assert min(counts[counts > 0].min() for counts in rows) < least
+    if min_leaf in (4, 9):
+        output = 2 if method == "classification" else 1
+        leaves = [predict(tree, X, nargout=output + 1)[output] for tree in bag.Trees]
+        rows = [np.bincount(leaf[~bag.OOBIndices[:, t]]) for t, leaf in enumerate(leaves)]
+        assert min(counts[counts > 0].min() for counts in rows) < min_leaf

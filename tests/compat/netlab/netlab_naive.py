@@ -13,7 +13,7 @@ TYPES = ("spherical", "diag", "full", "ppca")
 
 
 def covariance(mix, j):
-    """The matrix of component j, whatever the type."""
+    """Return the covariance matrix of component j."""
     d = mix.nin
     if mix.covar_type == "spherical":
         return mix.covars[j] * np.eye(d)
@@ -53,7 +53,7 @@ class Cycle:
 
 
 def cycle(mix, x):
-    """One cycle of EM: what the parameters become."""
+    """Return the parameters after one cycle of EM."""
     post = posteriors(mix, x)
     n, d = x.shape
     priors = post.sum(axis=0) / n
@@ -68,7 +68,7 @@ def cycle(mix, x):
 
 
 def restricted(spread, covar_type, ppca_dim, d):
-    """A covariance matrix in the form of a type."""
+    """Return a covariance matrix restricted to a type."""
     if covar_type == "spherical":
         return np.trace(spread) / d * np.eye(d)
     if covar_type == "diag":
@@ -89,7 +89,7 @@ class Clusters:
     errlog: list
 
 
-def kmeans(centres, data, cycles, centre_precision, error_precision):
+def kmeans(centres, data, cycles, centre_tolerance, error_tolerance):
     centres = np.array(centres, float)
     errlog = []
     for _ in range(cycles):
@@ -103,15 +103,15 @@ def kmeans(centres, data, cycles, centre_precision, error_precision):
                 centres[j] = mine.mean(axis=0)
         if (
             len(errlog) > 1
-            and np.abs(centres - before).max() < centre_precision
-            and abs(errlog[-1] - errlog[-2]) < error_precision
+            and np.abs(centres - before).max() < centre_tolerance
+            and abs(errlog[-1] - errlog[-2]) < error_tolerance
         ):
             break
     return Clusters(centres, labels, errlog)
 
 
 def some_mix(covar_type, d, k, seed):
-    """A mixture with parameters of no particular kind; ppca has d - 1 axes or one."""
+    """Draw a mixture; ppca has d - 1 axes or one."""
     random = np.random.default_rng(seed)
     q = max(1, min(2, d - 1)) if covar_type == "ppca" else None
     mix = netlab.gmm(d, k, covar_type, q, random_state=seed)
@@ -133,10 +133,10 @@ def some_mix(covar_type, d, k, seed):
     return mix
 
 
-def quiet(cycles=0, **places):
-    """Options that say nothing; ``_2=1e-3`` sets options[2]."""
+def quiet(cycles=0, **entries):
+    """Return options without output; ``_2=1e-3`` sets options[2]."""
     options = netlab.foptions()
     options[0], options[13] = -1, cycles
-    for name, value in places.items():
+    for name, value in entries.items():
         options[int(name[1:])] = value
     return options

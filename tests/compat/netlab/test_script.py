@@ -1,4 +1,4 @@
-"""The bridge as it is used: an old lab's script, the docstrings, and the five demonstrations."""
+"""A complete script with the Netlab bridge, and the five demonstrations."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from tests.paths import ROOT
 EXAMPLES = ROOT / "examples"
 
 
-def test_an_old_lab_script():
-    """Line by line what such a script did in MATLAB."""
+def test_netlab_script():
+    """Run an old script line by line."""
     np.random.seed(42)  # noqa: NPY002 - as randn('state', 42)
     draw = np.random.RandomState(42)
     data = np.vstack([draw.randn(100, 2), draw.randn(200, 2) * 0.5 + 4])
@@ -60,7 +60,7 @@ def test_an_old_lab_script():
 
 
 @pytest.mark.parametrize(
-    ("name", "pictures", "said"),
+    ("name", "pictures", "output"),
     [
         (
             "netlab_1_two_components",
@@ -69,14 +69,14 @@ def test_an_old_lab_script():
         ),
         ("netlab_2_spherical", {"netlab_spherical.png": 1}, "[[ 0.53 -0.1   0.08  1.03]"),
         ("netlab_3_covariance_forms", {"netlab_forms.png": 1}, "3.015        3.026"),
-        ("netlab_4_class_densities", {"netlab_classes.png": 1}, "93.0% of new rows right"),
+        ("netlab_4_class_densities", {"netlab_classes.png": 1}, "accuracy 93.0% on new rows"),
         ("netlab_5_ppca", {"netlab_ppca.png": 1}, "ppca 2            10.176       10.730"),
     ],
 )
-def test_demonstration(name, pictures, said, tmp_path, monkeypatch, capsys):
+def test_demonstration(name, pictures, output, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(EXAMPLES / f"{name}.py"))
-    assert said in capsys.readouterr().out
+    assert output in capsys.readouterr().out
     frames = {}
     for path in (tmp_path / "out").iterdir():
         with Image.open(path) as image:

@@ -1,4 +1,4 @@
-"""kmeans and gmminit: batch k-means as Netlab does it, and mixtures begun from its clusters."""
+"""kmeans and gmminit: batch k-means, and mixtures initialized from its clusters."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from ceiba.compat.netlab import foptions, gmm, gmminit, kmeans
+from tests.budget import examples
 from tests.compat.netlab import netlab_naive as naive
 from tests.compat.netlab.netlab_naive import TYPES, quiet
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(3, 30),
@@ -24,11 +25,11 @@ from tests.compat.netlab.netlab_naive import TYPES, quiet
     cycles=st.integers(1, 8),
     tied=st.booleans(),
 )
-def test_kmeans_is_the_formulas(seed, n, d, k, cycles, tied):
+def test_kmeans_equals_the_formulas(seed, n, d, k, cycles, tied):
     random = np.random.default_rng(seed)
     data, start = random.normal(size=(n, d)), random.normal(size=(k, d))
     if tied:
-        # Few exact values: rows that coincide or lie between centres. Means of them are not exact.
+        # Few exact values: rows that coincide or are halfway between centres.
         data, start, cycles = np.round(data), np.round(start), 1
     expected = naive.kmeans(start, data, cycles, 1e-4, 1e-4)
     centres, options, post, errlog = kmeans(start, data, quiet(cycles))
@@ -38,14 +39,14 @@ def test_kmeans_is_the_formulas(seed, n, d, k, cycles, tied):
     assert options[7] == errlog[-1]
 
 
-def test_a_centre_without_rows_stays():
+def test_centre_without_rows_does_not_move():
     data = [[0.0], [1.0], [10.0], [11.0]]
     centres, _, post, _ = kmeans([[0.0], [10.0], [500.0]], data, quiet())
     assert centres.tolist() == [[0.5], [10.5], [500.0]]
     assert post.sum(axis=0).tolist() == [2, 2, 0]
 
 
-def test_both_precisions_end_kmeans():
+def test_kmeans_converges_by_both_tolerances():
     data = np.random.default_rng(0).normal(size=(400, 2))
     start = data[:5]
     _, _, _, every = kmeans(start, data, quiet(60, _1=0, _2=0))
@@ -58,7 +59,7 @@ def test_both_precisions_end_kmeans():
     assert (np.diff(every) <= 1e-9).all()
 
 
-def test_the_switch_starts_at_rows():
+def test_switch_starts_at_rows():
     data = np.random.default_rng(0).normal(size=(50, 2))
     far = np.full((3, 2), 1e3)
     centres, _, post, _ = kmeans(far, data, quiet(1, _4=1), random_state=4)
@@ -74,14 +75,14 @@ def test_the_switch_starts_at_rows():
     assert options[7] < 1e-25
 
 
-def test_kmeans_displays_and_leaves_its_arguments(capsys):
+def test_kmeans_display_option(capsys):
     data, start = np.arange(8.0).reshape(8, 1), np.array([[0.0], [1.0]])
     options = foptions()
     options[[0, 13]] = 1, 2
-    with pytest.warns(ConvergenceWarning, match="k-means made all 2 cycles"):
+    with pytest.warns(ConvergenceWarning, match="k-means did not converge in 2 cycles"):
         _, returned, _, errlog = kmeans(start, data, options)
-    said = capsys.readouterr().out.splitlines()
-    assert said == [f"Cycle {n:4d}  Error {e:11.6f}" for n, e in enumerate(errlog, 1)]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [f"Cycle {n:4d}  Error {e:11.6f}" for n, e in enumerate(errlog, 1)]
     assert start.tolist() == [[0.0], [1.0]]
     assert options[7] == 0
     assert returned[7] == errlog[-1]
@@ -92,30 +93,30 @@ def test_kmeans_displays_and_leaves_its_arguments(capsys):
 
 
 @pytest.mark.parametrize(
-    ("centres", "data", "said"),
+    ("centres", "data", "message"),
     [
-        ([[0.0], [1.0], [2.0]], [[0.0], [1.0]], "3 centres are more than the 2 rows"),
-        ([0.0, 1.0], [[0.0], [1.0]], "needs a row for each centre"),
-        ([[0.0, 1.0]], [[0.0], [1.0]], r"data has shape \(2, 1\) and needs rows of 2 columns"),
+        ([[0.0], [1.0], [2.0]], [[0.0], [1.0]], "the number of centres, 3, must not exceed the"),
+        ([0.0, 1.0], [[0.0], [1.0]], r"centres must have shape \(ncentres, dim\), got \(2,\)"),
+        ([[0.0, 1.0]], [[0.0], [1.0]], r"data must have shape \(n, 2\), got \(2, 1\)"),
         ([[np.nan]], [[0.0]], "centres contains NaN"),
         ([[0.0]], [[np.inf]], "data contains NaN or infinity"),
     ],
 )
-def test_kmeans_refuses(centres, data, said):
-    with pytest.raises(ValueError, match=said):
+def test_invalid_arguments_of_kmeans_raise(centres, data, message):
+    with pytest.raises(ValueError, match=message):
         kmeans(centres, data, foptions())
 
 
 GROUPS = np.vstack(
     [
-        centre + np.random.default_rng(place).normal(size=(size, 3)) * (0.3, 0.6, 0.9)
-        for place, (centre, size) in enumerate([((0, 0, 0), 20), ((8, 0, 4), 30), ((0, 9, 0), 50)])
+        centre + np.random.default_rng(seed).normal(size=(size, 3)) * (0.3, 0.6, 0.9)
+        for seed, (centre, size) in enumerate([((0, 0, 0), 20), ((8, 0, 4), 30), ((0, 9, 0), 50)])
     ]
 )
 
 
 @pytest.mark.parametrize("covar_type", TYPES)
-def test_a_mixture_begins_with_clusters(covar_type):
+def test_gmminit_uses_the_clusters(covar_type):
     given = gmm(3, 3, covar_type, 2 if covar_type == "ppca" else None, random_state=0)
     mix = gmminit(given, GROUPS, quiet(100), random_state=1)
     nearest = [
@@ -136,18 +137,18 @@ def test_a_mixture_begins_with_clusters(covar_type):
     assert given.priors.tolist() == [1 / 3] * 3
 
 
-def test_cycles_of_the_start():
-    """Few cycles leave other centres than many."""
+def test_gmminit_uses_the_number_of_cycles():
+    """One cycle gives other centres than many."""
     x = np.random.default_rng(3).normal(size=(500, 2))
     given = gmm(2, 6, "diag")
     one, more = (gmminit(given, x, quiet(cycles), random_state=2) for cycles in (1, 50))
     assert not np.allclose(one.centres, more.centres)
-    with pytest.warns(ConvergenceWarning, match="k-means made all 1 cycles") as warned:
+    with pytest.warns(ConvergenceWarning, match="k-means did not converge in 1 cycles") as warned:
         gmminit(given, x, quiet(1, _0=0), random_state=2)
     assert warned[0].filename == __file__
 
 
-def test_one_spherical_centre_is_as_wide_as_the_data():
+def test_single_spherical_component_has_the_variance_of_the_data():
     mix = gmminit(gmm(3, 1, "spherical"), GROUPS, quiet())
     np.testing.assert_allclose(mix.covars, [np.var(GROUPS, axis=0, ddof=1).mean()])
     np.testing.assert_allclose(mix.centres[0], GROUPS.mean(axis=0))
@@ -155,8 +156,8 @@ def test_one_spherical_centre_is_as_wide_as_the_data():
 
 
 @pytest.mark.parametrize("covar_type", ["spherical", "diag", "full"])
-def test_equal_rows_begin_with_unit_width(covar_type):
-    """Of three centres on two places one has no row, and none has any width."""
+def test_equal_rows_have_unit_variance(covar_type):
+    """Three centres on two points: one has no rows, and none has any variance."""
     x = np.repeat([[0.0, 0.0], [4.0, 0.0]], 5, axis=0)
     starts = [gmminit(gmm(2, 3, covar_type), x, quiet(), random_state=seed) for seed in range(8)]
     assert any(mix.priors.tolist().count(1 / 11) == 1 for mix in starts)
@@ -170,7 +171,7 @@ def test_equal_rows_begin_with_unit_width(covar_type):
                 np.testing.assert_array_equal(naive.covariance(mix, j), np.eye(2))
 
 
-def test_a_matrix_without_full_rank_is_widened():
+def test_singular_matrix_is_widened():
     line = np.column_stack([np.arange(10.0), 2 * np.arange(10.0)])
     mix = gmminit(gmm(2, 1, "full"), line, quiet())
     expected = np.cov(line.T, bias=True) + np.eye(2)
@@ -179,15 +180,15 @@ def test_a_matrix_without_full_rank_is_widened():
     np.testing.assert_allclose(diagonal.covars, [[line[:, 0].var(), 1.0]])
 
 
-def test_a_single_row():
+def test_single_row():
     for covar_type in ("spherical", "diag", "full"):
         mix = gmminit(gmm(2, 1, covar_type), [[1.0, 2.0]], quiet())
         np.testing.assert_array_equal(naive.covariance(mix, 0), np.eye(2))
 
 
-def test_ppca_needs_rows_in_more_directions():
+def test_ppca_requires_rows_of_higher_dimension():
     line = np.column_stack([np.arange(10.0), 2 * np.arange(10.0)])
-    with pytest.raises(ValueError, match="the rows of cluster 0 do not spread beyond ppca_dim"):
+    with pytest.raises(ValueError, match="the rows of cluster 0 must span more than"):
         gmminit(gmm(2, 1, "ppca"), line, quiet())
     with pytest.raises(ValueError, match="use fewer centres"):
         gmminit(gmm(2, 2, "ppca"), np.repeat([[0.0, 0.0], [4.0, 0.0]], 5, axis=0), quiet())

@@ -1,8 +1,9 @@
-"""Parquet files read whole: types, kinds, columns, what is refused."""
+"""Parquet files read whole: types, kinds, columns, errors."""
 
 from __future__ import annotations
 
 import datetime as dt
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -59,9 +60,8 @@ def test_types(write, name):
     path = write({name: array, "other": ["x", "y", "z"]})
     table = read(path)
     column = table.schema[0]
-    assert (column.levels or column.dtype) == expected
-    gaps = array.is_null().to_pylist()
-    assert table.gaps(0).tolist() == gaps
+    assert (column.categories or column.dtype) == expected
+    assert table.missing_mask(0).tolist() == array.is_null().to_pylist()
     assert_same(table, Table.of(pq.read_table(path)))
     # A scan reads the same, alone and beside others.
     for source, whole in [
@@ -84,7 +84,7 @@ def test_columns_and_kinds(write):
     path = write({"a": [1.5, 2.5], "b": ["x", "y"], "c": [3, 1], "d": [[1], [2]]})
     table = read(path, columns=["c", "a"], kinds={"c": "nominal"})
     assert cells(table) == {"c": [3, 1], "a": [1.5, 2.5]}
-    assert table.schema[0].levels == (1, 3)
+    assert table.schema[0].categories == (1, 3)
     assert read(path, columns=["b"], kinds={"b": ["y", "x"]}).column(0).tolist() == [1, 0]
 
 
@@ -96,54 +96,53 @@ def test_index_of_pandas_is_left_out(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("columns", "options", "saying"),
+    ("columns", "options", "message"),
     [
-        ({"a": [[1]]}, {}, "column 'a': it holds list"),
-        ({"a": [{"b": 1}]}, {}, "column 'a': it holds struct"),
-        ({"a": [b"x"]}, {}, "column 'a': it holds binary"),
-        ({"a": [dt.time(1)]}, {}, "column 'a': it holds time"),
+        ({"a": [[1]]}, {}, "column 'a': type list"),
+        ({"a": [{"b": 1}]}, {}, "column 'a': type struct"),
+        ({"a": [b"x"]}, {}, "column 'a': type binary"),
+        ({"a": [dt.time(1)]}, {}, "column 'a': type time"),
         ({"a": [dt.datetime(3000, 1, 1)]}, {}, "years 1677 to 2262"),
         ({"a": [1]}, {"columns": ["b"]}, "no column 'b'"),
-        ({"a": ["x"]}, {"kinds": {"a": "numeric"}}, "'x' .* is no number"),
-        ({"a": ["x"]}, {"kinds": {"a": ["y"]}}, "not among the levels"),
-        ({"a": [1]}, {"delimiter": ","}, "delimiter is for CSV"),
-        ({"a": [1]}, {"encoding": "latin-1"}, "encoding is for text"),
+        ({"a": ["x"]}, {"kinds": {"a": "numeric"}}, r"'x' .* is not a number"),
+        ({"a": ["x"]}, {"kinds": {"a": ["y"]}}, "not a category|not among the categories"),
+        ({"a": [1]}, {"delimiter": ","}, "'delimiter' has no effect with Parquet"),
+        ({"a": [1]}, {"encoding": "latin-1"}, "'encoding' has no effect with Parquet"),
     ],
 )
-def test_refused(write, columns, options, saying):
+def test_errors(write, columns, options, message):
     path = write(columns)
-    with pytest.raises(ReadError, match=saying) as caught:
+    with pytest.raises(ReadError, match=message) as caught:
         read(path, **options)
     assert str(caught.value).startswith(str(path))
 
 
-def test_twice_the_same_name(write):
+def test_duplicate_names(write):
     path = write(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]))
-    with pytest.raises(ReadError, match="two columns are called 'a'"):
+    with pytest.raises(ReadError, match="two columns have the name 'a'"):
         read(path)
 
 
-def test_no_parquet(tmp_path):
+def test_invalid_file(tmp_path):
     path = tmp_path / "t.parquet"
     path.write_bytes(b"PAR1" + b"x" * 100)
-    with pytest.raises(ReadError, match="no readable Parquet file"):
+    with pytest.raises(ReadError, match="not a readable Parquet file"):
         read(path)
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "gone.parquet")
 
 
-def test_cut_short_anywhere(write):
+def test_truncated_file(write):
     path = write({"a": [1.5, 2.5], "b": ["x", "y"]})
     whole = path.read_bytes()
     for length in range(0, len(whole), 7):
         path.write_bytes(whole[:length])
-        with pytest.raises(ReadError, match="no readable Parquet file"):
+        with pytest.raises(ReadError, match="not a readable Parquet file"):
             read(path)
 
 
-def test_needs_pyarrow(write, monkeypatch):
-    from ceiba.data.io import arrow
-
-    monkeypatch.setattr(arrow, "has_arrow", lambda: False)
-    with pytest.raises(ImportError, match=r"Parquet needs pyarrow: pip install \"ceiba\[files\]\""):
-        read(write({"a": [1]}))
+def test_requires_pyarrow(write, monkeypatch):
+    path = write({"a": [1]})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"requires pyarrow: pip install \"ceiba\[files\]\""):
+        read(path)

@@ -1,4 +1,4 @@
-"""The dask engine on an in-process cluster: order, blocks, weights, levels, errors, time limits."""
+"""The dask engine on an in-process cluster: order, blocks, weights, categories, errors, time limits."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 from ceiba.data.schema import Kind
 from ceiba.engine import PartitionError, choose_engine
 from ceiba.engine.dask.engine import DaskEngine
-from ceiba.engine.threads import effective_threads
-from ceiba.stats import TargetSurvey, ToLabelled
+from ceiba.engine.local import effective_threads
+from ceiba.stats import TargetSummary, ToLabeled
 from tests.engine.parts import Listing, WeightedSum, column, whole
 
 dask = pytest.importorskip("dask")
@@ -40,17 +40,6 @@ def _cluster(n_workers: int) -> Any:
         processes=False,
         dashboard_address=None,
     )
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    # Never the default client: the tests say which one is current.
-    with (
-        dask.config.set(SETTINGS),
-        _cluster(1) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
 
 
 @pytest.fixture
@@ -109,7 +98,7 @@ def test_partitions_of_a_frame_may_be_empty(engine: DaskEngine) -> None:
 
 def test_a_collection_without_rows_is_refused(engine: DaskEngine) -> None:
     X = dd.from_pandas(frame(), npartitions=3)
-    with pytest.raises(ValueError, match="every partition is empty"):
+    with pytest.raises(ValueError, match="got partitions without rows only"):
         listing(engine, X[X.a < 0])
 
 
@@ -130,14 +119,14 @@ def test_tasks_are_single_threaded_inside(engine: DaskEngine) -> None:
 
 @pytest.mark.parametrize("odd", [da.zeros(3), da.zeros((2, 2, 2)), dask.delayed(1)])
 def test_other_collections_are_refused(engine: DaskEngine, odd: Any) -> None:
-    with pytest.raises(ValueError, match="two dimensions"):
+    with pytest.raises(ValueError, match="2D Dask array"):
         engine.source(odd)
 
 
 # Weights
 
 
-def test_weights_are_cut_with_the_rows(engine: DaskEngine) -> None:
+def test_weights_are_partitioned_with_the_rows(engine: DaskEngine) -> None:
     x, w = numbers(7), np.linspace(0.5, 2.0, 7)
     X, weight = da.from_array(x, chunks=(3, 2)), da.from_array(w, chunks=3)
     rows = engine.rows(engine.source(X, weight).partitions, whole)
@@ -158,7 +147,7 @@ def test_weights_may_be_a_column(engine: DaskEngine) -> None:
     [
         (np.ones(6), TypeError, "must be a Dask series"),
         (da.ones((6, 1), chunks=2), TypeError, "must be a Dask series"),
-        (da.ones(6, chunks=3), ValueError, "2 partitions and X has 3"),
+        (da.ones(6, chunks=3), ValueError, r"as many partitions as X \(3\), got 2"),
     ],
 )
 def test_weights_of_another_make_are_refused(
@@ -168,11 +157,12 @@ def test_weights_of_another_make_are_refused(
         engine.source(da.from_array(numbers(6), chunks=(2, 2)), weight)
 
 
-def test_weights_cut_elsewhere_are_refused(engine: DaskEngine) -> None:
+def test_weights_partitioned_otherwise_are_refused(engine: DaskEngine) -> None:
     X, weight = da.from_array(numbers(6), chunks=(2, 2)), da.ones(6, chunks=((1, 3, 2),))
     rows = engine.rows(engine.source(X, weight).partitions, whole)
     with pytest.raises(
-        ValueError, match=r"partition [01] of the Dask array: \d weights for 2 rows"
+        ValueError,
+        match=r"partition [01] of the Dask array: sample_weight must be partitioned like X, got \d weights for 2 rows",
     ):
         engine.reduce(rows, WeightedSum.of)
 
@@ -180,30 +170,30 @@ def test_weights_cut_elsewhere_are_refused(engine: DaskEngine) -> None:
 # Targets
 
 
-def targets(engine: DaskEngine, X: Any, y: Any, weight: Any = None) -> TargetSurvey:
-    rows = engine.rows(engine.source(X, weight, y=y).partitions, ToLabelled("classification"))
-    return engine.reduce(rows, TargetSurvey.of)
+def targets(engine: DaskEngine, X: Any, y: Any, weight: Any = None) -> TargetSummary:
+    rows = engine.rows(engine.source(X, weight, y=y).partitions, ToLabeled("classification"))
+    return engine.reduce(rows, TargetSummary.of)
 
 
-def test_targets_are_cut_with_the_rows(engine: DaskEngine) -> None:
+def test_targets_are_partitioned_with_the_rows(engine: DaskEngine) -> None:
     y, w = np.array(["b", "a", "b", "c", "c", "b", "d"]), np.array([1.0, 2, 1, 0, 0, 1, 0.5])
     X = da.from_array(numbers(7), chunks=(3, 2))
     found = targets(engine, X, da.from_array(y, chunks=3), da.from_array(w, chunks=3))
     assert found.classes.tolist() == ["a", "b", "d"]
     assert found.class_counts.tolist() == [1, 3, 1]
     assert found.rows == (3, 1, 1)
-    assert (found.weight_least, found.weight_most, found.whole_weights) == (0.5, 2.0, False)
+    assert (found.weight_min, found.weight_max, found.integer_weights) == (0.5, 2.0, False)
 
 
 def test_a_target_may_be_a_column_of_any_type(engine: DaskEngine) -> None:
     local = frame().assign(
-        text=list("xyzx") * 3, level=pd.Categorical(list("xyzw") * 3), truth=[True, False] * 6
+        text=list("xyzx") * 3, category=pd.Categorical(list("xyzw") * 3), truth=[True, False] * 6
     )
     X = dd.from_pandas(local, npartitions=3)
-    X["level"] = X.level.cat.as_unknown()
+    X["category"] = X.category.cat.as_unknown()
     X = X[X.a != 4]
     local = local[local.a != 4]
-    for name in ("b", "text", "level", "truth"):
+    for name in ("b", "text", "category", "truth"):
         found = targets(engine, X[["a"]], X[name])
         counts = local[name].value_counts().to_dict()
         assert found.class_counts.tolist() == [counts[label] for label in found.classes.tolist()]
@@ -219,10 +209,14 @@ def test_the_target_of_a_partition_is_loaded_with_it(engine: DaskEngine) -> None
 @pytest.mark.parametrize(
     ("y", "error", "words"),
     [
-        (np.ones(6), TypeError, "so y must be a Dask series"),
-        (da.ones((6, 1), chunks=2), TypeError, "so y must be a Dask series"),
-        (da.ones(6, chunks=3), ValueError, "y has 2 partitions and X has 3"),
-        (da.ones(6, chunks=((1, 3, 2),)), ValueError, r"partition [01] .*: \d targets for 2 rows"),
+        (np.ones(6), TypeError, "y must be a Dask series"),
+        (da.ones((6, 1), chunks=2), TypeError, "y must be a Dask series"),
+        (da.ones(6, chunks=3), ValueError, r"y must have as many partitions as X \(3\), got 2"),
+        (
+            da.ones(6, chunks=((1, 3, 2),)),
+            ValueError,
+            r"partition [01] .*: y must be partitioned like X, got \d targets for 2 rows",
+        ),
         (da.full(6, 0.5, chunks=2), ValueError, "partition 0 of the Dask array: Unknown label"),
     ],
 )
@@ -235,7 +229,9 @@ def test_targets_of_another_make_are_refused(
 
 def test_targets_beside_no_rows_are_refused(engine: DaskEngine) -> None:
     X = dd.from_pandas(frame(), npartitions=3)
-    with pytest.raises(ValueError, match=r"partition 0 .*: 4 targets for 0 rows: y must be"):
+    with pytest.raises(
+        ValueError, match=r"partition 0 .*: y must be partitioned like X, got 4 targets for 0 rows"
+    ):
         targets(engine, X[X.a > 3][["a"]], X.b)
 
 
@@ -261,11 +257,11 @@ def test_the_schema_of_plain_columns_needs_no_pass(client: Any) -> None:
     schema = engine.source(X).schema
     assert [str(c.kind) for c in schema] == ["numeric", "numeric", "nominal", "nominal"]
     assert [c.dtype for c in schema] == ["float64", "int64", "codes", "codes"]
-    assert schema[2].levels == ("w", "x", "y", "z")
-    assert schema[3].levels == (False, True)
+    assert schema[2].categories == ("w", "x", "y", "z")
+    assert schema[3].categories == (False, True)
 
 
-def test_levels_are_gathered_from_every_partition(engine: DaskEngine) -> None:
+def test_categories_are_merged_from_every_partition(engine: DaskEngine) -> None:
     words = ["b", "a", None, "d", "c", "b"]
     X = dd.from_pandas(
         pd.DataFrame({"text": words, "category": pd.Categorical(words), "x": range(6)}),
@@ -273,15 +269,15 @@ def test_levels_are_gathered_from_every_partition(engine: DaskEngine) -> None:
     )
     X["category"] = X.category.cat.as_unknown()
     schema = engine.source(X).schema
-    assert [c.levels for c in schema] == [("a", "b", "c", "d"), ("a", "b", "c", "d"), ()]
+    assert [c.categories for c in schema] == [("a", "b", "c", "d"), ("a", "b", "c", "d"), ()]
     codes = engine.reduce(engine.rows(engine.source(X).partitions, column), Listing.of).values
     assert codes == [1.0, 0.0, -1.0, 3.0, 2.0, 1.0]
 
 
-def test_kinds_are_wishes(engine: DaskEngine) -> None:
+def test_kinds_override_inference(engine: DaskEngine) -> None:
     X = dd.from_pandas(frame(), npartitions=4)
     schema = engine.source(X, kinds={"b": "nominal"}).schema
-    assert (schema[1].kind, schema[1].levels) == (Kind.NOMINAL, (0, 1, 2))
+    assert (schema[1].kind, schema[1].categories) == (Kind.NOMINAL, (0, 1, 2))
 
 
 def test_a_given_schema_is_followed(engine: DaskEngine) -> None:
@@ -295,7 +291,7 @@ def test_a_given_schema_is_followed(engine: DaskEngine) -> None:
 def test_an_array_of_objects_is_looked_at(engine: DaskEngine) -> None:
     X = np.array([["u", 1], ["v", 2], ["w", 2.5]], dtype=object)
     schema = engine.source(da.from_array(X, chunks=(1, 2))).schema
-    assert [(str(c.kind), c.levels, c.dtype) for c in schema] == [
+    assert [(str(c.kind), c.categories, c.dtype) for c in schema] == [
         ("nominal", ("u", "v", "w"), "codes"),
         ("numeric", (), "float64"),
     ]
@@ -414,7 +410,7 @@ def test_without_workers_a_fit_ends() -> None:
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         engine = DaskEngine(client)
-        with pytest.raises(TimeoutError, match=r"no worker for 0\.6 seconds and 3 tasks"):
+        with pytest.raises(TimeoutError, match=r"no worker for 0\.6 seconds with 3 tasks"):
             listing(engine, da.from_array(numbers(6), chunks=(2, 2)))
         with pytest.raises(TimeoutError, match="no worker"):
             engine.map(abs, [1])
@@ -435,7 +431,7 @@ def test_a_cluster_that_goes_away_ends_the_fit() -> None:
         engine = DaskEngine(client)
         rows = engine.rows(engine.source(X).partitions, column)
         threading.Timer(0.5, cluster.close).start()
-        with pytest.raises(PartitionError, match=r"partition \d+ .* has cancelled the task"):
+        with pytest.raises(PartitionError, match=r"partition \d+ .* cancelled the task"):
             engine.reduce(rows, Listing.of)
 
 
@@ -454,7 +450,7 @@ def test_a_hung_partition_ends_the_fit(client: Any, gate: threading.Event) -> No
     engine = DaskEngine(client, partition_timeout="1s")
     X = da.from_array(numbers(6), chunks=(2, 2)).map_blocks(wait_at_gate, dtype=float)
     rows = engine.rows(engine.source(X).partitions, column)
-    with pytest.raises(TimeoutError, match=r"no partition .* for 1 seconds and 1 are waiting"):
+    with pytest.raises(TimeoutError, match=r"No partition .* for 1 seconds with 1 pending"):
         engine.reduce(rows, Listing.of)
     gate.set()
     assert not _left(client)
@@ -484,7 +480,7 @@ def test_time_limits_come_from_arguments_then_settings(client: Any) -> None:
 # The client
 
 
-def test_without_a_client_the_way_to_one_is_told() -> None:
+def test_without_a_client_the_error_has_instructions() -> None:
     with pytest.raises(RuntimeError, match="from distributed import Client"):
         choose_engine(da.zeros((4, 2), chunks=2))
 
@@ -502,7 +498,7 @@ def test_a_target_of_the_current_client(client: Any) -> None:
     X = da.ones((4, 2), chunks=2)
     with client.as_current():
         engine, source = choose_engine(X, y=da.arange(4, chunks=2), supervised=True)
-        rows = engine.rows(source.partitions, ToLabelled("regression"))
-        assert engine.reduce(rows, TargetSurvey.of).target_most == 3.0
+        rows = engine.rows(source.partitions, ToLabeled("regression"))
+        assert engine.reduce(rows, TargetSummary.of).target_max == 3.0
         with pytest.raises(ValueError, match="requires y to be passed"):
             choose_engine(X, supervised=True)

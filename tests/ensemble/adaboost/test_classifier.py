@@ -1,4 +1,4 @@
-"""The boosted classifier: stopping, tracing, margins, and what it refuses."""
+"""AdaBoostClassifier: stopping, trace, margins and errors."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def wine():
 # Stopping
 
 
-def test_a_perfect_first_member_is_alone():
+def test_perfect_first_member_ends_boosting():
     X, y = np.arange(6.0).reshape(-1, 1), [0, 0, 0, 1, 1, 1]
     model = AdaBoostClassifier(trace=True).fit(X, y)
-    assert (model.stopped_, len(model.estimators_), len(model.trace_)) == ("perfect", 1, 1)
+    assert (model.stop_reason_, len(model.estimators_), len(model.trace_)) == ("perfect", 1, 1)
     assert model.estimator_weights_.tolist() == [1.0]
     assert model.estimator_errors_.tolist() == [0.0]
     assert model.score(X, y) == 1.0
     np.testing.assert_array_equal(model.margins(X, y), 1.0)
 
 
-def test_a_perfect_member_later_is_kept_with_a_say_of_one():
+def test_later_perfect_member_has_weight_one():
     class Learning(ClassifierMixin, BaseEstimator):
-        """Right about all rows as soon as their weights differ."""
+        """Classifies all rows correctly as soon as their weights differ."""
 
         def fit(self, X, y, sample_weight):
             self.classes_ = np.unique(y)
@@ -59,53 +59,53 @@ def test_a_perfect_member_later_is_kept_with_a_say_of_one():
 
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     model = AdaBoostClassifier(Learning()).fit(X, [0, 0, 1, 1])
-    assert model.stopped_ == "perfect"
+    assert model.stop_reason_ == "perfect"
     assert model.estimator_weights_.tolist() == [pytest.approx(np.log(3)), 1.0]
     assert model.estimator_errors_.tolist() == [0.25, 0.0]
 
 
-@pytest.mark.parametrize("algorithm", ["samme", "m1", "real"])
-def test_a_first_member_no_better_than_a_guess_is_refused(algorithm):
+@pytest.mark.parametrize("algorithm", ["samme", "m1", "samme.r"])
+def test_first_member_at_chance_is_an_error(algorithm):
     X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]]), [0, 1, 1, 0]
     model = AdaBoostClassifier(algorithm=algorithm)
-    with pytest.raises(ValueError, match=r"wrong for 50\.0% of the weight.*max_depth"):
+    with pytest.raises(ValueError, match=r"weighted error .* is 50\.0%.*max_depth"):
         model.fit(X, y)
     assert not hasattr(model, "estimators_")
     assert model.set_params(max_depth=2).fit(X, y).score(X, y) == 1.0
 
 
-def test_a_later_member_no_better_than_a_guess_is_not_kept():
-    # There is nothing to split: after one round both classes weigh the same.
-    for algorithm in ("samme", "m1", "real"):
+def test_later_member_at_chance_is_dropped():
+    # No split is possible: after one round both classes have the same weight.
+    for algorithm in ("samme", "m1", "samme.r"):
         model = AdaBoostClassifier(algorithm=algorithm, trace=True)
         model.fit([[0.0], [0.0], [0.0]], [0, 0, 1])
-        assert (model.stopped_, len(model.estimators_)) == ("chance", 1)
+        assert (model.stop_reason_, len(model.estimators_)) == ("chance", 1)
         assert [frame["error"] for frame in model.trace_] == pytest.approx([1 / 3, 1 / 2])
         assert model.trace_[-1]["alpha"] == 0.0
         np.testing.assert_allclose(model.trace_[-1]["weights"], [1 / 4, 1 / 4, 1 / 2])
 
 
-def test_m1_asks_for_more_than_half(wine):
+def test_m1_requires_error_below_half(wine):
     X, y = wine
     nine = 3 * y + np.arange(len(y)) % 3
-    with pytest.raises(ValueError, match="M1 wants to be less than half"):
+    with pytest.raises(ValueError, match=r"must be below one half for AdaBoost\.M1"):
         AdaBoostClassifier(algorithm="m1").fit(X, nine)
     assert len(AdaBoostClassifier(n_estimators=3).fit(X, nine).estimators_) == 3
 
 
-def test_one_class_is_learnt():
+def test_single_class():
     model = AdaBoostClassifier().fit([[1.0], [2.0]], ["a", "a"])
-    assert model.stopped_ == "perfect"
+    assert model.stop_reason_ == "perfect"
     assert model.predict([[5.0]]).tolist() == ["a"]
     assert model.predict_proba([[5.0]]).tolist() == [[1.0]]
     assert model.decision_function([[5.0]]).shape == (1, 1)
     assert model.margins([[5.0]], ["a"]).tolist() == [1.0]
 
 
-# What it learns from
+# Training data
 
 
-def test_gaps_and_levels_are_taken_as_they_are():
+def test_missing_values_and_categories_are_supported():
     vote = datasets.load("vote")
     model = AdaBoostClassifier(n_estimators=10).fit(vote.table, vote.y)
     assert model.score(vote.table, vote.y) > 0.96
@@ -113,7 +113,7 @@ def test_gaps_and_levels_are_taken_as_they_are():
     assert list(model.feature_names_in_) == vote.table.schema.names
 
 
-def test_every_option_changes_what_is_learnt(wine):
+def test_every_option_changes_the_model(wine):
     X, y = wine
     base = {"n_estimators": 6, "max_depth": 1}
     plain = AdaBoostClassifier(**base).fit(X, y).decision_function(X)
@@ -121,27 +121,29 @@ def test_every_option_changes_what_is_learnt(wine):
         {"n_estimators": 5},
         {"learning_rate": 0.5},
         {"algorithm": "m1"},
-        {"algorithm": "real"},
+        {"algorithm": "samme.r"},
         {"max_depth": 2},
         {"max_bins": 4},
-        {"by": "draws"},
+        {"reweighting": "resampling"},
         {"estimator": GaussianNB()},
     ):
         other = AdaBoostClassifier(**{**base, **change}).fit(X, y).decision_function(X)
         assert not np.array_equal(plain, other), change
     drawn = [
-        AdaBoostClassifier(**base, by="draws", random_state=seed).fit(X, y).decision_function(X)
+        AdaBoostClassifier(**base, reweighting="resampling", random_state=seed)
+        .fit(X, y)
+        .decision_function(X)
         for seed in (1, 1, 2)
     ]
     np.testing.assert_array_equal(drawn[0], drawn[1])
     assert not np.array_equal(drawn[0], drawn[2])
 
 
-def test_rows_of_weight_zero_vanish(moons):
+def test_rows_of_weight_zero_are_ignored(moons):
     X, y = moons
     rng = np.random.default_rng(0)
     weight = rng.integers(0, 3, size=len(y))
-    strange = np.where(weight == 0, "nobody", y.astype(str))
+    strange = np.where(weight == 0, "unused", y.astype(str))
     model = AdaBoostClassifier(n_estimators=5, trace=True).fit(X, strange, sample_weight=weight)
     kept = weight > 0
     own = AdaBoostClassifier(n_estimators=5, trace=True)
@@ -153,11 +155,11 @@ def test_rows_of_weight_zero_vanish(moons):
         assert not frame["weights"][~kept].any()
         np.testing.assert_array_equal(frame["weights"][kept], other["weights"])
         np.testing.assert_array_equal(frame["wrong"][kept], other["wrong"])
-    with pytest.raises(ValueError, match="every row has weight zero"):
+    with pytest.raises(ValueError, match="sample_weight must have at least one positive entry"):
         own.fit(X, y, sample_weight=np.zeros(len(y)))
 
 
-def test_a_fit_that_fails_leaves_the_model(moons):
+def test_failed_fit_leaves_the_model_unchanged(moons):
     X, y = moons
     model = AdaBoostClassifier(n_estimators=3, trace=True).fit(X, y)
     before = dict(vars(model))
@@ -170,50 +172,59 @@ def test_a_fit_that_fails_leaves_the_model(moons):
     assert not hasattr(model, "feature_names_in_")
 
 
-# What it refuses
+# Errors
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("options", "message"),
     [
-        ({"estimator": LinearRegression()}, "for classification.*LinearRegression is a regressor"),
-        ({"estimator": LinearSVC(), "algorithm": "real"}, "LinearSVC has no predict_proba"),
-        ({"estimator": GaussianNB(), "max_depth": 2}, "max_depth and max_bins are those of Ceiba"),
-        ({"estimator": GaussianNB(), "max_bins": 9}, "max_depth and max_bins are those of Ceiba"),
-        ({"estimator": "stump"}, "estimator must be"),
-        ({"estimator": DecisionTreeClassifier(max_depth=0)}, "max_depth must be an integer of at"),
-        ({"n_estimators": 0}, "n_estimators must be an integer of at least 1"),
-        ({"learning_rate": 0.0}, "learning_rate must be a number above 0"),
-        ({"algorithm": "SAMME"}, "algorithm must be 'samme', 'm1' or 'real'"),
+        (
+            {"estimator": LinearRegression()},
+            "must be a classifier, got LinearRegression, a regressor",
+        ),
+        (
+            {"estimator": LinearSVC(), "algorithm": "samme.r"},
+            "requires an estimator with predict_proba, got LinearSVC",
+        ),
+        ({"estimator": GaussianNB(), "max_depth": 2}, "'max_depth' has no effect with estimator="),
+        ({"estimator": GaussianNB(), "max_bins": 9}, "'max_bins' has no effect with estimator="),
+        ({"estimator": "stump"}, "'estimator' parameter .* must be"),
+        (
+            {"estimator": DecisionTreeClassifier(max_depth=0)},
+            "'max_depth' parameter .* must be an int >= 1",
+        ),
+        ({"n_estimators": 0}, "'n_estimators' parameter .* must be an int >= 1"),
+        ({"learning_rate": 0.0}, "'learning_rate' parameter .* must be"),
+        ({"algorithm": "SAMME"}, "'algorithm' parameter .* must be"),
     ],
 )
-def test_what_cannot_be_is_refused_with_a_sentence(options, sentence, moons):
-    with pytest.raises(ValueError, match=sentence):
+def test_invalid_parameters_are_rejected(options, message, moons):
+    with pytest.raises(ValueError, match=message):
         AdaBoostClassifier(**options).fit(*moons)
 
 
-def test_rows_elsewhere_are_refused(tmp_path, moons):
+def test_rows_must_be_in_memory(tmp_path, moons):
     X, y = moons
     pd.DataFrame({"a": X[:, 0], "y": y}).to_csv(tmp_path / "rows.csv", index=False)
     scan = ceiba.scan(tmp_path / "rows.csv", target="y")
     model = AdaBoostClassifier(n_estimators=2)
-    with pytest.raises(ValueError, match=r"in memory and was given a scan: .*ceiba\.read"):
+    with pytest.raises(ValueError, match=r"requires rows in memory, got a scan: .*ceiba\.read"):
         model.fit(scan, None)
     import dask.array
 
-    with pytest.raises(ValueError, match="given a Dask collection: compute it first"):
+    with pytest.raises(ValueError, match="got a Dask collection: compute it first"):
         model.fit(dask.array.from_array(X), y)
     model.fit(X, y)
-    with pytest.raises(ValueError, match="given a Dask collection"):
+    with pytest.raises(ValueError, match="got a Dask collection"):
         model.predict(dask.array.from_array(X))
 
 
-# What it says
+# Predictions
 
 
-def test_stages_end_with_the_committee(wine):
+def test_last_stage_is_the_prediction(wine):
     X, y = wine
-    for algorithm in ("samme", "m1", "real"):
+    for algorithm in ("samme", "m1", "samme.r"):
         model = AdaBoostClassifier(n_estimators=7, algorithm=algorithm).fit(X, y)
         for whole, staged in (
             (model.predict, model.staged_predict),
@@ -223,7 +234,7 @@ def test_stages_end_with_the_committee(wine):
             stages = list(staged(X))
             assert len(stages) == 7
             np.testing.assert_array_equal(stages[-1], whole(X))
-            # A stage is that of a committee of so many rounds, and is not changed by later ones.
+            # A stage equals a shorter fit, and later rounds do not change it.
             shorter = clone(model).set_params(n_estimators=3).fit(X, y)
             np.testing.assert_array_equal(stages[2], getattr(shorter, whole.__name__)(X))
         assert list(model.staged_score(X, y))[-1] == model.score(X, y)
@@ -232,13 +243,13 @@ def test_stages_end_with_the_committee(wine):
         np.testing.assert_array_equal(model.predict(X), decided)
 
 
-def test_margins_are_votes_for_the_class_less_those_for_another(wine):
+def test_margin_is_vote_difference_to_best_other_class(wine):
     X, y = wine
     model = AdaBoostClassifier(n_estimators=8, algorithm="m1", max_depth=2).fit(X, y)
-    shares = model.estimator_weights_ / model.estimator_weights_.sum()
+    fractions = model.estimator_weights_ / model.estimator_weights_.sum()
     votes = np.zeros((len(y), 3))
-    for share, member in zip(shares, model.estimators_, strict=True):
-        votes[np.arange(len(y)), member.predict(X)] += share
+    for fraction, member in zip(fractions, model.estimators_, strict=True):
+        votes[np.arange(len(y)), member.predict(X)] += fraction
     for row, label, margin in zip(votes, y, model.margins(X, y), strict=True):
         others = [vote for k, vote in enumerate(row) if k != label]
         assert margin == pytest.approx(row[label] - max(others))
@@ -247,21 +258,21 @@ def test_margins_are_votes_for_the_class_less_those_for_another(wine):
     assert not ((model.predict(X) != y) & (model.margins(X, y) > 1e-12)).any()
 
 
-def test_margins_of_probabilities_lie_between_their_ends(wine):
+def test_margins_of_samme_r_are_in_range(wine):
     X, y = wine
-    model = AdaBoostClassifier(n_estimators=8, algorithm="real").fit(X, y)
+    model = AdaBoostClassifier(n_estimators=8, algorithm="samme.r").fit(X, y)
     margins = model.margins(X, y)
     assert margins.min() >= -1
     assert margins.max() <= 1
     assert ((margins > 0) == (model.predict(X) == y)).all()
-    with pytest.raises(ValueError, match="holds the class 9"):
+    with pytest.raises(ValueError, match="unknown class 9"):
         model.margins(X[:1], [9])
     with pytest.raises(ValueError, match="inconsistent numbers"):
         model.margins(X, y[:3])
 
 
-def test_margins_grow_after_all_rows_are_right():
-    # Schapire et al. (1998): the least margin goes on growing when no row is wrong any more.
+def test_margins_grow_after_training_error_is_zero():
+    # Schapire et al. (1998): the smallest margin grows even when no row is misclassified.
     rng = np.random.default_rng(2)
     X = rng.normal(size=(150, 2))
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
@@ -272,7 +283,7 @@ def test_margins_grow_after_all_rows_are_right():
     assert many.min() > 1.2 * few.min()
 
 
-def test_the_bound_on_the_training_error_holds(wine):
+def test_bound_on_training_error_holds(wine):
     # Freund & Schapire (1997), theorem 6: the product of 2 sqrt(e (1 - e)) over the rounds.
     X, y = wine
     two = (y == 1).astype(int)
@@ -283,7 +294,7 @@ def test_the_bound_on_the_training_error_holds(wine):
         assert 1 - score <= bound + 1e-12
 
 
-def test_nothing_is_said_before_fit():
+def test_methods_require_fit():
     model = AdaBoostClassifier()
     for method in ("predict", "predict_proba", "decision_function"):
         with pytest.raises(NotFittedError):
@@ -299,7 +310,7 @@ def test_nothing_is_said_before_fit():
 # Trace
 
 
-def test_a_frame_a_round(moons):
+def test_trace_has_one_frame_per_round(moons):
     X, y = moons
     model = AdaBoostClassifier(n_estimators=9, trace=True).fit(X, y)
     assert [frame.step for frame in model.trace_] == list(range(1, 10))
@@ -316,7 +327,7 @@ def test_a_frame_a_round(moons):
     assert not hasattr(plain, "trace_")
 
 
-def test_the_trace_is_bounded():
+def test_trace_is_bounded():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60_000, 1))
     y = (X[:, 0] + rng.normal(size=60_000) > 0).astype(int)
@@ -329,7 +340,7 @@ def test_the_trace_is_bounded():
 # Contract
 
 
-def test_copies_and_searches(moons):
+def test_pickle_clone_and_grid_search(moons):
     X, y = moons
     model = AdaBoostClassifier(n_estimators=5, trace=True).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
@@ -346,8 +357,8 @@ def test_copies_and_searches(moons):
     assert nested.fit(X, y).best_estimator_.estimators_[0].max_depth in (1, 2)
 
 
-@pytest.mark.parametrize("algorithm", ["samme", "real"])
-def test_a_model_file_keeps_it(algorithm, tmp_path, monkeypatch, wine):
+@pytest.mark.parametrize("algorithm", ["samme", "samme.r"])
+def test_model_file_round_trip(algorithm, tmp_path, monkeypatch, wine):
     X, y = wine
     monkeypatch.setitem(
         registry.ESTIMATORS, "AdaBoostClassifier", "ceiba.ensemble.adaboost.classifier"
@@ -356,19 +367,19 @@ def test_a_model_file_keeps_it(algorithm, tmp_path, monkeypatch, wine):
     ceiba.save(model, tmp_path / "model.ceiba")
     again = ceiba.load(tmp_path / "model.ceiba")
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    assert again.stopped_ == model.stopped_
+    assert again.stop_reason_ == model.stop_reason_
     model.estimator_weights_ = model.estimator_weights_[:2]
-    with pytest.raises(ValueError, match="each with its weight"):
+    with pytest.raises(ValueError, match="must have the same length"):
         model._check_state()
     foreign = AdaBoostClassifier(GaussianNB(), n_estimators=2).fit(X, y)
-    with pytest.raises(Exception, match="GaussianNB, which is not one of Ceiba's own models"):
+    with pytest.raises(Exception, match="GaussianNB"):
         ceiba.save(foreign, tmp_path / "foreign.ceiba")
 
 
-def test_callbacks_see_the_committee_of_each_round_and_may_end_it(moons):
+def test_callbacks_get_the_ensemble_of_each_round_and_can_stop_it(moons):
     X, y = moons
 
-    class Watcher:
+    class Recorder:
         def __init__(self):
             self.sizes = []
 
@@ -382,13 +393,13 @@ def test_callbacks_see_the_committee_of_each_round_and_may_end_it(moons):
             pass
 
         def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
-            if context.task_name != "step":
+            if context.task_name != "iteration":
                 return False
             self.sizes.append(len(list(fitted_estimator.staged_predict(X))))
             return len(self.sizes) == 3
 
-    watcher = Watcher()
-    model = AdaBoostClassifier(n_estimators=9).set_callbacks(watcher)
+    recorder = Recorder()
+    model = AdaBoostClassifier(n_estimators=9).set_callbacks(recorder)
     model.fit(X, y)
-    assert watcher.sizes == [1, 2, 3]
-    assert (len(model.estimators_), model.stopped_) == (3, "rounds")
+    assert recorder.sizes == [1, 2, 3]
+    assert (len(model.estimators_), model.stop_reason_) == (3, "rounds")

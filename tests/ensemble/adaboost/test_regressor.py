@@ -1,4 +1,4 @@
-"""The boosted regressor: stopping, tracing, other learners, and what it refuses."""
+"""AdaBoostRegressor: stopping, trace, other estimators and errors."""
 
 from __future__ import annotations
 
@@ -24,47 +24,47 @@ def wave():
 
 
 @pytest.mark.parametrize("loss", ["linear", "square", "exponential"])
-def test_a_committee_is_better_than_one_of_its_members(wave, loss):
+def test_ensemble_is_better_than_a_single_tree(wave, loss):
     X, y = wave
     model = AdaBoostRegressor(n_estimators=60, max_depth=4, loss=loss).fit(X, y)
     alone = DecisionTreeRegressor(max_depth=4).fit(X, y)
     assert 1 - model.score(X, y) < 0.8 * (1 - alone.score(X, y))
 
 
-def test_a_perfect_member_ends_it():
+def test_perfect_member_ends_boosting():
     X, y = np.arange(4.0).reshape(-1, 1), [1.0, 1.0, 5.0, 5.0]
     model = AdaBoostRegressor(trace=True).fit(X, y)
-    assert (model.stopped_, len(model.estimators_)) == ("perfect", 1)
+    assert (model.stop_reason_, len(model.estimators_)) == ("perfect", 1)
     assert model.estimator_errors_.tolist() == [0.0]
     assert model.predict([[0.5], [9.0]]).tolist() == [1.0, 5.0]
     assert not model.trace_[0]["loss"].any()
 
 
-def test_equal_targets_are_learnt():
+def test_equal_targets():
     model = AdaBoostRegressor().fit([[1.0], [2.0]], [3.0, 3.0])
-    assert (model.stopped_, model.predict([[0.0]]).tolist()) == ("perfect", [3.0])
+    assert (model.stop_reason_, model.predict([[0.0]]).tolist()) == ("perfect", [3.0])
 
 
-def test_a_first_member_no_better_than_a_guess_stays_alone():
-    # The mean of 0 and 1 is wrong by the same for both: each loses all.
+def test_first_member_at_chance_is_kept():
+    # The mean of 0 and 1 has the same error for both rows: each has loss 1.
     model = AdaBoostRegressor(trace=True).fit([[0.0], [0.0]], [0.0, 1.0])
-    assert (model.stopped_, len(model.estimators_)) == ("chance", 1)
+    assert (model.stop_reason_, len(model.estimators_)) == ("chance", 1)
     assert model.estimator_errors_.tolist() == [1.0]
     assert model.estimator_weights_.tolist() == [1.0]
     assert model.predict([[0.0]]).tolist() == [0.5]
     assert model.trace_[0]["alpha"] == 1.0
 
 
-def test_a_later_member_no_better_than_a_guess_is_not_kept(wave):
+def test_later_member_at_chance_is_dropped(wave):
     X, y = wave
     model = AdaBoostRegressor(n_estimators=200, max_depth=1, trace=True).fit(X, y)
-    assert model.stopped_ == "chance"
+    assert model.stop_reason_ == "chance"
     assert len(model.trace_) == len(model.estimators_) + 1
     assert model.trace_[-1]["error"] >= 0.5 * (1 - 1e-9)
     assert (model.estimator_errors_ < 0.5).all()
 
 
-def test_every_option_changes_what_is_learnt(wave):
+def test_every_option_changes_the_model(wave):
     X, y = wave
     base = {"n_estimators": 5}
     plain = AdaBoostRegressor(**base).fit(X, y).predict(X)
@@ -75,14 +75,14 @@ def test_every_option_changes_what_is_learnt(wave):
         {"loss": "exponential"},
         {"max_depth": 2},
         {"max_bins": 8},
-        {"by": "draws"},
+        {"reweighting": "resampling"},
         {"estimator": LinearRegression()},
     ):
         other = AdaBoostRegressor(**{**base, **change}).fit(X, y).predict(X)
         assert not np.array_equal(plain, other), change
 
 
-def test_a_frame_a_round(wave):
+def test_trace_has_one_frame_per_round(wave):
     X, y = wave
     model = AdaBoostRegressor(n_estimators=6, loss="square", trace=True).fit(X, y)
     assert set(model.trace_[0].values) == {"weights", "error", "alpha", "loss"}
@@ -99,14 +99,14 @@ def test_a_frame_a_round(wave):
         assert (frame["error"], frame["alpha"]) == (error, alpha)
 
 
-def test_gaps_and_levels_are_taken_as_they_are():
+def test_missing_values_and_categories_are_supported():
     cars = datasets.load("auto_mpg")
     model = AdaBoostRegressor(n_estimators=20).fit(cars.table, cars.y)
     assert model.score(cars.table, cars.y) > 0.88
     assert model.feature_importances_.sum() == pytest.approx(1.0)
 
 
-def test_rows_of_weight_zero_vanish(wave):
+def test_rows_of_weight_zero_are_ignored(wave):
     X, y = wave
     weight = np.arange(len(y)) % 3
     far = np.where(weight == 0, 1e9, y)
@@ -118,30 +118,34 @@ def test_rows_of_weight_zero_vanish(wave):
     assert not model.trace_[1]["loss"][weight == 0].any()
 
 
-def test_other_learners(wave):
+def test_other_estimators(wave):
     X, y = wave
     model = AdaBoostRegressor(LinearRegression(), n_estimators=3, trace=True).fit(X, y)
     own = LinearRegression().fit(X, y, sample_weight=model.trace_[0]["weights"])
     np.testing.assert_allclose(model.estimators_[0].predict(X), own.predict(X))
-    with pytest.raises(ValueError, match=r"KNeighborsRegressor takes no sample_weight.*by='draws'"):
+    with pytest.raises(ValueError, match="KNeighborsRegressor doesn't support sample_weight"):
         AdaBoostRegressor(KNeighborsRegressor()).fit(X, y)
-    drawn = AdaBoostRegressor(KNeighborsRegressor(2), n_estimators=5, by="draws").fit(X, y)
+    drawn = AdaBoostRegressor(KNeighborsRegressor(2), n_estimators=5, reweighting="resampling").fit(
+        X, y
+    )
     assert drawn.score(X, y) > 0.9
-    with pytest.raises(ValueError, match=r"for regression.*LogisticRegression is a classifier"):
+    with pytest.raises(
+        ValueError, match="must be a regressor, got LogisticRegression, a classifier"
+    ):
         AdaBoostRegressor(LogisticRegression()).fit(X, y)
 
 
-def test_a_member_that_says_nothing_is_refused(wave):
-    class Silent(LinearRegression):
+def test_member_that_predicts_nan_is_an_error(wave):
+    class PredictsNan(LinearRegression):
         def predict(self, X):
             return np.full(len(X), np.nan)
 
     with pytest.raises(ValueError, match="NaN or infinity"):
-        AdaBoostRegressor(Silent()).fit(*wave)
+        AdaBoostRegressor(PredictsNan()).fit(*wave)
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e100])
-def test_targets_of_any_scale(wave, scale):
+def test_weights_do_not_depend_on_target_scale(wave, scale):
     X, y = wave
     plain = AdaBoostRegressor(n_estimators=5).fit(X, y)
     model = AdaBoostRegressor(n_estimators=5).fit(X, y * scale)
@@ -149,7 +153,7 @@ def test_targets_of_any_scale(wave, scale):
     assert model.score(X, y * scale) == pytest.approx(plain.score(X, y), rel=1e-6)
 
 
-def test_stages_end_with_the_committee(wave):
+def test_last_stage_is_the_prediction(wave):
     X, y = wave
     model = AdaBoostRegressor(n_estimators=6).fit(X, y)
     stages = list(model.staged_predict(X))
@@ -161,7 +165,7 @@ def test_stages_end_with_the_committee(wave):
         AdaBoostRegressor().predict(X)
 
 
-def test_copies_searches_and_files(wave, tmp_path, monkeypatch):
+def test_pickle_grid_search_and_model_file(wave, tmp_path, monkeypatch):
     X, y = wave
     monkeypatch.setitem(
         registry.ESTIMATORS, "AdaBoostRegressor", "ceiba.ensemble.adaboost.regressor"

@@ -1,4 +1,4 @@
-"""scikit-learn's AdaBoost beside Ceiba's, both around Ceiba's trees."""
+"""AdaBoost compared with scikit-learn's, both with Ceiba's trees."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def assert_same_rounds(ours, theirs, X):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(("seed", "rate"), [(0, 1.0), (1, 0.3)])
-def test_samme_of_stumps_round_by_round(n_classes, seed, rate):
+def test_samme_with_stumps_matches_round_by_round(n_classes, seed, rate):
     X, y = rows(n_classes, seed)
     theirs = TheirClassifier(
         DecisionTreeClassifier(max_depth=1), n_estimators=20, learning_rate=rate
@@ -48,7 +48,7 @@ def test_samme_of_stumps_round_by_round(n_classes, seed, rate):
         assert one == pytest.approx(other)
 
 
-def test_samme_of_another_learner_and_weights():
+def test_samme_with_naive_bayes_and_weights_matches():
     X, y = rows(3, 2)
     weight = np.random.default_rng(0).exponential(size=len(y)) * (np.arange(len(y)) % 7 > 0)
     kept = weight > 0
@@ -59,7 +59,7 @@ def test_samme_of_another_learner_and_weights():
 
 
 @pytest.mark.parametrize("loss", ["linear", "square", "exponential"])
-def test_the_weighted_median_of_a_committee(loss):
+def test_weighted_median_matches(loss):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(200, 3))
     y = X[:, 0] ** 2 + np.sin(X[:, 1]) + 0.1 * rng.normal(size=200)
@@ -75,7 +75,7 @@ def test_the_weighted_median_of_a_committee(loss):
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_)
 
 
-def test_drawn_committees_are_as_good_as_theirs_on_average():
+def test_resampled_ensembles_have_the_same_mean_score():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(300, 3))
     y = X[:, 0] ** 2 + np.sin(X[:, 1]) + 0.3 * rng.normal(size=300)
@@ -86,7 +86,10 @@ def test_drawn_committees_are_as_good_as_theirs_on_average():
             make(n_estimators=20, random_state=seed, **options).fit(X, y).score(new, truth)
             for seed in range(12)
         ]
-        for make, options in ((AdaBoostRegressor, {"by": "draws"}), (TheirRegressor, {}))
+        for make, options in (
+            (AdaBoostRegressor, {"reweighting": "resampling"}),
+            (TheirRegressor, {}),
+        )
     )
     spread = np.hypot(np.std(ours), np.std(theirs)) / np.sqrt(12)
     assert abs(np.mean(ours) - np.mean(theirs)) < 4 * spread

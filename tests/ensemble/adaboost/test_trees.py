@@ -1,11 +1,11 @@
-"""Members that grow on codes made once: equal, in every bit, to what their own fit gives."""
+"""Trees grown on a shared encoding are bit-identical to the result of their own fit."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ceiba import (
@@ -16,13 +16,14 @@ from ceiba import (
     datasets,
 )
 from ceiba.ensemble.adaboost import base as boosting
-from ceiba.ensemble.adaboost.learners import drawing, grows_on_codes
-from ceiba.ensemble.common.members import member_seed, seeded
+from ceiba.ensemble.adaboost.learners import can_share_encoding, weighted_sampler
+from ceiba.ensemble.common.members import clone_with_seed, member_seed
+from tests.budget import examples
 from tests.tree.parts import assert_same_tree
 
 
 def mixed(seed, n=120):
-    """Floats, whole numbers, levels and gaps; a target of each kind."""
+    """Return floats, integers, categories and missing values, and a target of each kind."""
     rng = np.random.default_rng(seed)
     a = rng.integers(0, 9, size=n) / 4
     whole = pd.array(rng.integers(2**60, 2**60 + 6, size=n), dtype="Int64")
@@ -37,70 +38,70 @@ def mixed(seed, n=120):
         }
     )
     noise = rng.normal(size=n)
-    word = np.where(a + noise > 1.5, "up", np.where(frame["d"] == "x", "flat", "down"))
-    return frame, word, a + 0.3 * noise
+    labels = np.where(a + noise > 1.5, "up", np.where(frame["d"] == "x", "flat", "down"))
+    return frame, labels, a + 0.3 * noise
 
 
-def own_fit(model, place, X, y):
-    """What the member's own fit gives for the weights of its round."""
-    member = model.estimators_[place]
-    weights = model.trace_[place]["weights"]
+def own_fit(model, index, X, y):
+    """Fit a member by itself to the weights of its round."""
+    member = model.estimators_[index]
+    weights = model.trace_[index]["weights"]
     return type(member)(**member.get_params()).fit(X, y, sample_weight=weights)
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
-    "options", [{}, {"max_depth": 3, "algorithm": "m1"}, {"algorithm": "real"}]
+    "options", [{}, {"max_depth": 3, "algorithm": "m1"}, {"algorithm": "samme.r"}]
 )
-def test_members_of_classes_are_what_their_own_fit_gives(seed, options):
+def test_classifier_members_equal_their_own_fit(seed, options):
     X, y, _ = mixed(seed)
     weight = np.random.default_rng(seed).integers(0, 3, size=len(y)) if seed % 2 else None
     model = AdaBoostClassifier(n_estimators=6, trace=True, **options)
     model.fit(X, y, sample_weight=weight)
-    for place in range(len(model.estimators_)):
-        assert_same_tree(model.estimators_[place], own_fit(model, place, X, y))
+    for index in range(len(model.estimators_)):
+        assert_same_tree(model.estimators_[index], own_fit(model, index, X, y))
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("options", [{}, {"max_depth": 1, "loss": "square"}])
-def test_members_of_numbers_are_what_their_own_fit_gives(seed, options):
+def test_regressor_members_equal_their_own_fit(seed, options):
     X, _, y = mixed(seed)
     weight = np.random.default_rng(seed).exponential(size=len(y)) if seed % 2 else None
     model = AdaBoostRegressor(n_estimators=6, trace=True, **options)
     model.fit(X, y, sample_weight=weight)
-    for place in range(len(model.estimators_)):
-        assert_same_tree(model.estimators_[place], own_fit(model, place, X, y))
+    for index in range(len(model.estimators_)):
+        assert_same_tree(model.estimators_[index], own_fit(model, index, X, y))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**32))
-def test_members_of_arrays_are_what_their_own_fit_gives(seed):
+def test_members_on_arrays_equal_their_own_fit(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))
     X = rng.choice([0.0, 1.0, 2.5, np.nan, np.inf], size=(n, 3))
     y = rng.integers(0, 3, size=n)
-    model = AdaBoostClassifier(n_estimators=4, max_depth=2, algorithm="real", trace=True)
+    model = AdaBoostClassifier(n_estimators=4, max_depth=2, algorithm="samme.r", trace=True)
     try:
         model.fit(X, y)
     except ValueError as error:
-        if "nothing to boost" not in str(error):
+        if "boosting cannot start" not in str(error):
             raise
         return
-    for place in range(len(model.estimators_)):
-        assert_same_tree(model.estimators_[place], own_fit(model, place, X, y))
+    for index in range(len(model.estimators_)):
+        assert_same_tree(model.estimators_[index], own_fit(model, index, X, y))
 
 
-def test_bins_are_told_once_and_are_the_members_own_where_values_are_few():
+def test_shared_bins_equal_own_bins_if_values_are_few():
     X, y, _ = mixed(0)
     X = X[["a", "d", "e"]]
     model = AdaBoostClassifier(n_estimators=5, max_depth=2, max_bins=16, trace=True).fit(X, y)
-    for place in range(len(model.estimators_)):
-        assert_same_tree(model.estimators_[place], own_fit(model, place, X, y))
+    for index in range(len(model.estimators_)):
+        assert_same_tree(model.estimators_[index], own_fit(model, index, X, y))
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=(500, 2))
     coarse = AdaBoostClassifier(n_estimators=20, max_bins=4).fit(numbers, numbers[:, 0] > 0.1)
-    cuts = {float(member.tree_.threshold[0]) for member in coarse.estimators_}
-    assert len(cuts) <= 6
+    thresholds = {float(member.tree_.threshold[0]) for member in coarse.estimators_}
+    assert len(thresholds) <= 6
 
 
 OPTIONS = [
@@ -113,14 +114,14 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("by", ["weights", "draws"])
-def test_a_given_tree_grows_on_codes_as_by_its_own_fit(options, by, monkeypatch):
+@pytest.mark.parametrize("reweighting", ["weights", "resampling"])
+def test_given_tree_on_shared_encoding_equals_own_fit(options, reweighting, monkeypatch):
     X, y, _ = mixed(5)
     tree = DecisionTreeClassifier(**options)
-    assert grows_on_codes(tree)
-    fast = AdaBoostClassifier(tree, n_estimators=5, by=by).fit(X, y)
-    monkeypatch.setattr(boosting, "grows_on_codes", lambda _: False)
-    slow = AdaBoostClassifier(tree, n_estimators=5, by=by).fit(X, y)
+    assert can_share_encoding(tree)
+    fast = AdaBoostClassifier(tree, n_estimators=5, reweighting=reweighting).fit(X, y)
+    monkeypatch.setattr(boosting, "can_share_encoding", lambda _: False)
+    slow = AdaBoostClassifier(tree, n_estimators=5, reweighting=reweighting).fit(X, y)
     assert len(fast.estimators_) == len(slow.estimators_) > 1
     for one, other in zip(fast.estimators_, slow.estimators_, strict=True):
         assert_same_tree(one, other)
@@ -129,11 +130,11 @@ def test_a_given_tree_grows_on_codes_as_by_its_own_fit(options, by, monkeypatch)
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
-def test_a_given_tree_of_numbers_grows_on_codes(criterion, monkeypatch):
+def test_given_regression_tree_on_shared_encoding_equals_own_fit(criterion, monkeypatch):
     X, _, y = mixed(6)
     tree = DecisionTreeRegressor(max_depth=3, criterion=criterion)
     fast = AdaBoostRegressor(tree, n_estimators=5).fit(X, y)
-    monkeypatch.setattr(boosting, "grows_on_codes", lambda _: False)
+    monkeypatch.setattr(boosting, "can_share_encoding", lambda _: False)
     slow = AdaBoostRegressor(tree, n_estimators=5).fit(X, y)
     for one, other in zip(fast.estimators_, slow.estimators_, strict=True):
         assert_same_tree(one, other)
@@ -151,21 +152,23 @@ def test_a_given_tree_of_numbers_grows_on_codes(criterion, monkeypatch):
         {"trace": True},
     ],
 )
-def test_other_trees_are_fitted_in_their_own_way(options):
+def test_other_trees_are_fitted_by_their_own_fit(options):
     tree = DecisionTreeClassifier(max_depth=3, **options)
-    assert not grows_on_codes(tree)
+    assert not can_share_encoding(tree)
     vote = datasets.load("vote")
     model = AdaBoostClassifier(tree, n_estimators=2, trace=True).fit(vote.table, vote.y)
-    again = seeded(tree, member_seed(0, 0))
+    again = clone_with_seed(tree, member_seed(0, 0))
     again.fit(vote.table, vote.y, sample_weight=model.trace_[0]["weights"])
     assert_same_tree(model.estimators_[0], again)
 
 
-def test_drawn_rows_are_those_of_the_weights_and_the_round():
+def test_resampled_rows_are_keyed_by_weights_and_round():
     X, y, _ = mixed(7)
-    model = AdaBoostClassifier(n_estimators=4, max_depth=2, by="draws", trace=True).fit(X, y)
-    for place, member in enumerate(model.estimators_):
-        counts = drawing(model.trace_[place]["weights"]).counts(member_seed(0, place))
+    model = AdaBoostClassifier(
+        n_estimators=4, max_depth=2, reweighting="resampling", trace=True
+    ).fit(X, y)
+    for index, member in enumerate(model.estimators_):
+        counts = weighted_sampler(model.trace_[index]["weights"]).counts(member_seed(0, index))
         assert counts.sum() == len(y)
         kept = np.flatnonzero(counts)
         params = member.get_params()
@@ -175,15 +178,15 @@ def test_drawn_rows_are_those_of_the_weights_and_the_round():
         assert_same_tree(member, own)
 
 
-def test_rows_are_drawn_as_often_as_they_weigh():
+def test_resampling_frequency_is_proportional_to_weight():
     weights = np.array([1.0, 2.0, 3.0, 0.5, 3.5]) / 10
-    counts = sum(drawing(weights).counts(member_seed(seed, 0)) for seed in range(2000))
+    counts = sum(weighted_sampler(weights).counts(member_seed(seed, 0)) for seed in range(2000))
     deviation = np.sqrt(10_000 * weights * (1 - weights))
     assert (np.abs(counts - 10_000 * weights) < 4 * deviation).all()
 
 
 @pytest.mark.parametrize("make", [AdaBoostClassifier, AdaBoostRegressor])
-def test_any_number_of_threads_grows_the_same(make):
+def test_members_do_not_depend_on_number_of_threads(make):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(3000, 5))
     y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
@@ -195,22 +198,22 @@ def test_any_number_of_threads_grows_the_same(make):
 
 
 @pytest.mark.parametrize("make", [AdaBoostClassifier, AdaBoostRegressor])
-def test_rows_are_told_the_same_in_blocks(make, monkeypatch):
+def test_predictions_in_blocks_equal_predictions_at_once(make, monkeypatch):
     X, _, y = mixed(9)
     model = make(n_estimators=5, max_depth=2).fit(X, (y > 1).astype(int))
     methods = [n for n in ("predict", "decision_function", "predict_proba") if hasattr(model, n)]
     whole = [getattr(model, name)(X) for name in methods]
-    monkeypatch.setattr(boosting, "_BLOCK", 7)
+    monkeypatch.setattr(boosting, "_BLOCK_ROWS", 7)
     for name, expected in zip(methods, whole, strict=True):
         np.testing.assert_array_equal(getattr(model, name)(X), expected)
 
 
-def test_a_weight_is_the_row_repeated_even_where_splits_tie():
+def test_integer_weight_equals_repeated_rows_even_with_tied_splits():
     rng = np.random.default_rng(11)
     for _ in range(25):
         X, y = rng.integers(0, 4, size=(15, 6)).astype(float), rng.integers(0, 3, size=15)
         weight = rng.integers(0, 5, size=15)
-        for algorithm in ("samme", "real"):
+        for algorithm in ("samme", "samme.r"):
             model = AdaBoostClassifier(n_estimators=10, algorithm=algorithm, max_depth=2)
             one = model.fit(X, y, sample_weight=weight).decision_function(X)
             other = model.fit(X.repeat(weight, 0), y.repeat(weight)).decision_function(X)

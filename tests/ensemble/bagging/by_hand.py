@@ -1,6 +1,6 @@
-"""The draws of a bag as a student would write them, and small tables to draw from.
+"""Naive versions of the draws of bagging, and small tables to draw from.
 
-Nothing of Ceiba is used here: whole numbers of Python and the counter-based generator alone.
+Nothing of Ceiba is used here: only integers of Python and the counter-based generator.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def words(seed, stream, number):
 
 
 def bits(seed, stream, number, *, odd=False):
-    """One half of a block as a number of 64 bits."""
+    """Return one half of a block as an integer of 64 bits."""
     high, low = words(seed, stream, number)[2 * odd : 2 * odd + 2]
     return high * WORD + low
 
@@ -29,13 +29,13 @@ def member_seed(seed, number):
     return bits(seed, MEMBER, number)
 
 
-def random_state(seed, place):
-    """The seed of the ``place``-th random_state inside a member."""
-    return bits(seed, STATE, place) % 2**31
+def random_state(seed, index):
+    """Return the value of the random_state of that index inside a member."""
+    return bits(seed, STATE, index) % 2**31
 
 
 def rows_with_replacement(seed, weights, draws):
-    """Each draw is a point of the total weight: the row in whose stretch it lies."""
+    """Draw points of the total weight; a point belongs to the row in whose interval it lies."""
     total, rows = sum(weights), []
     for draw in range(draws):
         point = bits(seed, ROWS, draw // 2, odd=draw % 2 == 1) * total // 2**64
@@ -48,9 +48,9 @@ def rows_with_replacement(seed, weights, draws):
 
 
 def rows_without_replacement(seed, n_rows, draws):
-    """The rows of the smallest numbers."""
-    lots = sorted((bits(seed, WITHOUT, row), row) for row in range(n_rows))
-    return sorted(row for _, row in lots[:draws])
+    """Return the rows of the smallest random keys."""
+    keys = sorted((bits(seed, WITHOUT, row), row) for row in range(n_rows))
+    return sorted(row for _, row in keys[:draws])
 
 
 def columns(seed, n_columns, wanted, *, replace=False):
@@ -66,13 +66,13 @@ def columns(seed, n_columns, wanted, *, replace=False):
 
 
 def elected(votes, seed, row):
-    """The class with most votes, as its place; of several the one that the seed draws."""
-    best = [place for place, count in enumerate(votes) if count == max(votes)]
+    """Return the index of the class of maximum votes; of several the one drawn by the seed."""
+    best = [index for index, count in enumerate(votes) if count == max(votes)]
     return best[bits(seed, TIE, row) * len(best) // 2**64]
 
 
 def groups(n_rows=90, n_classes=3, n_columns=4, seed=0):
-    """Classes that overlap, so that members differ."""
+    """Return overlapping classes, so that members differ."""
     rng = np.random.default_rng(seed)
     y = np.arange(n_rows) % n_classes
     X = rng.normal(size=(n_rows, n_columns)) + y[:, None] * np.linspace(0.2, 1.0, n_columns)
@@ -80,7 +80,7 @@ def groups(n_rows=90, n_classes=3, n_columns=4, seed=0):
 
 
 def slope(n_rows=90, n_columns=4, seed=0):
-    """Numbers that depend on two of the columns."""
+    """Return numbers that depend on two of the columns."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_columns)).round(2)
     return X, (3 * X[:, 0] + X[:, 1] ** 2 + rng.normal(size=n_rows)).round(3)

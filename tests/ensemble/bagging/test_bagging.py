@@ -1,4 +1,4 @@
-"""Bagging beside a calculation by hand: draws, members fitted again, means and votes; options."""
+"""Bagging compared with computations by hand: draws, members, means, votes; options."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def seeds(model, seed=SEED):
 
 
 @pytest.mark.parametrize("max_samples", [None, 37, 0.4])
-def test_rows_drawn_with_replacement(max_samples):
+def test_bootstrap_samples_match_naive_draws(max_samples):
     model = BaggingClassifier(n_estimators=4, max_samples=max_samples, random_state=SEED).fit(X, Y)
     draws = {None: 90, 37: 37, 0.4: 36}[max_samples]
     for found, seed in zip(model.estimators_samples_, seeds(model), strict=True):
@@ -41,7 +41,7 @@ def test_rows_drawn_with_replacement(max_samples):
 
 
 @pytest.mark.parametrize("max_samples", [37, 0.4])
-def test_rows_drawn_without_replacement(max_samples):
+def test_subsamples_match_naive_draws(max_samples):
     model = BaggingClassifier(
         n_estimators=4, bootstrap=False, max_samples=max_samples, random_state=SEED
     ).fit(X, Y)
@@ -50,14 +50,14 @@ def test_rows_drawn_without_replacement(max_samples):
         assert found.tolist() == hand.rows_without_replacement(seed, 90, draws)
 
 
-def test_without_a_draw_every_member_is_given_every_row():
+def test_members_get_all_rows_without_bootstrap_and_max_samples():
     model = BaggingClassifier(n_estimators=2, bootstrap=False).fit(X, Y)
     assert all(rows.tolist() == list(range(90)) for rows in model.estimators_samples_)
 
 
 @pytest.mark.parametrize("bootstrap_features", [False, True])
 @pytest.mark.parametrize("max_features", [2, 0.6, 1.0])
-def test_columns_drawn(max_features, bootstrap_features):
+def test_columns_match_naive_draws(max_features, bootstrap_features):
     X, Y = hand.groups(n_columns=9)
     model = BaggingClassifier(
         n_estimators=6,
@@ -70,7 +70,7 @@ def test_columns_drawn(max_features, bootstrap_features):
         assert found.tolist() == hand.columns(seed, 9, wanted, replace=bootstrap_features)
 
 
-def test_random_states_of_members_by_name():
+def test_random_states_are_set_by_parameter_name():
     pipe = Pipeline([("zebra", PCA(random_state=1)), ("ant", SGDClassifier())])
     model = BaggingClassifier(pipe, 3, random_state=SEED).fit(X, Y)
     for member, seed in zip(model.estimators_, seeds(model), strict=True):
@@ -82,14 +82,14 @@ def test_random_states_of_members_by_name():
         assert member.random_state == hand.random_state(seed, 1)
 
 
-# Members fitted again by hand
+# Members fitted by hand
 
 
 CLASSIFIERS = {
     "their tree, by weights": TheirClassifier(max_features=2),
     "logistic regression, by weights": LogisticRegression(C=0.1),
     "naive Bayes, by weights": GaussianNB(),
-    "neighbours, by repeated rows": KNeighborsClassifier(3),
+    "neighbors, by repeated rows": KNeighborsClassifier(3),
     "a pipeline, by repeated rows": make_pipeline(StandardScaler(), TheirClassifier()),
     "the order of the draws, by repeated rows": make_pipeline(
         StandardScaler(), Perceptron(shuffle=False, max_iter=3, tol=None)
@@ -100,14 +100,14 @@ TAKES_WEIGHTS = "by weights"
 
 
 def again(model, X, y, by_weight, seed=SEED):
-    """The members of a bag of other estimators, fitted by hand on its rows and columns."""
+    """Fit the members of a model by hand on their rows and columns."""
     members = []
     for number, rows in enumerate(model.estimators_samples_):
         own = hand.member_seed(seed, number)
         member = clone(model.estimator)
         names = sorted(name for name in member.get_params() if name.endswith("random_state"))
         member.set_params(
-            **{name: hand.random_state(own, place) for place, name in enumerate(names)}
+            **{name: hand.random_state(own, index) for index, name in enumerate(names)}
         )
         chosen = model.estimators_features_[number]
         if by_weight:
@@ -122,30 +122,30 @@ def again(model, X, y, by_weight, seed=SEED):
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
 @pytest.mark.parametrize("voting", ["probability", "majority"])
-def test_classifiers_by_hand(name, voting):
+def test_classifier_matches_members_fitted_by_hand(name, voting):
     model = BaggingClassifier(
         CLASSIFIERS[name], 6, max_features=3, voting=voting, random_state=SEED, max_samples=60
     ).fit(X, Y)
     members = again(model, X, Y, TAKES_WEIGHTS in name)
     classes = model.classes_.tolist()
-    ballots = np.zeros((len(NEW), 3), int)
-    shares = np.zeros((len(NEW), 3))
+    votes = np.zeros((len(NEW), 3), int)
+    probabilities = np.zeros((len(NEW), 3))
     for member, chosen in members:
         predicted = member.predict(NEW[:, chosen])
         for row, label in enumerate(predicted):
-            ballots[row, classes.index(label)] += 1
+            votes[row, classes.index(label)] += 1
         if hasattr(member, "predict_proba"):
-            shares += member.predict_proba(NEW[:, chosen])
+            probabilities += member.predict_proba(NEW[:, chosen])
         else:
-            shares[np.arange(len(NEW)), [classes.index(label) for label in predicted]] += 1
-    np.testing.assert_array_equal(model.votes(NEW).counts, ballots)
+            probabilities[np.arange(len(NEW)), [classes.index(label) for label in predicted]] += 1
+    np.testing.assert_array_equal(model.votes(NEW).counts, votes)
     if voting == "probability":
-        expected, places = shares / 6, (shares / 6).argmax(axis=1)
+        expected, indices = probabilities / 6, (probabilities / 6).argmax(axis=1)
     else:
-        expected = ballots / 6
-        places = [hand.elected(row, SEED, number) for number, row in enumerate(ballots.tolist())]
+        expected = votes / 6
+        indices = [hand.elected(row, SEED, number) for number, row in enumerate(votes.tolist())]
     np.testing.assert_array_equal(model.predict_proba(NEW), expected)
-    np.testing.assert_array_equal(model.predict(NEW), model.classes_[places])
+    np.testing.assert_array_equal(model.predict(NEW), model.classes_[indices])
     with np.errstate(divide="ignore"):
         np.testing.assert_array_equal(model.predict_log_proba(NEW), np.log(expected))
 
@@ -158,10 +158,10 @@ def test_classifiers_by_hand(name, voting):
         (KNeighborsRegressor(3), False),
         (DecisionTreeRegressor(max_depth=4), True),
     ],
-    ids=["their tree", "least squares", "neighbours", "our tree"],
+    ids=["their tree", "linear regression", "neighbors", "our tree"],
 )
 @pytest.mark.parametrize("bootstrap", [True, False])
-def test_regressors_by_hand(estimator, by_weight, bootstrap):
+def test_regressor_matches_members_fitted_by_hand(estimator, by_weight, bootstrap):
     model = BaggingRegressor(
         estimator, 5, max_features=3, bootstrap=bootstrap, max_samples=0.7, random_state=SEED
     ).fit(XR, YR)
@@ -172,8 +172,7 @@ def test_regressors_by_hand(estimator, by_weight, bootstrap):
 
 
 @pytest.mark.parametrize("columns", [False, True])
-def test_their_bag_of_our_members(columns):
-    """scikit-learn's bag, handed our members, decides as ours does."""
+def test_sklearn_bagging_with_the_same_members_predicts_the_same(columns):
     from sklearn.ensemble import BaggingClassifier as Theirs
 
     ours = BaggingClassifier(
@@ -193,7 +192,7 @@ def test_their_bag_of_our_members(columns):
     np.testing.assert_array_equal(theirs.predict(NEW), ours.predict(NEW))
 
 
-def test_classes_that_a_member_has_not_seen_have_no_probability():
+def test_classes_unknown_to_a_member_have_probability_zero():
     y = np.array(["another"] + ["bee", "cow"] * 20)
     rows = np.arange(41.0).reshape(-1, 1)
     model = BaggingClassifier(GaussianNB(), 8, random_state=SEED).fit(rows, y)
@@ -201,15 +200,15 @@ def test_classes_that_a_member_has_not_seen_have_no_probability():
     assert 0 < len(without) < 8
     total = np.zeros((41, 3))
     for member in model.estimators_:
-        for place, label in enumerate(member.classes_):
-            total[:, ["another", "bee", "cow"].index(label)] += member.predict_proba(rows)[:, place]
+        for index, label in enumerate(member.classes_):
+            total[:, ["another", "bee", "cow"].index(label)] += member.predict_proba(rows)[:, index]
     np.testing.assert_array_equal(model.predict_proba(rows), total / 8)
 
 
 # Weights
 
 
-def test_rows_are_drawn_by_whole_weights():
+def test_rows_are_drawn_by_integer_weights():
     weight = np.arange(90) % 4
     model = BaggingClassifier(n_estimators=3, random_state=SEED).fit(X, Y, weight)
     for found, seed in zip(model.estimators_samples_, seeds(model), strict=True):
@@ -218,7 +217,7 @@ def test_rows_are_drawn_by_whole_weights():
         )
 
 
-def test_whole_weights_are_rows_repeated_one_after_the_other():
+def test_integer_weights_equal_repeated_rows():
     weight = np.random.default_rng(1).integers(0, 4, 90)
     rows = np.repeat(np.arange(90), weight)
     one = BaggingClassifier(n_estimators=8).fit(X, Y, weight)
@@ -227,35 +226,34 @@ def test_whole_weights_are_rows_repeated_one_after_the_other():
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.37])
-def test_weights_are_chances(scale):
-    """In place of weight-equals-repetition: shares of draws are shares of weight."""
+def test_draw_frequencies_are_proportional_to_weights(scale):
+    """Replaces the check that a weight equals a repetition, which random draws cannot pass."""
     weight = scale * (1 + np.arange(90) % 3)
     model = BaggingClassifier(n_estimators=60, max_samples=90).fit(X, Y, weight)
     drawn = np.bincount(np.concatenate(model.estimators_samples_), minlength=90)
-    thirds = np.array([drawn[place::3].sum() for place in range(3)])
+    thirds = np.array([drawn[first::3].sum() for first in range(3)])
     expected = 5400 * np.array([1, 2, 3]) / 6
     deviation = np.sqrt(expected * (1 - expected / 5400))
     assert (np.abs(thirds - expected) < 4 * deviation).all()
 
 
-def test_weights_and_repeated_rows_give_like_members():
-    """Shuffled repetition draws other members from the same distribution."""
+def test_weights_and_shuffled_repetitions_have_the_same_distribution():
     weight = np.where(Y == "ant", 3, 1)
     rows = np.random.default_rng(3).permutation(np.repeat(np.arange(90), weight))
     tree = DecisionTreeClassifier(max_depth=2)
 
-    def shares(X, Y, weight):
+    def moments(X, Y, weight):
         model = BaggingClassifier(tree, 200).fit(X, Y, weight)
-        told = np.array([member.predict_proba(NEW[:8])[:, 0] for member in model.estimators_])
-        return told.mean(axis=0), told.var(axis=0) / len(told)
+        predicted = np.array([member.predict_proba(NEW[:8])[:, 0] for member in model.estimators_])
+        return predicted.mean(axis=0), predicted.var(axis=0) / len(predicted)
 
-    (one, e1), (two, e2) = shares(X, Y, weight), shares(X[rows], Y[rows], None)
-    (plain, e3) = shares(X, Y, None)
+    (one, e1), (two, e2) = moments(X, Y, weight), moments(X[rows], Y[rows], None)
+    (plain, e3) = moments(X, Y, None)
     assert (np.abs(one - two) < 4.5 * np.sqrt(e1 + e2)).all()
-    assert (np.abs(one - plain) > 4.5 * np.sqrt(e1 + e3)).any()  # else nothing was tested
+    assert (np.abs(one - plain) > 4.5 * np.sqrt(e1 + e3)).any()  # the weights matter
 
 
-def test_weights_are_carried_along_without_replacement():
+def test_rows_keep_their_weights_without_replacement():
     weight = np.random.default_rng(4).exponential(size=90)
     model = BaggingClassifier(
         TheirClassifier(max_depth=3), 4, bootstrap=False, max_samples=50, random_state=SEED
@@ -267,7 +265,7 @@ def test_weights_are_carried_along_without_replacement():
     np.testing.assert_array_equal(model.predict_proba(NEW), total / 4)
 
 
-def test_whole_weights_repeat_rows_for_members_without_weights():
+def test_integer_weights_repeat_rows_if_sample_weight_is_not_accepted():
     weight = np.random.default_rng(4).integers(1, 4, 90)
     model = BaggingRegressor(
         KNeighborsRegressor(3), 3, bootstrap=False, max_samples=40, random_state=SEED
@@ -279,14 +277,14 @@ def test_whole_weights_repeat_rows_for_members_without_weights():
     np.testing.assert_array_equal(model.predict(NEW_R), total / 3)
 
 
-def test_weights_that_nobody_could_use_are_refused():
+def test_fractional_weights_that_no_member_accepts_are_an_error():
     model = BaggingClassifier(KNeighborsClassifier(), bootstrap=False)
-    with pytest.raises(ValueError, match=r"takes no sample_weight.*bootstrap=True"):
+    with pytest.raises(ValueError, match=r"does not accept sample_weight.*bootstrap=True"):
         model.fit(X, Y, np.full(90, 0.5))
 
 
 @pytest.mark.parametrize("bootstrap", [True, False])
-def test_rows_of_weight_zero_are_absent(bootstrap):
+def test_rows_of_weight_zero_are_ignored(bootstrap):
     weight = np.random.default_rng(5).exponential(size=90)
     weight[::3] = 0  # every ant
     there = np.flatnonzero(weight)
@@ -299,8 +297,8 @@ def test_rows_of_weight_zero_are_absent(bootstrap):
         np.testing.assert_array_equal(mine, there[other])
 
 
-def test_no_weight_at_all_is_refused():
-    with pytest.raises(ValueError, match="every row has weight zero"):
+def test_all_weights_zero_is_an_error():
+    with pytest.raises(ValueError, match="sample_weight must have at least one positive entry"):
         BaggingClassifier().fit(X, Y, np.zeros(90))
 
 
@@ -323,7 +321,7 @@ def test_no_weight_at_all_is_refused():
     ],
     ids=str,
 )
-def test_every_option_of_the_classifier_counts(options):
+def test_every_option_changes_the_classifier(options):
     tree = DecisionTreeClassifier(max_depth=3)  # whose leaves are not pure
     plain = BaggingClassifier(tree).fit(X, Y)
     other = BaggingClassifier(**{"estimator": tree, **options}).fit(X, Y)
@@ -345,13 +343,13 @@ def test_every_option_of_the_classifier_counts(options):
     ],
     ids=str,
 )
-def test_every_option_of_the_regressor_counts(options):
+def test_every_option_changes_the_regressor(options):
     plain, other = BaggingRegressor().fit(XR, YR), BaggingRegressor(**options).fit(XR, YR)
     assert (plain.predict(NEW_R) != other.predict(NEW_R)).any()
 
 
 @pytest.mark.parametrize("member", [None, KNeighborsClassifier(3)], ids=["ours", "theirs"])
-def test_the_same_bag_for_any_number_of_threads(member):
+def test_model_does_not_depend_on_number_of_threads(member):
     one, two, three = (
         BaggingClassifier(member, 13, max_features=3, n_jobs=n, oob_score=True).fit(X, Y)
         for n in (1, 2, 3)
@@ -361,7 +359,7 @@ def test_the_same_bag_for_any_number_of_threads(member):
         np.testing.assert_array_equal(one.oob_decision_function_, other.oob_decision_function_)
 
 
-def test_fresh_entropy_gives_fresh_bags():
+def test_random_state_none_draws_a_new_seed():
     one, two = (BaggingRegressor(random_state=None).fit(XR, YR) for _ in range(2))
     assert one.seed_ != two.seed_
     assert (one.predict(NEW_R) != two.predict(NEW_R)).any()
@@ -369,12 +367,12 @@ def test_fresh_entropy_gives_fresh_bags():
     assert generator.seed_ == np.random.default_rng(0).integers(2**63)
 
 
-def test_importances_are_means_over_the_members():
+def test_importances_are_means_over_members():
     model = BaggingRegressor(n_estimators=6, max_features=3, bootstrap_features=True).fit(XR, YR)
     total = np.zeros(4)
     for member, chosen in zip(model.estimators_, model.estimators_features_, strict=True):
-        for place, column in enumerate(chosen):
-            total[column] += member.feature_importances_[place]
+        for index, column in enumerate(chosen):
+            total[column] += member.feature_importances_[index]
     np.testing.assert_allclose(model.feature_importances_, total / 6, rtol=1e-12)
     without = BaggingRegressor(KNeighborsRegressor(), 2).fit(XR, YR)
     assert not hasattr(without, "feature_importances_")

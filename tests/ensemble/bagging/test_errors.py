@@ -1,4 +1,4 @@
-"""Errors of bagging: members that fail are named, and what cannot be done is told."""
+"""Errors of bagging: failing members are named, invalid inputs are rejected."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ X, Y = hand.groups()
 XR, YR = hand.slope()
 
 
-class Moody(ClassifierMixin, BaseEstimator):
-    """Fails, one way or another, in its fit or when it is asked."""
+class Failing(ClassifierMixin, BaseEstimator):
+    """Fails in fit, or predicts a given array."""
 
-    def __init__(self, error=None, told=None, random_state=None):
+    def __init__(self, error=None, predictions=None, random_state=None):
         self.error = error
-        self.told = told
+        self.predictions = predictions
         self.random_state = random_state
 
     def fit(self, X, y):
@@ -37,10 +37,12 @@ class Moody(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        return np.full(len(X), self.classes_[0]) if self.told is None else self.told
+        if self.predictions is not None:
+            return self.predictions
+        return np.full(len(X), self.classes_[0])
 
     def predict_proba(self, X):
-        return self.told
+        return self.predictions
 
 
 SECOND = hand.member_seed(0, 2)
@@ -50,18 +52,18 @@ SECOND = hand.member_seed(0, 2)
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (ValueError("bad mood"), ValueError),
-        (TypeError("bad mood"), TypeError),
-        (KeyError("bad mood"), MemberError),
-        (MemoryError("bad mood"), MemoryError),
+        (ValueError("bad luck"), ValueError),
+        (TypeError("bad luck"), TypeError),
+        (KeyError("bad luck"), MemberError),
+        (MemoryError("bad luck"), MemoryError),
     ],
     ids=["value", "type", "other", "memory"],
 )
-def test_a_failing_member_is_named(error, kind, threads):
+def test_error_in_fit_names_the_member(error, kind, threads):
     model = BaggingClassifier(n_estimators=2).fit(X, Y)
     before = dict(vars(model))
-    model.set_params(estimator=Moody(error), n_estimators=6, n_jobs=threads)
-    with pytest.raises(kind, match=r"member 2 of the bag could not be fitted: .*bad mood"):
+    model.set_params(estimator=Failing(error), n_estimators=6, n_jobs=threads)
+    with pytest.raises(kind, match=r"member 2 of the ensemble could not be fitted: .*bad luck"):
         model.fit(X, Y)
     assert {name for name in vars(model) if name.endswith("_")} == {
         name for name in before if name.endswith("_")
@@ -70,30 +72,34 @@ def test_a_failing_member_is_named(error, kind, threads):
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("predictions", "message"),
     [
         (np.full((90, 3), np.nan), "NaN or infinity"),
-        (np.full((90, 2), 0.5), r"shape \(90, 2\) for 90 rows and 3 classes"),
+        (np.full((90, 2), 0.5), r"shape \(90, 3\), got \(90, 2\)"),
     ],
 )
-def test_nonsense_of_a_member_is_refused(told, words):
-    model = BaggingClassifier(Moody(told=told), 2).fit(X, Y)
-    with pytest.raises(ValueError, match=f"member [01] of the bag could not predict: .*{words}"):
+def test_invalid_probabilities_are_an_error(predictions, message):
+    model = BaggingClassifier(Failing(predictions=predictions), 2).fit(X, Y)
+    with pytest.raises(
+        ValueError, match=f"member [01] of the ensemble could not predict: .*{message}"
+    ):
         model.predict(X)
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
-    [(np.full(90, "eel"), "'eel'"), (np.zeros((90, 2)), r"shape \(90, 2\) for 90 rows")],
+    ("predictions", "message"),
+    [(np.full(90, "eel"), "'eel'"), (np.zeros((90, 2)), r"shape \(90,\), got \(90, 2\)")],
 )
-def test_nonsense_votes_are_refused(told, words):
-    model = BaggingClassifier(Moody(told=told), 2, voting="majority").fit(X, Y)
-    with pytest.raises(ValueError, match=f"member [01] of the bag could not predict: .*{words}"):
+def test_invalid_predictions_are_an_error(predictions, message):
+    model = BaggingClassifier(Failing(predictions=predictions), 2, voting="majority").fit(X, Y)
+    with pytest.raises(
+        ValueError, match=f"member [01] of the ensemble could not predict: .*{message}"
+    ):
         model.predict(X)
 
 
 class Column(RegressorMixin, BaseEstimator):
-    """Predicts a column vector, of infinities on demand."""
+    """Predicts a column vector of a value."""
 
     def __init__(self, value=1.0):
         self.value = value
@@ -106,46 +112,48 @@ class Column(RegressorMixin, BaseEstimator):
         return np.full((len(X), 1), self.value)
 
 
-def test_numbers_of_members():
+def test_column_vectors_are_accepted_and_infinity_is_an_error():
     assert BaggingRegressor(Column(), 2).fit(XR, YR).predict(XR).tolist() == [1.0] * 90
-    with pytest.raises(ValueError, match=r"member [01] of the bag could not predict: .*infinity"):
+    with pytest.raises(
+        ValueError, match=r"member [01] of the ensemble could not predict: .*infinity"
+    ):
         BaggingRegressor(Column(np.inf), 2).fit(XR, YR).predict(XR)
 
 
-def test_wrong_kinds_of_members_are_refused():
-    with pytest.raises(ValueError, match=r"for classification, .* LinearRegression is a regressor"):
+def test_estimator_of_wrong_type_is_rejected():
+    with pytest.raises(ValueError, match="must be a classifier, got LinearRegression, a regressor"):
         BaggingClassifier(LinearRegression()).fit(X, Y)
-    with pytest.raises(ValueError, match=r"for regression, .* Pipeline is a classifier"):
+    with pytest.raises(ValueError, match="must be a regressor, got Pipeline, a classifier"):
         BaggingRegressor(make_pipeline(GaussianNB())).fit(XR, YR)
-    with pytest.raises(ValueError, match="KMeans is a clusterer"):
+    with pytest.raises(ValueError, match="got KMeans, a clusterer"):
         BaggingClassifier(KMeans()).fit(X, Y)
-    with pytest.raises(ParameterError, match="estimator must be a Learner or None"):
+    with pytest.raises(ParameterError, match=r"'estimator' parameter .* must be a Learner"):
         BaggingClassifier(SelectKBest()).fit(X, Y)
     with pytest.raises(TypeError, match="instance"):
         BaggingClassifier(GaussianNB).fit(X, Y)
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
-        ({"n_estimators": 0}, "n_estimators must be an integer of at least 1"),
-        ({"max_samples": 0}, "max_samples must be"),
-        ({"max_samples": 1.5}, "max_samples must be"),
+        ({"n_estimators": 0}, "'n_estimators' parameter .* must be an int >= 1"),
+        ({"max_samples": 0}, "'max_samples' parameter .* must be"),
+        ({"max_samples": 1.5}, "'max_samples' parameter .* must be"),
         ({"max_samples": 91, "bootstrap": False}, "bootstrap=True"),
-        ({"max_features": 5}, "max_features=5 columns cannot be drawn from 4"),
-        ({"max_features": 0.0}, "max_features must be"),
-        ({"voting": "hard"}, "voting must be 'probability' or 'majority'"),
-        ({"bootstrap": 1}, "bootstrap must be True or False"),
-        ({"random_state": "x"}, "random_state must be"),
+        ({"max_features": 5}, "max_features must be at most the number of columns, 4"),
+        ({"max_features": 0.0}, "'max_features' parameter .* must be"),
+        ({"voting": "hard"}, "'voting' parameter .* must be"),
+        ({"bootstrap": 1}, "'bootstrap' parameter .* must be"),
+        ({"random_state": "x"}, "'random_state' parameter .* must be"),
     ],
     ids=str,
 )
-def test_bad_parameters_are_refused(options, words):
-    with pytest.raises(ValueError, match=words):
+def test_invalid_parameters_are_rejected(options, message):
+    with pytest.raises(ValueError, match=message):
         BaggingClassifier(**options).fit(X, Y)
 
 
-def test_rows_that_are_not_in_memory_are_refused(tmp_path):
+def test_rows_must_be_in_memory(tmp_path):
     path = tmp_path / "rows.csv"
     pd.DataFrame(X, columns=[*"abcd"]).assign(y=Y).to_csv(path, index=False)
     scanned = scan(path, target="y")
@@ -153,19 +161,19 @@ def test_rows_that_are_not_in_memory_are_refused(tmp_path):
     remote, labels = da.from_array(X, chunks=30), da.from_array(np.arange(90) % 3, chunks=30)
     for member in (None, KNeighborsClassifier()):
         model = BaggingClassifier(member, 2)
-        with pytest.raises(ValueError, match="needs its rows in memory and was given a scan"):
+        with pytest.raises(ValueError, match="requires rows in memory, got a scan"):
             model.fit(scanned)
         for rows, y in ((remote, labels), (remote, Y), (X, labels)):
-            with pytest.raises(ValueError, match="was given a Dask collection: compute it"):
+            with pytest.raises(ValueError, match="got a Dask collection: compute it"):
                 model.fit(rows, y)
         model.fit(X, Y)
         for rows in (scanned, remote):
-            with pytest.raises(ValueError, match="needs its rows in memory"):
+            with pytest.raises(ValueError, match="requires rows in memory"):
                 model.predict(rows)
 
 
 @pytest.mark.parametrize("member", [None, KNeighborsClassifier()], ids=["ours", "theirs"])
-def test_bad_rows_are_refused(member):
+def test_invalid_rows_are_rejected(member):
     model = BaggingClassifier(member, 2)
     with pytest.raises(ValueError, match="requires y"):
         model.fit(X)

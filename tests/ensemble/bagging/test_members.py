@@ -1,4 +1,4 @@
-"""What members are given and what they may be."""
+"""Members of bagging: the rows they get, and which estimators are supported."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from ceiba import BaggingClassifier, BaggingRegressor, GaussianMixtureClassifier, datasets
 from ceiba.data import Table
-from ceiba.engine.threads import effective_threads
-from ceiba.ensemble.common.rows import table_columns, told_apart
+from ceiba.engine.local import effective_threads
+from ceiba.ensemble.common.rows import table_columns, unique_names
 from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.ensemble.bagging import by_hand as hand
 
@@ -33,20 +33,20 @@ X, Y = hand.groups()
 XR, YR = hand.slope()
 
 
-class Witness(ClassifierMixin, BaseEstimator):
-    """Keeps what it was given, and predicts its first class."""
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Records its input and predicts its first class."""
 
     def fit(self, X, y):
         self.classes_, self.X_, self.y_ = np.unique(y), X, y
         return self
 
     def predict(self, X):
-        self.asked_ = X
+        self.predicted_X_ = X
         return np.full(X.shape[0], self.classes_[0])
 
 
-class Weighed(Witness):
-    """The same with weights and a note on each row."""
+class WeightRecorder(Recorder):
+    """Also records weights and other metadata."""
 
     def fit(self, X, y, sample_weight=None, note=None):
         self.weight_, self.note_ = sample_weight, note
@@ -58,7 +58,7 @@ class Weighed(Witness):
 
 
 def mixed():
-    """A frame with numbers, text, categories, dates and gaps."""
+    """Return a frame with numbers, text, categories, dates and missing values."""
     frame = pd.DataFrame(X, columns=[*"abcd"])
     frame.loc[::7, "a"] = np.nan
     frame["count"] = pd.array([None if row % 11 == 5 else row for row in range(90)], "Int64")
@@ -68,10 +68,10 @@ def mixed():
     return frame
 
 
-# Tables for Ceiba's own
+# Tables for Ceiba's estimators
 
 
-def test_our_members_learn_from_tables_with_gaps_and_levels():
+def test_ceiba_members_are_fitted_to_tables():
     frame = mixed()
     model = BaggingClassifier(n_estimators=5, max_features=5, random_state=3).fit(frame, Y)
     assert model.feature_names_in_.tolist() == list(frame.columns)
@@ -90,7 +90,7 @@ def test_our_members_learn_from_tables_with_gaps_and_levels():
 @pytest.mark.parametrize(
     "container", [pl.from_pandas, pa.Table.from_pandas, Table.of], ids=["polars", "arrow", "table"]
 )
-def test_every_container_gives_our_members_the_same(container):
+def test_every_container_gives_the_same_model(container):
     frame = mixed()
     model = BaggingClassifier(n_estimators=4, max_features=0.7).fit(frame, Y)
     other = BaggingClassifier(n_estimators=4, max_features=0.7).fit(container(frame), Y)
@@ -98,7 +98,7 @@ def test_every_container_gives_our_members_the_same(container):
     np.testing.assert_array_equal(model.predict_proba(frame), model.predict_proba(container(frame)))
 
 
-def test_lists_of_rows():
+def test_lists_of_rows_are_accepted():
     model = BaggingClassifier(n_estimators=3).fit(X.tolist(), Y.tolist())
     same = BaggingClassifier(n_estimators=3).fit(X, Y)
     np.testing.assert_array_equal(model.predict_proba(X.tolist()), same.predict_proba(X))
@@ -106,27 +106,27 @@ def test_lists_of_rows():
     np.testing.assert_array_equal(theirs.predict(X.tolist()), theirs.predict(X))
 
 
-def test_columns_drawn_twice_of_a_table():
+def test_repeated_columns_of_a_table_get_new_names():
     table = Table.of(mixed())
     chosen = np.array([4, 6, 4, 5, 4, 7])
     part = table_columns(table, chosen)
     assert part.schema.names == ["count", "word", "count (2)", "when", "count (3)", "size"]
-    for place, column in enumerate(chosen):
-        np.testing.assert_array_equal(part.column(place), table.column(column))
-        np.testing.assert_array_equal(part.gaps(place), table.gaps(column))
-        assert part.schema[place].kind is table.schema[column].kind
-        assert part.schema[place].levels == table.schema[column].levels
+    for index, column in enumerate(chosen):
+        np.testing.assert_array_equal(part.column(index), table.column(column))
+        np.testing.assert_array_equal(part.missing_mask(index), table.missing_mask(column))
+        assert part.schema[index].kind is table.schema[column].kind
+        assert part.schema[index].categories == table.schema[column].categories
     block = table_columns(Table.of(X), np.array([2, 2]))
     assert not block.schema.named
     np.testing.assert_array_equal(block.block, X[:, [2, 2]])
 
 
-def test_a_second_name_is_nobody_elses():
-    assert told_apart(["a", "a (2)", "a", "a"]) == ["a", "a (2)", "a (3)", "a (4)"]
-    assert told_apart(["a", "a", "a (2)"]) == ["a", "a (3)", "a (2)"]
+def test_new_names_are_unique():
+    assert unique_names(["a", "a (2)", "a", "a"]) == ["a", "a (2)", "a (3)", "a (4)"]
+    assert unique_names(["a", "a", "a (2)"]) == ["a", "a (3)", "a (2)"]
 
 
-def test_our_members_may_hold_our_members():
+def test_nested_ceiba_members():
     frame = mixed()
     inner = BaggingClassifier(DecisionTreeClassifier(max_depth=2), 3)
     model = BaggingClassifier(inner, 4).fit(frame, Y)
@@ -135,13 +135,13 @@ def test_our_members_may_hold_our_members():
     assert gaussian.score(X, Y) > 0.5
 
 
-def test_others_inside_ours_are_given_what_came():
-    inner = BaggingClassifier(Witness(), 2)
+def test_nested_other_estimators_get_the_rows_as_passed():
+    inner = BaggingClassifier(Recorder(), 2)
     model = BaggingClassifier(inner, 2).fit(mixed(), Y)
     assert isinstance(model.estimators_[0].estimators_[0].X_, pd.DataFrame)
 
 
-# Frames and arrays for others
+# Frames and arrays for other estimators
 
 
 @pytest.mark.parametrize(
@@ -155,20 +155,20 @@ def test_others_inside_ours_are_given_what_came():
     ids=["pandas", "polars", "arrow", "array"],
 )
 @pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
-def test_others_are_given_the_rows_as_they_came(container, kind, twice):
+def test_other_estimators_get_the_rows_as_passed(container, kind, twice):
     frame = mixed()
     given = container(frame)
     model = BaggingClassifier(
-        Witness(), 3, max_features=0.7, bootstrap_features=twice, random_state=4
+        Recorder(), 3, max_features=0.7, bootstrap_features=twice, random_state=4
     ).fit(given, Y)
     model.predict(given)
     for member, rows, chosen in zip(
         model.estimators_, model.estimators_samples_, model.estimators_features_, strict=True
     ):
         assert isinstance(member.X_, kind)
-        assert isinstance(member.asked_, kind)
+        assert isinstance(member.predicted_X_, kind)
         assert member.X_.shape == (90, 5)
-        assert member.asked_.shape == (90, 5)
+        assert member.predicted_X_.shape == (90, 5)
         np.testing.assert_array_equal(member.y_, Y[rows])
         if kind is pd.DataFrame:
             expected = frame.iloc[rows, chosen].reset_index(drop=True)
@@ -177,13 +177,13 @@ def test_others_are_given_the_rows_as_they_came(container, kind, twice):
             assert len(set(found.columns)) == 5
         elif kind is pl.DataFrame:
             names = np.array(given.columns)[chosen].tolist()
-            assert member.X_.columns == told_apart(names)
+            assert member.X_.columns == unique_names(names)
             assert member.X_.row(7) == given.select(names[:1]).row(int(rows[7])) + tuple(
                 given[name][int(rows[7])] for name in names[1:]
             )
 
 
-def test_columns_without_text_names_drawn_twice():
+def test_repeated_columns_without_text_names():
     frame = pd.DataFrame(X)
     options = {"bootstrap_features": True, "random_state": 4}
     model = BaggingClassifier(GaussianNB(), 4, **options).fit(frame, Y)
@@ -192,7 +192,7 @@ def test_columns_without_text_names_drawn_twice():
     np.testing.assert_array_equal(model.predict_proba(frame), array.predict_proba(X))
 
 
-def test_names_of_frames_reach_others():
+def test_other_estimators_get_feature_names():
     frame = mixed()[[*"bcd"]]
     model = BaggingClassifier(LogisticRegression(), 3, max_features=2).fit(frame, Y)
     for member, chosen in zip(model.estimators_, model.estimators_features_, strict=True):
@@ -208,7 +208,7 @@ def test_names_of_frames_reach_others():
         plain.predict(X[:, :2])
 
 
-def test_a_pipeline_that_needs_the_frame():
+def test_pipeline_with_column_transformer():
     frame = mixed()
     coded = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), ["word", "size"]),
@@ -218,18 +218,18 @@ def test_a_pipeline_that_needs_the_frame():
     assert model.score(frame, Y) > 0.9
 
 
-def test_gaps_in_arrays_for_others_that_take_them():
+def test_missing_values_in_arrays_require_estimators_that_accept_them():
     holed = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
     model = BaggingClassifier(HistGradientBoostingClassifier(max_iter=5), 2).fit(holed, Y)
     assert model.score(holed, Y) > 0.6
     assert model.__sklearn_tags__().input_tags.allow_nan
-    refusing = BaggingClassifier(GaussianNB(), 2)
-    assert not refusing.__sklearn_tags__().input_tags.allow_nan
-    with pytest.raises(ValueError, match=r"member [01] of the bag could not be fitted.*NaN"):
-        refusing.fit(holed, Y)
+    strict = BaggingClassifier(GaussianNB(), 2)
+    assert not strict.__sklearn_tags__().input_tags.allow_nan
+    with pytest.raises(ValueError, match=r"member [01] of the ensemble could not be fitted.*NaN"):
+        strict.fit(holed, Y)
 
 
-def test_a_search_as_member():
+def test_grid_search_as_member():
     search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, cv=2)
     model = BaggingClassifier(search, 3).fit(X, Y)
     assert {member.best_params_["var_smoothing"] for member in model.estimators_} <= {1e-9, 1.0}
@@ -241,7 +241,7 @@ def test_members_without_probabilities_vote():
     np.testing.assert_array_equal(model.predict_proba(X), model.votes(X).counts / 5)
 
 
-def test_members_are_given_labels_as_they_are():
+def test_members_get_the_original_labels():
     model = BaggingClassifier(LogisticRegression(class_weight={"ant": 5.0}), 2).fit(X, Y)
     assert [member.classes_.tolist() for member in model.estimators_] == [["ant", "bee", "cow"]] * 2
 
@@ -252,7 +252,7 @@ def test_members_are_given_labels_as_they_are():
     ids=["bool", "float", "int", "object"],
 )
 @pytest.mark.parametrize("member", [None, GaussianNB()], ids=["ours", "theirs"])
-def test_labels_of_every_type(labels, member):
+def test_label_types_are_kept(labels, member):
     model = BaggingClassifier(member, 3).fit(X, labels)
     assert model.classes_.dtype == labels.dtype
     assert model.predict(X).dtype == labels.dtype
@@ -262,10 +262,10 @@ def test_labels_of_every_type(labels, member):
 # Metadata
 
 
-def test_metadata_reaches_members_row_by_row():
+def test_metadata_is_indexed_by_row():
     note, weight = np.arange(90) * 10, np.arange(90) % 3
     with config_context(enable_metadata_routing=True):
-        member = Weighed().set_fit_request(sample_weight=True, note=True)
+        member = WeightRecorder().set_fit_request(sample_weight=True, note=True)
         member.set_predict_request(tone=True)
         model = BaggingClassifier(member, 5, n_jobs=2).fit(X, Y, sample_weight=weight, note=note)
         model.predict(X, tone="kind")
@@ -277,10 +277,10 @@ def test_metadata_reaches_members_row_by_row():
             assert fitted.tone_ == "kind"
 
 
-def test_under_routing_weights_that_nobody_asks_for_are_repeated_rows():
+def test_with_routing_weights_that_are_not_requested_become_repeated_rows():
     weight = np.arange(90) % 3
     with config_context(enable_metadata_routing=True):
-        model = BaggingClassifier(Weighed(), 3).fit(X, Y, sample_weight=weight)
+        model = BaggingClassifier(WeightRecorder(), 3).fit(X, Y, sample_weight=weight)
         for fitted, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
             assert fitted.weight_ is None
             np.testing.assert_array_equal(fitted.X_, X[rows])
@@ -291,7 +291,7 @@ def test_under_routing_weights_that_nobody_asks_for_are_repeated_rows():
 
 
 @pytest.mark.parametrize("kind", [BaggingClassifier, BaggingRegressor])
-def test_routing_through_a_search(kind):
+def test_metadata_routing_through_grid_search(kind):
     rows, y = (X, Y) if kind is BaggingClassifier else (XR, YR)
     tree = DecisionTreeClassifier() if kind is BaggingClassifier else DecisionTreeRegressor()
     weight = np.arange(90) % 4
@@ -306,7 +306,7 @@ def test_routing_through_a_search(kind):
     assert all((weight[rows] > 0).all() for rows in best.estimators_samples_)
 
 
-def test_a_pipeline_under_routing_is_given_weights():
+def test_pipeline_with_routing_gets_weights():
     with config_context(enable_metadata_routing=True):
         last = LogisticRegression().set_fit_request(sample_weight=True)
         scale = StandardScaler().set_fit_request(sample_weight=False)
@@ -314,12 +314,12 @@ def test_a_pipeline_under_routing_is_given_weights():
     for member, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
         counts = np.bincount(rows, minlength=90)
         there = np.flatnonzero(counts)
-        scaled = StandardScaler().fit_transform(X[there])  # not told the weights
+        scaled = StandardScaler().fit_transform(X[there])  # without weights
         by_hand = clone(member[-1]).fit(scaled, Y[there], sample_weight=counts[there])
         np.testing.assert_allclose(member[-1].coef_, by_hand.coef_, rtol=1e-9)
 
 
-def test_metadata_without_routing_is_refused():
+def test_metadata_without_routing_is_an_error():
     with pytest.raises(ValueError, match="enable_metadata_routing"):
         BaggingClassifier().fit(X, Y, note=np.arange(90))
     model = BaggingClassifier(n_estimators=2).fit(X, Y)
@@ -328,18 +328,18 @@ def test_metadata_without_routing_is_refused():
             method(X, tone="kind")
 
 
-def test_settings_of_scikit_learn_hold_in_members():
+def test_sklearn_config_applies_to_members():
     with config_context(transform_output="pandas"):
-        pipe = make_pipeline(StandardScaler(), Witness())
+        pipe = make_pipeline(StandardScaler(), Recorder())
         model = BaggingClassifier(pipe, 6, n_jobs=2).fit(mixed()[[*"bcd"]], Y)
     assert all(isinstance(member[-1].X_, pd.DataFrame) for member in model.estimators_)
 
 
-class Counter(Witness):
-    """Keeps how many threads linear algebra has while it learns."""
+class ThreadRecorder(Recorder):
+    """Records the number of BLAS threads in fit."""
 
     def fit(self, X, y):
-        # A library on OpenMP, as peers of the benchmarks bring, has a limit a thread of its own.
+        # Libraries on OpenMP, as peers of the benchmarks have, have a limit per thread.
         self.threads_ = {
             pool["num_threads"]
             for pool in threadpool_info()
@@ -349,18 +349,18 @@ class Counter(Witness):
 
 
 @pytest.mark.skipif(effective_threads(2) < 2, reason="one core")
-def test_members_side_by_side_have_one_thread_each():
+def test_parallel_members_have_one_blas_thread_each():
     with threadpool_limits(2, user_api="blas"):
-        alone = BaggingClassifier(Counter(), 2, n_jobs=1).fit(X, Y)
-        beside = BaggingClassifier(Counter(), 2, n_jobs=2).fit(X, Y)
-        after = Counter().fit(X, Y)
+        alone = BaggingClassifier(ThreadRecorder(), 2, n_jobs=1).fit(X, Y)
+        beside = BaggingClassifier(ThreadRecorder(), 2, n_jobs=2).fit(X, Y)
+        after = ThreadRecorder().fit(X, Y)
     assert [member.threads_ for member in alone.estimators_] == [{2}] * 2
     assert [member.threads_ for member in beside.estimators_] == [{1}] * 2
     assert after.threads_ == {2}
 
 
-def test_bundled_tables():
-    for name, least in (("vote", 0.93), ("iris", 0.9)):
+def test_oob_scores_of_bundled_tables():
+    for name, min_score in (("vote", 0.93), ("iris", 0.9)):
         data = datasets.load(name)
         model = BaggingClassifier(n_estimators=25, oob_score=True).fit(data.table, data.y)
-        assert model.oob_score_ > least
+        assert model.oob_score_ > min_score

@@ -1,8 +1,9 @@
-"""Bags that go on (warm start), are copied, searched over, pickled and saved."""
+"""Bagging: warm start, clone, grid search, pickle and model files."""
 
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from ceiba import BaggingClassifier, BaggingRegressor
-from ceiba.ensemble.bagging.fitted import Lot
-from ceiba.ensemble.common.sampling import Sampling
-from ceiba.export import ModelFileError, load, registry, save
+from ceiba.ensemble.bagging.fitted import DrawnBatch
+from ceiba.export import ModelFileError, load, save
 from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.ensemble.bagging import by_hand as hand
 
@@ -23,17 +23,8 @@ NEW, _ = hand.groups(40, seed=1)
 XR, YR = hand.slope()
 
 
-@pytest.fixture
-def files(monkeypatch):
-    """Let model files name the bags and their lots."""
-    room = "ceiba.ensemble."
-    monkeypatch.setitem(registry.ESTIMATORS, "BaggingClassifier", f"{room}bagging_classifier")
-    monkeypatch.setitem(registry.ESTIMATORS, "BaggingRegressor", f"{room}bagging_regressor")
-    monkeypatch.setitem(registry.RECORDS, "Lot", f"{room}bagging_lot")
-
-
 def state(model):
-    """What a bag has learnt, and what its members say."""
+    """Return the fitted state of a model and the predictions of its members."""
     return (
         model.seed_,
         model.oob_score_,
@@ -49,7 +40,7 @@ def state(model):
 @pytest.mark.parametrize("oob_score", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("member", [None, GaussianNB()], ids=["ours", "theirs"])
-def test_members_added_are_members_fitted_at_once(member, weighted, oob_score):
+def test_warm_start_equals_single_fit(member, weighted, oob_score):
     weight = np.arange(90) % 3 * 0.7 if weighted else None
     options = {"max_features": 1.0 if member is None else 3, "random_state": 8}
     grown = BaggingClassifier(member, 2, warm_start=True, **options)
@@ -58,7 +49,7 @@ def test_members_added_are_members_fitted_at_once(member, weighted, oob_score):
         grown.fit(X, Y, weight)
         assert len(grown.estimators_) == size
     once = BaggingClassifier(member, 20, oob_score=oob_score, **options).fit(X, Y, weight)
-    assert len(grown.lots_) == 1
+    assert len(grown.batches_) == 1
     np.testing.assert_array_equal(grown.predict_proba(NEW[:, :4]), once.predict_proba(NEW[:, :4]))
     for one, two in zip(grown.estimators_samples_, once.estimators_samples_, strict=True):
         np.testing.assert_array_equal(one, two)
@@ -67,7 +58,7 @@ def test_members_added_are_members_fitted_at_once(member, weighted, oob_score):
         np.testing.assert_array_equal(grown.oob_decision_function_, once.oob_decision_function_)
 
 
-def test_kept_members_are_not_fitted_again():
+def test_warm_start_keeps_members():
     model = BaggingRegressor(n_estimators=3, warm_start=True, random_state=None).fit(XR, YR)
     first, seed = model.estimators_, model.seed_
     model.set_params(n_estimators=5).fit(XR, YR)
@@ -77,46 +68,46 @@ def test_kept_members_are_not_fitted_again():
     assert not set(map(id, first)) & set(map(id, fresh))
 
 
-def test_other_rows_in_new_members():
+def test_warm_start_on_other_rows():
     model = BaggingClassifier(n_estimators=3, warm_start=True).fit(X[Y != "cow"], Y[Y != "cow"])
     assert model.classes_.tolist() == ["ant", "bee"]
     model.set_params(n_estimators=7, max_samples=20).fit(X[Y != "ant"][:40], Y[Y != "ant"][:40])
     assert model.classes_.tolist() == ["ant", "bee", "cow"]
     assert [len(rows) for rows in model.estimators_samples_] == [60] * 3 + [20] * 4
-    assert [(lot.members, lot.n_rows) for lot in model.lots_] == [(3, 60), (4, 40)]
+    assert [(batch.n_members, batch.n_rows) for batch in model.batches_] == [(3, 60), (4, 40)]
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
     with pytest.raises(ValueError, match="drawn from the same rows"):
         model.set_params(n_estimators=9, oob_score=True).fit(X, Y)
     model.set_params(n_estimators=7)
     with (
-        pytest.warns(UserWarning, match="adds none"),
+        pytest.warns(UserWarning, match="does not fit new members"),
         pytest.raises(ValueError, match="drawn from the same rows"),
     ):
         model.fit(X, Y)
 
 
-def test_a_warm_start_that_cannot_be():
+def test_invalid_warm_starts_are_errors():
     model = BaggingClassifier(n_estimators=4, warm_start=True).fit(X, Y)
-    with pytest.raises(ValueError, match="n_estimators=3 is less than the 4 members"):
+    with pytest.raises(ValueError, match="n_estimators=3 must be larger or equal to"):
         model.set_params(n_estimators=3).fit(X, Y)
-    with pytest.raises(ValueError, match="one bag cannot hold both"):
+    with pytest.raises(ValueError, match="warm_start=True cannot mix"):
         model.set_params(n_estimators=6, estimator=GaussianNB()).fit(X, Y)
     with pytest.raises(ValueError, match="X has 3 features"):
         model.set_params(estimator=None).fit(X[:, :3], Y)
     assert len(model.estimators_) == 4
 
 
-def test_a_warm_start_without_new_members_says_so():
+def test_warm_start_without_new_members_warns():
     model = BaggingClassifier(n_estimators=12, warm_start=True).fit(X, Y)
     before = model.estimators_
-    with pytest.warns(UserWarning, match="warm_start adds none"):
+    with pytest.warns(UserWarning, match="does not fit new members"):
         model.set_params(oob_score=True).fit(X, Y)
     assert model.estimators_ == before
     once = BaggingClassifier(n_estimators=12, oob_score=True).fit(X, Y)
     assert model.oob_score_ == once.oob_score_
 
 
-def test_a_new_fit_forgets_the_old_one():
+def test_fit_replaces_fitted_attributes():
     model = BaggingClassifier(n_estimators=15, oob_score=True, voting="majority").fit(X, Y)
     assert hasattr(model, "oob_ties_")
     model.set_params(oob_score=False, estimator=GaussianNB()).fit(X, Y)
@@ -125,7 +116,7 @@ def test_a_new_fit_forgets_the_old_one():
 
 
 class Stopper:
-    """A callback that ends the fit after so many steps."""
+    """A callback that ends the fit after a number of steps."""
 
     def __init__(self, steps):
         self.steps = steps
@@ -142,15 +133,15 @@ class Stopper:
 
     def on_fit_task_end(self, estimator, context, **data):
         self.seen.append(context.task_name)
-        return self.seen.count("step") >= self.steps
+        return self.seen.count("iteration") >= self.steps
 
 
-def test_callbacks_hear_of_members_and_may_end_the_fit():
+def test_callbacks_can_stop_the_fit():
     stopper = Stopper(2)
     model = BaggingRegressor(n_estimators=30, n_jobs=1)
     model.set_callbacks(stopper).fit(XR, YR)
-    assert stopper.seen.count("step") == 2
-    assert len(model.estimators_) == model.lots_[0].members == 8
+    assert stopper.seen.count("iteration") == 2
+    assert len(model.estimators_) == model.batches_[0].n_members == 8
     full = BaggingRegressor(n_estimators=8).fit(XR, YR)
     np.testing.assert_array_equal(model.predict(XR), full.predict(XR))
 
@@ -158,7 +149,7 @@ def test_callbacks_hear_of_members_and_may_end_the_fit():
 # Copies and searches
 
 
-def test_clones_and_pickles():
+def test_clone_and_pickle():
     model = BaggingClassifier(
         DecisionTreeClassifier(max_depth=3), 25, voting="majority", oob_score=True
     )
@@ -173,7 +164,7 @@ def test_clones_and_pickles():
 
 
 @pytest.mark.parametrize("kind", [BaggingClassifier, BaggingRegressor])
-def test_a_grid_over_the_members_parameters(kind):
+def test_grid_search_over_member_parameters(kind):
     rows, y = (X, Y) if kind is BaggingClassifier else (XR, YR)
     tree = DecisionTreeClassifier() if kind is BaggingClassifier else DecisionTreeRegressor()
     grid = {"estimator__max_depth": [1, 5], "n_estimators": [3, 6]}
@@ -190,10 +181,9 @@ def test_a_grid_over_the_members_parameters(kind):
 # Files
 
 
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("mmap", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_bag_of_trees_comes_back(tmp_path, weighted, mmap):
+def test_model_file_round_trip(tmp_path, weighted, mmap):
     weight = np.arange(90) % 3 * 0.7 if weighted else None
     model = BaggingClassifier(
         n_estimators=20, max_features=3, bootstrap_features=True, oob_score=True
@@ -208,35 +198,30 @@ def test_a_bag_of_trees_comes_back(tmp_path, weighted, mmap):
     for bag in (back, model):
         bag.set_params(warm_start=True, n_estimators=22).fit(X, Y, weight)
     np.testing.assert_array_equal(back.predict_proba(NEW), model.predict_proba(NEW))
-    assert len(back.lots_) == 1
+    assert len(back.batches_) == 1
 
 
-@pytest.mark.usefixtures("files")
-def test_nested_bags_and_regressors_come_back(tmp_path):
+def test_model_file_of_nested_ensembles(tmp_path):
     inner = BaggingRegressor(DecisionTreeRegressor(max_depth=3), 2)
     model = BaggingRegressor(inner, 3, bootstrap=False, max_samples=0.5).fit(XR, YR)
     save(model, tmp_path / "bag")
     np.testing.assert_array_equal(load(tmp_path / "bag").predict(XR), model.predict(XR))
 
 
-@pytest.mark.usefixtures("files")
-def test_a_bag_of_others_is_not_saved(tmp_path):
+def test_other_estimators_cannot_be_saved(tmp_path):
     model = BaggingClassifier(KNeighborsClassifier(), 2).fit(X, Y)
-    with pytest.raises(
-        ModelFileError, match="KNeighborsClassifier, which is not one of Ceiba's own models"
-    ):
+    with pytest.raises(ModelFileError, match="KNeighborsClassifier"):
         save(model, tmp_path / "bag")
     assert not (tmp_path / "bag").exists()
 
 
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     "damage",
     [
         {"seed_": -1},
         {"seed_": 0.5},
-        {"lots_": []},
-        {"lots_": [3]},
+        {"batches_": []},
+        {"batches_": [3]},
         {"estimators_": []},
         {"estimators_features_": [np.array([0, 1, 2, 3])]},
         {"estimators_features_": [np.array([0, 1, 2, 4])] * 2},
@@ -247,61 +232,61 @@ def test_a_bag_of_others_is_not_saved(tmp_path):
     ],
     ids=str,
 )
-def test_a_bag_that_contradicts_itself_is_refused(tmp_path, damage):
+def test_inconsistent_model_is_rejected(tmp_path, damage):
     model = BaggingClassifier(n_estimators=2).fit(X, Y)
     vars(model).update(damage)
     with pytest.raises(ModelFileError):
         save(model, tmp_path / "bag")
 
 
-LOT = Lot(2, 5, Sampling(4, 4, True, np.arange(1, 5)), np.array([0, 1, 2, 4]))
+BATCH = DrawnBatch(2, 5, 4, True, np.arange(1, 5), positive=np.array([0, 1, 2, 4]))
 
 
-def test_a_lot_comes_back():
-    back = Lot.from_json(LOT.to_json())
-    assert back.alike(LOT)
-    assert len(back.followed(LOT)) == 1
-    np.testing.assert_array_equal(back.sample(3), LOT.sample(3))
-    assert set(LOT.out(3)) | set(LOT.sample(3)) == {0, 1, 2, 4}
-    assert not set(LOT.out(3)) & set(LOT.sample(3))
+def test_drawn_batch_round_trip():
+    back = DrawnBatch.from_json(BATCH.to_json())
+    assert back.same_data(BATCH)
+    assert len(back.followed_by(BATCH)) == 1
+    np.testing.assert_array_equal(back.sample(3), BATCH.sample(3))
+    assert set(BATCH.out_of_bag(3)) | set(BATCH.sample(3)) == {0, 1, 2, 4}
+    assert not set(BATCH.out_of_bag(3)) & set(BATCH.sample(3))
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        {"members": 0},
-        {"members": True},
+        {"n_members": 0},
+        {"n_members": True},
         {"n_rows": 4},
-        {"draws": -1},
+        {"n_draws": -1},
         {"replace": 1},
-        {"replace": False, "draws": 9},
-        {"every": True},
-        {"every": None},
-        {"kept": np.array([0, 2, 1, 4])},
-        {"kept": np.array([-1, 0, 1, 2])},
-        {"kept": np.array([])},
-        {"kept": "all"},
+        {"replace": False, "n_draws": 9},
+        {"all_rows": True},
+        {"all_rows": None},
+        {"positive": np.array([0, 2, 1, 4])},
+        {"positive": np.array([-1, 0, 1, 2])},
+        {"positive": np.array([])},
+        {"positive": "all"},
         {"weights": np.array([1, 2, 3, 0])},
         {"weights": np.array([1, 2, 3])},
         {"weights": np.array([1.0, 2.0, 3.0, 4.0])},
     ],
     ids=str,
 )
-def test_a_lot_that_contradicts_itself_is_refused(damage):
+def test_inconsistent_drawn_batch_is_rejected(damage):
     with pytest.raises(ValueError):
-        Lot.from_json({**LOT.to_json(), **damage})
+        DrawnBatch.from_json({**BATCH.to_json(), **damage})
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        Lot(2, 6, LOT.sampling, LOT.kept),
-        Lot(2, 5, LOT.sampling, np.array([0, 1, 3, 4])),
-        Lot(2, 5, Sampling(4, 4, True, np.arange(2, 6)), LOT.kept),
-        Lot(2, 5, Sampling(4, 4, True), LOT.kept),
-        Lot(2, 5, Sampling(4, 3, True, np.arange(1, 5)), LOT.kept),
+        replace(BATCH, n_rows=6),
+        replace(BATCH, positive=np.array([0, 1, 3, 4])),
+        replace(BATCH, weights=np.arange(2, 6)),
+        replace(BATCH, weights=None),
+        replace(BATCH, n_draws=3),
     ],
 )
-def test_lots_that_differ_stay_apart(other):
-    assert [lot.members for lot in LOT.followed(other)] == [2, 2]
-    assert [lot.members for lot in LOT.followed(LOT)] == [4]
+def test_batches_are_merged_only_if_equal(other):
+    assert [batch.n_members for batch in BATCH.followed_by(other)] == [2, 2]
+    assert [batch.n_members for batch in BATCH.followed_by(BATCH)] == [4]

@@ -1,4 +1,4 @@
-"""Tables for members of other libraries: arrays and frames that they can read."""
+"""Tables for estimators of other libraries: converted to arrays and frames."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from tests.ensemble.bagging import by_hand as hand
 X, Y = hand.groups()
 
 
-class Witness(ClassifierMixin, BaseEstimator):
-    """Keeps what it is given."""
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Records its input."""
 
     def fit(self, X, y):
         self.classes_, self.X_ = np.unique(y), X
         return self
 
     def predict(self, X):
-        self.asked_ = X
+        self.predicted_X_ = X
         return np.full(X.shape[0], self.classes_[0])
 
 
 def mixed():
-    """A frame of what a table hands over: numbers with gaps, whole numbers, levels with gaps."""
+    """Return a frame with integers, and floats and categories with missing values."""
     frame = pd.DataFrame(X, columns=[*"abcd"])
     frame.loc[::7, "a"] = np.nan
     frame["count"] = np.arange(90)
@@ -45,12 +45,12 @@ def mixed():
     return frame
 
 
-def test_a_table_of_an_array_is_the_array():
-    model = BaggingClassifier(Witness(), 2).fit(Table.of(X), Y)
+def test_table_of_an_array_is_passed_as_the_array():
+    model = BaggingClassifier(Recorder(), 2).fit(Table.of(X), Y)
     model.predict(Table.of(X))
     for member, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
         np.testing.assert_array_equal(member.X_, X[rows])
-        np.testing.assert_array_equal(member.asked_, X)
+        np.testing.assert_array_equal(member.predicted_X_, X)
     assert model.n_features_in_ == 4
     assert not hasattr(model, "feature_names_in_")
     with pytest.raises(ValueError, match="X has 3 features, but BaggingClassifier is expecting 4"):
@@ -58,11 +58,11 @@ def test_a_table_of_an_array_is_the_array():
 
 
 @pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
-def test_a_table_with_names_is_a_frame(twice):
+def test_table_with_names_is_passed_as_a_frame(twice):
     frame = mixed()
     options = {"max_features": 0.7, "bootstrap_features": twice, "random_state": 4}
-    model = BaggingClassifier(Witness(), 3, **options).fit(Table.of(frame), Y)
-    same = BaggingClassifier(Witness(), 3, **options).fit(frame, Y)
+    model = BaggingClassifier(Recorder(), 3, **options).fit(Table.of(frame), Y)
+    same = BaggingClassifier(Recorder(), 3, **options).fit(frame, Y)
     assert list(model.feature_names_in_) == list(frame.columns)
     assert not hasattr(model, "schema_")
     model.predict(Table.of(frame))
@@ -71,12 +71,12 @@ def test_a_table_with_names_is_a_frame(twice):
         pd.testing.assert_frame_equal(
             member.X_.reset_index(drop=True), other.X_.reset_index(drop=True)
         )
-        pd.testing.assert_frame_equal(member.asked_, other.asked_)
+        pd.testing.assert_frame_equal(member.predicted_X_, other.predicted_X_)
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(Table.of(frame.rename(columns={"a": "z"})))
 
 
-def test_others_learn_from_tables():
+def test_other_estimators_are_fitted_to_tables():
     frame = mixed()
     coded = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["word", "size"]))
     for member in (
@@ -96,26 +96,26 @@ def test_others_learn_from_tables():
 
 
 @pytest.mark.parametrize(
-    ("column", "what"),
+    ("column", "values"),
     [
-        (pd.array([None if row % 11 == 5 else row for row in range(90)], "Int64"), "gaps among"),
-        (pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(90), unit="D"), "times"),
+        (
+            pd.array([None if row % 11 == 5 else row for row in range(90)], "Int64"),
+            "missing values among integers",
+        ),
+        (pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(90), unit="D"), "datetimes"),
     ],
     ids=["count", "when"],
 )
-def test_a_table_that_others_cannot_read_is_refused(column, what):
+def test_table_that_cannot_be_converted_is_rejected(column, values):
     table = Table.of(mixed().assign(strange=column))
-    sentence = (
-        rf"'strange' of the Table holds {what}.* to Witness .*: give the array or frame .*"
-        "or a member of Ceiba's own"
-    )
-    with pytest.raises(ValueError, match=sentence):
-        BaggingClassifier(Witness(), 2).fit(table, Y)
+    message = rf"'strange' of the Table has {values}.* to Recorder: pass the array or frame"
+    with pytest.raises(ValueError, match=message):
+        BaggingClassifier(Recorder(), 2).fit(table, Y)
     assert len(BaggingClassifier(n_estimators=2).fit(table, Y).estimators_) == 2
 
 
-def test_without_pandas_it_is_said_what_to_do(monkeypatch):
+def test_missing_pandas_error_names_the_extra(monkeypatch):
     named = Table.of(mixed())
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r'pip install "ceiba\[files\]"; or give the array'):
-        BaggingClassifier(Witness(), 2).fit(named, Y)
+    with pytest.raises(ImportError, match=r'pip install "ceiba\[files\]", or pass the array'):
+        BaggingClassifier(Recorder(), 2).fit(named, Y)

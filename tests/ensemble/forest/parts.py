@@ -1,4 +1,4 @@
-"""A table of every kind of column, and all bits of a forest: what the tests of forests share."""
+"""Tables with all kinds of columns and comparisons of forests, shared by the forest tests."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ceiba._typing import Array
 
 
 def table(n: int = 240, seed: int = 3) -> tuple[Any, Array, Array]:
-    """Eight columns: numbers with gaps, words, sizes; three classes and a number.
+    """Return eight columns with missing values, three classes and a number.
 
-    Of eight the square root is two and the logarithm three.
+    The square root of eight columns is two and the logarithm three.
     """
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(n, 6)), columns=[*"abcdef"])
@@ -33,12 +33,12 @@ NEW, NEW_CLASSES, NEW_NUMBERS = table(60, seed=4)
 
 
 def classes(trees: int = 6, **options: Any) -> RandomForestClassifier:
-    """A forest of classes, fitted."""
+    """Return a fitted classifier."""
     return RandomForestClassifier(trees, **options).fit(X, CLASSES)
 
 
 def numbers(trees: int = 6, **options: Any) -> RandomForestRegressor:
-    """A forest of numbers, fitted."""
+    """Return a fitted regressor."""
     return RandomForestRegressor(trees, **options).fit(X, NUMBERS)
 
 
@@ -46,7 +46,7 @@ FEW = pd.DataFrame({"c": ["v001", "new", None, "v199"], "n": [0.0, np.nan, -1.0,
 
 
 def many() -> RandomForestClassifier:
-    """A forest whose levels do not fit into nodes, nor its class weights into leaves."""
+    """Return a forest whose categories do not fit into nodes, nor class weights into leaves."""
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"c": rng.choice([None, *(f"v{k:03}" for k in range(200))], size=900)})
     rows["n"] = rng.normal(size=900)
@@ -55,13 +55,13 @@ def many() -> RandomForestClassifier:
 
 
 def record_bits(record: Any) -> dict[str, Any]:
-    """What a record holds; arrays as their bytes, so that NaN is NaN."""
+    """Return the fields of a record; arrays as bytes, so that NaN equals NaN."""
     values = {entry.name: getattr(record, entry.name) for entry in fields(record)}
     return {name: array_bits(value) for name, value in values.items()}
 
 
 def array_bits(value: Any) -> Any:
-    """An array's type, shape and bytes; anything else as it is."""
+    """Return dtype, shape and bytes of an array; other values unchanged."""
     if isinstance(value, np.ndarray):
         content = value.tolist() if value.dtype == object else value.tobytes()
         return str(value.dtype), value.shape, content
@@ -69,7 +69,7 @@ def array_bits(value: Any) -> Any:
 
 
 def everything(model: Any) -> dict[str, Any]:
-    """All fitted attributes, in every bit."""
+    """Return all fitted attributes as bytes."""
     fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
     return {
         name: record_bits(value) if is_dataclass(value) else array_bits(value)
@@ -78,22 +78,22 @@ def everything(model: Any) -> dict[str, Any]:
 
 
 def forest_bits(model: Any) -> dict[str, Any]:
-    """Everything that a fitted forest is made of."""
+    """Return the fields of a fitted forest as bytes."""
     return record_bits(model.forest_)
 
 
-def shape(model: Any) -> str:
-    """What tells one forest from another."""
+def digest(model: Any) -> str:
+    """Return a hash of the trees of a forest."""
     forest = model.forest_
-    arrays = (forest.nodes, forest.first, forest.words, forest.tables, forest.leaves)
+    arrays = (forest.nodes, forest.tree_offsets, forest.words, forest.tables, forest.leaves)
     return sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
 
 
-def says_something(model: Any, X: Any) -> None:
-    """Finite answers, and shares that sum to one."""
-    told = model._told(X)
-    assert np.isfinite(told).all()
+def assert_valid_predictions(model: Any, X: Any) -> None:
+    """Check that predictions are finite and probabilities sum to one."""
+    predicted = model._predict(X)
+    assert np.isfinite(predicted).all()
     if isinstance(model, RandomForestClassifier):
-        np.testing.assert_allclose(told.sum(axis=1), 1)
-        assert (told >= 0).all()
+        np.testing.assert_allclose(predicted.sum(axis=1), 1)
+        assert (predicted >= 0).all()
         assert np.isin(model.predict(X), model.classes_).all()

@@ -1,12 +1,12 @@
-"""Forests beside scikit-learn's and R's: scores over ten seeds, and what they say of each row.
+"""Forests compared with scikit-learn's and R's: scores over ten seeds, and predictions per row.
 
-The rule for scores, out of fold and out of bag, and for each of the other systems: the means over
-ten seeds differ by no more than two standard deviations of a seed (pooled from both systems), nor
-by more than 0.01.
+Rule for scores, cross-validated and out of bag, and for each of the other systems: the means over
+ten seeds differ by at most two standard deviations between seeds (pooled from both systems), and by
+at most 0.01.
 
-The rule for rows: the shares of a row's own class (or the predicted numbers), means over ten seeds,
-differ from those of the nearest system by squares of at most twice what chance, which is the
-variance between seeds, lets one expect.
+Rule for rows: the mean squared difference between the probabilities of a row's own class (or the
+predicted numbers), means over ten seeds, and those of the nearest system is at most twice the
+expectation under chance, which is the variance between seeds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.paths import GOLDEN_FILES
 
 GOLDEN = GOLDEN_FILES / "forests"
 SYSTEMS = ("sklearn", "randomforest", "ranger")
-# With "-codes" levels count as their numbers, as scikit-learn has to take them.
+# With "-codes" categories are passed as their codes, as scikit-learn needs them.
 CASES = (
     "iris",
     "wine",
@@ -43,14 +43,14 @@ MEASURES = ("score", "oob_score")
 FOLDS = 5
 SEEDS = 10
 TREES = 100
-# What the rules allow: deviations of a seed, points of score, and multiples of chance.
-MOST_DEVIATIONS = 2.0
-MOST_POINTS = 0.01
-MOST_CHANCES = 2.0
+# Limits of the rules: deviations between seeds, difference of scores, and multiples of chance.
+MAX_DEVIATIONS = 2.0
+MAX_DIFFERENCE = 0.01
+MAX_CHANCE_RATIO = 2.0
 
 
-class Said(NamedTuple):
-    """What forests of ten seeds say: a score each, and of every row a share or number each."""
+class Results(NamedTuple):
+    """Results of forests of ten seeds: scores, and a probability or number per row."""
 
     score: Array
     oob_score: Array
@@ -64,43 +64,43 @@ def golden(system: str) -> dict[str, dict[str, Any]]:
 
 
 def peers(case: str) -> dict[str, dict[str, Any]]:
-    """What other systems say; scikit-learn has nothing to say of levels."""
+    """Return the results of other systems; scikit-learn does not support categories."""
     return {system: golden(system)[case] for system in SYSTEMS if case in golden(system)}
 
 
 # Ceiba's forests
 
 
-def whole_rows(table: Table) -> Array:
-    gaps = np.zeros(len(table), bool)
-    for place in range(len(table.schema)):
-        mask = table.gaps(place)
+def complete_rows(table: Table) -> Array:
+    missing = np.zeros(len(table), bool)
+    for j in range(len(table.schema)):
+        mask = table.missing_mask(j)
         if mask is not None:
-            gaps |= mask
-    return np.flatnonzero(~gaps)
+            missing |= mask
+    return np.flatnonzero(~missing)
 
 
 def folds(n_rows: int) -> Array:
-    """The fold of each row: Fibonacci hashing of its number."""
+    """Return the fold of each row by Fibonacci hashing of its number."""
     return (np.arange(n_rows) * 2654435761 % 2**32) * FOLDS >> 32
 
 
 @cache
 def rows_of(case: str) -> tuple[Table, Array, bool]:
-    """Columns and target without gaps, and whether the target has classes."""
+    """Return complete rows, their target, and whether it has classes."""
     name, _, codes = case.partition("-")
     loaded = datasets.load(name)
-    rows = whole_rows(loaded.table)
+    rows = complete_rows(loaded.table)
     table = loaded.table.take(rows)
     if codes:
-        columns = [table.column(place) for place in range(len(table.schema))]
+        columns = [table.column(j) for j in range(len(table.schema))]
         table = Table.of(np.column_stack(columns).astype(float))
     return table, loaded.y[rows], loaded.task == "classification"
 
 
 def forest(case: str, seed: int, max_features: int | None) -> Any:
     table, _, has_classes = rows_of(case)
-    # Tables as small as these are not worth a second thread.
+    # Small tables do not benefit from a second thread.
     options: dict[str, Any] = {"oob_score": True, "random_state": seed, "n_jobs": 1}
     if has_classes:
         return RandomForestClassifier(TREES, max_features=max_features or "sqrt", **options)
@@ -109,7 +109,7 @@ def forest(case: str, seed: int, max_features: int | None) -> Any:
 
 
 def spread(y: Array, has_classes: bool) -> float:
-    """The loss that scores are measured by: all rows, or the sum of squares around the mean."""
+    """Return the loss that scores are relative to: rows, or squares around the mean."""
     return float(len(y) if has_classes else ((y - y.mean()) ** 2).sum())
 
 
@@ -119,7 +119,7 @@ def of_rows(model: Any, table: Table, y: Array, has_classes: bool) -> Array:
     return np.asarray(model.predict_proba(table)[model.classes_ == y[:, None]])
 
 
-def said_by_seed(case: str, seed: int, max_features: int | None) -> tuple[float, float, Array]:
+def results_of_seed(case: str, seed: int, max_features: int | None) -> tuple[float, float, Array]:
     table, y, has_classes = rows_of(case)
     fold, values = folds(len(y)), np.empty(len(y))
     lost = inside = total = 0.0
@@ -134,64 +134,64 @@ def said_by_seed(case: str, seed: int, max_features: int | None) -> tuple[float,
 
 
 @cache
-def said(case: str, max_features: int | None = None) -> Said:
-    found = [said_by_seed(case, seed, max_features) for seed in range(SEEDS)]
+def results(case: str, max_features: int | None = None) -> Results:
+    found = [results_of_seed(case, seed, max_features) for seed in range(SEEDS)]
     score, oob_score, values = zip(*found, strict=True)
-    return Said(np.array(score), np.array(oob_score), np.array(values))
+    return Results(np.array(score), np.array(oob_score), np.array(values))
 
 
 # The rules
 
 
-def apart(ours: Array, theirs: Array) -> str:
-    """Why scores over seeds do not agree, or nothing."""
+def disagreement(ours: Array, theirs: Array) -> str:
+    """Return why scores over seeds do not agree, or an empty string."""
     difference = float(ours.mean() - theirs.mean())
     deviation = float(np.sqrt((ours.var(ddof=1) + theirs.var(ddof=1)) / 2))
-    if abs(difference) <= min(MOST_DEVIATIONS * deviation, MOST_POINTS):
+    if abs(difference) <= min(MAX_DEVIATIONS * deviation, MAX_DIFFERENCE):
         return ""
     return f"{ours.mean():.4f} is {difference:+.4f} off, and a seed deviates by {deviation:.4f}"
 
 
-def chances(ours: Array, theirs: Array) -> float:
-    """Mean squared difference of two means over seeds, in units of what chance lets one expect."""
+def chance_ratio(ours: Array, theirs: Array) -> float:
+    """Return the squared difference of two means over seeds relative to chance."""
     expected = 2 * ours.var(axis=0, ddof=1).mean() / SEEDS
     return float(((ours.mean(axis=0) - theirs) ** 2).mean() / expected)
 
 
 def nearest(case: str, ours: Array) -> float:
-    """The squared difference from the nearest system, as a multiple of chance."""
-    return min(chances(ours, np.array(one["of_rows"])) for one in peers(case).values())
+    """Return the chance ratio to the nearest system."""
+    return min(chance_ratio(ours, np.array(one["of_rows"])) for one in peers(case).values())
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_scores_lie_within_the_spread_of_theirs(case: str) -> None:
-    ours = said(case)
+def test_scores_agree_with_other_systems(case: str) -> None:
+    ours = results(case)
     found = {
-        f"{measure} of {system}": apart(getattr(ours, measure), np.array(theirs[measure]))
+        f"{measure} of {system}": disagreement(getattr(ours, measure), np.array(theirs[measure]))
         for system, theirs in peers(case).items()
         for measure in MEASURES
     }
-    assert not {place: why for place, why in found.items() if why}
+    assert not {name: why for name, why in found.items() if why}
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_rows_are_told_as_chance_allows(case: str) -> None:
-    assert nearest(case, said(case).of_rows) <= MOST_CHANCES
+def test_row_predictions_agree_with_other_systems(case: str) -> None:
+    assert nearest(case, results(case).of_rows) <= MAX_CHANCE_RATIO
 
 
-# Power: a forest that looks at one column more in each node is another forest.
+# Power: a forest that searches one more column in each node is a different forest.
 @pytest.mark.parametrize(("case", "columns"), [("iris", 3), ("crx", 4), ("auto_mpg", 3)])
-def test_one_column_more_shows_in_the_rows(case: str, columns: int) -> None:
-    assert nearest(case, said(case, columns).of_rows) > MOST_CHANCES
+def test_rule_detects_one_more_column_per_node(case: str, columns: int) -> None:
+    assert nearest(case, results(case, columns).of_rows) > MAX_CHANCE_RATIO
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_others_agree_by_the_same_rule(case: str) -> None:
-    """So the rule is one that forests of different hands can keep."""
+def test_other_systems_agree_with_each_other(case: str) -> None:
+    """The rule holds between other implementations, too."""
     first, *others = peers(case).values()
     for measure in MEASURES:
         assert not [
             why
             for other in others
-            if (why := apart(np.array(first[measure]), np.array(other[measure])))
+            if (why := disagreement(np.array(first[measure]), np.array(other[measure])))
         ]

@@ -1,4 +1,4 @@
-"""Damaged targets of leaves are refused with a sentence, and what is not refused is sound."""
+"""Damaged leaf targets are rejected; those that are not rejected are valid."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ceiba import RandomForestRegressor
 from ceiba._typing import Array
 from ceiba.ensemble.forest.quantiles import LeafTargets
 from ceiba.export import ModelFileError
+from tests.budget import examples
 from tests.ensemble.forest.parts import NEW, numbers, record_bits
-from tests.ensemble.forest.twists import there_and_back, twisted
+from tests.ensemble.forest.random_damage import damaged, save_and_load
 
 
 @pytest.mark.parametrize(
     "other", [lambda: numbers(3, quantiles=True).leaf_targets_, lambda: numbers(4).forest_]
 )
-def test_targets_of_leaves_that_do_not_suit_the_forest_are_refused(
-    other: Any, tmp_path: Any
-) -> None:
+def test_leaf_targets_of_another_forest_are_rejected(other: Any, tmp_path: Any) -> None:
     model = numbers(4, quantiles=True)
     model.leaf_targets_ = other()
     with pytest.raises(ModelFileError):
-        there_and_back(model, tmp_path)
+        save_and_load(model, tmp_path)
 
 
 @cache
@@ -45,9 +44,9 @@ def changed(name: str, change: Any) -> dict[str, Any]:
     return {**record, name: change(record[name].copy())}
 
 
-def set_to(place: int, value: float) -> Any:
+def set_to(index: int, value: float) -> Any:
     def change(array: Array) -> Array:
-        array[place] = value
+        array[index] = value
         return array
 
     return change
@@ -66,45 +65,45 @@ BAD_TARGETS: list[tuple[str, Any]] = [
     ("order", lambda a: a + np.uint32(1)),
     ("order", lambda a: a[:, 1:]),
     ("order", lambda a: a.reshape(-1)),
-    ("start", lambda a: a + 1),
-    ("start", lambda a: -a),
-    ("start", lambda a: a[::-1]),
-    ("start", lambda a: a[1:]),
-    ("start", lambda a: a.astype(float)),
+    ("offsets", lambda a: a + 1),
+    ("offsets", lambda a: -a),
+    ("offsets", lambda a: a[::-1]),
+    ("offsets", lambda a: a[1:]),
+    ("offsets", lambda a: a.astype(float)),
 ]
 
 
 @pytest.mark.parametrize(
     ("name", "change"), BAD_TARGETS, ids=[f"{k}: {n}" for k, (n, _) in enumerate(BAD_TARGETS)]
 )
-def test_damaged_targets_of_leaves_are_refused(name: str, change: Any, tmp_path: Any) -> None:
-    """By the record itself, or by the model that it is in: when it is read, not when asked."""
+def test_damaged_leaf_targets_are_rejected(name: str, change: Any, tmp_path: Any) -> None:
+    """The record or its model raises when it is read, not at prediction."""
     record = changed(name, change)
 
     def read() -> Any:
         model = copy.copy(with_quantiles())
         model.leaf_targets_ = LeafTargets.from_json(record)
-        return there_and_back(model, tmp_path)
+        return save_and_load(model, tmp_path)
 
     with pytest.raises(ValueError, match=r"[a-z] "):
         read()
 
 
-def test_targets_of_leaves_come_back() -> None:
+def test_leaf_targets_round_trip() -> None:
     record = targets_record()
     assert record_bits(LeafTargets.from_json(record)) == record_bits(with_quantiles().leaf_targets_)
     for name in record:
-        with pytest.raises(ValueError, match="these are not the targets of leaves"):
+        with pytest.raises(ValueError, match="LeafTargets must have the fields"):
             LeafTargets.from_json({k: v for k, v in record.items() if k != name})
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(data=st.data())
-def test_twisted_targets_of_leaves_are_refused_or_sound(data: Any) -> None:
+def test_randomly_damaged_leaf_targets_are_rejected_or_valid(data: Any) -> None:
     model = copy.copy(with_quantiles())
     record = targets_record()
     name = data.draw(st.sampled_from(sorted(record)))
-    record[name] = twisted(record[name], data.draw)
+    record[name] = damaged(record[name], data.draw)
     try:
         model.leaf_targets_ = LeafTargets.from_json(record)
         found = model.predict_quantiles(NEW, [0.0, 0.3, 1.0])

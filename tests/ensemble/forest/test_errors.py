@@ -1,4 +1,4 @@
-"""What forests refuse: bad values of options, options that contradict each other, bad questions."""
+"""Errors of forests: invalid and contradictory parameters, invalid arguments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BAD: list[tuple[str, Any]] = [
     ("min_weight_fraction_leaf", np.nan), ("min_impurity_decrease", -1e-9),
     ("min_impurity_decrease", np.nan), ("max_leaf_nodes", 1), ("max_leaf_nodes", 2.0),
     ("max_features", 0), ("max_features", 0.0), ("max_features", 1.5), ("max_features", "all"),
-    ("features_per", "split"), ("features_per", None), ("tree_features", 0),
+    ("max_features_per", "split"), ("max_features_per", None), ("tree_features", 0),
     ("tree_features", 1.01), ("tree_features", "half"), ("bootstrap", "yes"), ("bootstrap", 1),
     ("bootstrap", None), ("max_samples", 0), ("max_samples", 0.0), ("max_samples", 1.5),
     ("max_samples", -3), ("max_samples", "all"), ("max_samples", np.nan), ("oob_score", "yes"),
@@ -45,47 +45,55 @@ BAD_OF_NUMBERS: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("name", "value"), BAD + BAD_OF_CLASSES)
-def test_bad_values_of_classes_are_named(name: str, value: Any) -> None:
+def test_invalid_value_names_the_parameter_of_the_classifier(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=name):
         RandomForestClassifier(**{name: value}).fit(X, CLASSES)
 
 
 @pytest.mark.parametrize(("name", "value"), BAD + BAD_OF_NUMBERS)
-def test_bad_values_of_numbers_are_named(name: str, value: Any) -> None:
+def test_invalid_value_names_the_parameter_of_the_regressor(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=name):
         RandomForestRegressor(**{name: value}).fit(X, NUMBERS)
 
 
-def test_every_parameter_has_bad_values() -> None:
+def test_invalid_values_cover_every_parameter() -> None:
     for kind, own in zip(KINDS, (BAD_OF_CLASSES, BAD_OF_NUMBERS), strict=True):
         assert {name for name, _ in BAD + own} == {parameter.name for parameter in declared(kind)}
 
 
 CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
-    ({"tree_features": 3}, "features_per='both': give both or neither"),
-    ({"tree_features": 3, "features_per": "tree"}, "features_per='both': give both or neither"),
-    ({"features_per": "both"}, "tree_features"),
-    ({"bootstrap": False, "oob_score": True}, "set bootstrap=True or max_samples"),
-    ({"bootstrap": False, "importance": True}, "set bootstrap=True or max_samples"),
-    ({"n_thresholds": 2}, "n_thresholds is for thresholds='random'"),
-    ({"bootstrap": False, "max_samples": 241}, "max_samples=241 of 240 rows: more than there are"),
+    ({"tree_features": 3}, "'tree_features' has no effect with max_features_per="),
+    (
+        {"tree_features": 3, "max_features_per": "tree"},
+        "'tree_features' has no effect with max_features_per=",
+    ),
+    ({"max_features_per": "both"}, "requires tree_features, got None"),
+    ({"bootstrap": False, "oob_score": True}, "requires bootstrap=True or max_samples"),
+    ({"bootstrap": False, "importance": True}, "requires bootstrap=True or max_samples"),
+    ({"n_thresholds": 2}, "'n_thresholds' has no effect with thresholds='midpoint'"),
+    (
+        {"bootstrap": False, "max_samples": 241},
+        "max_samples must be at most the number of rows, 240",
+    ),
     (
         {"bootstrap": False, "max_samples": 1.0, "importance": True},
-        "no row is out of any bag, so there is nothing to measure importance on",
+        "requires out-of-bag rows, and there are none",
     ),
 ]
 
 
 @pytest.mark.parametrize(("options", "message"), CONTRADICTIONS, ids=str)
 @pytest.mark.parametrize("fit", [classes, numbers])
-def test_contradictions_are_refused(fit: Any, options: dict[str, Any], message: str) -> None:
+def test_contradictory_parameters_are_rejected(
+    fit: Any, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         fit(**options)
 
 
-def test_medians_are_searched_between_any_two_values() -> None:
-    """The sentence names options of forests alone."""
-    with pytest.raises(ValueError, match="set thresholds='midpoint', or use") as error:
+def test_absolute_error_requires_midpoint_thresholds() -> None:
+    """The message names parameters of forests only."""
+    with pytest.raises(ValueError, match="requires thresholds='midpoint'") as error:
         numbers(thresholds="random", criterion="absolute_error")
     for name in re.findall(r"(\w+)=", str(error.value)):
         assert name in RandomForestRegressor().get_params()
@@ -93,7 +101,7 @@ def test_medians_are_searched_between_any_two_values() -> None:
 
 def test_class_weights_are_checked() -> None:
     for given, message in [
-        ({7: 1.0}, "class_weight names 7"),
+        ({7: 1.0}, "keys of class_weight must be classes of y"),
         ({0: -1.0}, "positive"),
         ({0: 0.0}, "positive"),
         ({0: np.nan}, "positive"),
@@ -103,35 +111,47 @@ def test_class_weights_are_checked() -> None:
             classes(class_weight=given)
 
 
-def test_targets_that_a_criterion_does_not_suit_are_refused() -> None:
-    with pytest.raises(ValueError, match="Poisson deviance is that of counts"):
+def test_criterion_checks_the_target() -> None:
+    with pytest.raises(ValueError, match="requires y >= 0"):
         numbers(criterion="poisson")
     with pytest.raises(ValueError, match="continuous"):
         RandomForestClassifier().fit(X, NUMBERS)
 
 
-def test_what_methods_are_asked_is_checked() -> None:
+def test_method_arguments_are_checked() -> None:
     model = numbers(20, oob_score=True, quantiles=True)
     for call, message in [
-        (lambda: model.predict_quantiles(X, 1.5), "q must be numbers from 0 to 1"),
-        (lambda: model.predict_quantiles(X, [[0.5]]), "q must be numbers from 0 to 1"),
-        (lambda: model.predict_quantiles(X, np.nan), "q must be numbers from 0 to 1"),
-        (lambda: model.predict_interval(X, 1.0), "coverage=1.0: give a chance between 0 and 1"),
-        (lambda: model.predict_interval(X, 0.0), "coverage=0.0"),
-        (lambda: model.predict_interval(X, np.nan), "coverage=nan"),
-        (lambda: model.predict_interval(X, method="t"), "method='t': it is 'oob' or 'quantiles'"),
-        (lambda: model.oob_importance(X, NUMBERS, repeats=0), "repeats=0: give a"),
-        (lambda: model.oob_importance(X, NUMBERS, repeats=256), "repeats=256"),
-        (lambda: model.oob_importance(X, NUMBERS, level=1.0), "level=1.0: give a confidence"),
+        (lambda: model.predict_quantiles(X, 1.5), "q must be in \\[0, 1\\]"),
+        (lambda: model.predict_quantiles(X, [[0.5]]), "q must be in \\[0, 1\\]"),
+        (lambda: model.predict_quantiles(X, np.nan), "q must be in \\[0, 1\\]"),
+        (lambda: model.predict_interval(X, 1.0), "coverage must be in .*, got 1.0"),
+        (lambda: model.predict_interval(X, 0.0), "coverage must be in .*, got 0.0"),
+        (lambda: model.predict_interval(X, np.nan), "coverage must be in .*, got nan"),
+        (
+            lambda: model.predict_interval(X, method="t"),
+            "method must be 'oob' or 'quantiles', got 't'",
+        ),
+        (
+            lambda: model.oob_importance(X, NUMBERS, n_repeats=0),
+            "n_repeats must be an int in .*, got 0",
+        ),
+        (
+            lambda: model.oob_importance(X, NUMBERS, n_repeats=256),
+            "n_repeats must be an int in .*, got 256",
+        ),
+        (
+            lambda: model.oob_importance(X, NUMBERS, confidence_level=1.0),
+            "confidence_level must be in .*, got 1.0",
+        ),
     ]:
         with pytest.raises(ValueError, match=message):
             call()
     plain = numbers()
     for call, message in [
-        (lambda: plain.predict_quantiles(X, 0.5), "fit with quantiles=True"),
-        (lambda: plain.predict_interval(X), "fit with oob_score=True"),
-        (lambda: plain.predict_interval(X, method="quantiles"), "fit with quantiles=True"),
-        (plain.enough_trees, "fit with oob_score=True"),
+        (lambda: plain.predict_quantiles(X, 0.5), "requires quantiles=True"),
+        (lambda: plain.predict_interval(X), "requires oob_score=True"),
+        (lambda: plain.predict_interval(X, method="quantiles"), "requires quantiles=True"),
+        (plain.n_trees_sufficient, "requires oob_score=True"),
     ]:
         with pytest.raises(ValueError, match=message):
             call()

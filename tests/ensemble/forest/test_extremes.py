@@ -1,4 +1,4 @@
-"""Extremes of what is to be learnt: many classes, odd names of them, weights, targets."""
+"""Extreme targets: many classes, unusual labels, weights and numbers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from ceiba import DecisionTreeClassifier, RandomForestClassifier, RandomForestRegressor
-from tests.ensemble.forest.parts import says_something
-from tests.oracles.forest_leaf import coded
+from tests.ensemble.forest.parts import assert_valid_predictions
+from tests.oracles.forest_leaf import encode
 
 KINDS = pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
-# Every tree sees every row.
+# Every tree uses every row.
 WHOLE: dict[str, Any] = {"bootstrap": False, "n_jobs": 1}
 STEPS = np.arange(40)
 CLASSES = STEPS % 2
@@ -24,8 +24,8 @@ CLASSES = STEPS % 2
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 33, 64, 65, 70, 300])
-def test_many_classes(n_classes: int) -> None:
-    """Class weights of a leaf take 64 bits together, or bytes beside it, and say the same."""
+def test_many_classes_match_decision_tree(n_classes: int) -> None:
+    """Class weights are stored in 64 bits of a leaf, or in bytes beside it."""
     rng = np.random.default_rng(n_classes)
     n = 3 * n_classes + 200
     y = rng.permutation(np.arange(n) % n_classes)
@@ -40,27 +40,27 @@ def test_many_classes(n_classes: int) -> None:
         RandomForestClassifier(20, oob_score=True, leaf_probability="laplace"),
         RandomForestClassifier(4, class_weight="balanced_subsample", min_samples_leaf=5),
     ):
-        says_something(deep.set_params(random_state=1).fit(X, y), X)
+        assert_valid_predictions(deep.set_params(random_state=1).fit(X, y), X)
     full = RandomForestClassifier(4, **WHOLE).fit(X, y)
     assert full.score(X, y) == 1.0
     assert len(full.forest_.leaves) == 0
 
 
-def test_more_classes_than_a_leaf_can_tell() -> None:
+def test_too_many_classes_are_rejected() -> None:
     X = np.ones((65_536, 1))
     with pytest.raises(ValueError, match="65,535"):
         RandomForestClassifier(1).fit(X, np.arange(65_536))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_weights_that_just_fit_into_a_leaf_and_just_do_not(n_classes: int) -> None:
-    """All weigh the same, twice as much every time: 64 bits hold them, or some more bytes."""
+def test_class_weights_at_the_size_limit_of_a_leaf(n_classes: int) -> None:
+    """Equal weights that double: 64 bits hold them, or more bytes."""
     X, y = np.zeros((n_classes, 1)), np.arange(n_classes)
     listed = []
     for power in range(49):
         weight = np.full(n_classes, 2.0**power - (power > 0))
         model = RandomForestClassifier(1, bootstrap=False).fit(X, y, weight)
-        code = coded([int(w) for w in weight])
+        code = encode([int(w) for w in weight])
         assert len(model.forest_.leaves) == (len(code[64:]) + 7) // 8
         np.testing.assert_array_equal(model.predict_proba(X[:1])[0], weight / weight.sum())
         np.testing.assert_array_equal(model.tree(0).value[0], weight)
@@ -81,7 +81,7 @@ NAMES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_names_of_classes_come_back_as_they_were(name: str) -> None:
+def test_class_labels_are_kept(name: str) -> None:
     labels = NAMES[name]
     rng = np.random.default_rng(7)
     code = rng.integers(len(labels), size=120)
@@ -105,10 +105,8 @@ def test_names_of_classes_come_back_as_they_were(name: str) -> None:
 @KINDS
 @pytest.mark.parametrize("bootstrap", [True, False])
 @pytest.mark.parametrize("weight", [2.0**-150, 2.0**-40, 0.25, 2.0**40])
-def test_a_common_factor_of_the_weights_changes_nothing(
-    kind: Any, bootstrap: bool, weight: float
-) -> None:
-    """Unless rows of whole weight are drawn, which count as so many."""
+def test_scaled_weights_give_the_same_forest(kind: Any, bootstrap: bool, weight: float) -> None:
+    """Integer weights with bootstrap are an exception: they count as repeated rows."""
     rng = np.random.default_rng(8)
     X, own = rng.normal(size=(80, 3)), rng.random(80) + 0.1
     score = X[:, 0] + X[:, 1] ** 2
@@ -116,62 +114,62 @@ def test_a_common_factor_of_the_weights_changes_nothing(
     plain = kind(4, max_depth=3, bootstrap=bootstrap).fit(X, y, own)
     model = kind(4, max_depth=3, bootstrap=bootstrap).fit(X, y, own * weight)
     np.testing.assert_array_equal(model.apply(X), plain.apply(X))
-    np.testing.assert_allclose(model._told(X), plain._told(X), rtol=1e-9)
+    np.testing.assert_allclose(model._predict(X), plain._predict(X), rtol=1e-9)
 
 
 @KINDS
-def test_weights_so_large_that_all_floats_are_whole(kind: Any) -> None:
-    """Counts of rows they are not: they are told apart as they are, where nothing is drawn."""
+def test_weights_above_integer_precision(kind: Any) -> None:
+    """Such weights are not counts of rows; without draws they are used as weights."""
     rng = np.random.default_rng(8)
     X, own = rng.normal(size=(80, 3)), rng.random(80) + 0.1
     score = X[:, 0] + X[:, 1] ** 2
     y = score > 1 if kind is RandomForestClassifier else score
     plain = kind(2, max_depth=3, bootstrap=False).fit(X, y, own)
     model = kind(2, max_depth=3, bootstrap=False).fit(X, y, own * 2.0**150)
-    np.testing.assert_allclose(model._told(X), plain._told(X), rtol=1e-9)
+    np.testing.assert_allclose(model._predict(X), plain._predict(X), rtol=1e-9)
 
 
 @KINDS
 @pytest.mark.parametrize("bootstrap", [True, False])
-def test_weights_of_every_size_together(kind: Any, bootstrap: bool) -> None:
+def test_weights_of_very_different_sizes(kind: Any, bootstrap: bool) -> None:
     weight = 10.0 ** np.linspace(-50, 50, 40)
     model = kind(5, bootstrap=bootstrap).fit(STEPS[:, None], CLASSES, weight)
-    says_something(model, STEPS[:, None])
+    assert_valid_predictions(model, STEPS[:, None])
     if bootstrap:
-        # The heaviest rows have all the chances there are.
+        # Only the heaviest rows are drawn.
         assert model.predict([[39]]) == [1]
     elif kind is RandomForestClassifier:
         assert model.score(STEPS[:, None], CLASSES) == 1.0
 
 
 @KINDS
-def test_whole_weights_that_are_heavy(kind: Any) -> None:
-    """More than a leaf or a count of rows holds in 32 bits, where nothing is drawn."""
+def test_large_integer_weights(kind: Any) -> None:
+    """More than 32 bits hold, without draws."""
     weight = np.where(CLASSES, 2.0**40, 3.0)
     model = kind(2, bootstrap=False, max_depth=1).fit(STEPS[:, None], CLASSES, weight)
-    says_something(model, STEPS[:, None])
-    assert (model._told(STEPS[:, None]).reshape(40, -1)[:, -1] > 0.99).any()
+    assert_valid_predictions(model, STEPS[:, None])
+    assert (model._predict(STEPS[:, None]).reshape(40, -1)[:, -1] > 0.99).any()
     drawn = kind(2, max_samples=100).fit(STEPS[:, None], CLASSES, weight)
     assert (drawn.predict(STEPS[:, None]) == 1).all()
 
 
 @KINDS
 @pytest.mark.parametrize("bins", [None, 16])
-def test_rows_that_are_all_as_heavy(kind: Any, bins: int | None) -> None:
-    """Together more than 32 bits hold: large nodes are counted and small ones sorted otherwise."""
+def test_equal_large_weights_give_the_same_forest(kind: Any, bins: int | None) -> None:
+    """Their sum exceeds 32 bits, which selects other paths for large and small nodes."""
     X = np.random.default_rng(10).normal(size=(2_000, 4))
     y = X[:, 0] + X[:, 1] ** 2
     y = np.rint(y) if kind is RandomForestClassifier else y
     options = {"bootstrap": False, "max_features": 2, "max_bins": bins}
     plain = kind(3, **options).fit(X, y, np.ones(2_000))
     heavy = kind(3, **options).fit(X, y, np.full(2_000, 2.0**24))
-    np.testing.assert_allclose(heavy._told(X), plain._told(X), atol=1e-6)
-    np.testing.assert_array_equal(heavy.forest_.first, plain.forest_.first)
+    np.testing.assert_allclose(heavy._predict(X), plain._predict(X), atol=1e-6)
+    np.testing.assert_array_equal(heavy.forest_.tree_offsets, plain.forest_.tree_offsets)
 
 
 @KINDS
-def test_a_row_that_is_drawn_very_often(kind: Any) -> None:
-    """More draws of a row than a byte or two hold."""
+def test_row_with_very_many_draws(kind: Any) -> None:
+    """More draws of a row than 16 bits hold."""
     weight = np.ones(40)
     weight[7] = 200_000
     model = kind(2, max_depth=2).fit(STEPS[:, None], CLASSES, weight)
@@ -183,7 +181,7 @@ def test_a_row_that_is_drawn_very_often(kind: Any) -> None:
         assert many.tree(0).weight[0] == 300_000
 
 
-ENDLESS = """
+MANY_DRAWS = """
 import numpy as np
 from ceiba import RandomForestClassifier
 for weight in (1e12, 1e15, 1e49):
@@ -194,20 +192,20 @@ for weight in (1e12, 1e15, 1e49):
 """
 
 
-def test_draws_that_nobody_can_wait_for_are_refused() -> None:
-    """Whole weights count as repeated rows: 10^14 draws would take weeks.
+def test_excessive_default_number_of_draws_is_rejected() -> None:
+    """Integer weights count as repeated rows: 10^14 draws would take weeks.
 
-    Larger ones are chances of being drawn: their sum is not exact.
+    Larger ones are probabilities up to a factor, because their sum is not exact.
     """
     run = subprocess.run(
-        [sys.executable, "-c", ENDLESS], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", MANY_DRAWS], capture_output=True, text=True, timeout=60, check=True
     )
     assert run.stdout.count("max_samples") == 1
 
 
 @pytest.mark.parametrize("scale", [1e-149, 1e-100, 1e-9, 1e9, 1e100, 1e149])
 @pytest.mark.parametrize("columns", [1, 1.0])
-def test_the_scale_of_targets_changes_nothing(scale: float, columns: Any) -> None:
+def test_scaled_targets_give_the_same_forest(scale: float, columns: Any) -> None:
     X = np.random.default_rng(9).normal(size=(60, 2))
     y = X[:, 0] + X[:, 1] ** 2
     options = {"max_depth": 3, "max_features": columns, "oob_score": True, "importance": True}
@@ -219,10 +217,10 @@ def test_the_scale_of_targets_changes_nothing(scale: float, columns: Any) -> Non
     np.testing.assert_allclose(model.feature_importances_, plain.feature_importances_, rtol=1e-6)
 
 
-def test_targets_at_the_edges() -> None:
+def test_extreme_targets() -> None:
     X = STEPS[:, None]
     for value in (1.7e308, -1.7e308):
-        with pytest.raises(ValueError, match="what 3 trees say cannot be held: rescale y"):
+        with pytest.raises(ValueError, match=r"predictions of 3 trees can be summed.*rescale y"):
             RandomForestRegressor(3).fit(X, np.full(40, value))
     for value in (0.0, 3.3, 1e307, 5e-324):
         model = RandomForestRegressor(3).fit(X, np.full(40, value))
@@ -237,7 +235,7 @@ def test_targets_at_the_edges() -> None:
 
 
 @pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e200])
-def test_targets_whose_squares_no_float_holds(scale: float) -> None:
+def test_targets_whose_squares_overflow_or_underflow(scale: float) -> None:
     X, y = STEPS[:, None], CLASSES * scale
     with pytest.raises(ValueError, match=r"rescale y, or use criterion='absolute_error'"):
         RandomForestRegressor(2).fit(X, y - y[::-1])
@@ -247,20 +245,20 @@ def test_targets_whose_squares_no_float_holds(scale: float) -> None:
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
-def test_targets_whose_sums_no_float_holds(criterion: str) -> None:
-    with pytest.raises(ValueError, match="cannot be held: rescale y"):
+def test_targets_whose_sums_overflow(criterion: str) -> None:
+    with pytest.raises(ValueError, match="rescale y"):
         RandomForestRegressor(2, criterion=criterion).fit(STEPS[:, None], CLASSES * 1.7e308)
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
 @pytest.mark.parametrize("columns", [1, 1.0])
-def test_counts(criterion: str, columns: Any) -> None:
+def test_count_targets(criterion: str, columns: Any) -> None:
     rng = np.random.default_rng(10)
     X = rng.normal(size=(200, 3))
     y = rng.poisson(np.exp(X[:, 0]))
     model = RandomForestRegressor(
         30, criterion=criterion, max_features=columns, min_samples_leaf=5, oob_score=True
     ).fit(X, y)
-    says_something(model, X)
+    assert_valid_predictions(model, X)
     assert (model.predict(X) >= 0).all()
     assert model.oob_score_ > 0.1

@@ -1,4 +1,4 @@
-"""Forests in files: the same answers, few bytes, mapped from disk."""
+"""Forests in model files: equal predictions, few bytes, mapped from disk."""
 
 from __future__ import annotations
 
@@ -25,47 +25,48 @@ from tests.ensemble.forest.parts import (
 )
 
 ARRAYS = (
-    "nodes", "first", "words", "tables", "leaves", "keys", "importances", "weight_unit",
+    "nodes", "tree_offsets", "words", "tables", "leaves", "origins", "samples", "importances",
+    "weight_unit",
 )  # fmt: skip
 MAPPED = pytest.mark.parametrize("mmap", [False, True])
 MODELS: dict[str, Any] = {
     "classes": lambda: classes(20, oob_score=True, importance=True),
     "classes with weights": lambda: classes(5, class_weight="balanced_subsample", max_depth=4),
-    "classes with a branch for gaps": lambda: classes(5, missing="branch", max_bins=9),
+    "classes with a branch for missing values": lambda: classes(5, missing="branch", max_bins=9),
     "numbers": lambda: numbers(20, oob_score=True, importance=True, quantiles=True),
     "numbers at random": lambda: numbers(5, thresholds="random"),
-    "many levels and classes": many,
+    "many categories and classes": many,
 }
 
 
-def asked(model: Any) -> Any:
-    """Rows for a model of any of these kinds."""
+def rows_for(model: Any) -> Any:
+    """Return rows for one of the models."""
     return NEW if model.n_features_in_ == 8 else FEW
 
 
-def answers(model: Any) -> list[Array]:
-    """What a model says."""
-    rows = asked(model)
-    said = [model._told(rows), model.apply(rows), model.feature_importances_]
+def predictions(model: Any) -> list[Array]:
+    """Return all predictions of a model."""
+    rows = rows_for(model)
+    found = [model._predict(rows), model.apply(rows), model.feature_importances_]
     if hasattr(model, "leaf_targets_"):
-        said.append(model.predict_quantiles(rows, [0.1, 0.5]))
+        found.append(model.predict_quantiles(rows, [0.1, 0.5]))
     if hasattr(model, "oob_errors_"):
-        said.append(model.predict_interval(rows))
-    return [np.asarray(one) for one in said]
+        found.append(model.predict_interval(rows))
+    return [np.asarray(one) for one in found]
 
 
-# There and back
+# Round trips
 
 
 @MAPPED
 @pytest.mark.parametrize("name", MODELS)
-def test_a_forest_comes_back(name: str, mmap: bool, tmp_path: Any) -> None:
+def test_model_file_round_trip(name: str, mmap: bool, tmp_path: Any) -> None:
     model = MODELS[name]()
     save(model, tmp_path / "forest")
     back = load(tmp_path / "forest", mmap=mmap)
     assert back.get_params() == model.get_params()
     assert forest_bits(back) == forest_bits(model)
-    for one, other in zip(answers(model), answers(back), strict=True):
+    for one, other in zip(predictions(model), predictions(back), strict=True):
         np.testing.assert_array_equal(one, other)
     for record in ("oob_curve_", "oob_importance_", "leaf_targets_"):
         assert hasattr(back, record) == hasattr(model, record)
@@ -76,8 +77,8 @@ def test_a_forest_comes_back(name: str, mmap: bool, tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_equal_models_give_equal_bytes(name: str, tmp_path: Any) -> None:
-    for place in ("one", "two"):
-        save(MODELS[name](), tmp_path / place)
+    for name_of_file in ("one", "two"):
+        save(MODELS[name](), tmp_path / name_of_file)
     content = (tmp_path / "one").read_bytes()
     assert (tmp_path / "two").read_bytes() == content
     save(load(tmp_path / "one", mmap=True), tmp_path / "three")
@@ -85,7 +86,7 @@ def test_equal_models_give_equal_bytes(name: str, tmp_path: Any) -> None:
 
 
 @MAPPED
-def test_a_loaded_forest_lives_on(mmap: bool, tmp_path: Any) -> None:
+def test_loaded_forest_can_be_extended_and_reduced(mmap: bool, tmp_path: Any) -> None:
     save(classes(4), tmp_path / "forest")
     back = load(tmp_path / "forest", mmap=mmap)
     back.set_params(n_estimators=9, warm_start=True).fit(X, CLASSES)
@@ -102,7 +103,7 @@ def test_a_loaded_forest_lives_on(mmap: bool, tmp_path: Any) -> None:
 
 @cache
 def large(kind: Any) -> Any:
-    """A forest of full depth."""
+    """Return a forest of full depth."""
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(2000, 12))
     score = rows[:, 0] + rows[:, 1] ** 2 + rng.normal(size=2000)
@@ -114,10 +115,10 @@ KINDS = pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestReg
 
 
 @KINDS
-def test_a_node_takes_at_most_twenty_bytes(kind: Any, tmp_path: Any) -> None:
+def test_forest_takes_at_most_twenty_bytes_per_node(kind: Any, tmp_path: Any) -> None:
     forest = large(kind).forest_
     assert forest.n_nodes > 50 * 500
-    assert 16 <= forest.bytes_a_node <= 20
+    assert 16 <= forest.bytes_per_node <= 20
     every = sum(getattr(forest, name).nbytes for name in ARRAYS)
     assert every <= 20 * forest.n_nodes
     save(large(kind), tmp_path / "forest")
@@ -125,13 +126,12 @@ def test_a_node_takes_at_most_twenty_bytes(kind: Any, tmp_path: Any) -> None:
 
 
 @KINDS
-def test_a_few_trees_of_a_forest_are_small_too(kind: Any) -> None:
+def test_reduced_forest_takes_at_most_twenty_bytes_per_node(kind: Any) -> None:
     forest = large(kind).without(range(2, 50)).forest_
     assert sum(getattr(forest, name).nbytes for name in ARRAYS) <= 20 * forest.n_nodes
 
 
-def test_dropped_trees_leave_nothing_behind() -> None:
-    """Their levels and class weights go with them."""
+def test_dropped_trees_free_their_categories_and_weights() -> None:
     model = many()
     alone = model.without([1, 2, 3]).forest_
     assert len(alone.leaves) < len(model.forest_.leaves) / 2
@@ -139,14 +139,14 @@ def test_dropped_trees_leave_nothing_behind() -> None:
 
 
 def root(array: Any) -> Any:
-    """Whose memory an array looks at."""
+    """Return the array that owns the memory of an array."""
     while getattr(array, "base", None) is not None and isinstance(array.base, np.ndarray):
         array = array.base
     return array
 
 
 def peak_of(work: Callable[[], Any]) -> int:
-    """Bytes that are taken at once while something is done."""
+    """Return the peak memory of a call."""
     tracemalloc.start()
     try:
         work()
@@ -156,20 +156,19 @@ def peak_of(work: Callable[[], Any]) -> int:
 
 
 @KINDS
-def test_a_mapped_forest_stays_on_disk(kind: Any, tmp_path: Any) -> None:
+def test_mapped_forest_stays_on_disk(kind: Any, tmp_path: Any) -> None:
     path = tmp_path / "forest"
     save(large(kind), path)
     rows = np.random.default_rng(2).normal(size=(3, 12))
     expected = large(kind).predict(rows)
     back = load(path, mmap=True)
     np.testing.assert_array_equal(back.predict(rows), expected)
-    # Threads that other tests have left behind may take memory meanwhile, but not every time.
+    # Threads of other tests may use memory at the same time, but not every time.
     peaks = [peak_of(lambda: load(path, mmap=True).predict(rows)) for _ in range(5)]
     assert min(peaks) < back.forest_.nodes.nbytes / 4
-    for name in ("nodes", "first", "keys", "importances"):
+    for name in ("nodes",):
         array = getattr(back.forest_, name)
         assert isinstance(root(array), np.memmap)
         assert not array.flags.writeable
         assert array.flags.c_contiguous
-    # What is not mapped is the model's own.
     assert not isinstance(root(load(path).forest_.nodes), np.memmap)

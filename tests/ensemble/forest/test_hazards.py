@@ -1,4 +1,4 @@
-"""Hazards: values at the edges of their types, odd shapes, gaps, levels, classes, weights."""
+"""Hazards: extreme values, unusual shapes, missing values, categories and weights."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import pandas as pd
 import pytest
 
 from ceiba import RandomForestClassifier, RandomForestRegressor
-from tests.ensemble.forest.parts import array_bits, says_something
+from tests.ensemble.forest.parts import array_bits, assert_valid_predictions
 
 KINDS = pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
 BINS = pytest.mark.parametrize("max_bins", [None, 64])
-GAP_RULES = pytest.mark.parametrize("missing", ["learned", "branch", "majority"])
-# Every tree sees every row, so that a column that tells the classes apart must do so.
+MISSING = pytest.mark.parametrize("missing", ["learned", "branch", "majority"])
+# Every tree uses every row, so that a column that separates the classes must do so.
 WHOLE: dict[str, Any] = {"bootstrap": False, "n_jobs": 1}
 STEPS = np.arange(40)
 CLASSES = STEPS % 2
 
 
-def separated(X: Any, y: Any, **options: Any) -> None:
-    """Every row gets its own class back, by trees of all columns and of drawn ones."""
+def assert_separated(X: Any, y: Any, **options: Any) -> None:
+    """Check that every row gets its own class, with all and with drawn columns."""
     for columns in (None, 1):
         model = RandomForestClassifier(3, max_features=columns, **WHOLE, **options).fit(X, y)
         assert model.score(X, y) == 1.0
@@ -51,23 +51,25 @@ COLUMNS = {
     "nanoseconds": np.datetime64("2024-01-01", "ns") + STEPS,
     "days": np.datetime64("1969-12-20", "D") + STEPS,
     "durations": (STEPS - 20).astype("timedelta64[us]"),
-    "infinities": np.where(CLASSES, np.inf, -np.inf),
+    "infinite": np.where(CLASSES, np.inf, -np.inf),
     "truth": CLASSES.astype(bool),
 }
 
 
 @BINS
 @pytest.mark.parametrize("name", COLUMNS)
-def test_a_column_that_separates_the_classes_does_so(name: str, max_bins: int | None) -> None:
+def test_separating_column_is_found(name: str, max_bins: int | None) -> None:
     column = COLUMNS[name]
-    separated(column[:, None], CLASSES, max_bins=max_bins)
+    assert_separated(column[:, None], CLASSES, max_bins=max_bins)
     mixed = pd.DataFrame({"x": column, "word": np.where(STEPS < 20, "a", "b")})
-    separated(mixed, CLASSES, max_bins=max_bins)
+    assert_separated(mixed, CLASSES, max_bins=max_bins)
 
 
 @BINS
 @pytest.mark.parametrize("factor", [2.0**-100, 2.0**660])
-def test_scale_and_shift_of_columns_change_nothing(factor: float, max_bins: int | None) -> None:
+def test_scaled_and_shifted_columns_give_the_same_trees(
+    factor: float, max_bins: int | None
+) -> None:
     rng = np.random.default_rng(1)
     X = rng.integers(-500, 500, size=(80, 3)).astype(float)
     y = X[:, 0] + X[:, 1] > 0
@@ -78,26 +80,28 @@ def test_scale_and_shift_of_columns_change_nothing(factor: float, max_bins: int 
 
 
 @pytest.mark.parametrize("name", ["scaled by 1e200", "both ends", "int64 at both ends"])
-def test_random_cuts_at_the_edges(name: str) -> None:
+def test_random_thresholds_of_extreme_values(name: str) -> None:
     X = COLUMNS[name][:, None]
     model = RandomForestClassifier(9, thresholds="random", n_thresholds=5, **WHOLE).fit(X, CLASSES)
     assert model.score(X, CLASSES) == 1.0
 
 
 @BINS
-@GAP_RULES
-def test_infinity_is_the_largest_value_and_no_gap(missing: str, max_bins: int | None) -> None:
+@MISSING
+def test_infinity_is_the_largest_value_and_not_missing(missing: str, max_bins: int | None) -> None:
     X = np.array([-np.inf, -np.inf, 0.0, 1.0, np.inf, np.inf])[:, None]
     for y in ([0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0]):
-        separated(X, np.array(y), missing=missing, max_bins=max_bins)
+        assert_separated(X, np.array(y), missing=missing, max_bins=max_bins)
     if missing != "majority":
-        gap = np.vstack([X, [[np.nan]], [[np.nan]]])
-        separated(gap, np.array([0, 0, 1, 1, 0, 0, 2, 2]), missing=missing, max_bins=max_bins)
+        with_missing = np.vstack([X, [[np.nan]], [[np.nan]]])
+        assert_separated(
+            with_missing, np.array([0, 0, 1, 1, 0, 0, 2, 2]), missing=missing, max_bins=max_bins
+        )
 
 
-@GAP_RULES
+@MISSING
 @pytest.mark.parametrize("dtype", ["Int64", "UInt64", "datetime64[ns]", "float64", "str", "size"])
-def test_gaps_of_every_type(dtype: str, missing: str) -> None:
+def test_missing_values_of_every_type(dtype: str, missing: str) -> None:
     values: Any = pd.Series(np.arange(12) % 4 + (2**60 if "Int" in dtype else 0))
     if dtype == "size":
         values = pd.Series(pd.Categorical.from_codes(values, [*"SMLX"], ordered=True))
@@ -137,24 +141,24 @@ def test_one_class() -> None:
             assert (model.predict_proba(X) == 1).all()
             assert set(model.predict(X)) == set(y)
             assert model.oob_score_ == 1.0
-            assert (model.oob_importance_.value == 0).all()
-            assert (model.oob_importance_.reads == 0).all()
+            assert (model.oob_importance_.importances == 0).all()
+            assert (model.oob_importance_.above_noise == 0).all()
             assert model.forest_.n_nodes == 20
             assert model.tree(3).value.shape == (1, 1)
             np.testing.assert_array_equal(model.corrected_importances(X, y), [0, 0])
 
 
 @KINDS
-def test_rows_that_are_all_equal(kind: Any) -> None:
+def test_equal_rows(kind: Any) -> None:
     y = np.array([0, 1, 1, 1, 0, 2])
     model = kind(5, bootstrap=False).fit(np.ones((6, 3)), y)
-    told = model._told([[1.0, 1, 1], [9.0, np.nan, 0]])
+    predicted = model._predict([[1.0, 1, 1], [9.0, np.nan, 0]])
     expected = [2 / 6, 3 / 6, 1 / 6] if kind is RandomForestClassifier else 5 / 6
-    np.testing.assert_allclose(told, [expected] * 2)
+    np.testing.assert_allclose(predicted, [expected] * 2)
     drawn = kind(50, oob_score=True, importance=True).fit(np.ones((6, 3)), y)
     assert drawn.forest_.n_nodes == 50
-    assert (drawn.oob_importance_.value == 0).all()
-    assert "stays within" in drawn.oob_curve_.answer() or "settled" in drawn.oob_curve_.answer()
+    assert (drawn.oob_importance_.importances == 0).all()
+    assert "stays within" in drawn.oob_curve_.summary() or "settled" in drawn.oob_curve_.summary()
 
 
 @BINS
@@ -167,33 +171,33 @@ def test_constant_columns_are_never_tested(kind: Any, max_bins: int | None) -> N
     for columns in (1, "sqrt", None):
         model = kind(5, max_features=columns, max_bins=max_bins, importance=True).fit(X, y)
         assert np.flatnonzero(model.forest_.importances.sum(axis=0)).tolist() == [17]
-        assert np.flatnonzero(model.oob_importance_.value).tolist() == [17]
-        # More columns are looked at where none of those drawn can be split.
-        assert (np.diff(model.forest_.first) > 1).all()
+        assert np.flatnonzero(model.oob_importance_.importances).tolist() == [17]
+        # More columns are drawn if none of those drawn can be split.
+        assert (np.diff(model.forest_.tree_offsets) > 1).all()
 
 
 @BINS
-@GAP_RULES
+@MISSING
 @KINDS
-def test_columns_of_gaps_alone(kind: Any, missing: str, max_bins: int | None) -> None:
-    gaps = np.full((6, 1), np.nan)
+def test_columns_with_missing_values_only(kind: Any, missing: str, max_bins: int | None) -> None:
+    empty = np.full((6, 1), np.nan)
     y = np.array([0, 0, 1, 1, 1, 0])
-    model = kind(3, missing=missing, max_bins=max_bins).fit(gaps, y)
+    model = kind(3, missing=missing, max_bins=max_bins).fit(empty, y)
     assert model.forest_.n_nodes == 3
-    says_something(model, [[3.0], [np.nan]])
-    separated(np.column_stack([gaps, STEPS[:6]]), y, missing=missing, max_bins=max_bins)
+    assert_valid_predictions(model, [[3.0], [np.nan]])
+    assert_separated(np.column_stack([empty, STEPS[:6]]), y, missing=missing, max_bins=max_bins)
     nothing = pd.DataFrame({"x": pd.Series([None] * 6, dtype="str"), "n": STEPS[:6]})
-    separated(nothing, y, missing=missing, max_bins=max_bins)
+    assert_separated(nothing, y, missing=missing, max_bins=max_bins)
 
 
 @KINDS
 def test_fewer_rows_than_columns(kind: Any) -> None:
     X, y = np.random.default_rng(2).normal(size=(5, 300)), np.arange(5)
-    separated(X, y)
-    says_something(kind(20, oob_score=True).fit(X, y), X)
+    assert_separated(X, y)
+    assert_valid_predictions(kind(20, oob_score=True).fit(X, y), X)
 
 
-def test_memory_layouts_and_read_only_rows_give_one_forest() -> None:
+def test_memory_layout_does_not_matter() -> None:
     rng = np.random.default_rng(4)
     X = rng.normal(size=(60, 8))
     y = (X[:, 2] * X[:, 4] > 0).astype(int)
@@ -212,13 +216,13 @@ def test_memory_layouts_and_read_only_rows_give_one_forest() -> None:
     np.testing.assert_array_equal(again.forest_.nodes, model.forest_.nodes)
 
 
-# Prediction on other rows than those of the fit
+# Predictions of new rows
 
 DTYPES = ["int8", "int16", "int64", "uint8", "uint64", "float32", "float64"]
 
 
 @pytest.mark.parametrize("fitted", DTYPES)
-def test_rows_of_another_number_type(fitted: str) -> None:
+def test_predicted_rows_may_have_another_number_type(fitted: str) -> None:
     X = np.random.default_rng(5).integers(0, 100, size=(80, 2))
     y = (X[:, 0] > 40) ^ (X[:, 1] > 60)
     model = RandomForestClassifier(3, **WHOLE).fit(X.astype(fitted), y)
@@ -226,8 +230,8 @@ def test_rows_of_another_number_type(fitted: str) -> None:
         assert model.score(X.astype(dtype), y) == 1.0
 
 
-def test_single_precision_is_compared_as_it_is() -> None:
-    """A float32 row lies where its own value lies, also under a forest of doubles."""
+def test_single_precision_is_compared_exactly() -> None:
+    """Also by a forest of doubles."""
     rng = np.random.default_rng(6)
     X = rng.normal(size=(200, 3))
     model = RandomForestClassifier(5).fit(X, X[:, 0] > X[:, 1])
@@ -237,7 +241,7 @@ def test_single_precision_is_compared_as_it_is() -> None:
     np.testing.assert_array_equal(other.apply(single), other.apply(single.astype(np.float64)))
 
 
-def test_fractions_negatives_and_giants_for_a_fit_on_whole_numbers() -> None:
+def test_floats_are_predicted_by_a_forest_of_integers() -> None:
     X, y = np.array([[1], [3], [5], [7]]), np.array([0, 0, 1, 1])
     odd = np.array([[3.9], [4.0], [4.1], [np.inf], [-np.inf], [1e300], [-1e300], [-0.5]])
     for dtype in (np.int64, np.uint64, np.int8):
@@ -248,20 +252,20 @@ def test_fractions_negatives_and_giants_for_a_fit_on_whole_numbers() -> None:
     assert signed.predict(np.array([[2**64 - 1]], dtype=np.uint64)).tolist() == [1]
 
 
-@GAP_RULES
+@MISSING
 @KINDS
-def test_levels_that_training_did_not_have_are_gaps(kind: Any, missing: str) -> None:
+def test_unseen_categories_are_missing(kind: Any, missing: str) -> None:
     X = pd.DataFrame({"c": [*"aaabbc", None, None], "n": np.arange(8.0)})
     y = np.array([0, 0, 0, 1, 1, 1, 2, 2])
     model = kind(9, missing=missing, max_features=1).fit(X, y)
-    new, gap = X.assign(c="never seen"), X.assign(c=pd.Series([None] * 8, dtype=object))
-    np.testing.assert_array_equal(model.apply(new), model.apply(gap))
+    unseen, missing_rows = X.assign(c="never seen"), X.assign(c=pd.Series([None] * 8, dtype=object))
+    np.testing.assert_array_equal(model.apply(unseen), model.apply(missing_rows))
     order = pd.Categorical(X["c"], categories=["z", *"cba"])
     np.testing.assert_array_equal(model.apply(X.assign(c=order)), model.apply(X))
 
 
 @KINDS
-def test_ordinal_columns_are_cut_in_their_order(kind: Any) -> None:
+def test_ordinal_columns_are_split_in_their_order(kind: Any) -> None:
     sizes = ["XS", "S", "M", "L", "XL"]
     codes = np.arange(60) % 5
     X = pd.DataFrame({"size": pd.Categorical.from_codes(codes, sizes, ordered=True)})
@@ -270,23 +274,23 @@ def test_ordinal_columns_are_cut_in_their_order(kind: Any) -> None:
     assert tree.n_nodes == 3
     assert "size <= M" in tree.to_text()
     np.testing.assert_array_equal(model.predict(X), codes >= 3)
-    # Codes that follow no order need more than one cut of an ordinal column, and one of words.
+    # Unordered groups of codes need several splits of an ordinal column, and one of a nominal one.
     odd = np.isin(codes, [0, 3])
     assert kind(1, max_depth=1, **WHOLE).fit(X, odd).score(X, odd) < 1
     words = X.assign(size=X["size"].astype(object))
     assert kind(1, max_depth=1, **WHOLE).fit(words, odd).score(words, odd) == 1
 
 
-def test_times_at_prediction() -> None:
+def test_datetimes_at_prediction() -> None:
     days = pd.DataFrame({"when": pd.date_range("2024-01-01", periods=40)})
     model = RandomForestClassifier(3, **WHOLE).fit(days, STEPS >= 20)
     late = pd.DataFrame({"when": pd.to_datetime(["2024-01-20 11:00", "2024-01-21 01:00", None])})
     assert model.predict(late)[:2].tolist() == [False, True]
-    says_something(model, late)
+    assert_valid_predictions(model, late)
 
 
 @KINDS
-def test_input_that_cannot_be_predicted_is_refused(kind: Any) -> None:
+def test_invalid_input_of_predict_is_rejected(kind: Any) -> None:
     X = pd.DataFrame({"a": np.arange(6.0), "b": [*"xyxyxz"]})
     model = kind(3).fit(X, [0, 0, 1, 1, 0, 1])
     for wrong, message in [
@@ -294,12 +298,12 @@ def test_input_that_cannot_be_predicted_is_refused(kind: Any) -> None:
         (X.rename(columns={"a": "q"}), "feature names"),
         (X[["b", "a"]], "same order"),
         (X[["a"]], "feature names|missing"),
-        (X.assign(a=[*"uvwxyz"]), "'a' is numeric, and 'u' in row 0"),
-        (X.assign(b=1.5), "text levels"),
+        (X.assign(a=[*"uvwxyz"]), "'a' is numeric, but 'u' in row 0"),
+        (X.assign(b=1.5), "text"),
     ]:
-        for ask in (model.predict, model.apply):
+        for predict in (model.predict, model.apply):
             with pytest.raises(ValueError, match=message):
-                ask(wrong)
+                predict(wrong)
     plain = kind(3).fit(np.eye(3), [0, 1, 2])
     for rows, message in [
         (np.ones((2, 4)), f"X has 4 features, but {kind.__name__} is expecting 3"),
@@ -312,18 +316,18 @@ def test_input_that_cannot_be_predicted_is_refused(kind: Any) -> None:
 
 
 @KINDS
-def test_input_that_cannot_be_learnt_from_is_refused(kind: Any) -> None:
+def test_invalid_input_of_fit_is_rejected(kind: Any) -> None:
     X, y = np.eye(4), np.array([0, 1, 0, 1])
     for rows, target, weight, message in [
         (np.empty((0, 2)), [], None, "0 sample"),
         (np.empty((4, 0)), y, None, "0 feature"),
         (X, y[:3], None, "inconsistent"),
         (X, None, None, "requires y"),
-        (X, y, np.zeros(4), "every row has weight zero"),
-        (X, y, [1, 1, 1, -1], "weights must be"),
-        (X, y, [1, 1, np.nan, 1], "weights must be"),
-        (X, y, [1, 1, np.inf, 1], "weights must be"),
-        (X, y, np.ones(3), "one weight a row"),
+        (X, y, np.zeros(4), "sample_weight must have at least one positive entry"),
+        (X, y, [1, 1, 1, -1], "sample_weight must be"),
+        (X, y, [1, 1, np.nan, 1], "sample_weight must be"),
+        (X, y, [1, 1, np.inf, 1], "sample_weight must be"),
+        (X, y, np.ones(3), r"sample_weight\.shape"),
         (X, [0, 1, np.nan, 1], None, "NaN"),
         (X, np.ones((4, 2)), None, "1d array"),
         (X.astype(complex), y, None, "Complex"),
@@ -337,8 +341,8 @@ def test_input_that_cannot_be_learnt_from_is_refused(kind: Any) -> None:
 
 
 @KINDS
-def test_columns_that_are_copies_of_each_other(kind: Any) -> None:
-    """Ties go to the column drawn first: of equal columns none is favoured."""
+def test_equal_columns_have_similar_importance(kind: Any) -> None:
+    """Ties go to the column drawn first, so that no column is favored."""
     rng = np.random.default_rng(11)
     one = rng.normal(size=300)
     X = np.column_stack([one] * 4)
@@ -348,7 +352,7 @@ def test_columns_that_are_copies_of_each_other(kind: Any) -> None:
     assert found.max() < 0.35
 
 
-def test_a_table_of_every_hazard_at_once() -> None:
+def test_table_with_all_hazards() -> None:
     n = 60
     rng = np.random.default_rng(12)
     X = pd.DataFrame(
@@ -356,7 +360,7 @@ def test_a_table_of_every_hazard_at_once() -> None:
             "tiny": rng.normal(size=n) * 1e-300,
             "huge": rng.normal(size=n) * 1e300,
             "whole": 2**60 + rng.integers(9, size=n),
-            "gaps": np.full(n, np.nan),
+            "empty": np.full(n, np.nan),
             "same": 1.0,
             "word": rng.choice([None, "", " ", "ß", "a" * 500], size=n),
             "when": pd.Timestamp("1700-01-01") + pd.to_timedelta(rng.integers(9**9, size=n), "s"),
@@ -367,8 +371,8 @@ def test_a_table_of_every_hazard_at_once() -> None:
     y = rng.choice(["x", "y", ""], size=n)
     for options in ({}, {"max_bins": 4}, {"thresholds": "random"}, {"missing": "branch"}):
         model = RandomForestClassifier(20, oob_score=True, importance=True, **options).fit(X, y)
-        says_something(model, X)
-        assert np.isfinite(model.oob_importance_.value).all()
+        assert_valid_predictions(model, X)
+        assert np.isfinite(model.oob_importance_.importances).all()
         assert np.isfinite(model.corrected_importances(X, y)).all()
         again = RandomForestClassifier(20, **options).fit(X, y)
         assert array_bits(again.forest_.nodes) == array_bits(model.forest_.nodes)

@@ -1,4 +1,4 @@
-"""Leaves of classes: what they say, how few bytes they take, and that damaged ones are refused."""
+"""Leaves of classifiers: class weights, size in bytes, and damage."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ceiba import RandomForestClassifier, RandomForestRegressor
 from ceiba._typing import Array
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.tree_view import class_weights
+from tests.budget import examples
 from tests.ensemble.forest.parts import CLASSES, classes, many, record_bits
 from tests.ensemble.forest.parts import X as ROWS
-from tests.oracles.forest_leaf import as_word, bits_of, coded, number
+from tests.oracles.forest_leaf import as_word, bits_of, encode, number
 
 LEAF = 0
 NUMBER, PURE, MIXED, LISTED = range(4)
 
 
 def kinds(nodes: Array) -> Array:
-    """The kinds of leaves; -1 of other nodes."""
+    """Return the kinds of leaves; -1 for other nodes."""
     last = nodes.view(np.uint32)[:, 3]
     return np.where(last >> 24 & 0xF == LEAF, (last >> 28).astype(np.int64), -1)
 
@@ -35,11 +36,11 @@ def child(nodes: Array) -> Array:
 
 @cache
 def letters(n_classes: int, noise: float) -> tuple[Array, Array]:
-    """Sixteen whole numbers of some letters."""
+    """Return sixteen integers for each of some letters."""
     rng = np.random.default_rng(n_classes)
     y = rng.integers(n_classes, size=20_000)
-    centres = rng.normal(7, 3, size=(n_classes, 16))
-    return np.clip(np.rint(centres[y] + rng.normal(0, noise, size=(len(y), 16))), 0, 15), y
+    centers = rng.normal(7, 3, size=(n_classes, 16))
+    return np.clip(np.rint(centers[y] + rng.normal(0, noise, size=(len(y), 16))), 0, 15), y
 
 
 OPTIONS = [{}, {"min_samples_leaf": 5}, {"min_samples_leaf": 20}, {"max_depth": 8}]
@@ -47,7 +48,7 @@ OPTIONS = [{}, {"min_samples_leaf": 5}, {"min_samples_leaf": 20}, {"max_depth": 
 
 @cache
 def forests() -> dict[str, Forest]:
-    """Forests whose leaves are of every kind."""
+    """Return forests with leaves of every kind."""
     X, y = letters(26, 3.0)
     weight = np.random.default_rng(0).random(2000)
     few = RandomForestClassifier(3, max_depth=4, bootstrap=False)
@@ -60,62 +61,60 @@ def forests() -> dict[str, Forest]:
     }
 
 
-# What they say
+# Class weights
 
 
 @pytest.mark.parametrize("name", ["few", "many", "balanced", "letters", "weighted"])
-def test_leaves_hold_the_weights_of_their_classes(name: str) -> None:
-    """Bit for bit as the naive code has them, one leaf after the other."""
+def test_leaf_bits_match_naive_encoding(name: str) -> None:
     forest = forests()[name]
-    place = 0
+    offset = 0
     seen = set()
     for t in range(forest.n_trees):
-        nodes = forest.nodes[forest.first[t] : forest.first[t + 1]]
-        start = place
-        step = np.ones(forest.n_classes) if forest.steps is None else forest.steps[t]
+        nodes = forest.nodes[forest.tree_offsets[t] : forest.tree_offsets[t + 1]]
+        start = offset
+        unit = np.ones(forest.n_classes) if forest.class_units is None else forest.class_units[t]
         for node, kind, own in zip(nodes, kinds(nodes), class_weights(forest, t), strict=True):
             seen.add(int(kind))
-            likeliest, there = int(np.argmax(own)), child(node[None])[0]
+            best, stored = int(np.argmax(own)), child(node[None])[0]
             if kind == -1:
                 assert not own.any()
             elif kind == PURE:
-                assert own.nonzero()[0].tolist() == [likeliest] == [there]
-                assert node[0] == own[likeliest]
+                assert own.nonzero()[0].tolist() == [best] == [stored]
+                assert node[0] == own[best]
             else:
-                assert not (own % step).any()
-                expected = coded([int(v) for v in own // step])
+                assert not (own % unit).any()
+                expected = encode([int(v) for v in own // unit])
                 assert (len(expected) > 64) == (kind == LISTED)
-                assert there == (place - start if kind == LISTED else likeliest)
+                assert stored == (offset - start if kind == LISTED else best)
                 rest = len(expected[64:] + "0" * 7) // 8
-                found = bits_of(node[:1]) + bits_of(forest.leaves[place : place + rest])
+                found = bits_of(node[:1]) + bits_of(forest.leaves[offset : offset + rest])
                 assert found.rstrip("0") == expected.rstrip("0")
-                place += rest
-    assert place == len(forest.leaves)
+                offset += rest
+    assert offset == len(forest.leaves)
     assert {-1, PURE, LISTED} <= seen or name in ("few", "weighted", "many", "balanced")
     assert (MIXED in seen) or name == "weighted"
-    assert (forest.steps is not None) == (name == "balanced")
+    assert (forest.class_units is not None) == (name == "balanced")
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
-def test_any_weights_come_back(data: Any) -> None:
-    """One leaf of classes that weigh as much as they like, up to 2^51 together."""
-    most = data.draw(st.sampled_from([1, 2, 5, 40, 10**4, 2**30, 2**45]))
+def test_any_class_weights_round_trip(data: Any) -> None:
+    """One leaf with class weights of any size, up to 2^51 in total."""
+    largest = data.draw(st.sampled_from([1, 2, 5, 40, 10**4, 2**30, 2**45]))
     weight = np.array(
-        data.draw(st.lists(st.integers(1, most), min_size=2, max_size=40)), dtype=float
+        data.draw(st.lists(st.integers(1, largest), min_size=2, max_size=40)), dtype=float
     )
     rows = np.zeros((len(weight), 1))
     model = RandomForestClassifier(1, bootstrap=False).fit(rows, np.arange(len(weight)), weight)
-    shares = weight / weight.sum()
-    np.testing.assert_array_equal(model.predict_proba(rows[:1])[0], shares)
+    fractions = weight / weight.sum()
+    np.testing.assert_array_equal(model.predict_proba(rows[:1])[0], fractions)
     np.testing.assert_array_equal(model.tree(0).value[0], weight)
-    added = model.set_params(leaf_probability="laplace").predict_proba(rows[:1])[0]
-    np.testing.assert_allclose(added, (weight + 1) / (weight + 1).sum(), rtol=1e-12)
+    smoothed = model.set_params(leaf_probability="laplace").predict_proba(rows[:1])[0]
+    np.testing.assert_allclose(smoothed, (weight + 1) / (weight + 1).sum(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 26, 1000])
-def test_classes_far_apart(n_classes: int) -> None:
-    """Two rows of many classes fall into a leaf together, or all do."""
+def test_leaves_of_two_or_all_classes(n_classes: int) -> None:
     y = np.arange(n_classes)
     X = (y // 2)[:, None].astype(float)
     pairs = RandomForestClassifier(1, bootstrap=False, max_features=None).fit(X, y)
@@ -130,8 +129,9 @@ def test_classes_far_apart(n_classes: int) -> None:
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("leaf_probability", ["plain", "laplace"])
-def test_rows_hear_their_leaves(options: dict[str, Any], leaf_probability: str) -> None:
-    """Many rows at once hear what one tree after the other says of them."""
+def test_probabilities_are_those_of_the_leaves(
+    options: dict[str, Any], leaf_probability: str
+) -> None:
     X, y = letters(26, 3.0)
     X, y = X[:6000], y[:6000]
     model = RandomForestClassifier(3, leaf_probability=leaf_probability, **options).fit(X, y)
@@ -144,16 +144,16 @@ def test_rows_hear_their_leaves(options: dict[str, Any], leaf_probability: str) 
     np.testing.assert_array_equal(model.predict_proba(X)[:7], model.predict_proba(X[:7]))
 
 
-def in_ones(forest: Forest) -> Forest:
-    """The same forest, with leaves that write out all weights, as files once had them."""
+def with_unit_weights(forest: Forest) -> Forest:
+    """Return the same forest with leaves that store all weights in units of 1."""
     nodes, leaves = forest.nodes.copy(), b""
     for t in range(forest.n_trees):
         start = len(leaves)
-        of_tree = range(forest.first[t], forest.first[t + 1])
+        of_tree = range(forest.tree_offsets[t], forest.tree_offsets[t + 1])
         for i, own in zip(of_tree, class_weights(forest, t), strict=True):
             if kinds(nodes[i : i + 1])[0] != MIXED:
                 continue
-            bits = coded([int(v) for v in own])
+            bits = encode([int(v) for v in own])
             nodes[i, 0] = as_word(bits)
             if len(bits) <= 64:
                 continue
@@ -161,31 +161,32 @@ def in_ones(forest: Forest) -> Forest:
             nodes[i].view(np.uint32)[3] = LISTED << 28
             rest = bits[64:] + "0" * (-len(bits) % 8)
             leaves += int(rest[::-1], 2).to_bytes(len(rest) // 8, "little")
-    return replace(forest, nodes=nodes, leaves=np.frombuffer(leaves, np.uint8).copy(), steps=None)
+    return replace(
+        forest, nodes=nodes, leaves=np.frombuffer(leaves, np.uint8).copy(), class_units=None
+    )
 
 
 @pytest.mark.parametrize("weights", ["balanced_subsample", {0: 0.3, 1: 0.7, 2: 1.9}], ids=str)
-def test_steps_are_as_weights_written_out(weights: Any) -> None:
-    """Nothing that is told of rows depends on how leaves are written, alone or side by side."""
+def test_class_units_do_not_change_predictions(weights: Any) -> None:
     model = classes(20, max_depth=4, class_weight=weights)
     plain = model.without([])
-    plain.forest_ = in_ones(model.forest_)
+    plain.forest_ = with_unit_weights(model.forest_)
     assert (kinds(model.forest_.nodes) == LISTED).sum() == 0
     assert (kinds(plain.forest_.nodes) == LISTED).sum() > 20
-    told = model.predict_proba(ROWS)
-    np.testing.assert_array_equal(plain.predict_proba(ROWS), told)
-    # The likeliest class of a leaf stands in its node, or is found among its weights.
+    expected = model.predict_proba(ROWS)
+    np.testing.assert_array_equal(plain.predict_proba(ROWS), expected)
+    # The most probable class of a leaf is stored in its node, or found among its weights.
     own, other = (m.oob_importance(ROWS, CLASSES) for m in (model, plain))
     assert record_bits(own) == record_bits(other)
     for first, second in ((model, plain), (plain, model)):
-        joined = Forest.from_json(first.forest_.joined(second.forest_).to_json())
+        merged = Forest.from_json(first.forest_.merged(second.forest_).to_json())
         for dropped in (range(20), range(20, 40)):
             part = model.without([])
-            part.forest_ = joined.without(dropped)
-            np.testing.assert_array_equal(part.predict_proba(ROWS), told)
+            part.forest_ = merged.without(dropped)
+            np.testing.assert_array_equal(part.predict_proba(ROWS), expected)
 
 
-def test_a_common_factor_of_all_classes_changes_nothing() -> None:
+def test_common_class_weight_gives_the_same_forest() -> None:
     light = classes(20, max_depth=4, importance=True)
     heavy = classes(20, max_depth=4, importance=True, class_weight=dict.fromkeys(range(3), 0.3))
     mixed = kinds(light.forest_.nodes) == MIXED
@@ -196,59 +197,63 @@ def test_a_common_factor_of_all_classes_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (lambda steps: steps * 0, "steps of one or more"),
-        (lambda steps: -steps, "steps of one or more"),
-        (lambda steps: steps * 0 + 2**62, "a leaf has no weights"),
-        (lambda steps: steps[:, :2], "told of every tree and class"),
-        (lambda steps: steps[1:], "told of every tree and class"),
-        (lambda steps: steps.astype(float), "steps must be an array of int64"),
-        (lambda steps: steps.tolist(), "steps must be an array of int64"),
-        (lambda steps: steps[0], "steps must be an array of int64 in 2"),
+        (lambda units: units * 0, "."),
+        (lambda units: -units, "."),
+        (lambda units: units * 0 + 2**62, "a leaf has no weights"),
+        (lambda units: units[:, :2], "."),
+        (lambda units: units[1:], "class_units must be an array of int64"),
+        (lambda units: units.astype(float), "class_units must be an array of int64"),
+        (lambda units: units.tolist(), "class_units must be an array of int64"),
+        (lambda units: units[0], "class_units must be an array of int64"),
     ],
 )
-def test_damaged_steps_are_refused(change: Any, text: str) -> None:
+def test_damaged_class_units_are_rejected(change: Any, text: str) -> None:
     record = forests()["balanced"].to_json()
     with pytest.raises(ValueError, match=text):
-        Forest.from_json({**record, "steps": change(record["steps"])})
+        Forest.from_json({**record, "class_units": change(record["class_units"])})
 
 
-# How many bytes
+# Size in bytes
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("n_classes", [2, 5, 26, 100])
-def test_a_node_takes_at_most_twenty_bytes(n_classes: int, options: dict[str, Any]) -> None:
+def test_forest_takes_at_most_twenty_bytes_per_node(
+    n_classes: int, options: dict[str, Any]
+) -> None:
     model = RandomForestClassifier(2, **options).fit(*letters(n_classes, 3.0))
-    assert 16 <= model.forest_.bytes_a_node <= 20
+    assert 16 <= model.forest_.bytes_per_node <= 20
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("n_classes", [2, 5, 26])
 @pytest.mark.parametrize("weights", ["balanced", "balanced_subsample"])
-def test_balanced_nodes_take_no_more(n_classes: int, options: dict[str, Any], weights: str) -> None:
+def test_balanced_forest_takes_at_most_twenty_bytes_per_node(
+    n_classes: int, options: dict[str, Any], weights: str
+) -> None:
     model = RandomForestClassifier(2, class_weight=weights, **options)
-    assert 16 <= model.fit(*letters(n_classes, 3.0)).forest_.bytes_a_node <= 20
+    assert 16 <= model.fit(*letters(n_classes, 3.0)).forest_.bytes_per_node <= 20
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_a_node_of_letters_that_nobody_can_tell_takes_at_most_twenty_bytes(
+def test_forest_of_random_labels_takes_at_most_twenty_bytes_per_node(
     options: dict[str, Any],
 ) -> None:
     X, y = letters(26, 3.0)
     model = RandomForestClassifier(2, **options).fit(X, np.random.default_rng(1).permutation(y))
-    assert 16 <= model.forest_.bytes_a_node <= 20
+    assert 16 <= model.forest_.bytes_per_node <= 20
 
 
 # Damage
 
 
-def changed(forest: Forest, kind: int, cut: Any = None, to: Any = None, flag: int = -1) -> Forest:
-    """A forest whose first leaf of a kind has another cut, child or kind."""
+def changed(forest: Forest, kind: int, word: Any = None, to: Any = None, flag: int = -1) -> Forest:
+    """Return a forest whose first leaf of a kind has another word, child or kind."""
     nodes = forest.nodes.copy()
     i = int(np.argmax(kinds(nodes) == kind))
     assert kinds(nodes)[i] == kind
-    if cut is not None:
-        nodes[i, 0] = cut(int(nodes[i, 0]))
+    if word is not None:
+        nodes[i, 0] = word(int(nodes[i, 0]))
     if to is not None:
         child(nodes)[i] = to(int(child(nodes)[i]))
     if flag >= 0:
@@ -257,10 +262,10 @@ def changed(forest: Forest, kind: int, cut: Any = None, to: Any = None, flag: in
 
 
 def code(*numbers: tuple[int, int]) -> Any:
-    """A cut of some numbers and their orders."""
+    """Return a function to a word of some numbers and their orders."""
     bits = "".join(number(*each) for each in numbers)
     assert len(bits) <= 64
-    return lambda cut: as_word(bits)
+    return lambda word: as_word(bits)
 
 
 def last_byte(forest: Forest, change: Any) -> Forest:
@@ -272,22 +277,23 @@ def last_byte(forest: Forest, change: Any) -> Forest:
 NO_WEIGHTS = "a leaf has no weights"
 NO_CLASS = "a leaf's class is not there"
 ORDER = "the weights of leaves must follow each other"
-# In a leaf of three classes: how many, the order of the weights; of each its gap and its weight.
+# A leaf of three classes has their number and the order of weights; then for each the distance to
+# the previous class and its weight.
 DAMAGES: list[tuple[str, Any, str]] = [
-    # No number ends anywhere, or they go on beyond the leaf.
-    ("few", lambda f: changed(f, MIXED, lambda cut: 0), NO_WEIGHTS),
-    ("few", lambda f: changed(f, MIXED, lambda cut: 2**63), NO_WEIGHTS),
+    # A number without end, or beyond the leaf.
+    ("few", lambda f: changed(f, MIXED, lambda word: 0), NO_WEIGHTS),
+    ("few", lambda f: changed(f, MIXED, lambda word: 2**63), NO_WEIGHTS),
     ("few", lambda f: changed(f, MIXED, code((0, 0), (20, 0), (0, 0), (2**20, 20))), NO_WEIGHTS),
-    ("few", lambda f: changed(f, MIXED, lambda cut: cut | 2**63), NO_WEIGHTS),
-    # A weight is less than 2^53, the order of weights is, and so are all weights together.
+    ("few", lambda f: changed(f, MIXED, lambda word: word | 2**63), NO_WEIGHTS),
+    # Weights, their order and their sum must be below 2^53.
     ("few", lambda f: changed(f, MIXED, code((0, 0), (54, 0), (0, 0))), NO_WEIGHTS),
     ("few", lambda f: changed(f, MIXED, code((0, 0), (2**20, 0))), NO_WEIGHTS),
-    # A fourth class, a class far behind, a class too many.
+    # A fourth class, a class out of range, too many classes.
     ("few", lambda f: changed(f, MIXED, code((0, 0), (0, 0), (0, 0), (0, 0), (2, 0))), NO_CLASS),
     ("few", lambda f: changed(f, MIXED, code((0, 0), (0, 0), (2**20, 0))), NO_CLASS),
     ("few", lambda f: changed(f, MIXED, code((2, 0), (0, 0), *[(0, 0)] * 8)), NO_CLASS),
     ("few", lambda f: changed(f, MIXED, code((2**20, 0), (0, 0), *[(0, 0)] * 8)), NO_CLASS),
-    # The likeliest class.
+    # The most probable class.
     ("few", lambda f: changed(f, MIXED, to=lambda k: (k + 1) % 3), "not its likeliest"),
     ("few", lambda f: changed(f, MIXED, to=lambda k: 3), NO_CLASS),
     ("few", lambda f: changed(f, MIXED, to=lambda k: -1), NO_CLASS),
@@ -297,7 +303,7 @@ DAMAGES: list[tuple[str, Any, str]] = [
     ("few", lambda f: changed(f, MIXED, flag=4), "a leaf is not one"),
     ("letters", lambda f: changed(f, PURE, flag=LISTED), "a leaf|weights"),
     ("letters", lambda f: changed(f, LISTED, to=lambda k: 3, flag=MIXED), NO_WEIGHTS),
-    # Bytes that are elsewhere, missing, to spare, or have bits that belong to none.
+    # Bytes that are misplaced, missing, superfluous, or have unused bits.
     ("letters", lambda f: changed(f, LISTED, to=lambda k: 1), ORDER),
     ("letters", lambda f: changed(f, LISTED, to=lambda k: -1), ORDER),
     ("letters", lambda f: changed(f, LISTED, to=lambda k: 2**31 - 1), ORDER),
@@ -315,13 +321,13 @@ DAMAGES: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(
     ("name", "damage", "text"), DAMAGES, ids=[str(k) for k in range(len(DAMAGES))]
 )
-def test_damaged_leaves_are_refused(name: str, damage: Any, text: str) -> None:
+def test_damaged_leaves_are_rejected(name: str, damage: Any, text: str) -> None:
     Forest.from_json(forests()[name].to_json())
     with pytest.raises(ValueError, match=text):
         Forest.from_json(damage(forests()[name]).to_json())
 
 
-def test_leaves_of_numbers_are_none_of_classes() -> None:
+def test_leaves_must_match_the_task() -> None:
     rows, y = letters(5, 3.0)
     forest = RandomForestRegressor(2, max_depth=3).fit(rows[:100], y[:100]).forest_
     with pytest.raises(ValueError, match="a leaf is not one"):

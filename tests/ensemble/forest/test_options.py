@@ -1,4 +1,4 @@
-"""Every option of a forest changes it in the way that it says."""
+"""Every option of a forest has the documented effect."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from ceiba import DecisionTreeClassifier, RandomForestClassifier, RandomForestRegressor
 from ceiba.base import declared
-from tests.ensemble.forest.parts import CLASSES, NUMBERS, X, classes, numbers, record_bits, shape
+from tests.ensemble.forest.parts import CLASSES, NUMBERS, X, classes, digest, numbers, record_bits
 
 KINDS = [RandomForestClassifier, RandomForestRegressor]
 
@@ -32,11 +32,11 @@ CHANGES: list[dict[str, Any]] = [
     {"max_features": 4},
     {"max_features": 0.7},
     {"max_features": "log2"},
-    {"features_per": "tree", "max_features": 2},
-    {"features_per": "both", "max_features": 2, "tree_features": 5},
-    {"features_per": "both", "max_features": 2, "tree_features": 0.8},
-    {"features_per": "both", "max_features": 1, "tree_features": "sqrt"},
-    {"features_per": "both", "max_features": 1, "tree_features": "log2"},
+    {"max_features_per": "tree", "max_features": 2},
+    {"max_features_per": "both", "max_features": 2, "tree_features": 5},
+    {"max_features_per": "both", "max_features": 2, "tree_features": 0.8},
+    {"max_features_per": "both", "max_features": 1, "tree_features": "sqrt"},
+    {"max_features_per": "both", "max_features": 1, "tree_features": "log2"},
     {"bootstrap": False},
     {"bootstrap": False, "max_samples": 100},
     {"max_samples": 50},
@@ -55,34 +55,33 @@ OF_NUMBERS: list[dict[str, Any]] = [
     {"criterion": "poisson"},
     {"max_features": "sqrt"},
 ]
-# The same trees, and what else changes: see the tests below.
+# Options that do not change the trees: see the tests below.
 ELSEWHERE = {"oob_score", "importance", "warm_start", "n_jobs"}
 
 
 def positive_numbers(trees: int = 6, **options: Any) -> RandomForestRegressor:
-    """Counts are for poisson, too."""
+    """Return a regressor of positive targets, as poisson needs them."""
     return RandomForestRegressor(trees, **options).fit(X, np.exp(NUMBERS / 2))
 
 
 @pytest.mark.parametrize("change", CHANGES + OF_CLASSES, ids=str)
-def test_every_option_changes_the_forest_of_classes(change: dict[str, Any]) -> None:
+def test_every_option_changes_the_classifier(change: dict[str, Any]) -> None:
     model = RandomForestClassifier(**{"n_estimators": 6, **change}).fit(X, CLASSES)
-    assert shape(model) != shape(classes())
+    assert digest(model) != digest(classes())
 
 
 @pytest.mark.parametrize("change", CHANGES + OF_NUMBERS, ids=str)
-def test_every_option_changes_the_forest_of_numbers(change: dict[str, Any]) -> None:
+def test_every_option_changes_the_regressor(change: dict[str, Any]) -> None:
     model = RandomForestRegressor(**{"n_estimators": 6, **change}).fit(X, np.exp(NUMBERS / 2))
-    assert shape(model) != shape(positive_numbers())
+    assert digest(model) != digest(positive_numbers())
 
 
-def test_no_two_values_do_the_same() -> None:
-    """A value that is taken for another would hide behind the default."""
+def test_all_values_give_different_forests() -> None:
     for kind, y, changes in (
         (RandomForestClassifier, CLASSES, CHANGES + OF_CLASSES),
         (RandomForestRegressor, np.exp(NUMBERS / 2), CHANGES + OF_NUMBERS),
     ):
-        found = {shape(kind(**{"n_estimators": 6, **change}).fit(X, y)) for change in changes}
+        found = {digest(kind(**{"n_estimators": 6, **change}).fit(X, y)) for change in changes}
         assert len(found) == len(changes)
 
 
@@ -103,51 +102,58 @@ def test_every_declared_parameter_and_choice_is_covered(kind: Any) -> None:
         assert wanted <= values | same.get(name, set()), name
 
 
-# Options that leave the trees as they are
+# Options that do not change the trees
 
 
 def test_log_loss_is_entropy() -> None:
-    assert shape(classes(criterion="log_loss")) == shape(classes(criterion="entropy"))
+    assert digest(classes(criterion="log_loss")) == digest(classes(criterion="entropy"))
 
 
 @pytest.mark.parametrize("fit", [classes, numbers])
-def test_threads_and_what_is_measured_leave_the_trees_alone(fit: Any) -> None:
+def test_threads_and_oob_options_do_not_change_the_trees(fit: Any) -> None:
     plain = fit(20)
-    told = ("oob_score_", "oob_curve_", "oob_decision_function_", "oob_prediction_", "oob_errors_")
-    assert not any(hasattr(plain, name) for name in (*told, "oob_importance_", "leaf_targets_"))
-    asked = fit(20, oob_score=True)
-    assert {"oob_score_", "oob_curve_"} <= set(vars(asked))
-    assert not hasattr(asked, "oob_importance_")
-    weighed = fit(20, importance=True)
-    assert hasattr(weighed, "oob_importance_")
-    assert not any(hasattr(weighed, name) for name in told)
-    for model in (asked, weighed, fit(20, n_jobs=1), fit(20, n_jobs=2), fit(20, warm_start=True)):
-        assert shape(model) == shape(plain)
+    oob = ("oob_score_", "oob_curve_", "oob_decision_function_", "oob_prediction_", "oob_errors_")
+    assert not any(hasattr(plain, name) for name in (*oob, "oob_importance_", "leaf_targets_"))
+    scored = fit(20, oob_score=True)
+    assert {"oob_score_", "oob_curve_"} <= set(vars(scored))
+    assert not hasattr(scored, "oob_importance_")
+    with_importance = fit(20, importance=True)
+    assert hasattr(with_importance, "oob_importance_")
+    assert not any(hasattr(with_importance, name) for name in oob)
+    for model in (
+        scored,
+        with_importance,
+        fit(20, n_jobs=1),
+        fit(20, n_jobs=2),
+        fit(20, warm_start=True),
+    ):
+        assert digest(model) == digest(plain)
 
 
-def test_quantiles_keep_the_targets_of_leaves() -> None:
+def test_quantiles_keep_leaf_targets() -> None:
     assert not hasattr(numbers(), "leaf_targets_")
     assert hasattr(numbers(quantiles=True), "leaf_targets_")
-    assert shape(numbers(quantiles=True)) == shape(numbers())
+    assert digest(numbers(quantiles=True)) == digest(numbers())
 
 
-def test_seeds() -> None:
-    assert shape(classes(random_state=3)) == shape(classes(random_state=3))
-    assert shape(classes(random_state=np.int64(3))) == shape(classes(random_state=3))
-    assert len({shape(classes(random_state=None)) for _ in range(4)}) > 1
+def test_random_state() -> None:
+    assert digest(classes(random_state=3)) == digest(classes(random_state=3))
+    assert digest(classes(random_state=np.int64(3))) == digest(classes(random_state=3))
+    assert len({digest(classes(random_state=None)) for _ in range(4)}) > 1
     for make in (np.random.RandomState, np.random.default_rng):
-        assert shape(classes(random_state=make(2))) == shape(classes(random_state=make(2)))
-        assert shape(classes(random_state=make(2))) != shape(classes(random_state=make(3)))
+        assert digest(classes(random_state=make(2))) == digest(classes(random_state=make(2)))
+        assert digest(classes(random_state=make(2))) != digest(classes(random_state=make(3)))
         state = make(2)
-        assert shape(classes(random_state=state)) != shape(classes(random_state=state))
+        assert digest(classes(random_state=state)) != digest(classes(random_state=state))
 
 
-def test_laplace_adds_a_row_of_each_class_to_every_leaf() -> None:
+def test_laplace_adds_one_row_of_each_class_to_every_leaf() -> None:
     for options in ({}, {"class_weight": {1: 2.5}}, {"class_weight": "balanced_subsample"}):
         plain, laplace = (
-            classes(1, max_depth=2, leaf_probability=way, **options) for way in ("plain", "laplace")
+            classes(1, max_depth=2, leaf_probability=value, **options)
+            for value in ("plain", "laplace")
         )
-        assert shape(plain) == shape(laplace)
+        assert digest(plain) == digest(laplace)
         tree = plain.tree(0)
         weights = tree.value[plain.apply(X)[:, 0]]
         total = weights.sum(axis=1, keepdims=True)
@@ -155,18 +161,18 @@ def test_laplace_adds_a_row_of_each_class_to_every_leaf() -> None:
         np.testing.assert_allclose(laplace.predict_proba(X), (weights + 1) / (total + 3), rtol=1e-9)
 
 
-# What each one says
+# Effects of single options
 
 
 @pytest.mark.parametrize("fit", [classes, numbers])
 @pytest.mark.parametrize("more", [{}, {"max_bins": 8}, {"max_features": 1}], ids=str)
-def test_limits_are_kept(fit: Any, more: dict[str, Any]) -> None:
+def test_limits_hold(fit: Any, more: dict[str, Any]) -> None:
     model = fit(max_depth=3, **more)
     assert max(int(model.tree(t).depth.max()) for t in range(6)) == 3
-    for most in (2, 3, 9):
-        model = fit(max_leaf_nodes=most, **more)
-        assert {model.tree(t).n_leaves for t in range(6)} == {most}
-    # Rows of a branch are those drawn, each counted once: at least as much weight as that.
+    for limit in (2, 3, 9):
+        model = fit(max_leaf_nodes=limit, **more)
+        assert {model.tree(t).n_leaves for t in range(6)} == {limit}
+    # Drawn rows of a branch are counted once, so its weight is at least their number.
     model = fit(min_samples_leaf=9, **more)
     assert min(model.tree(t).weight.min() for t in range(6)) >= 9
     model = fit(min_weight_fraction_leaf=0.1, **more)
@@ -182,25 +188,25 @@ def used_columns(model: Any, t: int) -> set[int]:
     return set(tree.column[~tree.is_leaf].tolist())
 
 
-def test_columns_are_drawn_for_each_tree() -> None:
-    for options, most in (
-        ({"features_per": "tree", "max_features": 2}, 2),
-        ({"features_per": "tree", "max_features": 0.4}, 3),
-        ({"features_per": "both", "max_features": 1, "tree_features": 3}, 3),
-        ({"features_per": "both", "max_features": 4, "tree_features": 1}, 1),
+def test_columns_are_drawn_per_tree() -> None:
+    for options, limit in (
+        ({"max_features_per": "tree", "max_features": 2}, 2),
+        ({"max_features_per": "tree", "max_features": 0.4}, 3),
+        ({"max_features_per": "both", "max_features": 1, "tree_features": 3}, 3),
+        ({"max_features_per": "both", "max_features": 4, "tree_features": 1}, 1),
     ):
         model = classes(30, **options)
         drawn = [used_columns(model, t) for t in range(30)]
-        assert max(map(len, drawn)) == most
+        assert max(map(len, drawn)) == limit
         assert set.union(*drawn) == set(range(8))
     assert max(len(used_columns(classes(), t)) for t in range(6)) == 8
 
 
-def test_columns_drawn_for_a_tree_are_then_all_looked_at() -> None:
-    """With features_per='tree' a tree is one of its columns alone, with nothing drawn below."""
+def test_all_columns_of_a_tree_are_searched() -> None:
+    """With max_features_per='tree' nodes do not draw columns again."""
     rows = X[["a", "b", "c"]].to_numpy()
     model = RandomForestClassifier(
-        6, features_per="tree", max_features=2, bootstrap=False
+        6, max_features_per="tree", max_features=2, bootstrap=False
     ).fit(rows, CLASSES)  # fmt: skip
     for t in range(6):
         chosen = sorted(used_columns(model, t))
@@ -213,7 +219,7 @@ def test_columns_drawn_for_a_tree_are_then_all_looked_at() -> None:
 
 
 @pytest.mark.parametrize("fit", [classes, numbers])
-def test_the_number_of_rows_drawn(fit: Any) -> None:
+def test_number_of_drawn_rows(fit: Any) -> None:
     for options, drawn in (
         ({}, len(X)),
         ({"max_samples": 50}, 50),
@@ -227,7 +233,7 @@ def test_the_number_of_rows_drawn(fit: Any) -> None:
         assert {model.tree(t).weight[0] for t in range(6)} == {drawn}
 
 
-def test_without_anything_drawn_all_trees_are_the_decision_tree() -> None:
+def test_forest_without_draws_equals_the_decision_tree() -> None:
     model = classes(3, bootstrap=False, max_features=None)
     alone = DecisionTreeClassifier().fit(X, CLASSES)
     for t in range(3):
@@ -238,11 +244,11 @@ def test_without_anything_drawn_all_trees_are_the_decision_tree() -> None:
     np.testing.assert_allclose(model.feature_importances_, alone.feature_importances_)
 
 
-def test_class_weights_are_told() -> None:
+def test_class_weight_attribute() -> None:
     assert not hasattr(classes(), "class_weight_")
     np.testing.assert_array_equal(classes(class_weight={0: 5.0}).class_weight_, [5, 1, 1])
-    told = classes(class_weight="balanced").class_weight_
-    np.testing.assert_allclose(told, len(X) / (3 * np.bincount(CLASSES)))
+    weights = classes(class_weight="balanced").class_weight_
+    np.testing.assert_allclose(weights, len(X) / (3 * np.bincount(CLASSES)))
     assert not hasattr(classes(class_weight="balanced_subsample"), "class_weight_")
     model = classes(class_weight="balanced_subsample")
     for t in range(6):
@@ -251,7 +257,7 @@ def test_class_weights_are_told() -> None:
 
 
 @pytest.mark.parametrize("bootstrap", [True, False])
-def test_class_weights_are_factors_of_what_a_row_weighs(bootstrap: bool) -> None:
+def test_class_weights_are_factors_of_row_weights(bootstrap: bool) -> None:
     options = {"bootstrap": bootstrap, "max_depth": 4}
     plain = classes(class_weight={0: 3.0, 2: 3.0, 1: 3.0}, **options)
     np.testing.assert_array_equal(plain.predict_proba(X), classes(**options).predict_proba(X))
@@ -268,12 +274,12 @@ def test_class_weights_are_factors_of_what_a_row_weighs(bootstrap: bool) -> None
         ("max_samples", 60),
     ],
 )  # fmt: skip
-def test_whole_numbers_of_numpy_mean_the_same(kind: Any, name: str, value: int) -> None:
+def test_numpy_integers_are_accepted(kind: Any, name: str, value: int) -> None:
     """As `GridSearchCV` over `numpy.arange` gives them."""
     y = NUMBERS if kind is RandomForestRegressor else CLASSES
     plain = kind(**{"n_estimators": 3, name: value}).fit(X, y)
     for dtype in (np.int64, np.uint8):
-        assert shape(kind(**{"n_estimators": 3, name: dtype(value)}).fit(X, y)) == shape(plain)
+        assert digest(kind(**{"n_estimators": 3, name: dtype(value)}).fit(X, y)) == digest(plain)
 
 
 @pytest.mark.parametrize(
@@ -284,13 +290,13 @@ def test_whole_numbers_of_numpy_mean_the_same(kind: Any, name: str, value: int) 
         ("max_samples", 0.25),
     ],
 )  # fmt: skip
-def test_floats_of_numpy_mean_the_same(name: str, value: float) -> None:
+def test_numpy_floats_are_accepted(name: str, value: float) -> None:
     for dtype in (np.float64, np.float32):
-        assert shape(classes(**{name: dtype(value)})) == shape(classes(**{name: value}))
+        assert digest(classes(**{name: dtype(value)})) == digest(classes(**{name: value}))
 
 
-def test_truth_values_of_numpy_mean_the_same() -> None:
-    assert shape(classes(bootstrap=np.False_)) == shape(classes(bootstrap=False))
+def test_numpy_booleans_are_accepted() -> None:
+    assert digest(classes(bootstrap=np.False_)) == digest(classes(bootstrap=False))
     assert record_bits(classes(20, oob_score=np.True_).oob_curve_) == record_bits(
         classes(20, oob_score=True).oob_curve_
     )

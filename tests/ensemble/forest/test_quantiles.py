@@ -1,4 +1,4 @@
-"""Quantiles and intervals: ordered, by hand, and covering what is new."""
+"""Quantiles and intervals: order, hand computation and coverage of new targets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ceiba._typing import Array
 
 
 def waves(n: int, seed: int) -> tuple[Array, Array]:
-    """A number whose spread grows with the first column."""
+    """Return targets whose spread grows with the first column."""
     rng = np.random.default_rng(seed)
     rows = rng.uniform(size=(n, 2))
     return rows, np.sin(5 * rows[:, 1]) + (0.1 + rows[:, 0]) * rng.normal(size=n)
@@ -38,7 +38,7 @@ def test_intervals_cover_new_targets(
     assert inside == pytest.approx(coverage, abs=0.06)
 
 
-def test_intervals_of_quantiles_are_as_wide_as_targets_vary(
+def test_quantile_intervals_are_wider_where_targets_vary_more(
     wave_forest: RandomForestRegressor,
 ) -> None:
     rows, y = waves(2000, 2)
@@ -53,10 +53,10 @@ def test_intervals_of_quantiles_are_as_wide_as_targets_vary(
         np.broadcast_to(np.quantile(wave_forest.oob_errors_, [0.05, 0.95]), (2000, 2)),
     )
     inside = ((found[:, 0] <= y) & (y <= found[:, 1]))[wild].mean()
-    assert inside < 0.87  # which is what one width for all costs
+    assert inside < 0.87  # the same width for all rows
 
 
-def test_quantiles_are_ordered_and_of_the_training_targets(
+def test_quantiles_are_ordered_training_targets(
     wave_forest: RandomForestRegressor,
 ) -> None:
     rows, _ = waves(300, 3)
@@ -65,17 +65,16 @@ def test_quantiles_are_ordered_and_of_the_training_targets(
     assert found.shape == (300, 7)
     assert (np.diff(found, axis=1) >= 0).all()
     assert np.isin(found, wave_forest.leaf_targets_.target).all()
-    for place, q in enumerate(wanted):
+    for index, q in enumerate(wanted):
         one = wave_forest.predict_quantiles(rows, q)
         assert one.shape == (300,)
-        np.testing.assert_array_equal(one, found[:, place])
+        np.testing.assert_array_equal(one, found[:, index])
     shuffled = wave_forest.predict_quantiles(rows, wanted[::-1])
     np.testing.assert_array_equal(shuffled, found[:, ::-1])
     assert wave_forest.predict_quantiles(rows, []).shape == (300, 0)
 
 
-def test_quantiles_by_hand() -> None:
-    """One tree of two leaves: the quantiles of the rows of a leaf."""
+def test_quantiles_match_hand_computation() -> None:
     rows = np.array([0.0, 0, 0, 0, 9, 9, 9])[:, None]
     y = np.array([1.0, 2.0, 3.0, 4.0, 50.0, 60.0, 70.0])
     options = {"bootstrap": False, "max_depth": 1, "quantiles": True}
@@ -92,18 +91,18 @@ def test_rows_are_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.arange(20.0)[:, None]
     model = RandomForestRegressor(10, quantiles=True, oob_score=True).fit(rows, rows[:, 0])
     opened = []
-    own = RandomForestRegressor._open
+    own = RandomForestRegressor._open_source
 
     def counted(self: Any, X: Any, *more: Any, **options: Any) -> Any:
         opened.append(X)
         return own(self, X, *more, **options)
 
-    monkeypatch.setattr(RandomForestRegressor, "_open", counted)
-    for ask in (
+    monkeypatch.setattr(RandomForestRegressor, "_open_source", counted)
+    for predict in (
         lambda: model.predict_quantiles(rows, 0.5),
         lambda: model.predict_interval(rows, method="quantiles"),
         lambda: model.predict_interval(rows),
     ):
         opened.clear()
-        ask()
+        predict()
         assert len(opened) == 1

@@ -1,4 +1,4 @@
-"""Forests and the process they run in: threads, instruction sets, Ctrl-C, forks."""
+"""Forests and their process: threads, instruction sets, interrupts and forks."""
 
 from __future__ import annotations
 
@@ -14,64 +14,65 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ceiba import RandomForestClassifier, RandomForestRegressor, _native
 from ceiba._typing import Array
+from tests.budget import examples
 from tests.ensemble.forest.parts import array_bits, record_bits, table
 from tests.instruction_sets import arrays_of
 
-# Threads: tables so large that the work is shared
+# Threads
 
 
 def rows(n: int = 3000) -> tuple[Any, Array, Array]:
-    """Plain numbers."""
+    """Return numeric columns, classes and numbers."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 10))
     score = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=n)
     return X, np.digitize(score, [0, 1, 2]), score
 
 
-WAYS: dict[str, dict[str, Any]] = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "binned": {"max_bins": 20, "missing": "branch"},
-    "random cuts": {"thresholds": "random", "n_thresholds": 2, "max_features": 3},
-    "columns of a tree": {"features_per": "both", "tree_features": 6, "max_features": 2},
+    "random thresholds": {"thresholds": "random", "n_thresholds": 2, "max_features": 3},
+    "columns of a tree": {"max_features_per": "both", "tree_features": 6, "max_features": 2},
     "some rows": {"bootstrap": False, "max_samples": 0.4, "max_features": 0.5},
     "few leaves": {"max_leaf_nodes": 40, "max_samples": 0.5},
 }
 
 
 def everything(model: Any, X: Any, y: Array, new: Any) -> dict[str, Any]:
-    """All bits of what a model knows and says."""
-    found: dict[str, Any] = {"told": model._told(new), "leaves": model.apply(new)}
+    """Return all results of a model as bytes."""
+    found: dict[str, Any] = {"predicted": model._predict(new), "leaves": model.apply(new)}
     found["importances"] = model.feature_importances_
     found["corrected"] = model.corrected_importances(X, y)
     records = [model.forest_, model.oob_curve_, model.oob_importance_]
-    records.append(model.oob_importance(X, y, repeats=2))
+    records.append(model.oob_importance(X, y, n_repeats=2))
     if hasattr(model, "leaf_targets_"):
         found["quantiles"] = model.predict_quantiles(new, [0.1, 0.9])
         records.append(model.leaf_targets_)
-        found["told out of bag"], found["errors"] = model.oob_prediction_, model.oob_errors_
+        found["out of bag"], found["errors"] = model.oob_prediction_, model.oob_errors_
     else:
-        found["told out of bag"] = model.oob_decision_function_
+        found["out of bag"] = model.oob_decision_function_
     found = {name: array_bits(value) for name, value in found.items()}
     found |= {f"record {k}": record_bits(record) for k, record in enumerate(records)}
-    return found | {"score": model.oob_score_, "seen": model.score(X, y)}
+    return found | {"score": model.oob_score_, "training score": model.score(X, y)}
 
 
 @pytest.mark.filterwarnings("ignore:.*no out-of-bag prediction")
 @pytest.mark.parametrize("mixed", [False, True], ids=["numbers", "mixed"])
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
-def test_every_bit_is_the_same_for_any_number_of_threads(kind: Any, name: str, mixed: bool) -> None:
+def test_forest_does_not_depend_on_number_of_threads(kind: Any, name: str, mixed: bool) -> None:
     X, classes, numbers = table(700) if mixed else rows(900)
-    assert_alike(kind, X, classes if kind is RandomForestClassifier else numbers, WAYS[name])
+    assert_alike(kind, X, classes if kind is RandomForestClassifier else numbers, OPTIONS[name])
 
 
 def assert_alike(kind: Any, X: Any, y: Array, options: dict[str, Any]) -> None:
-    """Forests of one, two and three threads are the same."""
+    """Check that forests of one, two and three threads are equal."""
     options = {"oob_score": True, "importance": True, **options}
     if kind is RandomForestRegressor:
         options["quantiles"] = True
@@ -83,29 +84,29 @@ def assert_alike(kind: Any, X: Any, y: Array, options: dict[str, Any]) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*no out-of-bag prediction")
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
-def test_rows_of_several_blocks_too(kind: Any) -> None:
-    """What is said of rows is shared among threads from 4096 rows on."""
+def test_blocks_of_rows_do_not_depend_on_number_of_threads(kind: Any) -> None:
+    """Predictions are split among threads from 4096 rows on."""
     X, classes, numbers = rows(9000)
     y = classes if kind is RandomForestClassifier else numbers
     assert_alike(kind, X, y, {"max_depth": 6, "max_features": 3})
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
-def test_the_threads_of_a_prediction_do_not_matter(kind: Any) -> None:
+def test_predictions_do_not_depend_on_number_of_threads(kind: Any) -> None:
     X, classes, numbers = rows(9000)
     model = kind(5, max_depth=8).fit(
         X[:500], (classes if kind is RandomForestClassifier else numbers)[:500]
     )
-    found = [model.set_params(n_jobs=jobs)._told(X) for jobs in (1, 2, 3)]
+    found = [model.set_params(n_jobs=jobs)._predict(X) for jobs in (1, 2, 3)]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
-    # Rows are asked together or one by one.
-    np.testing.assert_array_equal(model._told(X[4090:4100]), found[0][4090:4100])
+    # Blocks of rows do not matter.
+    np.testing.assert_array_equal(model._predict(X[4090:4100]), found[0][4090:4100])
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(1, 40), st.integers(1, 9), st.integers(0, 2**64 - 1))
-def test_small_forests_of_any_number_of_trees(n: int, trees: int, seed: int) -> None:
+def test_small_forests_do_not_depend_on_number_of_threads(n: int, trees: int, seed: int) -> None:
     X, classes, _ = table(n, seed=seed % 1000)
     models = [
         RandomForestClassifier(trees, random_state=seed % 2**32, n_jobs=jobs).fit(X, classes)
@@ -114,18 +115,18 @@ def test_small_forests_of_any_number_of_trees(n: int, trees: int, seed: int) -> 
     assert record_bits(models[0].forest_) == record_bits(models[1].forest_)
 
 
-def test_forests_are_asked_by_several_threads_at_once() -> None:
-    """The one native view that a forest makes when it is first asked serves all."""
+def test_concurrent_predictions() -> None:
+    """The native forest that the first prediction creates is shared."""
     X, classes, _ = rows(1200)
     model = RandomForestClassifier(10, n_jobs=2).fit(X, classes)
     expected = model.predict_proba(X)
     fresh = RandomForestClassifier(10, n_jobs=2).fit(X, classes)
     found: list[Any] = [None] * 6
 
-    def ask(place: int) -> None:
-        found[place] = fresh.predict_proba(X)
+    def predict(index: int) -> None:
+        found[index] = fresh.predict_proba(X)
 
-    threads = [threading.Thread(target=ask, args=(place,)) for place in range(6)]
+    threads = [threading.Thread(target=predict, args=(index,)) for index in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -134,7 +135,7 @@ def test_forests_are_asked_by_several_threads_at_once() -> None:
         np.testing.assert_array_equal(one, expected)
 
 
-def test_two_forests_are_grown_at_once() -> None:
+def test_concurrent_fits() -> None:
     X, classes, _ = rows(1500)
     expected = [RandomForestClassifier(8, random_state=s).fit(X, classes) for s in range(4)]
     models = [RandomForestClassifier(8, random_state=s) for s in range(4)]
@@ -163,12 +164,12 @@ for name, model, target in [
     ("binned", RandomForestRegressor(5, max_bins=9, max_features=2), y),
 ]:
     model.fit(X, target)
-    found |= {name + " nodes": model.forest_.nodes, name + " told": model.predict(X)}
+    found |= {name + " nodes": model.forest_.nodes, name + " predicted": model.predict(X)}
 """
 
 
 @pytest.mark.parametrize("isa", ["portable", "avx2"])
-def test_instruction_sets_grow_the_same_forest(isa: str) -> None:
+def test_forest_does_not_depend_on_instruction_set(isa: str) -> None:
     here: dict[str, Any] = {}
     exec(FITS, here)
     other = arrays_of(FITS + "np.savez(sys.stdout.buffer, **found)", isa)
@@ -180,7 +181,7 @@ def test_instruction_sets_grow_the_same_forest(isa: str) -> None:
 
 # Ctrl-C
 
-LONG = """
+SCRIPT = """
 import time, numpy as np
 from ceiba import RandomForestClassifier, RandomForestRegressor
 rng = np.random.default_rng(0)
@@ -197,7 +198,7 @@ except KeyboardInterrupt:
 """
 CLASSES = "model = RandomForestClassifier(2, max_depth=5).fit(X, classes)"
 NUMBERS = "model = RandomForestRegressor(2, max_depth=5).fit(X, numbers)"
-FOREVER = {
+LONG_CALLS = {
     "many small trees": (500, CLASSES, "model.set_params(n_estimators=10**6).fit(X, classes)"),
     "one large tree": (
         200_000,
@@ -208,7 +209,7 @@ FOREVER = {
         20_000, NUMBERS, "model.set_params(n_estimators=10_000, max_depth=None).fit(X, numbers)"
     ),
     "many draws": (200, CLASSES, "model.set_params(max_samples=10**10).fit(X, classes)"),
-    "importances": (200_000, CLASSES, "model.oob_importance(X, classes, repeats=255)"),
+    "importances": (200_000, CLASSES, "model.oob_importance(X, classes, n_repeats=255)"),
     "quantiles": (
         20_000,
         "model = RandomForestRegressor(300, max_depth=1, max_features=1, quantiles=True)\n"
@@ -218,10 +219,10 @@ FOREVER = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FOREVER)
-def test_an_interrupt_ends_it_in_the_middle(name: str) -> None:
-    n, before, task = FOREVER[name]
-    code = LONG.format(rows=n, before=before, task=task)
+@pytest.mark.parametrize("name", LONG_CALLS)
+def test_interrupt_ends_a_long_call(name: str) -> None:
+    n, before, task = LONG_CALLS[name]
+    code = SCRIPT.format(rows=n, before=before, task=task)
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -229,39 +230,39 @@ def test_an_interrupt_ends_it_in_the_middle(name: str) -> None:
         time.sleep(0.3)
         sent = time.monotonic()
         process.send_signal(signal.SIGINT)
-        heard, unchanged = process.communicate(timeout=10)[0].split()
+        received, unchanged = process.communicate(timeout=10)[0].split()
     finally:
         process.kill()
-    latency = float(heard) - sent
+    latency = float(received) - sent
     print(f"{name}: {1000 * latency:.0f} ms")
     assert unchanged == "True"
-    # Promised are 200 ms; machines that run tests are busy.
+    # The documented limit is 200 ms; machines that run tests are busy.
     assert latency < 2.0
 
 
 # Forks
 
 
-def fit_in_child(answers: Any) -> None:
+def fit_in_child(results: Any) -> None:
     X, classes, _ = rows(2000)
     model = RandomForestClassifier(10, n_jobs=4, oob_score=True).fit(X, classes)
-    told = model.predict_proba(X)
-    answers.put((model.forest_.nodes.tobytes(), told.tobytes(), _native.forked()))
+    predicted = model.predict_proba(X)
+    results.put((model.forest_.nodes.tobytes(), predicted.tobytes(), _native.forked()))
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork is not available")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:.*no out-of-bag prediction")
-def test_a_forked_child_grows_and_asks_a_forest() -> None:
+def test_fit_and_predict_in_a_forked_child() -> None:
     X, classes, _ = rows(2000)
     model = RandomForestClassifier(10, n_jobs=4).fit(X, classes)
-    told = model.predict_proba(X)
+    expected = model.predict_proba(X)
     fork = multiprocessing.get_context("fork")
-    answers = fork.Queue()
-    child = fork.Process(target=fit_in_child, args=(answers,))
+    results = fork.Queue()
+    child = fork.Process(target=fit_in_child, args=(results,))
     child.start()
     try:
-        nodes, said, forked = answers.get(timeout=60)
+        nodes, predicted, forked = results.get(timeout=60)
     except Empty:
         pytest.fail("the forked child hangs")
     finally:
@@ -269,7 +270,7 @@ def test_a_forked_child_grows_and_asks_a_forest() -> None:
         child.join()
     assert forked
     assert nodes == model.forest_.nodes.tobytes()
-    assert said == told.tobytes()
-    # The parent goes on with its threads.
+    assert predicted == expected.tobytes()
+    # The parent continues with its threads.
     assert not _native.forked()
-    np.testing.assert_array_equal(model.predict_proba(X), told)
+    np.testing.assert_array_equal(model.predict_proba(X), expected)

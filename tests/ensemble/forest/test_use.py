@@ -1,4 +1,4 @@
-"""Forests that are copied, searched over, looked at, and asked by others and on other engines."""
+"""Forests: copies, scikit-learn tools, other containers and engines, single trees."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.ensemble.forest.parts import (
     NUMBERS,
     X,
     classes,
+    digest,
     everything,
     numbers,
-    shape,
 )
 
 KINDS = [RandomForestClassifier, RandomForestRegressor]
 EACH = pytest.mark.parametrize("kind", KINDS)
-# Few trees leave rows in every bag, which is said in a warning.
+# With few trees some rows are never out of bag, which is a warning.
 pytestmark = pytest.mark.filterwarnings("ignore:.*no out-of-bag prediction")
 
 
@@ -43,7 +43,7 @@ def target(kind: Any) -> Any:
 
 
 @EACH
-def test_copies(kind: Any) -> None:
+def test_clone_pickle_and_deepcopy(kind: Any) -> None:
     options = {"quantiles": True} if kind is RandomForestRegressor else {}
     model = kind(20, oob_score=True, importance=True, **options).fit(X, target(kind))
     again = clone(model)
@@ -56,7 +56,7 @@ def test_copies(kind: Any) -> None:
         np.testing.assert_array_equal(copied.predict(NEW), model.predict(NEW))
 
 
-def test_the_arrays_of_a_forest_cannot_be_changed() -> None:
+def test_forest_arrays_are_read_only() -> None:
     forest = classes(2).forest_
     arrays = [value for value in vars(forest).values() if isinstance(value, np.ndarray)]
     assert len(arrays) >= 7
@@ -65,11 +65,11 @@ def test_the_arrays_of_a_forest_cannot_be_changed() -> None:
             array[...] = 0
 
 
-# Among others
+# scikit-learn tools
 
 
 @EACH
-def test_a_search(kind: Any) -> None:
+def test_grid_search(kind: Any) -> None:
     grid = {"max_features": [1, 0.5], "min_samples_leaf": [1, 30]}
     search = GridSearchCV(kind(4), grid, cv=3).fit(X, target(kind))
     assert len(set(search.cv_results_["mean_test_score"])) > 2
@@ -78,7 +78,7 @@ def test_a_search(kind: Any) -> None:
 
 
 @EACH
-def test_a_pipeline_and_cross_validation(kind: Any) -> None:
+def test_pipeline_and_cross_validation(kind: Any) -> None:
     rows = X[[*"bcdef"]]
     pipe = make_pipeline(StandardScaler(), kind(10)).fit(rows, target(kind))
     assert pipe.score(rows, target(kind)) > 0.6
@@ -108,16 +108,16 @@ def test_feature_names(kind: Any) -> None:
         without.predict(X[[*"bcdef"]])
 
 
-def test_columns_and_rows_in_other_frames() -> None:
+def test_polars_and_arrow_frames() -> None:
     pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     words = X.assign(size=X["size"].astype(object))
     model = RandomForestClassifier(5).fit(words, CLASSES)
-    said = model.predict_proba(words)
+    expected = model.predict_proba(words)
     for frame in (pl.from_pandas(words), pa.Table.from_pandas(words)):
-        np.testing.assert_array_equal(model.predict_proba(frame), said)
-        assert shape(RandomForestClassifier(5).fit(frame, CLASSES)) == shape(model)
+        np.testing.assert_array_equal(model.predict_proba(frame), expected)
+        assert digest(RandomForestClassifier(5).fit(frame, CLASSES)) == digest(model)
     table = ceiba.data.table.Table.of(words)
-    np.testing.assert_array_equal(model.predict_proba(table), said)
+    np.testing.assert_array_equal(model.predict_proba(table), expected)
 
 
 # Other engines
@@ -125,7 +125,7 @@ def test_columns_and_rows_in_other_frames() -> None:
 
 @pytest.fixture
 def files(tmp_path: Any) -> Any:
-    """The table in three files."""
+    """Return the pattern of three files with the table."""
     pytest.importorskip("pyarrow")
     frame = X.assign(size=X["size"].astype(str), y=CLASSES, z=NUMBERS)
     for k in range(3):
@@ -133,16 +133,16 @@ def files(tmp_path: Any) -> Any:
     return tmp_path / "*.parquet"
 
 
-REFUSED = "needs its rows in memory and was given a"
+NOT_IN_MEMORY = "requires rows in memory, got a"
 
 
 @EACH
-def test_files_are_refused_for_fitting_and_predicted(kind: Any, files: Any) -> None:
+def test_files_are_rejected_by_fit_and_accepted_by_predict(kind: Any, files: Any) -> None:
     name = "y" if kind is RandomForestClassifier else "z"
     scanned = ceiba.scan(files, columns=list(X.columns), target=name)
-    with pytest.raises(ValueError, match=f"{kind.__name__} {REFUSED}"):
+    with pytest.raises(ValueError, match=f"{kind.__name__} {NOT_IN_MEMORY}"):
         kind(3).fit(scanned)
-    with pytest.raises(ValueError, match=f"{kind.__name__} {REFUSED}"):
+    with pytest.raises(ValueError, match=f"{kind.__name__} {NOT_IN_MEMORY}"):
         kind(3, max_bins=16).fit(scanned)
     frame = X.assign(size=X["size"].astype(str))
     model = kind(5).fit(frame, target(kind))
@@ -153,54 +153,47 @@ def test_files_are_refused_for_fitting_and_predicted(kind: Any, files: Any) -> N
         model.oob_importance(scanned, None)
 
 
-@pytest.fixture
-def client() -> Any:
-    distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
-    with (
-        distributed.LocalCluster(processes=False, **options) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
 @pytest.mark.dask
 @pytest.mark.xdist_group("dask in process")
 @pytest.mark.filterwarnings("ignore:Port 8787")
-@pytest.mark.usefixtures("client")
-def test_dask_is_refused_for_fitting_and_predicted() -> None:
+@pytest.mark.usefixtures("current_client")
+def test_dask_is_rejected_by_fit_and_accepted_by_predict() -> None:
     dd = pytest.importorskip("dask.dataframe")
     rows = X[[*"bcdef"]]
     for kind in KINDS:
         frame = dd.from_pandas(rows.assign(y=target(kind)), npartitions=2)
-        with pytest.raises(ValueError, match=f"{kind.__name__} {REFUSED}"):
+        with pytest.raises(ValueError, match=f"{kind.__name__} {NOT_IN_MEMORY}"):
             kind(3).fit(frame[[*"bcdef"]], frame["y"])
         model = kind(3).fit(rows, target(kind))
         before = everything(model)
-        with pytest.raises(ValueError, match=REFUSED):
+        with pytest.raises(ValueError, match=NOT_IN_MEMORY):
             model.fit(frame[[*"bcdef"]], frame["y"])
         assert everything(model) == before
         found = model.predict(frame[[*"bcdef"]])
         np.testing.assert_array_equal(np.asarray(found), model.predict(rows))
 
 
-# Trees to look at
+# Single trees
 
 
 @pytest.mark.parametrize("fit", [classes, numbers])
 @pytest.mark.parametrize("options", [{}, {"missing": "branch"}, {"max_depth": 1}], ids=str)
-def test_one_tree_says_what_the_forest_takes_from_it(fit: Any, options: dict[str, Any]) -> None:
+def test_single_trees_predict_as_in_the_forest(fit: Any, options: dict[str, Any]) -> None:
     model = fit(4, **options)
     table = ceiba.data.table.Table.of(X)
-    said = []
+    predictions = []
     for t in range(4):
         tree = model.tree(t)
         leaf = model.apply(X)[:, t]
         np.testing.assert_array_equal(tree.apply(table), leaf)
         assert tree.is_leaf[leaf].all()
         value = tree.value[leaf]
-        said.append(value / value.sum(axis=1, keepdims=True) if fit is classes else value[:, 0])
+        predictions.append(
+            value / value.sum(axis=1, keepdims=True) if fit is classes else value[:, 0]
+        )
         assert tree.weight[0] == len(X)
         assert "word" in tree.to_text() or options
-    np.testing.assert_allclose(model._told(X), np.mean(said, axis=0), rtol=1e-12, atol=1e-12)
-    assert not any(np.array_equal(a, b) for a, b in combinations(said, 2))
+    np.testing.assert_allclose(
+        model._predict(X), np.mean(predictions, axis=0), rtol=1e-12, atol=1e-12
+    )
+    assert not any(np.array_equal(a, b) for a, b in combinations(predictions, 2))

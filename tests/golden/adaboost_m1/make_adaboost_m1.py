@@ -55,7 +55,7 @@ def golden(dump: list[str], name: str, rounds: int, directory: Path) -> dict[str
     file.write_text(arff(name))
     command = [*dump, str(file), str(rounds)]
     found = subprocess.run(command, capture_output=True, text=True, check=True)
-    return {"weka": "3.6.14", "table": name, "most_rounds": rounds, **json.loads(found.stdout)}
+    return {"weka": "3.6.14", "table": name, "max_rounds": rounds, **json.loads(found.stdout)}
 
 
 def written(record: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ def whole_rows(table: Table) -> Array:
     """The numbers of the rows without gaps."""
     gaps = np.zeros(len(table), bool)
     for place in range(len(table.schema)):
-        mask = table.gaps(place)
+        mask = table.missing_mask(place)
         if mask is not None:
             gaps |= mask
     return np.flatnonzero(~gaps)
@@ -56,7 +56,7 @@ def export(name: str, directory: Path) -> None:
     table, y = loaded.table.take(rows), loaded.y[rows]
     n_classes = 0 if loaded.task == "regression" else len(np.unique(y))
     kinds = [("target", loaded.task, n_classes), ("fold", "fold", 0)]
-    kinds += [(column.name, column.kind.value, len(column.levels)) for column in table.schema]
+    kinds += [(column.name, column.kind.value, len(column.categories)) for column in table.schema]
     columns = [target(loaded.task, y), [str(fold_of(row)) for row in range(len(y))]]
     columns += [written(table, place) for place in range(len(table.schema))]
     with (directory / f"{name}-columns.csv").open("w", newline="") as file:

@@ -58,7 +58,11 @@ def declared(name: str, levels: Any) -> str:
 
 
 def written(table: Table, place: int) -> list[str]:
-    values, gaps, levels = table.column(place), table.gaps(place), table.schema[place].levels
+    values, gaps, levels = (
+        table.column(place),
+        table.missing_mask(place),
+        table.schema[place].categories,
+    )
     texts = [quoted(levels[int(v)]) if levels else repr(float(v)) for v in values]
     if gaps is None:
         return texts
@@ -67,7 +71,7 @@ def written(table: Table, place: int) -> list[str]:
 
 def arff(name: str, table: Table, y: Any) -> str:
     head = [f"@relation {name}"]
-    head += [declared(column.name, column.levels) for column in table.schema]
+    head += [declared(column.name, column.categories) for column in table.schema]
     head += [declared("the class", np.unique(y).tolist()), "@data"]
     columns = [*(written(table, place) for place in range(len(table.schema))), map(quoted, y)]
     return "\n".join(head + [",".join(row) for row in zip(*columns, strict=True)]) + "\n"
@@ -102,7 +106,7 @@ def golden(dump: list[str], name: str, directory: Path) -> dict[str, Any]:
         "weka": "3.6.14",
         "table": name,
         "columns": table.schema.names,
-        "levels": [list(column.levels) for column in table.schema],
+        "levels": [list(column.categories) for column in table.schema],
         "classes": np.unique(y).tolist(),
     }
     record["j48"] = variants(dump, file)

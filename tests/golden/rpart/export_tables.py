@@ -21,7 +21,7 @@ TABLES = ("iris", "cleveland", "vote", "glass", "crx", "automobiles", "auto_mpg"
 
 
 def written(table: Table, place: int) -> list[str]:
-    values, gaps = table.column(place), table.gaps(place)
+    values, gaps = table.column(place), table.missing_mask(place)
     if table.schema[place].kind is Kind.NUMERIC:
         texts = [repr(float(value)) for value in values]
     else:
@@ -43,7 +43,7 @@ def export(name: str, directory: Path) -> None:
     table, schema = loaded.table, loaded.schema
     n_classes = 0 if loaded.task == "regression" else len(np.unique(loaded.y))
     kinds = [("target", loaded.task, n_classes)]
-    kinds += [(column.name, column.kind.value, len(column.levels)) for column in schema]
+    kinds += [(column.name, column.kind.value, len(column.categories)) for column in schema]
     columns = [target(loaded), *(written(table, place) for place in range(len(schema)))]
     with (directory / f"{name}-columns.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("name", "kind", "levels"), *kinds])

@@ -1,4 +1,4 @@
-"""Rounds of boosting: rows by weight, the boundary moving, as a still picture and as a film."""
+"""Tests of the rounds of boosting, as a picture and as an animation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex, to_rgb
@@ -18,19 +18,20 @@ from sklearn.linear_model import LogisticRegression
 
 from ceiba import AdaBoostClassifier, DecisionTreeClassifier, datasets, plots
 from ceiba.base.trace import Trace
-from ceiba.plots.boosting.painter import BoostingPainter
-from ceiba.plots.boosting.stages import relative_weights
-from ceiba.plots.boosting.view import Cells
-from ceiba.plots.planes.regions import Section
+from ceiba.plots.boosting.cells import Cells
+from ceiba.plots.boosting.rounds import BoostingPainter
+from ceiba.plots.boosting.view import relative_weights
+from ceiba.plots.planes.section import Section
 from ceiba.plots.style import INK, MUTED, PALETTE
+from tests.budget import examples
 from tests.plots.figures import blobs, traced
 from tests.plots.mixtures.figures import inside
 
-RGB = np.array([to_rgb(colour) for colour in PALETTE])
+RGB = np.array([to_rgb(color) for color in PALETTE])
 
 
 def plane(n=90, classes=2, seed=0):
-    """Classes that no stump parts, on two columns of other scales."""
+    """Return classes that no stump separates, on columns of different scale."""
     random = np.random.default_rng(seed)
     X = random.random((n, 2)) * (1, 50)
     bent = X[:, 0] + (X[:, 1] / 50) ** 2 + 0.15 * random.normal(size=n)
@@ -56,16 +57,16 @@ def rows_of(ax):
 
 
 def lines_of(ax, name):
-    """Ends of the lines of the committee or the learner, (n, 2, 2)."""
+    """Return the ends of the lines of the ensemble or of the estimator, (n, 2, 2)."""
     return [np.array(s) for c in ax.collections if c.get_gid() == name for s in c.get_segments()]
 
 
-def colour_at(ax, places):
-    """Colour of the cell that each place lies in; upper edges belong to it."""
+def color_at(ax, points):
+    """Return the color of the cell of each point; upper edges belong to it."""
     (mesh,) = (c for c in ax.collections if isinstance(c, QuadMesh))
     corners = mesh.get_coordinates()
-    column = np.searchsorted(corners[0, :, 0], places[:, 0]) - 1
-    row = np.searchsorted(corners[:, 0, 1], places[:, 1]) - 1
+    column = np.searchsorted(corners[0, :, 0], points[:, 0]) - 1
+    row = np.searchsorted(corners[:, 0, 1], points[:, 1]) - 1
     return np.asarray(mesh.get_array())[row, column, :3]
 
 
@@ -73,28 +74,28 @@ def pale(codes):
     return 0.38 * RGB[codes] + 0.62
 
 
-def somewhere(ax, n=300):
+def random_points(ax, n=300):
     (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
     return np.random.default_rng(1).uniform((x0, y0), (x1, y1), (n, 2))
 
 
-# The still picture
+# The picture
 
 
 @pytest.mark.parametrize("options", [{}, {"max_depth": 3}, {"max_bins": 8}], ids=str)
 @pytest.mark.parametrize("classes", [2, 3])
-def test_regions_are_what_the_committee_predicts_after_the_round(classes, options):
+def test_regions_are_the_predictions_of_the_ensemble_after_the_round(classes, options):
     X, y = plane(classes=classes)
     model = boosted(X, y, **options)
     shown = [1, 2, len(model.trace_)]
     picture = plots.rounds(model, X, y, rounds=shown)
     for ax, stage in zip(picture.axes, shown, strict=False):
-        places = somewhere(ax)
-        said = list(model.staged_predict(places))[stage - 1]
-        np.testing.assert_allclose(colour_at(ax, places), pale(said), atol=1e-9)
+        points = random_points(ax)
+        predicted = list(model.staged_predict(points))[stage - 1]
+        np.testing.assert_allclose(color_at(ax, points), pale(predicted), atol=1e-9)
 
 
-def test_another_learner_is_drawn_on_a_grid(table):
+def test_other_estimators_are_drawn_on_a_grid(table):
     X, y = table
     model = boosted(X, y, estimator=LogisticRegression(), n_estimators=3)
     ax = plots.rounds(model, X, y, rounds=[1], resolution=20).axes[0]
@@ -104,25 +105,25 @@ def test_another_learner_is_drawn_on_a_grid(table):
     middles = np.stack(
         np.meshgrid((x[1:] + x[:-1]) / 2, (y_edges[1:] + y_edges[:-1]) / 2), -1
     ).reshape(-1, 2)
-    said = next(iter(model.staged_predict(middles)))
-    np.testing.assert_allclose(colour_at(ax, middles), pale(said), atol=1e-9)
-    assert len(lines_of(ax, "learner"))
+    predicted = next(iter(model.staged_predict(middles)))
+    np.testing.assert_allclose(color_at(ax, middles), pale(predicted), atol=1e-9)
+    assert len(lines_of(ax, "estimator"))
 
 
-def test_learner_of_a_round_is_the_line_of_its_stump(table, model):
+def test_estimator_of_a_round_is_the_line_of_its_stump(table, model):
     X, y = table
     shown = [1, 3, 7]
     picture = plots.rounds(model, X, y, rounds=shown)
     for ax, step in zip(picture.axes, shown, strict=False):
         tree = model.estimators_[step - 1].tree_
-        (line,) = lines_of(ax, "learner")
+        (line,) = lines_of(ax, "estimator")
         axis = int(tree.column[0])
         np.testing.assert_array_equal(line[:, axis], tree.threshold[0])
         np.testing.assert_array_equal(line[:, 1 - axis], (ax.get_ylim, ax.get_xlim)[axis]())
-        assert next(c for c in ax.collections if c.get_gid() == "learner").get_linestyle()[0][1]
+        assert next(c for c in ax.collections if c.get_gid() == "estimator").get_linestyle()[0][1]
 
 
-def test_area_of_rows_is_their_weight(table, model):
+def test_area_of_rows_is_proportional_to_weight(table, model):
     X, y = table
     shown = [1, 2, 12]
     picture = plots.rounds(model, X, y, rounds=shown)
@@ -130,19 +131,19 @@ def test_area_of_rows_is_their_weight(table, model):
     for ax, step in zip(picture.axes, shown, strict=False):
         rows = rows_of(ax)
         weights = np.asarray(model.trace_[step - 1]["weights"])
-        place = {tuple(point): i for i, point in enumerate(X)}
-        order = [place[tuple(point)] for point in rows.get_offsets()]
+        index_of = {tuple(point): i for i, point in enumerate(X)}
+        order = [index_of[tuple(point)] for point in rows.get_offsets()]
         assert sorted(order) == list(range(len(X)))
         sizes[step] = rows.get_sizes()
         shown_at = (sizes[step] > 3.0) & (sizes[step] < 900.0)
-        share = sizes[step][shown_at] / weights[order][shown_at]
-        np.testing.assert_allclose(share, share[0])
-        assert (np.diff(sizes[step]) <= 0).all()  # the lighter lie on top
+        ratio = sizes[step][shown_at] / weights[order][shown_at]
+        np.testing.assert_allclose(ratio, ratio[0])
+        assert (np.diff(sizes[step]) <= 0).all()  # lighter rows are on top
     assert np.ptp(sizes[1]) == 0
     assert np.ptp(sizes[12]) > 0
 
 
-def test_rows_that_the_learner_misses_are_ringed(table, model):
+def test_misclassified_rows_are_ringed(table, model):
     X, y = table
     ax = plots.rounds(model, X, y, rounds=[4]).axes[0]
     rows = rows_of(ax)
@@ -153,16 +154,16 @@ def test_rows_that_the_learner_misses_are_ringed(table, model):
     assert found == {tuple(p) for p in X[missed]}
 
 
-def test_colours_and_shapes_are_those_of_the_classes():
+def test_colors_and_markers_are_those_of_the_classes():
     X, y = plane(classes=3)
     model = boosted(X, y, n_estimators=2)
     rows = rows_of(plots.rounds(model, X, y, rounds=[1]).axes[0])
-    place = {tuple(point): i for i, point in enumerate(X)}
-    codes = y[[place[tuple(point)] for point in rows.get_offsets()]]
+    index_of = {tuple(point): i for i, point in enumerate(X)}
+    codes = y[[index_of[tuple(point)] for point in rows.get_offsets()]]
     np.testing.assert_allclose(rows.get_facecolor()[:, :3], RGB[codes])
     corners = [len(path.vertices) for path in rows.get_paths()]
     assert len({(code, n) for code, n in zip(codes, corners, strict=True)}) == 3
-    # Equal weights have equal areas, whatever the shape.
+    # Equal weights have equal areas, whatever the marker.
     areas = [path.clip_to_bbox([[-9, -9], [9, 9]]).to_polygons()[0] for path in rows.get_paths()]
     areas = np.array([area(corners) for corners in areas]) * rows.get_sizes()
     np.testing.assert_allclose(areas, areas[0], rtol=0.02)
@@ -173,11 +174,9 @@ def area(corners):
     return abs(np.sum(x * np.roll(y, 1) - y * np.roll(x, 1))) / 2
 
 
-def test_without_classes_rows_are_grey(table, model):
+def test_without_classes_rows_are_gray(table, model):
     picture = plots.rounds(model, table[0], rounds=[2])
-    assert {to_hex(colour) for colour in rows_of(picture.axes[0]).get_facecolor()} == {
-        MUTED.lower()
-    }
+    assert {to_hex(color) for color in rows_of(picture.axes[0]).get_facecolor()} == {MUTED.lower()}
     labels = [text.get_text() for text in picture.legends[0].get_texts()]
     assert not any(label.startswith("class") for label in labels)
     assert len(picture.axes[1].get_legend().get_texts()) == 1
@@ -193,38 +192,38 @@ def test_curves_are_the_errors_and_alphas_of_all_rounds(table, model):
         np.testing.assert_array_equal(ax.lines[1].get_xydata(), np.transpose([steps, values]))
         (marks,) = (line for line in ax.lines if line.get_gid() == "shown")
         np.testing.assert_array_equal(marks.get_xydata(), [(1, values[0]), (5, values[4])])
-    committee = [np.mean(said != y) for said in model.staged_predict(X)]
-    np.testing.assert_allclose(error.lines[-1].get_ydata(), committee)
+    ensemble = [np.mean(predicted != y) for predicted in model.staged_predict(X)]
+    np.testing.assert_allclose(error.lines[-1].get_ydata(), ensemble)
 
 
-def test_panels_say_round_error_and_alpha(table, model):
+def test_panels_show_round_error_and_weight(table, model):
     ax = plots.rounds(model, *table, rounds=[3]).axes[0]
     frame = model.trace_[2]
     assert ax.get_title(loc="left") == "Round 3"
-    said = f"error {frame['error']:.3f}, α {frame['alpha']:.2f}"
-    assert ax.get_title(loc="right") == said
+    note = f"error {frame['error']:.3f}, α {frame['alpha']:.2f}"
+    assert ax.get_title(loc="right") == note
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x0", "x1")
 
 
-def test_learner_that_is_not_kept_is_said_and_has_no_line(table):
+def test_estimator_that_is_not_kept_is_noted_and_has_no_line(table):
     X, y = table
     model = boosted(X, y, estimator=LogisticRegression(), n_estimators=60)
-    assert model.stopped_ == "chance"
+    assert model.stop_reason_ == "chance"
     last = model.trace_[-1].step
     assert last == len(model.estimators_) + 1
     picture = plots.rounds(model, X, y, rounds=[last - 1, last], resolution=30)
     kept, left = picture.axes[:2]
     assert left.get_title(loc="right") == f"error {model.trace_[-1]['error']:.3f}, not kept"
-    assert len(lines_of(kept, "learner"))
-    assert not len(lines_of(left, "learner"))
-    places = somewhere(left)
-    np.testing.assert_array_equal(colour_at(left, places), colour_at(kept, places))
+    assert len(lines_of(kept, "estimator"))
+    assert not len(lines_of(left, "estimator"))
+    points = random_points(left)
+    np.testing.assert_array_equal(color_at(left, points), color_at(kept, points))
 
 
 @pytest.mark.parametrize(
     ("rounds", "expected"), [(1, [1]), (4, [1, 2, 3, 4]), (12, [1, 2, 3, 4, 7, 12])]
 )
-def test_six_rounds_are_chosen_unless_given(table, rounds, expected):
+def test_default_rounds_are_six(table, rounds, expected):
     X, y = table
     picture = plots.rounds(boosted(X, y, n_estimators=rounds), X, y)
     titles = [ax.get_title(loc="left") for ax in picture.axes[:-2]]
@@ -232,19 +231,19 @@ def test_six_rounds_are_chosen_unless_given(table, rounds, expected):
     assert inside(picture)
 
 
-def test_further_columns_are_held_and_said():
+def test_further_columns_are_fixed_and_listed():
     iris = datasets.load("iris")
     model = boosted(iris.table, iris.y, max_depth=2)
     names = ["petal length (cm)", "petal width (cm)"]
     picture = plots.rounds(model, iris.table, iris.y, rounds=[1, 12], columns=names)
-    assert picture.get_suptitle() == "held: sepal length (cm) = 5.8, sepal width (cm) = 3"
+    assert picture.get_suptitle() == "fixed: sepal length (cm) = 5.8, sepal width (cm) = 3"
     assert picture.axes[0].get_ylabel() == names[1]
     ax = picture.axes[1]
-    places = somewhere(ax)
-    cut = np.column_stack([np.full(300, 5.8), np.full(300, 3.0), places])
-    frame = pd.DataFrame(cut, columns=iris.feature_names)
-    said = np.searchsorted(model.classes_, list(model.staged_predict(frame))[-1])
-    np.testing.assert_allclose(colour_at(ax, places), pale(said), atol=1e-9)
+    points = random_points(ax)
+    rows = np.column_stack([np.full(300, 5.8), np.full(300, 3.0), points])
+    frame = pd.DataFrame(rows, columns=iris.feature_names)
+    predicted = np.searchsorted(model.classes_, list(model.staged_predict(frame))[-1])
+    np.testing.assert_allclose(color_at(ax, points), pale(predicted), atol=1e-9)
     assert inside(picture)
 
 
@@ -261,11 +260,11 @@ def test_rounds_of_a_thinned_trace_are_those_it_kept(table, model):
     }, trace_=trace)  # fmt: skip
     picture = plots.rounds(thin, X, y, rounds=kept[1:2])
     same = plots.rounds(model, X, y, rounds=kept[1:2])
-    places = somewhere(same.axes[0])
-    drawn, expected = (colour_at(p.axes[0], places) for p in (picture, same))
+    points = random_points(same.axes[0])
+    drawn, expected = (color_at(p.axes[0], points) for p in (picture, same))
     np.testing.assert_array_equal(drawn, expected)
     missing = kept[1] + 1
-    with pytest.raises(ValueError, match=f"no round {missing}: it has .* thinned to every"):
+    with pytest.raises(ValueError, match=f"thinned to every .* got {missing}"):
         plots.rounds(thin, X, y, rounds=[missing])
 
 
@@ -283,66 +282,68 @@ def test_given_figure_is_used(table, model):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
-        ({"rounds": [0]}, "no round 0: it has 1 to 12, counted from 1"),
-        ({"rounds": []}, "give a sequence of rounds"),
-        ({"rounds": 3}, "give a sequence of rounds"),
-        ({"resolution": 1}, "resolution=1"),
-        ({"columns": ["x0"]}, "give 2 columns"),
+        ({"rounds": [0]}, "in the trace, from 1 to 12, got 0"),
+        ({"rounds": []}, "rounds must be a sequence"),
+        ({"rounds": 3}, "rounds must be a sequence"),
+        ({"resolution": 1}, "resolution must be at least 2"),
+        ({"columns": ["x0"]}, "columns must be 2 names"),
     ],
 )
-def test_wrong_options_are_sentences(table, model, options, said):
-    with pytest.raises(ValueError, match=said):
+def test_invalid_options_raise(table, model, options, message):
+    with pytest.raises(ValueError, match=message):
         plots.rounds(model, *table, **options)
 
 
-def test_what_has_no_rounds_is_refused(table, model):
+def test_other_models_raise(table, model):
     X, y = table
     with pytest.raises(ValueError, match="fit the model with trace=True"):
         plots.rounds(boosted(X, y, trace=False), X, y)
-    with pytest.raises(ValueError, match="DecisionTreeClassifier is no fitted classifier"):
+    with pytest.raises(
+        ValueError, match="AdaBoostClassifier fitted with trace=True, got DecisionTree"
+    ):
         plots.rounds(DecisionTreeClassifier().fit(X, y), X, y)
-    with pytest.raises(ValueError, match="weighed 90 rows, and X has 40: give the rows"):
+    with pytest.raises(ValueError, match="the 90 rows that the model was fitted to, got 40"):
         plots.rounds(model, X[:40], y[:40])
     wide = np.column_stack([X, X[:, 0] - X[:, 1]])
-    with pytest.raises(ValueError, match="3 columns and the picture shows 2: choose them, like"):
+    with pytest.raises(ValueError, match="columns must be given for a table of 3 columns"):
         plots.rounds(boosted(wide, y), wide, y)
 
 
-def test_frames_without_weights_are_refused(table, model):
+def test_frames_without_weights_raise(table, model):
     X, y = table
     bare = [{"error": 0.1, "alpha": 1.0, "wrong": np.zeros(90, bool)}]
     without = SimpleNamespace(**{**vars(model), "trace_": bare})
     without.staged_predict = model.staged_predict
-    with pytest.raises(ValueError, match="left out weights"):
+    with pytest.raises(ValueError, match="does not contain weights"):
         plots.rounds(without, X, y)
 
 
-# The film
+# The animation
 
 
-def test_film_has_every_round(table, model, tmp_path):
+def test_animation_has_every_round(table, model, tmp_path):
     X, y = table
-    player = plots.play(model, X, tmp_path / "film.gif", y=y, max_frames=3)
+    player = plots.play(model, X, tmp_path / "fit.gif", y=y, max_frames=3)
     assert isinstance(player.painter, BoostingPainter)
     assert len(plots.play(model, X, y=y)) == 12
-    with Image.open(tmp_path / "film.gif") as film:
-        assert film.n_frames == 3
+    with Image.open(tmp_path / "fit.gif") as image:
+        assert image.n_frames == 3
 
 
-def test_frame_of_the_film_is_the_round(table, model):
+def test_frame_of_the_animation_is_the_round(table, model):
     X, y = table
     player = plots.play(model, X, y=y)
     figure = player.draw(4)
     ax, error, alpha = figure.axes
     still = plots.rounds(model, X, y, rounds=[5]).axes[0]
-    places = somewhere(still)
-    np.testing.assert_array_equal(colour_at(ax, places), colour_at(still, places))
+    points = random_points(still)
+    np.testing.assert_array_equal(color_at(ax, points), color_at(still, points))
     np.testing.assert_array_equal(rows_of(ax).get_sizes(), rows_of(still).get_sizes())
     frame = model.trace_[4]
-    missed = f"{frame['wrong'].sum()} rows missed, {frame['error']:.1%} of the weight"
-    assert ax.get_title(loc="left") == f"Round 5 of 12: {missed}"
+    wrong = f"{frame['wrong'].sum()} rows misclassified, {frame['error']:.1%} of the weight"
+    assert ax.get_title(loc="left") == f"Round 5 of 12: {wrong}"
     for panel, name in ((error, "error"), (alpha, "alpha")):
         whole, done = panel.lines[:2]
         assert (len(whole.get_xdata()), len(done.get_xdata())) == (12, 5)
@@ -350,39 +351,39 @@ def test_frame_of_the_film_is_the_round(table, model):
     assert inside(figure)
 
 
-def test_film_keeps_its_limits_and_sizes(table, model):
+def test_animation_keeps_its_limits(table, model):
     player = plots.play(model, table[0])
     first, last = player.draw(0), player.draw(11)
     for one, other in zip(first.axes, last.axes, strict=True):
         assert (one.get_xlim(), one.get_ylim()) == (other.get_xlim(), other.get_ylim())
 
 
-def test_film_shows_the_columns_that_it_is_told():
+def test_animation_shows_the_chosen_columns():
     iris = datasets.load("iris")
     model = boosted(iris.table, iris.y, n_estimators=2)
-    with pytest.raises(ValueError, match="choose them, like columns="):
+    with pytest.raises(ValueError, match="for example columns="):
         plots.play(model, iris.table, y=iris.y)
     figure = plots.play(model, iris.table, y=iris.y, columns=[3, 0]).draw(1)
     assert figure.axes[0].get_xlabel() == "petal width (cm)"
-    assert "held: sepal width (cm) = 3, petal length" in figure.axes[0].get_title(loc="left")
+    assert "fixed: sepal width (cm) = 3, petal length" in figure.axes[0].get_title(loc="left")
 
 
-def test_a_trace_alone_is_refused(table, model):
-    with pytest.raises(ValueError, match="play the fitted model itself"):
+def test_bare_trace_raises(table, model):
+    with pytest.raises(ValueError, match="play the fitted model"):
         plots.play(model.trace_, table[0])
 
 
 @pytest.mark.parametrize("option", [{"y": [0] * 90}, {"columns": [0, 1]}])
-def test_films_without_classes_have_no_use_for_them(option):
+def test_options_of_other_animations_raise(option):
     X = blobs()
-    with pytest.raises(ValueError, match=f"no use for {next(iter(option))}"):
+    with pytest.raises(ValueError, match=f"'{next(iter(option))}' has no effect"):
         plots.play(traced(X), X, **option)
 
 
 # Cells
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     codes=st.integers(1, 6).flatmap(
         lambda width: st.lists(
@@ -390,7 +391,7 @@ def test_films_without_classes_have_no_use_for_them(option):
         )
     )
 )
-def test_borders_are_where_neighbours_differ(codes):
+def test_borders_are_between_different_codes(codes):
     table = np.array(codes)
     height, width = table.shape
     x, y = np.arange(width + 1.0) ** 2, np.arange(height + 1.0) * 3
@@ -417,7 +418,7 @@ def test_borders_are_where_neighbours_differ(codes):
     assert set(pieces) == naive
 
 
-def test_borders_are_whole_lines():
+def test_borders_are_joined_lines():
     stairs = np.tril(np.ones((5, 5), int))
     cells = Cells((np.arange(6.0), np.arange(6.0)), np.zeros((25, 2)))
     (line,) = cells.borders(stairs.ravel())
@@ -430,7 +431,7 @@ def test_borders_are_whole_lines():
     assert sorted(map(tuple, loop[:-1])) == [(2, 2), (2, 3), (3, 2), (3, 3)]
 
 
-def test_trees_of_very_many_thresholds_are_drawn_on_the_grid():
+def test_trees_with_many_thresholds_are_drawn_on_the_grid():
     X, _ = plane(2_000)
     y = np.random.default_rng(0).integers(2, size=2_000)
     tree = DecisionTreeClassifier().fit(X, y)

@@ -1,4 +1,4 @@
-"""The choice of the number of clusters as a picture."""
+"""Tests of the drawn choice of a number of clusters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def choice():
 
 
 def line(ax):
-    """The curve of an index: the first line of its panel with markers and a line."""
+    """Return the curve of an index: the first solid line of its panel."""
     return next(
         found for found in ax.lines if found.get_linestyle() == "-" and len(found.get_xdata()) > 2
     )
@@ -66,7 +66,7 @@ def test_without_references_there_is_no_gap_panel():
     assert len(figure.axes) == 5
 
 
-def test_infinite_and_missing_proposals_are_said():
+def test_infinite_and_missing_proposals_are_noted():
     X = np.repeat(np.eye(3), 4, axis=0)
     figure = plots.cluster_choice(choose_n_clusters(X, [2, 3], n_references=0))
     elbow, _, ratio, *_ = figure.axes

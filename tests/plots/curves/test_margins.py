@@ -1,11 +1,11 @@
-"""Margins of committees: the share of rows up to each margin."""
+"""Tests of the cumulative distribution of margins."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from sklearn.ensemble import RandomForestClassifier as TheirForest
+from sklearn.ensemble import RandomForestClassifier as SklearnForest
 from sklearn.svm import LinearSVC
 
 from ceiba import (
@@ -15,7 +15,7 @@ from ceiba import (
     RandomForestClassifier,
     plots,
 )
-from ceiba.plots.curves.margins import lead
+from ceiba.ensemble.common.votes import class_margin
 from tests.plots.mixtures.figures import inside
 
 
@@ -26,31 +26,31 @@ def rows(n=120, classes=3, seed=0):
     return X, np.digitize(bent, np.linspace(0.2, 1.4, classes + 1)[1:-1])
 
 
-def naive_margins(shares, y, classes):
-    """Row by row: the share of its class less the largest of the others."""
+def naive_margins(scores, y, classes):
+    """Compute row by row the score of its class minus the largest of the others."""
     found = []
-    for share, label in zip(shares, y, strict=True):
-        own = share[list(classes).index(label)]
-        found.append(own - max(s for s, c in zip(share, classes, strict=True) if c != label))
+    for fraction, label in zip(scores, y, strict=True):
+        own = fraction[list(classes).index(label)]
+        found.append(own - max(s for s, c in zip(fraction, classes, strict=True) if c != label))
     return found
 
 
 def curves(ax):
-    """Label of each curve up to the colon -> its line."""
+    """Return the line of each curve by its label up to the colon."""
     lines = [line for line in ax.lines if ":" in str(line.get_label())]
     return {line.get_label().split(":")[0]: line for line in lines}
 
 
 def check_curve(line, margins):
-    """At every margin, and just beneath, the line is as high as the share of rows up to it."""
-    x, share = line.get_xdata(), line.get_ydata()
+    """Assert that the line has the fraction of rows at each margin, and just below."""
+    x, fraction = line.get_xdata(), line.get_ydata()
     margins = np.asarray(margins)
     for value in margins:
         for at in (value, value - 1e-9):
-            height = share[np.searchsorted(x, at, side="right") - 1]
+            height = fraction[np.searchsorted(x, at, side="right") - 1]
             assert height == pytest.approx(np.mean(margins <= at))
-    missed = f"{np.mean(margins <= 0):.1%} at 0 or below"
-    assert line.get_label().split(": ")[1] == missed
+    label = f"{np.mean(margins <= 0):.1%} at 0 or below"
+    assert line.get_label().split(": ")[1] == label
     assert line.get_drawstyle() == "steps-post"
 
 
@@ -60,10 +60,10 @@ def check_curve(line, margins):
         BaggingClassifier(n_estimators=7),
         BaggingClassifier(n_estimators=7, voting="majority"),
         RandomForestClassifier(9, max_depth=3),
-        TheirForest(9, max_depth=3, random_state=0),
+        SklearnForest(9, max_depth=3, random_state=0),
         DecisionTreeClassifier(max_depth=2),
     ],
-    ids=["bag", "votes", "forest", "their forest", "tree"],
+    ids=["bag", "votes", "forest", "scikit-learn forest", "tree"],
 )
 def test_margins_of_probabilities(model):
     X, y = rows()
@@ -76,7 +76,7 @@ def test_margins_of_probabilities(model):
     assert inside(picture)
 
 
-@pytest.mark.parametrize("algorithm", ["samme", "m1", "real"])
+@pytest.mark.parametrize("algorithm", ["samme", "m1", "samme.r"])
 def test_margins_of_boosting_after_some_rounds(algorithm):
     X, y = rows()
 
@@ -113,14 +113,14 @@ def test_several_models_have_a_curve_each():
     found = curves(ax)
     assert list(found) == list(models)
     check_curve(found["boosting"], models["boosting"].margins(X, y))
-    # Told apart without colours as well.
+    # Distinguishable without colors as well.
     assert [line.is_dashed() for line in found.values()] == [False, True]
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert [label.split(":")[0] for label in labels] == list(models)
 
 
-def test_lead_of_a_single_class_is_one():
-    assert lead(np.ones((3, 1)), np.zeros(3, int)).tolist() == [1, 1, 1]
+def test_margin_of_a_single_class_is_one():
+    assert class_margin(np.ones((3, 1)), np.zeros(3, int)).tolist() == [1, 1, 1]
 
 
 def test_given_axes_are_used():
@@ -133,31 +133,31 @@ def test_given_axes_are_used():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
-        ({"stages": []}, "give a sequence of rounds"),
-        ({"stages": 4}, "give a sequence of rounds"),
-        ({"stages": [5, 0]}, "no stage 0: the committee has 5, from 1"),
-        ({"stages": [6]}, "no stage 6"),
+        ({"stages": []}, "stages must be a sequence of rounds"),
+        ({"stages": 4}, "stages must be a sequence of rounds"),
+        ({"stages": [5, 0]}, "rounds from 1 to 5, got 0"),
+        ({"stages": [6]}, "got 6"),
     ],
 )
-def test_wrong_stages_are_sentences(options, said):
+def test_invalid_stages_raise(options, message):
     X, y = rows(classes=2)
     model = AdaBoostClassifier(n_estimators=5).fit(X, y)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         plots.margins(model, X, y, **options)
 
 
-def test_what_has_no_margins_is_refused():
+def test_other_models_raise():
     X, y = rows()
     tree = DecisionTreeClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="DecisionTreeClassifier has no stages"):
+    with pytest.raises(ValueError, match="requires a boosted classifier, got DecisionTree"):
         plots.margins(tree, X, y, stages=[1])
-    with pytest.raises(ValueError, match="stages are those of one boosted classifier"):
+    with pytest.raises(ValueError, match="requires a single boosted classifier"):
         plots.margins({"tree": tree}, X, y, stages=[1])
-    with pytest.raises(ValueError, match="there is no model"):
+    with pytest.raises(ValueError, match="at least one fitted classifier"):
         plots.margins({}, X, y)
-    with pytest.raises(ValueError, match="LinearSVC has no margins"):
+    with pytest.raises(ValueError, match="classifier with predict_proba, got LinearSVC"):
         plots.margins(LinearSVC().fit(X, y), X, y)
     with pytest.raises(ValueError, match="class 7"):
         plots.margins(tree, X, np.full(120, 7))

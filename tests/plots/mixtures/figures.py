@@ -1,4 +1,4 @@
-"""Rows and frames that the tests of mixtures' pictures share."""
+"""Rows and frames shared by the tests of mixture plots."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from scipy.stats import multivariate_normal
 
 from ceiba.plots.style import PALETTE
 
-RGB = np.array([to_rgb(colour) for colour in PALETTE])
+RGB = np.array([to_rgb(color) for color in PALETTE])
 
 
 def three_groups(n=120, d=2, seed=0):
-    """Rows of three overlapping groups of different shapes."""
+    """Return rows of three overlapping groups of different shapes."""
     random = np.random.default_rng(seed)
-    centres = 2.5 * random.normal(size=(3, d))
+    centers = 2.5 * random.normal(size=(3, d))
     roots = random.normal(size=(3, d, d)) / np.sqrt(d) + 0.5 * np.eye(d)
     group = np.arange(n) % 3
-    return centres[group] + np.einsum("nij,nj->ni", roots[group], random.normal(size=(n, d)))
+    return centers[group] + np.einsum("nij,nj->ni", roots[group], random.normal(size=(n, d)))
 
 
-def with_gaps(X, share=0.2, seed=1):
-    """The rows with gaps, among them one without any value."""
-    gappy = np.where(np.random.default_rng(seed).random(X.shape) < share, np.nan, X)
-    gappy[3] = np.nan
-    return gappy
+def with_missing(X, fraction=0.2, seed=1):
+    """Remove values at random, and all values of one row."""
+    masked = np.where(np.random.default_rng(seed).random(X.shape) < fraction, np.nan, X)
+    masked[3] = np.nan
+    return masked
 
 
 def matrices(model):
-    """Covariances of a fitted mixture, (K, d, d), by the shape that its form says."""
+    """Return the covariances of a fitted mixture, (K, d, d), by its covariance type."""
     K, d = model.means_.shape
     found = np.asarray(model.covariances_)
     if model.covariance_type in ("tied", "EEE"):
@@ -43,28 +43,30 @@ def matrices(model):
 
 
 def naive_joint(rows, weights, means, covariances):
-    """Weight times density of the observed values, (n, K), one pattern of gaps after the other."""
+    """Return weight times density of the observed values, (n, K), by missing pattern."""
     out = np.empty((len(rows), len(weights)))
-    for gaps in {tuple(row) for row in np.isnan(rows)}:
-        mine, seen = (np.isnan(rows) == gaps).all(axis=1), ~np.array(gaps)
-        values = rows[mine][:, seen]
+    for pattern in {tuple(row) for row in np.isnan(rows)}:
+        own, observed = (np.isnan(rows) == pattern).all(axis=1), ~np.array(pattern)
+        values = rows[own][:, observed]
         for k, (weight, mean, covariance) in enumerate(
             zip(weights, means, covariances, strict=True)
         ):
-            out[mine, k] = weight
-            if seen.any():
-                marginal = multivariate_normal(mean[seen], covariance[np.ix_(seen, seen)])
-                out[mine, k] *= marginal.pdf(values)
+            out[own, k] = weight
+            if observed.any():
+                marginal = multivariate_normal(
+                    mean[observed], covariance[np.ix_(observed, observed)]
+                )
+                out[own, k] *= marginal.pdf(values)
     return out
 
 
-def em_frames(X, start, steps=6, die=1e-2):
-    """Frames of plain EM from given means; a component that holds no row is dropped."""
+def em_frames(X, start, n_iter=6, min_total=1e-2):
+    """Return frames of plain EM from given means; empty components are dropped."""
     means = np.array(start, dtype=float)
     weights = np.full(len(means), 1 / len(means))
     covariances = np.stack([np.cov(X.T).reshape(X.shape[1], -1)] * len(means))
     frames = []
-    for _ in range(steps):
+    for _ in range(n_iter):
         joint = naive_joint(X, weights, means, covariances)
         likelihood = float(np.log(joint.sum(axis=1)).sum())
         frames.append(
@@ -76,17 +78,20 @@ def em_frames(X, start, steps=6, die=1e-2):
                 "objective": likelihood,
             }
         )
-        shares = joint / joint.sum(axis=1, keepdims=True)
-        shares = shares[:, shares.sum(axis=0) >= die]
-        held = shares.sum(axis=0)
-        weights, means = held / len(X), (shares.T @ X) / held[:, None]
-        away = X[:, None] - means
-        covariances = np.einsum("nk,nki,nkj->kij", shares, away, away) / held[:, None, None]
+        responsibilities = joint / joint.sum(axis=1, keepdims=True)
+        responsibilities = responsibilities[:, responsibilities.sum(axis=0) >= min_total]
+        totals = responsibilities.sum(axis=0)
+        weights, means = totals / len(X), (responsibilities.T @ X) / totals[:, None]
+        deviation = X[:, None] - means
+        covariances = (
+            np.einsum("nk,nki,nkj->kij", responsibilities, deviation, deviation)
+            / totals[:, None, None]
+        )
     return frames
 
 
 def choice_of(ks=(1, 2, 3, 4), forms=("diag", "full"), *, cv=True, **columns):
-    """A stand-in for the table of a grid of fits, with made-up numbers."""
+    """Return a stand-in for the table of a grid of fits, with made-up numbers."""
     n = np.tile(ks, len(forms))
     form = np.repeat(forms, len(ks))
     base = 500.0 + 10.0 * (n - 3) ** 2 + 25.0 * (form == forms[0])
@@ -117,7 +122,7 @@ def _best(table, values):
 
 
 def inside(figure):
-    """Whether everything lies on the page."""
+    """Return whether everything is inside the figure."""
     figure.draw_without_rendering()
     box, page = figure.get_tightbbox(), figure.get_size_inches()
     return box.x0 >= 0 and box.y0 >= 0 and box.x1 <= page[0] and box.y1 <= page[1]

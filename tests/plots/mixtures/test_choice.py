@@ -1,4 +1,4 @@
-"""The choice of components and form as a picture."""
+"""Tests of the drawn choice of components and covariance type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARKS = {"converged": np.arange(52) > 3, "spread": np.arange(52.0)}
 
 
 def lines(ax):
-    """The curves of the forms."""
+    """Return the curves of the covariance types."""
     return [line for line in ax.lines if line.get_linestyle() != "None"]
 
 
@@ -27,12 +27,12 @@ def ring(ax):
 
 
 def bars(ax):
-    """Where bars of disagreeing starts begin and end, by their colour."""
+    """Return begin and end of the bars of disagreeing initializations by color."""
     found = {}
     for collection in ax.collections:
         if isinstance(collection, LineCollection) and len(collection.get_segments()):
-            colour = to_hex(collection.get_color()[0]).upper()
-            found[colour] = [segment[:, 1].tolist() for segment in collection.get_segments()]
+            color = to_hex(collection.get_color()[0]).upper()
+            found[color] = [segment[:, 1].tolist() for segment in collection.get_segments()]
     return found
 
 
@@ -45,18 +45,18 @@ def test_each_criterion_has_a_panel_and_each_form_a_line():
     figure = plots.mixture_choice(choice)
     assert len(figure.axes) == 4
     for ax, name in zip(figure.axes, PANELS, strict=True):
-        for place, (line, form) in enumerate(zip(lines(ax), ("diag", "full"), strict=True)):
-            mine = choice.table["covariance_type"] == form
-            np.testing.assert_array_equal(line.get_ydata(), choice.table[name][mine])
+        for index, (line, form) in enumerate(zip(lines(ax), ("diag", "full"), strict=True)):
+            own = choice.table["covariance_type"] == form
+            np.testing.assert_array_equal(line.get_ydata(), choice.table[name][own])
             np.testing.assert_allclose(line.get_xdata(), [1, 2, 3, 4], atol=0.26)
-            assert line.get_color() == PALETTE[place]
+            assert line.get_color() == PALETTE[index]
     assert entries(figure) == ["diag", "full", "proposed"]
 
 
-def test_what_was_not_asked_for_has_no_panel():
+def test_criteria_without_values_have_no_panel():
     figure = plots.mixture_choice(choice_of(cv=False))
     titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert titles == ["BIC (smallest)", "ICL (smallest)", "AIC (smallest)"]
+    assert titles == ["BIC (min)", "ICL (min)", "AIC (min)"]
     nothing = np.full(8, np.nan)
     figure = plots.mixture_choice(choice_of(cv=False, aic=nothing, icl=nothing))
     assert len(figure.axes) == 1
@@ -73,7 +73,7 @@ def test_proposals_are_ringed_and_named():
     assert choice.best["bic"] != choice.best["aic"]
 
 
-def test_the_criterion_asked_for_is_in_bold():
+def test_chosen_criterion_is_bold():
     choice = choice_of()
     choice.criterion = "icl"
     figure = plots.mixture_choice(choice)
@@ -81,7 +81,7 @@ def test_the_criterion_asked_for_is_in_bold():
     assert bold == ["normal", "bold", "normal", "normal"]
 
 
-def test_disagreeing_starts_show_their_range():
+def test_disagreeing_initializations_show_their_range():
     spread = np.array([0.0, 0.4, 12.0, 3.0, 0.0, 0.0, 0.0, 7.5])
     choice = choice_of(spread=spread)
     figure = plots.mixture_choice(choice)
@@ -93,10 +93,10 @@ def test_disagreeing_starts_show_their_range():
         }
     assert not bars(icl)
     assert not bars(cv)
-    assert entries(figure) == ["diag", "full", "up to the\nworst start", "proposed"]
+    assert entries(figure) == ["diag", "full", "up to the worst\ninitialization", "proposed"]
 
 
-def test_a_start_gone_astray_does_not_flatten_the_picture():
+def test_bad_initialization_does_not_change_the_limits():
     spread = np.zeros(8)
     spread[2] = 1e6
     ax = plots.mixture_choice(choice_of(spread=spread)).axes[0]
@@ -115,7 +115,7 @@ def test_fits_that_did_not_converge_are_hollow():
     assert "not converged" in entries(figure)
 
 
-def test_values_that_are_missing_are_left_out():
+def test_missing_values_are_omitted():
     bic = choice_of().table["bic"].copy()
     bic[1] = np.nan
     ax = plots.mixture_choice(choice_of(bic=bic)).axes[0]
@@ -128,16 +128,16 @@ def test_lines_follow_the_number_of_components_in_any_order_of_the_table():
         assert (np.diff(line.get_xdata()) > 0).all()
 
 
-def test_every_form_looks_different():
+def test_every_form_has_its_own_style():
     figure = plots.mixture_choice(choice_of(ks=range(1, 10), forms=ALL))
     looks = {
         (line.get_color(), line.get_marker(), line.get_linestyle())
         for line in lines(figure.axes[0])
     }
     assert len(looks) == len(ALL)
-    places = [line.get_xdata()[0] for line in lines(figure.axes[0])]
-    assert len(set(places)) == len(ALL)
-    assert np.ptp(places) < 0.6
+    positions = [line.get_xdata()[0] for line in lines(figure.axes[0])]
+    assert len(set(positions)) == len(ALL)
+    assert np.ptp(positions) < 0.6
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_nothing_is_clipped(options):
 
 
 @pytest.mark.parametrize("cv", [0, 2])
-def test_a_real_choice_is_drawn(cv):
+def test_result_of_choose_components_is_drawn(cv):
     choice = choose_components(three_groups(60), [1, 2], ["EII", "tied"], n_init=2, cv=cv, tol=1e-2)
     figure = plots.mixture_choice(choice)
     assert len(figure.axes) == (4 if cv else 3)
@@ -158,7 +158,7 @@ def test_a_real_choice_is_drawn(cv):
     assert figure.axes[0].get_title(loc="right") == f"{k}, {form}"
 
 
-def test_the_choice_of_a_fit_is_drawn():
+def test_choice_of_a_fitted_mixture_is_drawn():
     model = GaussianMixture("icl", max_components=3, tol=1e-2).fit(three_groups(60))
     figure = plots.mixture_choice(model.choice_)
     assert figure.axes[1].get_title(loc="right") == f"{model.n_components_}, full"

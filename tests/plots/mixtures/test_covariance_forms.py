@@ -1,4 +1,4 @@
-"""Forms of covariance, side by side."""
+"""Tests of several covariance types side by side."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pytest
 
 from ceiba import GaussianMixture, plots
 from ceiba.plots.mixtures.components import Components
-from ceiba.plots.mixtures.covariance_forms import _numbers
+from ceiba.plots.mixtures.mixture import _matching_numbers
 from ceiba.plots.style import ACCENT, new_figure
-from tests.plots.mixtures.figures import inside, three_groups, with_gaps
+from tests.plots.mixtures.figures import inside, three_groups, with_missing
 
 FORMS = ("spherical", "diag", "tied", "full")
 
@@ -38,24 +38,24 @@ def test_each_form_has_a_panel_with_its_ellipses(rows, figure):
     np.testing.assert_allclose(shapes[0], shapes[1], atol=1e-9)
 
 
-def test_titles_tell_likelihood_and_bic(rows, figure):
+def test_titles_contain_likelihood_and_bic(rows, figure):
     bics = []
     for ax, form in zip(figure.axes, FORMS, strict=True):
         model = GaussianMixture(3, covariance_type=form).fit(rows)
         bics.append(model.bic(rows))
-        said = f"log-likelihood {model.log_likelihood_:.6g}\nBIC {bics[-1]:.6g}"
-        assert ax.get_title(loc="right").replace("−", "-") == said
-    colours = [ax._right_title.get_color() for ax in figure.axes]
-    assert [colour == ACCENT for colour in colours] == (np.array(bics) == min(bics)).tolist()
+        note = f"log-likelihood {model.log_likelihood_:.6g}\nBIC {bics[-1]:.6g}"
+        assert ax.get_title(loc="right").replace("−", "-") == note
+    colors = [ax._right_title.get_color() for ax in figure.axes]
+    assert [color == ACCENT for color in colors] == (np.array(bics) == min(bics)).tolist()
 
 
-def test_panels_share_their_axes_and_colours(figure):
+def test_panels_share_their_axes_and_colors(figure):
     assert len({ax.get_xlim() for ax in figure.axes}) == 1
     assert len({ax.get_ylim() for ax in figure.axes}) == 1
     assert [ax.get_ylabel() for ax in figure.axes] == ["x1", "", "", ""]
 
 
-def test_axes_of_like_ranges_have_one_scale(rows, figure):
+def test_axes_of_similar_range_have_one_scale(rows, figure):
     assert {ax.get_aspect() for ax in figure.axes} == {1.0}
     wide = plots.covariance_forms(rows * [100.0, 1.0], 2, ["full"])
     assert wide.axes[0].get_aspect() == "auto"
@@ -67,15 +67,15 @@ def test_components_are_numbered_as_in_the_first_panel(rows):
     first = Components.of_model(GaussianMixture(3).fit(rows))
     order = [2, 0, 1]
     turned = Components(first.weights[order], first.means[order], first.covariances[order])
-    assert _numbers(turned, first) == order
-    assert _numbers(first, first) == [0, 1, 2]
+    assert _matching_numbers(turned, first) == order
+    assert _matching_numbers(first, first) == [0, 1, 2]
     fewer = Components(first.weights[:2], first.means[:2], first.covariances[:2])
-    assert _numbers(fewer, first) == [0, 1]
-    assert _numbers(turned, fewer) == [2, 0, 1]
+    assert _matching_numbers(fewer, first) == [0, 1]
+    assert _matching_numbers(turned, fewer) == [2, 0, 1]
 
 
 @pytest.mark.filterwarnings("ignore::ceiba.mixture.CollapsedComponentWarning")
-def test_options_go_to_the_mixture(rows):
+def test_options_are_passed_to_the_mixture(rows):
     figure = plots.covariance_forms(rows, 2, ["full"], max_iter=1, tol=10.0, covariance_floor=0.9)
     model = GaussianMixture(2, max_iter=1, tol=10.0, covariance_floor=0.9).fit(rows)
     assert model.log_likelihood_ != GaussianMixture(2).fit(rows).log_likelihood_
@@ -84,7 +84,7 @@ def test_options_go_to_the_mixture(rows):
         plots.covariance_forms(rows, 2, no_such_option=1)
 
 
-def test_many_forms_take_several_lines(rows):
+def test_many_forms_take_several_rows(rows):
     forms = ["EII", "VII", "EEI", "VVI", "EEE"]
     figure = plots.covariance_forms(rows, 2, forms, max_iter=3, tol=0.1)
     tops = [ax.get_subplotspec().rowspan.start for ax in figure.axes]
@@ -95,14 +95,14 @@ def test_many_forms_take_several_lines(rows):
 
 
 @pytest.mark.parametrize("d", [1, 2, 4])
-def test_any_width_with_gaps(d):
-    X = with_gaps(three_groups(d=d))
+def test_any_width_with_missing(d):
+    X = with_missing(three_groups(d=d))
     figure = plots.covariance_forms(X, 2, ["EII", "full"], max_iter=4, tol=0.1)
     assert inside(figure)
     assert len(figure.axes) == 2
 
 
-def test_large_tables_are_sampled_but_fitted_whole(rows):
+def test_drawn_rows_are_sampled_but_all_are_fitted(rows):
     figure = plots.covariance_forms(rows, 2, ["full"], max_points=30)
     (points,) = [c for c in figure.axes[0].collections if c.get_zorder() == 2]
     assert len(points.get_offsets()) == 30
@@ -119,6 +119,6 @@ def test_given_figure_is_used(rows):
 
 
 @pytest.mark.parametrize("forms", ["full", [], ()])
-def test_forms_are_a_sequence(rows, forms):
-    with pytest.raises(ValueError, match="give a sequence of forms"):
+def test_forms_must_be_a_sequence(rows, forms):
+    with pytest.raises(ValueError, match="forms must be a sequence"):
         plots.covariance_forms(rows, 2, forms)

@@ -1,4 +1,4 @@
-"""Trees that the tests of drawn trees share, and how to read what was drawn."""
+"""Trees shared by the tests of tree plots, and readers of the drawn artists."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FITS = {
 
 @cache
 def fitted(name, **options):
-    """A fitted tree; equal calls share it."""
+    """Return a fitted tree, cached."""
     table, estimator, own = _FITS[name]
     data = datasets.load(table)
     return estimator(**{**own, **options}).fit(data.table, data.y)
@@ -39,7 +39,7 @@ def rows_of(name):
 
 @cache
 def grown_from_noise():
-    """About 20,000 nodes: labels that no column knows anything about."""
+    """Fit a tree of about 20,000 nodes to labels independent of the columns."""
     random = np.random.default_rng(0)
     X, y = random.normal(size=(32_000, 3)), random.integers(3, size=32_000)
     return DecisionTreeClassifier().fit(X, y)
@@ -50,13 +50,13 @@ def collection(ax, name):
 
 
 def boxes(ax):
-    """Left, top, right, bottom of every box, in points from the top left of the axes."""
+    """Return left, top, right, bottom of every box, in points from the upper left."""
     corners = [path.vertices for path in collection(ax, "boxes").get_paths()]
     return np.array([np.concatenate([c.min(axis=0), c.max(axis=0)]) for c in corners])
 
 
-def words(ax):
-    """Node -> the texts that belong to it, from top to bottom."""
+def node_texts(ax):
+    """Return the texts of each node, from top to bottom."""
     found = {}
     for text in ax.texts:
         found.setdefault(int(text.get_gid().removeprefix("node ")), []).append(text.get_text())
@@ -64,22 +64,22 @@ def words(ax):
 
 
 def folded(ax):
-    """Node -> how many nodes and leaves its folded shape says that it hides."""
+    """Return the numbers of hidden nodes and leaves of each folded node."""
     found = {}
-    for node, lines in words(ax).items():
+    for node, lines in node_texts(ax).items():
         text = "\n".join(lines)
-        said = re.search(r"^\+ ([\d,]+) nodes?\n([\d,]+) lea(f|ves)$", text, re.MULTILINE)
-        if said:
-            found[node] = _whole(said[1]), _whole(said[2])
+        match = re.search(r"^\+ ([\d,]+) nodes?\n([\d,]+) lea(f|ves)$", text, re.MULTILINE)
+        if match:
+            found[node] = _int(match[1]), _int(match[2])
     return found
 
 
-def _whole(text):
+def _int(text):
     return int(text.replace(",", ""))
 
 
 def check_no_overlaps(figure):
-    """No two texts and no two boxes of any axes overlap, and words stay in their boxes."""
+    """Assert that no two texts or boxes overlap, and that texts stay in their boxes."""
     renderer = FigureCanvasAgg(figure).get_renderer()
     for ax in figure.axes:
         if any(c.get_gid() == "boxes" for c in ax.collections):
@@ -98,7 +98,7 @@ def _check_texts(ax, renderer):
             (left, low), (right, top) = at((box[0], box[3])), at((box[2], box[1]))
             inside = left <= extent.x0 and extent.x1 <= right and low <= extent.y0
             inside = inside and extent.y1 <= top
-            # One pixel, for letters are set on whole ones.
+            # One pixel of tolerance, since letters are placed on whole pixels.
             beside = extent.x1 <= left + 1 or extent.x0 >= right - 1
             above = extent.y0 >= top - 1 or extent.y1 <= low + 1
             assert inside or beside or above, text.get_text()

@@ -1,115 +1,116 @@
-"""Tidy places: against a naive version, and what they promise."""
+"""Tests of the tidy layout, also against a naive version."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from ceiba.plots.trees.layout import tidy_places, tree_layout
+from ceiba.plots.trees.layout import tidy_positions, tree_layout
+from tests.budget import examples
 
-GAP = 1.0
+DISTANCE = 1.0
 
 
 @st.composite
-def trees(draw, most=6):
-    """Branches of each node, a node before its branches, and a width for each."""
-    branches, waiting = [[]], [0]
+def trees(draw, max_branches=6):
+    """Draw the branches of each node, a node before its branches, and widths."""
+    branches, open_nodes = [[]], [0]
     size = draw(st.integers(1, 40))
-    while len(branches) < size and waiting:
-        node = waiting.pop(draw(st.integers(0, len(waiting) - 1)))
-        for _ in range(draw(st.integers(1, most))):
+    while len(branches) < size and open_nodes:
+        node = open_nodes.pop(draw(st.integers(0, len(open_nodes) - 1)))
+        for _ in range(draw(st.integers(1, max_branches))):
             branches[node].append(len(branches))
-            waiting.append(len(branches))
+            open_nodes.append(len(branches))
             branches.append([])
     widths = draw(st.lists(st.integers(1, 12), min_size=len(branches), max_size=len(branches)))
     return branches, np.array(widths, float)
 
 
-def naive_places(branches, widths):
-    """Subtrees pushed off all to their left, level by level; for at most two branches a node."""
-    places = [0.0] * len(branches)
+def naive_positions(branches, widths):
+    """Push subtrees off those to their left, depth by depth; for binary trees."""
+    positions = [0.0] * len(branches)
 
     def shift(node, by):
-        places[node] += by
+        positions[node] += by
         for child in branches[node]:
             shift(child, by)
 
-    def outline(node, level, found):
-        left, right = places[node] - widths[node] / 2, places[node] + widths[node] / 2
-        low, high = found.get(level, (left, right))
-        found[level] = min(low, left), max(high, right)
+    def outline(node, depth, found):
+        left, right = positions[node] - widths[node] / 2, positions[node] + widths[node] / 2
+        low, high = found.get(depth, (left, right))
+        found[depth] = min(low, left), max(high, right)
         for child in branches[node]:
-            outline(child, level + 1, found)
+            outline(child, depth + 1, found)
         return found
 
-    def place(node):
+    def arrange(node):
         for child in branches[node]:
-            place(child)
+            arrange(child)
         if len(branches[node]) == 2:
             first, second = branches[node]
             a, b = outline(first, 0, {}), outline(second, 0, {})
-            shift(second, max(a[k][1] + GAP - b[k][0] for k in a.keys() & b.keys()))
+            shift(second, max(a[k][1] + DISTANCE - b[k][0] for k in a.keys() & b.keys()))
         if branches[node]:
-            places[node] = (places[branches[node][0]] + places[branches[node][-1]]) / 2
+            positions[node] = (positions[branches[node][0]] + positions[branches[node][-1]]) / 2
 
-    place(0)
-    return np.array(places)
+    arrange(0)
+    return np.array(positions)
 
 
-@settings(max_examples=150, deadline=None)
-@given(trees(most=2))
+@examples(150)
+@given(trees(max_branches=2))
 def test_binary_trees_are_as_narrow_as_the_naive_layout(tree):
-    found, expected = tidy_places(*tree), naive_places(*tree)
+    found, expected = tidy_positions(*tree), naive_positions(*tree)
     np.testing.assert_allclose(found - found[0], expected - expected[0], atol=1e-9)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(trees())
-def test_no_two_nodes_of_a_level_are_closer_than_the_gap(tree):
+def test_nodes_of_one_depth_keep_the_minimum_distance(tree):
     branches, widths = tree
     layout = tree_layout(branches, widths, np.ones(len(widths)), np.ones(len(widths)))
-    for level in range(layout.level.max() + 1):
-        mine = np.flatnonzero(layout.level == level)
-        mine = mine[np.argsort(layout.x[mine])]
-        left, right = layout.x[mine] - widths[mine] / 2, layout.x[mine] + widths[mine] / 2
-        assert (left[1:] - right[:-1] > GAP - 1e-9).all()
+    for depth in range(layout.depth.max() + 1):
+        own = np.flatnonzero(layout.depth == depth)
+        own = own[np.argsort(layout.x[own])]
+        left, right = layout.x[own] - widths[own] / 2, layout.x[own] + widths[own] / 2
+        assert (left[1:] - right[:-1] > DISTANCE - 1e-9).all()
         assert left[0] > -1e-9
         assert right[-1] < layout.width + 1e-9
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(trees())
-def test_nodes_stand_in_the_middle_above_their_branches_in_order(tree):
+def test_nodes_are_centered_above_their_ordered_branches(tree):
     branches, widths = tree
-    x = tidy_places(branches, widths)
+    x = tidy_positions(branches, widths)
     for node, below in enumerate(branches):
         if below:
             assert x[node] == pytest.approx((x[below[0]] + x[below[-1]]) / 2, abs=1e-9)
             assert (np.diff(x[below]) > 0).all()
 
 
-@settings(max_examples=60, deadline=None)
-@given(trees(most=4))
-def test_the_mirror_image_of_a_tree_is_as_wide(tree):
+@examples(60)
+@given(trees(max_branches=4))
+def test_mirrored_tree_has_the_same_width(tree):
     branches, widths = tree
     mirrored = [below[::-1] for below in branches]
     widest = [tree_layout(b, widths, widths, widths).width for b in (branches, mirrored)]
     assert widest[0] == pytest.approx(widest[1])
 
 
-def test_levels_are_as_high_as_their_highest_box_and_condition():
+def test_depth_height_is_that_of_the_tallest_box_and_condition():
     boxes, labels = np.array([2.0, 5.0, 3.0]), np.array([0.0, 1.0, 2.0])
     layout = tree_layout([[1, 2], [], []], np.full(3, 4.0), boxes, labels)
     assert layout.top.tolist() == [0.0, 6.0, 6.0]
-    assert layout.band.tolist() == [0.0, 4.0]
-    assert layout.floor.tolist() == [2.0, 11.0]
+    assert layout.depth_top.tolist() == [0.0, 4.0]
+    assert layout.depth_bottom.tolist() == [2.0, 11.0]
     assert layout.height == 11.0
 
 
-def test_a_deep_chain_is_no_recursion():
+def test_deep_chain_needs_no_recursion():
     n = 20_001
     branches = [[i + 1, i + 2] if i % 2 == 0 and i + 2 < n else [] for i in range(n)]
-    x = tidy_places(branches, np.ones(n))
+    x = tidy_positions(branches, np.ones(n))
     assert (x[2::2] > x[:-2:2]).all()

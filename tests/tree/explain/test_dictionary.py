@@ -1,4 +1,4 @@
-"""The flat form of a tree: the nested one's records, safe for JSON at any size and depth."""
+"""Flat form of a tree: the records of the nested form, for JSON at any depth."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def tree_json(tree, **options):
 
 
 def nested_records(root):
-    waiting = [(None, root)]
-    while waiting:
-        parent, record = waiting.pop()
+    stack = [(None, root)]
+    while stack:
+        parent, record = stack.pop()
         yield parent, record
-        waiting += [(record["node"], child) for child in record["children"]]
+        stack += [(record["node"], child) for child in record["children"]]
 
 
 @pytest.mark.parametrize("name", ["cleveland", "vote", "automobiles"])
-def test_records_are_those_of_the_nested_form(name):
+def test_records_equal_those_of_the_nested_form(name):
     X, y = datasets.load(name, as_frame=True)
     learner = DecisionTreeRegressor if name == "automobiles" else DecisionTreeClassifier
     model = learner(missing="branch", splits="multiway", min_samples_leaf=2).fit(X, y)
@@ -41,26 +41,26 @@ def test_records_are_those_of_the_nested_form(name):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_split_goes_through_json(kind):
+def test_flat_form_survives_json(kind):
     X, y, options, _ = KINDS[kind]
     model = grown(X, y, **options)
     flat = tree_nodes(model.tree_, classes=model.classes_)
     assert json.loads(tree_json(model.tree_, classes=model.classes_)) == flat
 
 
-def test_a_chain_of_any_depth():
+def test_chain_of_any_depth():
     tree = chain(10_000)
     nodes = json.loads(tree_json(tree))["nodes"]
     assert len(nodes) == 20_001
-    at, depth = 0, 0
-    while nodes[at]["children"]:
-        first, second = nodes[at]["children"]
-        assert (nodes[first]["prediction"], nodes[first]["parent"]) == (depth, at)
-        at, depth = second, depth + 1
-    assert (depth, nodes[at]["prediction"]) == (10_000, 10_000.0)
+    node, depth = 0, 0
+    while nodes[node]["children"]:
+        first, second = nodes[node]["children"]
+        assert (nodes[first]["prediction"], nodes[first]["parent"]) == (depth, node)
+        node, depth = second, depth + 1
+    assert (depth, nodes[node]["prediction"]) == (10_000, 10_000.0)
 
 
-def test_a_large_tree():
+def test_large_tree():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(8_000, 3))
     model = DecisionTreeClassifier().fit(X, rng.integers(0, 2, 8_000))
@@ -71,7 +71,7 @@ def test_a_large_tree():
     assert leaves == np.flatnonzero(model.tree_.is_leaf).tolist()
 
 
-def test_classes_that_do_not_fit_are_refused():
+def test_classes_of_a_regression_tree_raise():
     tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [0.0, 1.0]).tree_
-    with pytest.raises(ValueError, match="predicts numbers"):
+    with pytest.raises(ValueError, match="'classes' has no effect with a regression tree"):
         tree_nodes(tree, classes=["a"])

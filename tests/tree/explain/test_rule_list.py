@@ -1,4 +1,4 @@
-"""Rules of a tree: merged conditions that predict as it does, their words, dropped conditions."""
+"""Rules of a tree: predictions, merged conditions, text, dropped conditions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -17,7 +17,8 @@ from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, datasets
 from ceiba.data import Column, Kind
 from ceiba.tree.explain.rule import RuleCondition
 from ceiba.tree.explain.rule_list import rule_list
-from tests.oracles.tree_fits import CRITERIA, GAP_RULES, fit
+from tests.budget import examples
+from tests.oracles.tree_fits import CRITERIA, MISSING_POLICIES, fit
 from tests.oracles.tree_naive import Options
 from tests.oracles.tree_tables import fresh_rows, real_numbers, tables
 
@@ -26,25 +27,25 @@ def rules_of(model, **options):
     return rule_list(model.tree_, classes=getattr(model, "classes_", None), **options)
 
 
-# As the tree
+# Predictions
 
 
 def assert_as_tree(model, rules, X):
-    """Every row meets one rule only: that of its leaf."""
+    """Assert that each row satisfies one rule only: that of its leaf."""
     np.testing.assert_array_equal(rules.predict(X), model.predict(X))
-    fired = rules.fired(X)
-    assert [rules[k].node for k in fired] == model.apply(X).tolist()
+    index = rules.apply(X)
+    assert [rules[k].node for k in index] == model.apply(X).tolist()
     backwards = replace(rules, rules=rules.rules[::-1])
-    np.testing.assert_array_equal(len(rules) - 1 - backwards.fired(X), fired)
+    np.testing.assert_array_equal(len(rules) - 1 - backwards.apply(X), index)
 
 
 @pytest.mark.parametrize("splits", ["binary", "multiway"])
-@pytest.mark.parametrize("missing", GAP_RULES)
-@settings(max_examples=10, deadline=None)
+@pytest.mark.parametrize("missing", MISSING_POLICIES)
+@examples(10)
 @given(data=st.data())
 def test_rules_predict_as_the_tree(splits, missing, data):
     criterion = data.draw(st.sampled_from(CRITERIA))
-    table = data.draw(tables(criterion, gaps=data.draw(st.booleans())))
+    table = data.draw(tables(criterion, with_missing=data.draw(st.booleans())))
     model = fit(table, Options(criterion, splits, missing))
     fresh = data.draw(fresh_rows(table)).frame
     for simplify in (True, False):
@@ -62,9 +63,9 @@ PRESETS = {
     "surrogate": {"missing": "surrogate"},
     "no surrogates": {"missing": "surrogate", "max_surrogates": 0},
     "intervals": {"splits": "intervals", "n_intervals": 3},
-    "intervals, gaps": {"splits": "intervals", "n_intervals": 4, "missing": "branch"},
-    "intervals, shared": {"splits": "intervals", "missing": "fractional"},
-    "one cut": {"thresholds": "mean", "at": "root"},
+    "intervals, missing": {"splits": "intervals", "n_intervals": 4, "missing": "branch"},
+    "intervals, fractional": {"splits": "intervals", "missing": "fractional"},
+    "one threshold": {"thresholds": "mean", "threshold_scope": "root"},
     "costs": {"cost_matrix": [[0, 1, 5], [2, 0, 1], [1, 9, 0]]},
     "pruned": {"pruning": "pessimistic"},
 }
@@ -74,70 +75,72 @@ PRESETS = {
 @pytest.mark.parametrize("seed", range(2))
 def test_rules_of_every_preset_predict_as_the_tree(preset, seed):
     options = PRESETS[preset]
-    table = real_numbers(seed, 120, ["float", "nominal", "ordinal", "int"], 3, gaps=0.15)
+    table = real_numbers(seed, 120, ["float", "nominal", "ordinal", "int"], 3, missing_rate=0.15)
     model = DecisionTreeClassifier(**options).fit(table.frame, table.y, table.sample_weight)
-    late = real_numbers(seed + 10, 200, ["float", "nominal", "ordinal", "int"], 3, gaps=0.3).frame
+    late = real_numbers(
+        seed + 10, 200, ["float", "nominal", "ordinal", "int"], 3, missing_rate=0.3
+    ).frame
     for simplify in (True, False):
         rules = rules_of(model, simplify=simplify)
         for X in (table.frame, late):
             np.testing.assert_array_equal(rules.predict(X), model.predict(X))
-            fired = rules.fired(X)
-            # Only gaps, and levels that a node did not have, can leave a row without a rule, and
-            # only where they have no one branch.
+            index = rules.apply(X)
+            # Only missing values, and categories unseen in a node, can leave a row without a rule,
+            # and only where they have no single branch.
             if model.tree_.missing == "branch":
-                assert (fired >= 0).all()
-            met = fired >= 0
+                assert (index >= 0).all()
+            covered = index >= 0
             leaves = model.apply(X)
-            assert [rules[k].node for k in fired[met]] == leaves[met].tolist()
+            assert [rules[k].node for k in index[covered]] == leaves[covered].tolist()
     assert model.tree_.n_leaves > 3
     if preset in ("fractional", "surrogate"):
-        assert (rules_of(model).fired(late) < 0).any()
+        assert (rules_of(model).apply(late) < 0).any()
 
 
 @pytest.mark.parametrize("missing", ["fractional", "surrogate"])
-def test_numbers_of_rows_without_a_rule_are_the_trees(missing):
-    table = real_numbers(3, 120, ["float", "nominal", "int"], gaps=0.2)
+def test_tree_predicts_rows_without_a_rule(missing):
+    table = real_numbers(3, 120, ["float", "nominal", "int"], missing_rate=0.2)
     model = DecisionTreeRegressor(missing=missing, min_samples_leaf=4).fit(table.frame, table.y)
     rules = rules_of(model)
     np.testing.assert_array_equal(rules.predict(table.frame), model.predict(table.frame))
-    assert (rules.fired(table.frame) < 0).any()
+    assert (rules.apply(table.frame) < 0).any()
     assert ("missing" in str(rules)) == (missing == "surrogate")  # nodes may have found none
 
 
-def test_branches_that_no_row_can_take_are_left_out():
+def test_unsatisfiable_rules_are_left_out():
     X = pd.DataFrame({"c": pd.Categorical(list("aabbcc"), list("abcd")), "x": [0, 1, 0, 1, 0, 1.0]})
     model = DecisionTreeClassifier(algorithm="hunt").fit(X, [0, 1, 2, 3, 1, 2])
     tree = model.tree_
     assert "empty" in tree.reasons
     rules = rules_of(model)
-    assert all(condition.possible for rule in rules for condition in rule.conditions)
-    empty = [rule for rule in rules if rule.rows == 0]
+    assert all(condition.is_satisfiable for rule in rules for condition in rule.conditions)
+    empty = [rule for rule in rules if rule.n_rows == 0]
     for rule in empty:
         assert "d" in str(rule)
     assert_as_tree(model, rules, X)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(data=st.data())
-def test_one_condition_a_column_and_the_leafs_numbers(data):
-    table = data.draw(tables("gini", gaps=True))
+def test_rules_have_one_condition_per_column_and_the_counts_of_the_leaf(data):
+    table = data.draw(tables("gini", with_missing=True))
     model = fit(table, Options("gini", data.draw(st.sampled_from(["binary", "multiway"]))))
     tree, rules = model.tree_, rules_of(model)
     assert sorted(rule.node for rule in rules) == np.flatnonzero(tree.is_leaf).tolist()
     for rule in rules:
-        places = [condition.place for condition in rule.conditions]
-        assert len(places) == len(set(places))
-        assert all(c.possible and not c.free for c in rule.conditions)
-        assert (rule.rows, rule.weight) == (tree.n_rows[rule.node], tree.weight[rule.node])
+        columns = [condition.column_index for condition in rule.conditions]
+        assert len(columns) == len(set(columns))
+        assert all(c.is_satisfiable and not c.is_trivial for c in rule.conditions)
+        assert (rule.n_rows, rule.weight) == (tree.n_rows[rule.node], tree.weight[rule.node])
         assert list(rule.class_weights) == tree.value[rule.node].tolist()
-        share = max(rule.class_weights) / sum(rule.class_weights)
-        assert rule.confidence == pytest.approx(share)
-        assert rule.prediction == model.classes_[rule.class_number]
+        fraction = max(rule.class_weights) / sum(rule.class_weights)
+        assert rule.confidence == pytest.approx(fraction)
+        assert rule.prediction == model.classes_[rule.class_index]
     whole = rules_of(model, simplify=False)
     assert [len(rule.conditions) for rule in whole] == [tree.depth[rule.node] for rule in whole]
 
 
-def test_columns_of_each_number_type():
+def test_rules_of_columns_of_each_dtype():
     rng = np.random.default_rng(3)
     n = 300
     frame = pd.DataFrame(
@@ -145,15 +148,15 @@ def test_columns_of_each_number_type():
             "single": rng.normal(size=n).astype(np.float32),
             "whole": rng.integers(2**60, 2**60 + 9, n),
             "unsigned": rng.integers(2**63, 2**64 - 1, n, dtype=np.uint64),
-            "gaps": pd.array(rng.integers(0, 9, n), "Int64"),
+            "nullable": pd.array(rng.integers(0, 9, n), "Int64"),
             "time": pd.to_datetime(rng.integers(0, 10**18, n)),
         }
     )
-    frame.loc[::5, "gaps"] = None
+    frame.loc[::5, "nullable"] = None
     model = DecisionTreeClassifier(min_samples_leaf=2).fit(frame, rng.integers(0, 2, n))
     assert set(model.tree_.column) == {-1, 0, 1, 2, 3, 4}
     assert_as_tree(model, rules_of(model), frame)
-    # Thresholds are compared as the tree does, whatever the rows come as.
+    # Thresholds are compared as in the tree, whatever the dtype of the rows.
     later = frame.assign(single=frame["single"].astype(float) + 1e-9, whole=frame["whole"] * 1.0)
     assert_as_tree(model, rules_of(model), later)
 
@@ -177,9 +180,9 @@ def number(low=None, high=None, **more):
     return RuleCondition(0, Column("x", Kind.NUMERIC), low, high, **more)
 
 
-def level(*levels, **more):
+def nominal(*categories, **more):
     column = Column("c", Kind.NOMINAL, ("a", "b", "d"), "codes")
-    return RuleCondition(0, column, levels=levels, known=bool(levels), **more)
+    return RuleCondition(0, column, categories=categories, known=bool(categories), **more)
 
 
 def ordinal(low=None, high=None, **more):
@@ -193,104 +196,104 @@ def ordinal(low=None, high=None, **more):
         (number(1.0), number(None, 3.0), "1 < x <= 3"),
         (number(1.0), number(2.0), "x > 2"),
         (number(None, 1.0), number(None, 2.0), "x <= 1"),
-        (number(1.0, gap=True), number(None, 3.0, gap=True), "1 < x <= 3 or missing"),
-        (number(1.0, gap=True), number(None, 3.0), "1 < x <= 3"),
-        (number(), number(2.0, gap=True), "x > 2"),
-        (number(known=False, gap=True), number(2.0, gap=True), "x missing"),
-        (number(3.0, gap=True), number(None, 3.0, gap=True), "x missing"),
+        (number(1.0, missing=True), number(None, 3.0, missing=True), "1 < x <= 3 or missing"),
+        (number(1.0, missing=True), number(None, 3.0), "1 < x <= 3"),
+        (number(), number(2.0, missing=True), "x > 2"),
+        (number(known=False, missing=True), number(2.0, missing=True), "x missing"),
+        (number(3.0, missing=True), number(None, 3.0, missing=True), "x missing"),
         (number(), number(), "x known"),
-        (level("a", "b", gap=True), level("b", "d", gap=True), "c = b or missing"),
-        (level("a", "b"), level("a", "b", "d", gap=True), "c in {a, b}"),
-        (level("a", gap=True), level("b", gap=True), "c missing"),
-        (level("a", "b", "d"), level("a", "b", "d", gap=True), "c known"),
-        # By the order of levels, which is not that of the alphabet.
-        (ordinal("S", gap=True), ordinal("M", "XL", gap=True), "M < o <= XL or missing"),
+        (nominal("a", "b", missing=True), nominal("b", "d", missing=True), "c = b or missing"),
+        (nominal("a", "b"), nominal("a", "b", "d", missing=True), "c in {a, b}"),
+        (nominal("a", missing=True), nominal("b", missing=True), "c missing"),
+        (nominal("a", "b", "d"), nominal("a", "b", "d", missing=True), "c known"),
+        # By the order of the categories, which is not alphabetical.
+        (ordinal("S", missing=True), ordinal("M", "XL", missing=True), "M < o <= XL or missing"),
         (ordinal(None, "L"), ordinal(None, "S"), "o <= S"),
-        (ordinal("L", gap=True), ordinal(None, "L", gap=True), "o missing"),
+        (ordinal("L", missing=True), ordinal(None, "L", missing=True), "o missing"),
     ],
 )
-def test_two_conditions_become_one(one, other, text):
-    for both in (one.both(other), other.both(one)):
+def test_intersection_of_two_conditions(one, other, text):
+    for both in (one.intersect(other), other.intersect(one)):
         assert str(both) == text
-        assert both.possible
+        assert both.is_satisfiable
 
 
-def test_what_no_row_can_meet():
-    assert not number(3.0).both(number(None, 3.0)).possible
-    assert not level("a").both(level("b", gap=True)).possible
-    assert number(gap=True).free
-    assert level("a", "b", "d", gap=True).free
-    assert not level("a", "b", gap=True).free
+def test_unsatisfiable_and_trivial_conditions():
+    assert not number(3.0).intersect(number(None, 3.0)).is_satisfiable
+    assert not nominal("a").intersect(nominal("b", missing=True)).is_satisfiable
+    assert number(missing=True).is_trivial
+    assert nominal("a", "b", "d", missing=True).is_trivial
+    assert not nominal("a", "b", missing=True).is_trivial
 
 
-# Words
+# Text
 
 
-def test_a_whole_list():
-    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "colour": list("rbgrbg")})
+def test_complete_text():
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "color": list("rbgrbg")})
     model = DecisionTreeClassifier(splits="binary").fit(X, ["no", "no", "yes", "yes", "yes", "no"])
     assert str(rules_of(model)).splitlines() == [
         "if a <= 2.5 then no (2 rows, p = 1)",
         "if 2.5 < a <= 5.5 or missing then yes (3 rows, p = 1)",
         "if a > 5.5 then no (1 row, p = 1)",
     ]
-    assert rules_of(model).to_text(gaps=False).splitlines()[1] == (
+    assert rules_of(model).to_text(show_missing=False).splitlines()[1] == (
         "if 2.5 < a <= 5.5 then yes (3 rows, p = 1)"
     )
     assert repr(rules_of(model)) == "RuleList(3 rules)"
 
 
-def test_conditions_of_several_columns_and_weights():
-    X = pd.DataFrame({"size": [1.0, 1.0, 2.0, 2.0], "colour": ["red", "blue", "red", "green"]})
+def test_text_of_several_columns_and_weights():
+    X = pd.DataFrame({"size": [1.0, 1.0, 2.0, 2.0], "color": ["red", "blue", "red", "green"]})
     model = DecisionTreeClassifier().fit(X, [0, 0, 0, 1], sample_weight=[1, 1, 1, 0.5])
     lines = str(rules_of(model)).splitlines()
-    assert lines[-1] == "if colour = green then 1 (1 row of weight 0.5, p = 1)"
+    assert lines[-1] == "if color = green then 1 (1 row of weight 0.5, p = 1)"
     numbers = DecisionTreeRegressor().fit(X, [1.5, 2.5, 3.5, 4.5])
     assert str(rules_of(numbers)).splitlines() == [
-        "if (size <= 1.5 or missing) and (colour in {green, red} or missing) then 1.5 (1 row)",
-        "if (size <= 1.5 or missing) and colour = blue then 2.5 (1 row)",
-        "if size > 1.5 and (colour in {blue, red} or missing) then 3.5 (1 row)",
-        "if size > 1.5 and colour = green then 4.5 (1 row)",
+        "if (size <= 1.5 or missing) and (color in {green, red} or missing) then 1.5 (1 row)",
+        "if (size <= 1.5 or missing) and color = blue then 2.5 (1 row)",
+        "if size > 1.5 and (color in {blue, red} or missing) then 3.5 (1 row)",
+        "if size > 1.5 and color = green then 4.5 (1 row)",
     ]
-    short = rules_of(numbers).to_text(gaps=False, max_labels=1).splitlines()
-    assert short[0] == "if size <= 1.5 and colour in {green, ... 1 more} then 1.5 (1 row)"
+    short = rules_of(numbers).to_text(show_missing=False, max_labels=1).splitlines()
+    assert short[0] == "if size <= 1.5 and color in {green, ... 1 more} then 1.5 (1 row)"
 
 
-def test_a_tree_of_one_leaf():
+def test_tree_of_one_leaf():
     model = DecisionTreeClassifier().fit([[1.0], [2.0]], ["a", "a"])
     assert str(rules_of(model)) == "always a (2 rows, p = 1)"
     assert rules_of(model).predict([[5.0], [None]]).tolist() == ["a", "a"]
 
 
 def read_condition(text):
-    """A condition as a test of a value, read from its words."""
+    """Parse the text of a condition as a test of a value."""
     text = text.strip("()")
-    gap = text.endswith(" or missing")
+    missing = text.endswith(" or missing")
     text = text.removesuffix(" or missing")
     if text.endswith(" known"):
-        return text.removesuffix(" known"), lambda v: gap or v is not None
+        return text.removesuffix(" known"), lambda v: missing or v is not None
     if text.endswith(" missing"):
         return text.removesuffix(" missing"), lambda v: v is None
     if found := re.fullmatch(r"(?:(\S+) < )?(\w+) <= (\S+)", text):
         low, name, high = found.groups()
         low = -math.inf if low is None else float(low)
-        return name, lambda v: gap if v is None else low < v <= float(high)
+        return name, lambda v: missing if v is None else low < v <= float(high)
     if found := re.fullmatch(r"(\w+) > (\S+)", text):
-        return found[1], lambda v: gap if v is None else v > float(found[2])
-    name, levels = re.fullmatch(r"(\w+) (?:= |in \{)(.*?)\}?", text).groups()
-    return name, lambda v: gap if v is None else str(v) in levels.split(", ")
+        return found[1], lambda v: missing if v is None else v > float(found[2])
+    name, labels = re.fullmatch(r"(\w+) (?:= |in \{)(.*?)\}?", text).groups()
+    return name, lambda v: missing if v is None else str(v) in labels.split(", ")
 
 
 def read_rule(line):
-    ways, result = re.fullmatch(r"if (.*) then (\S+) \(.*\)", line).groups()
-    return [read_condition(way) for way in ways.split(" and ")], result
+    conditions, result = re.fullmatch(r"if (.*) then (\S+) \(.*\)", line).groups()
+    return [read_condition(text) for text in conditions.split(" and ")], result
 
 
-@pytest.mark.parametrize("missing", GAP_RULES)
+@pytest.mark.parametrize("missing", MISSING_POLICIES)
 @pytest.mark.parametrize("name", ["vote", "cleveland", "automobiles"])
-def test_the_words_alone_predict_as_the_tree(name, missing):
+def test_parsed_text_predicts_as_the_tree(name, missing):
     X, y = datasets.load(name, as_frame=True)
-    if name == "cleveland":  # ordinal levels are told by their order, which words do not carry
+    if name == "cleveland":  # the text does not have the order of ordinal categories
         X = X.drop(columns=[column for column in X if getattr(X[column].dtype, "ordered", False)])
     learner = DecisionTreeRegressor if name == "automobiles" else DecisionTreeClassifier
     model = learner(missing=missing, min_samples_leaf=3).fit(X, y)
@@ -298,27 +301,27 @@ def test_the_words_alone_predict_as_the_tree(name, missing):
     rules = [read_rule(line) for line in lines]
     predicted = model.predict(X).tolist()
     for i, row in enumerate(X.astype(object).where(X.notna(), None).to_dict("records")):
-        met = [result for ways, result in rules if all(test(row[name]) for name, test in ways)]
-        assert len(met) == 1
+        results = [result for tests, result in rules if all(t(row[column]) for column, t in tests)]
+        assert len(results) == 1
         if name == "automobiles":
-            assert float(met[0]) == pytest.approx(predicted[i], rel=1e-9)
+            assert float(results[0]) == pytest.approx(predicted[i], rel=1e-9)
         else:
-            assert met[0] == str(predicted[i])
+            assert results[0] == str(predicted[i])
 
 
 # Order
 
 
-def test_order():
+def test_order_of_rules():
     data = datasets.load("cleveland")
     model = DecisionTreeClassifier(min_samples_leaf=5).fit(data.table, data.y)
     in_tree = [rule.node for rule in rules_of(model)]
     leaves = [node for node in model.tree_.walk() if model.tree_.is_leaf[node]]
     assert in_tree == leaves
-    surest = [(-rule.confidence, -rule.weight) for rule in rules_of(model, order="confidence")]
-    assert surest == sorted(surest)
-    widest = [-rule.weight for rule in rules_of(model, order="coverage")]
-    assert widest == sorted(widest)
+    errors = [(-rule.confidence, -rule.weight) for rule in rules_of(model, order="confidence")]
+    assert errors == sorted(errors)
+    weights = [-rule.weight for rule in rules_of(model, order="coverage")]
+    assert weights == sorted(weights)
     for order in ("confidence", "coverage"):
         rules = rules_of(model, order=order)
         assert [rule.node for rule in rules] != in_tree
@@ -329,7 +332,7 @@ def test_order():
 
 
 def upper_bound(n, e, cf):
-    """Quinlan's errors that a bound at level cf adds to e errors in n cases."""
+    """Return the errors that C4.5 adds to e errors in n rows at confidence cf."""
     if e < 1:
         none = n * (1 - cf ** (1 / n))
         return none if e == 0 else none + e * (upper_bound(n, 1, cf) - none)
@@ -340,14 +343,14 @@ def upper_bound(n, e, cf):
     return n * top / (1 + z * z / n) - e
 
 
-def meets(part, value):
+def satisfies(value, part):
     if value is None:
-        return part.gap
+        return part.missing
     if not part.known:
         return False
-    if part.levels is not None:
-        return value in part.levels
-    code = part.column.levels.index if part.column.levels else float
+    if part.categories is not None:
+        return value in part.categories
+    code = part.column.categories.index if part.column.categories else float
     above = part.low is None or code(value) > code(part.low)
     return above and (part.high is None or code(value) <= code(part.high))
 
@@ -356,7 +359,7 @@ def estimate(parts, rows, label, cf):
     covered = [
         (weight, own)
         for row, own, weight in rows
-        if all(meets(part, row[part.place]) for part in parts)
+        if all(satisfies(row[part.column_index], part) for part in parts)
     ]
     n = sum(weight for weight, _ in covered)
     e = sum(weight for weight, own in covered if own != label)
@@ -364,21 +367,21 @@ def estimate(parts, rows, label, cf):
 
 
 def naive_drop(rule, rows, cf):
-    """The conditions that are left, dropped one by one."""
+    """Drop conditions one by one; return those that are left and the error rate."""
     parts = [part for condition in rule.conditions for part in condition.parts()]
-    now = estimate(parts, rows, rule.prediction, cf)
+    rate = estimate(parts, rows, rule.prediction, cf)
     while parts:
         without = [parts[:k] + parts[k + 1 :] for k in range(len(parts))]
         rates = [estimate(rest, rows, rule.prediction, cf) for rest in without]
-        if min(rates) > now:
+        if min(rates) > rate:
             break
-        now, parts = min(rates), without[rates.index(min(rates))]
-    return parts, now
+        rate, parts = min(rates), without[rates.index(min(rates))]
+    return parts, rate
 
 
 @pytest.mark.parametrize("cf", [0.05, 0.25, 0.5])
 @pytest.mark.parametrize("name", ["contact_lenses", "weather_nominal", "zoo", "hepatitis"])
-def test_dropping_is_the_naive_one(name, cf):
+def test_dropped_conditions_equal_the_naive_ones(name, cf):
     X, y = datasets.load(name, as_frame=True)
     weights = np.where(np.arange(len(y)) % 3, 1.0, 2.0)
     model = DecisionTreeClassifier().fit(X, y, sample_weight=weights)
@@ -396,33 +399,35 @@ def test_dropping_is_the_naive_one(name, cf):
         seen.add(key)
         shorter = for_leaf.pop(rule.node)
         assert {str(p) for c in shorter.conditions for p in c.parts()} == key[1]
-        assert shorter.estimate == pytest.approx(rate)
+        assert shorter.pessimistic_error == pytest.approx(rate)
         assert shorter.prediction == rule.prediction
     assert not for_leaf
 
 
-def test_the_first_rule_decides_and_the_rest_has_a_default():
+def test_first_rule_predicts_and_other_rows_get_the_default():
     data = datasets.load("vote")
     model = DecisionTreeClassifier(min_samples_leaf=2).fit(data.table, data.y)
     rules = rules_of(model, drop=True, X=data.table, y=data.y)
     whole = rules_of(model)
     assert sum(len(r.conditions) for r in rules) < sum(len(r.conditions) for r in whole)
-    assert [rule.estimate for rule in rules] == sorted(rule.estimate for rule in rules)
+    assert [rule.pessimistic_error for rule in rules] == sorted(
+        rule.pessimistic_error for rule in rules
+    )
     predicted = rules.predict(data.table)
     assert (predicted == data.y).mean() > 0.94
-    fired = rules.fired(data.table)
+    index = rules.apply(data.table)
     for k, rule in enumerate(rules):
-        assert set(predicted[fired == k]) <= {rule.prediction}
-        alone = replace(rules, rules=(rule,)).fired(data.table) == 0
-        assert rule.rows == alone.sum() >= (fired == k).sum()
-        right = (np.asarray(data.y)[alone] == rule.prediction).mean()
-        assert rule.confidence == pytest.approx(right)
-    assert rules.default.rows == (fired < 0).sum()
-    assert set(predicted[fired < 0]) <= {rules.default.prediction}
+        assert set(predicted[index == k]) <= {rule.prediction}
+        alone = replace(rules, rules=(rule,)).apply(data.table) == 0
+        assert rule.n_rows == alone.sum() >= (index == k).sum()
+        correct = (np.asarray(data.y)[alone] == rule.prediction).mean()
+        assert rule.confidence == pytest.approx(correct)
+    assert rules.default.n_rows == (index < 0).sum()
+    assert set(predicted[index < 0]) <= {rules.default.prediction}
     assert str(rules).splitlines()[-1].startswith(f"otherwise {rules.default.prediction} (")
 
 
-def test_less_confidence_drops_more():
+def test_smaller_confidence_drops_more():
     data = datasets.load("cleveland")
     model = DecisionTreeClassifier().fit(data.table, data.y)
     sizes = []
@@ -432,7 +437,7 @@ def test_less_confidence_drops_more():
     assert sizes[0] < sizes[1]
 
 
-def test_the_default_is_the_class_of_rows_without_a_rule():
+def test_default_is_the_class_of_rows_without_a_rule():
     X = np.array([[0.0]] * 3 + [[1.0]] * 30 + [[np.nan]] * 2)
     y = ["a"] * 3 + ["b"] * 30 + ["a"] * 2
     model = DecisionTreeClassifier(missing="branch").fit(X, y)
@@ -441,14 +446,14 @@ def test_the_default_is_the_class_of_rows_without_a_rule():
         "if x0 > 0.5 then b (30 rows, p = 1)",
         "if x0 <= 0.5 then a (3 rows, p = 1)",
         "if x0 missing then a (2 rows, p = 1)",
-        "otherwise b (0 rows, p = 0.857)",  # all rows are covered: the class of most of all
+        "otherwise b (0 rows, p = 0.857)",  # all rows are covered: the majority class
     ]
     other = rules_of(model, drop=True, X=X[:33], y=y[:33])
     assert len(other) == 2
     assert other.predict([[np.nan]]).tolist() == ["b"]
 
 
-def test_the_default_heeds_costs():
+def test_default_uses_costs():
     X = np.array([[0.0]] * 30 + [[1.0]] * 20 + [[np.nan]] * 10)
     y = [0] * 30 + [1] * 20 + [1] * 4 + [0] * 6
     costs = [[0, 1], [9, 0]]
@@ -462,30 +467,42 @@ def test_the_default_heeds_costs():
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("options", "message"),
     [
-        ({"order": "size"}, "'tree', 'confidence' or 'coverage'"),
-        ({"drop": True}, "needs the training rows"),
-        ({"X": [[1.0]]}, "drop=True alone"),
-        ({"drop": True, "simplify": False, "X": [[1.0]], "y": ["a"]}, "leave simplify"),
-        ({"drop": True, "X": [[1.0]], "y": ["c"]}, "none of the classes"),
-        ({"drop": True, "X": [[1.0]], "y": ["a", "b"]}, "X has 1 rows"),
-        ({"drop": True, "X": [[1.0]], "y": ["a"], "confidence": 0.7}, "up to 0.5"),
-        ({"drop": True, "X": [[1.0]], "y": ["a"], "sample_weight": [-1]}, "none of them negative"),
-        ({"classes": ["a"]}, "classes names 1"),
+        ({"order": "size"}, "order must be one of .*, got 'size'"),
+        ({"drop": True}, "drop=True requires the training rows: pass X and y"),
+        ({"X": [[1.0]]}, "'X' and 'y' have no effect with drop=False"),
+        (
+            {"drop": True, "simplify": False, "X": [[1.0]], "y": ["a"]},
+            "drop=True requires simplify=True",
+        ),
+        ({"drop": True, "X": [[1.0]], "y": ["c"]}, "y contains 'c', which is not in classes"),
+        (
+            {"drop": True, "X": [[1.0]], "y": ["a", "b"]},
+            r"y must have shape \(1,\), as X has 1 rows",
+        ),
+        (
+            {"drop": True, "X": [[1.0]], "y": ["a"], "confidence": 0.7},
+            "confidence must be a float in .*, got 0.7",
+        ),
+        (
+            {"drop": True, "X": [[1.0]], "y": ["a"], "sample_weight": [-1]},
+            "sample_weight must be 1 finite numbers >= 0",
+        ),
+        ({"classes": ["a"]}, "one label for each of 2 classes, got 1"),
     ],
 )
-def test_wrong_calls_are_refused(options, sentence):
+def test_invalid_options_raise(options, message):
     model = DecisionTreeClassifier().fit([[1.0], [2.0]], ["a", "b"])
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=message):
         rule_list(model.tree_, **{"classes": model.classes_, **options})
 
 
-def test_numbers_have_no_confidence():
+def test_regression_rules_have_no_confidence():
     model = DecisionTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0])
-    with pytest.raises(ValueError, match="order by coverage"):
+    with pytest.raises(ValueError, match="order='confidence' requires a classification tree"):
         rule_list(model.tree_, order="confidence")
-    with pytest.raises(ValueError, match="errors of classes"):
+    with pytest.raises(ValueError, match="drop=True requires a classification tree"):
         rule_list(model.tree_, drop=True, order="tree", X=[[1.0]], y=[1.0])
-    with pytest.raises(ValueError, match="decimals not negative"):
+    with pytest.raises(ValueError, match="decimals must be an int >= 0, got -1"):
         rule_list(model.tree_).to_text(decimals=-1)

@@ -29,7 +29,7 @@ def grown(X, y, **options):
 
 
 def chain(depth):
-    """A tree that peels off one leaf a level: the value k at threshold k of the only column."""
+    """Return a chain: each depth has a leaf of value k at threshold k of the only column."""
     n, inner = 2 * depth + 1, np.arange(0, 2 * depth, 2)  # second branches are split again
     nodes = np.zeros((n, 2), np.uint64)
     values = np.zeros(n)
@@ -38,15 +38,15 @@ def chain(depth):
     nodes[inner, 0] = (np.arange(depth) + 0.5).view(np.uint64)
     nodes[inner, 1] = (np.arange(depth) * 2 + 1).astype(np.uint64) + np.uint64((1 << 24) << 32)
     side = np.ones(n)
-    level = np.repeat(np.arange(depth + 1), 2)[1:].astype(np.int32)
-    return Tree.from_json(
-        {
+    depths = np.repeat(np.arange(depth + 1), 2)[1:].astype(np.int32)
+    return Tree(
+        **{
             "nodes": nodes, "words": np.zeros(0, np.uint64), "tables": np.zeros(0, np.int32),
             "leaves": np.zeros((0, 0)), "schema": Schema.numeric(1), "value": values[:, None],
             "n_rows": side.astype(np.int64), "weight": side, "impurity": side, "gain": side,
             "reason": np.where(np.isin(np.arange(n), inner), 0, 1).astype(np.uint8),
             "method": np.isin(np.arange(n), inner).astype(np.uint8),
-            "ties": np.zeros(n, np.int32), "depth": level,
+            "ties": np.zeros(n, np.int32), "depth": depths,
             "runner_up_column": np.full(n, -1, np.int32), "runner_up_gain": np.zeros(n),
         }
     )  # fmt: skip
@@ -79,11 +79,11 @@ KINDS = {
     "known int64": (
         pd.DataFrame({"x": pd.array([7, 7, None], "Int64")}), [0, 0, 1], {}, "x known",
     ),
-    "known level": (pd.DataFrame({"x": ["a", "a", None]}), [0, 0, 1], {}, "x missing"),
-    "gap branch": (
+    "known category": (pd.DataFrame({"x": ["a", "a", None]}), [0, 0, 1], {}, "x missing"),
+    "missing branch": (
         pd.DataFrame({"x": [1.0, 2.0, None]}), [0, 1, 2], {"missing": "branch"}, "x missing",
     ),
-    "levels": (pd.DataFrame({"x": list("abc")}), [0, 1, 0], {}, "x in {a, c} or missing"),
+    "categories": (pd.DataFrame({"x": list("abc")}), [0, 1, 0], {}, "x in {a, c} or missing"),
     "multiway": (
         pd.DataFrame({"x": ["a", "b", "c", None]}), [0, 1, 2, 3],
         {"splits": "multiway", "missing": "branch"}, "x = c",
@@ -92,17 +92,17 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_of_split_is_told_in_the_columns_own_values(kind):
-    X, y, options, said = KINDS[kind]
+def test_conditions_have_the_values_of_the_column(kind):
+    X, y, options, condition = KINDS[kind]
     text = text_of(grown(X, y, **options))
-    assert f"] {said}" in text
-    # Each way is one condition: no branch is told twice or left without words.
-    ways = re.findall(r"\] (x [^:]*): ", text)
-    assert len(ways) == len(set(ways)) == text.count("[") - 1
+    assert f"] {condition}" in text
+    # Every branch has a condition of its own.
+    conditions = re.findall(r"\] (x [^:]*): ", text)
+    assert len(conditions) == len(set(conditions)) == text.count("[") - 1
 
 
-def test_a_whole_text():
-    X = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0, np.nan], "colour": list("rgrgr")})
+def test_complete_text():
+    X = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0, np.nan], "color": list("rgrgr")})
     model = DecisionTreeClassifier(max_depth=1).fit(X, ["no", "no", "yes", "yes", "yes"])
     assert text_of(model).splitlines() == [
         "[0] 5 rows (no: 2, yes: 3), gain 0.48",
@@ -112,7 +112,7 @@ def test_a_whole_text():
     assert model.tree_.to_text().splitlines()[0] == "[0] 5 rows (0: 2, 1: 3), gain 0.48"
 
 
-def test_numbers_weights_and_decimals():
+def test_text_of_a_regression_tree_with_weights():
     model = DecisionTreeRegressor(max_depth=1).fit([[0.0], [1.0]], [1.0, 2.25], [0.5, 1.0])
     assert text_of(model).splitlines() == [
         "[0] 2 rows of weight 1.5 (value 1.833), gain 0.347",
@@ -126,7 +126,7 @@ def test_numbers_weights_and_decimals():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "reason"),
     [
         ({}, "pure"),
         ({"min_impurity_split": 0.45}, "pure enough"),
@@ -137,27 +137,27 @@ def test_numbers_weights_and_decimals():
         ({"max_leaf_nodes": 2}, "leaf limit"),
     ],
 )
-def test_leaves_say_why_they_stopped(options, said):
+def test_leaves_have_the_reason_why_they_were_not_split(options, reason):
     X = np.array([0.0, 0.0, 0.0, 1.0, 2.0, 3.0])[:, None]
     model = DecisionTreeClassifier(**options).fit(X, [0, 0, 0, 1, 0, 1])
     leaves = [line for line in text_of(model).splitlines() if "->" in line]
-    assert any(line.endswith(f", {said}") for line in leaves)
+    assert any(line.endswith(f", {reason}") for line in leaves)
 
 
-def test_equal_rows_cannot_be_told_apart():
+def test_equal_rows_are_not_split():
     model = DecisionTreeClassifier().fit(np.ones((2, 1)), ["a", "b"])
     assert text_of(model) == (
-        "[0] 2 rows (a: 1, b: 1) -> a (p = 0.5), no column tells its rows apart"
+        "[0] 2 rows (a: 1, b: 1) -> a (p = 0.5), no column separates its rows"
     )
 
 
-def test_approximate_groups_and_ties_are_told():
-    levels = [f"level{k:02}" for k in range(12)] * 2
-    X, rng = pd.DataFrame({"x": levels}), np.random.default_rng(1)
+def test_text_marks_approximate_groups_and_ties():
+    categories = [f"c{k:02}" for k in range(12)] * 2
+    X, rng = pd.DataFrame({"x": categories}), np.random.default_rng(1)
     many = grown(X, rng.integers(0, 3, 24).tolist(), max_depth=1)
     assert "perhaps not the best groups" in text_of(many)
     medians = grown(X, rng.normal(size=24).tolist(), criterion="absolute_error", max_depth=1)
-    assert "order of their medians" in text_of(medians)
+    assert "categories ordered by medians" in text_of(medians)
     two = grown(X, rng.integers(0, 2, 24).tolist(), max_depth=1)
     assert "perhaps" not in text_of(two)
     twice = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
@@ -165,23 +165,25 @@ def test_approximate_groups_and_ties_are_told():
     assert "gain 0.5, tied with 1 other\n" in text_of(grown(twice[:, :2], [0, 1]))
 
 
-def test_long_lists_are_cut():
-    levels = [f"v{k:02}" for k in range(20)]
-    model = grown(pd.DataFrame({"x": levels}), [k % 2 for k in range(20)])
+def test_long_lists_are_shortened():
+    categories = [f"v{k:02}" for k in range(20)]
+    model = grown(pd.DataFrame({"x": categories}), [k % 2 for k in range(20)])
     assert "x in {v00, v02, v04, ... 7 more}" in text_of(model, max_labels=3)
     classes = grown(np.zeros((9, 1)), [0, 1, 2, 3, 3, 3, 4, 4, 4])
     assert "(3: 3, 4: 3, ... 3 more)" in text_of(classes, max_labels=2)
     assert "(0: 1, 1: 1, 2: 1, 3: 3, 4: 3)" in text_of(classes)
 
 
-def test_ways_leave_out_what_cannot_come():
+def test_conditions_omit_excluded_categories():
     X = pd.DataFrame({"x": ["a", "a", "b", "b", "c", "c", None]})
     model = DecisionTreeClassifier().fit(X, [0, 0, 1, 1, 2, 2, 3])
-    ways = re.findall(r"\] (x [^:]*): ", text_of(model))
-    # Every level, and the gap, stands alone in the end: nothing is said of those that left before.
-    assert {"x = a", "x = b", "x = c", "x missing"} <= set(ways)
-    assert sum("missing" in way for way in ways) == 1 + sum("or missing" in way for way in ways)
-    later = [way for way in ways if way.count(",") == 0]
+    conditions = re.findall(r"\] (x [^:]*): ", text_of(model))
+    # Each category, and the missing value, is alone at the end.
+    assert {"x = a", "x = b", "x = c", "x missing"} <= set(conditions)
+    assert sum("missing" in text for text in conditions) == 1 + sum(
+        "or missing" in text for text in conditions
+    )
+    later = [text for text in conditions if text.count(",") == 0]
     assert len(later) == len(set(later))
 
 
@@ -199,9 +201,9 @@ def test_shown_and_hidden_nodes_are_all_nodes(max_depth, max_nodes):
     assert (shown < model.tree_.n_nodes) == ("more nodes" in text)
 
 
-def test_lines_stand_in_walking_order_below_any_node():
+def test_lines_are_in_depth_first_order():
     data = datasets.load("vote")
-    tree = DecisionTreeClassifier(growth="level_wise").fit(data.table, data.y).tree_
+    tree = DecisionTreeClassifier(growth="breadth_first").fit(data.table, data.y).tree_
     numbers = [int(found) for found in re.findall(r"\[(\d+)\] ", tree.to_text())]
     assert numbers == list(tree.walk())
     part = tree.to_text(node=2).splitlines()
@@ -210,31 +212,31 @@ def test_lines_stand_in_walking_order_below_any_node():
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("options", "message"),
     [
-        ({"node": 99}, "no node 99"),
-        ({"node": -1}, "no node -1"),
-        ({"max_depth": -1}, "max_depth must not be negative"),
-        ({"max_nodes": 0}, "max_nodes must be at least 1"),
-        ({"max_labels": 0}, "max_labels must be at least 1"),
-        ({"decimals": -1}, "decimals not negative"),
-        ({"classes": ["a"]}, "has 2 classes, and classes names 1"),
+        ({"node": 99}, r"node must be an int in \[0, 2\], got 99"),
+        ({"node": -1}, r"node must be an int in \[0, 2\], got -1"),
+        ({"max_depth": -1}, "max_depth must be an int >= 0 or None for no limit, got -1"),
+        ({"max_nodes": 0}, "max_nodes must be an int >= 1 or None for no limit, got 0"),
+        ({"max_labels": 0}, "max_labels must be an int >= 1, got 0"),
+        ({"decimals": -1}, "decimals must be an int >= 0, got -1"),
+        ({"classes": ["a"]}, "one label for each of 2 classes, got 1"),
     ],
 )
-def test_wrong_options_are_refused(options, sentence):
+def test_invalid_options_raise(options, message):
     tree = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=message):
         tree.to_text(**options)
 
 
-def test_classes_of_a_tree_of_numbers_are_refused():
+def test_classes_of_a_regression_tree_raise():
     tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [0.0, 1.0]).tree_
     for make in (tree_text, tree_dict):
-        with pytest.raises(ValueError, match="predicts numbers"):
+        with pytest.raises(ValueError, match="'classes' has no effect with a regression tree"):
             make(tree, classes=["a", "b"])
 
 
-def test_a_deep_chain_needs_no_recursion():
+def test_deep_chain_needs_no_recursion():
     tree = chain(5000)
     assert tree.max_depth == 5000
     text = tree.to_text(max_nodes=None, max_depth=None)
@@ -248,24 +250,24 @@ def test_a_deep_chain_needs_no_recursion():
     assert (node["node"], depth, node["prediction"]) == (10000, 5000, 5000.0)
 
 
-# Routing by the dictionary alone: a second, independent reading of every tree.
+# Routing by the dictionary alone.
 
 
 def branch_of(test, value, columns):
     column = columns[test["column"]]
     missing = value is None or value != value
-    if not missing and column["levels"] and value not in column["levels"]:
+    if not missing and column["categories"] and value not in column["categories"]:
         missing = True
     if missing:
-        return test["gaps"]
+        return test["missing_branch"]
     if test["kind"] == "known":
         return 0
     if test["kind"] == "threshold":
-        if column["levels"]:
-            order = column["levels"].index
+        if column["categories"]:
+            order = column["categories"].index
             return int(order(value) > order(test["threshold"]))
         return int(value > float(test["threshold"]))
-    return next(k for k, levels in enumerate(test["branches"]) if value in levels)
+    return next(k for k, group in enumerate(test["branches"]) if value in group)
 
 
 def leaf_of(tree, row):
@@ -286,7 +288,7 @@ def rows_of(frame):
 @pytest.mark.parametrize("splits", ["binary", "multiway"])
 @pytest.mark.parametrize("missing", ["learned", "branch", "majority"])
 @pytest.mark.parametrize("name", ["cleveland", "vote", "contact_lenses", "automobiles"])
-def test_the_dictionary_routes_like_the_tree(name, missing, splits):
+def test_dictionary_routes_rows_like_the_tree(name, missing, splits):
     X, y = datasets.load(name, as_frame=True)
     X.iloc[::7, ::2] = None
     learner = DecisionTreeRegressor if name == "automobiles" else DecisionTreeClassifier
@@ -297,19 +299,19 @@ def test_the_dictionary_routes_like_the_tree(name, missing, splits):
     assert [leaf["node"] for leaf in leaves] == model.apply(X).tolist()
     assert [leaf["prediction"] for leaf in leaves] == model.predict(X).tolist()
     if name != "automobiles":
-        shares = np.array([leaf["probabilities"] for leaf in leaves])
-        np.testing.assert_array_equal(shares, model.predict_proba(X))
+        probabilities = np.array([leaf["probabilities"] for leaf in leaves])
+        np.testing.assert_array_equal(probabilities, model.predict_proba(X))
 
 
 def nodes_of(tree):
-    waiting = [tree["root"]]
-    while waiting:
-        node = waiting.pop()
+    stack = [tree["root"]]
+    while stack:
+        node = stack.pop()
         yield node
-        waiting += node["children"]
+        stack += node["children"]
 
 
-def test_the_dictionary_has_the_side_arrays():
+def test_dictionary_has_the_node_arrays():
     data = datasets.load("cleveland")
     model = DecisionTreeClassifier(max_depth=4, criterion="entropy").fit(data.table, data.y)
     tree = model.tree_
@@ -336,13 +338,13 @@ def test_the_dictionary_has_the_side_arrays():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_split_goes_through_json(kind):
+def test_dictionary_survives_json(kind):
     X, y, options, _ = KINDS[kind]
     model = grown(X, y, **options)
     found = model.tree_.to_dict(classes=model.classes_)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     kinds = {node["test"]["kind"] for node in nodes_of(found) if node["test"]}
     expected = "known" if kind in ("known", "known int64") else None
-    if kind in ("known level", "levels"):
-        expected = "levels"
+    if kind in ("known category", "categories"):
+        expected = "categories"
     assert kinds == {expected or ("multiway" if kind == "multiway" else "threshold")}

@@ -1,4 +1,4 @@
-"""What crosses into the tree kernels is checked there: wrong arrays are refused, never followed."""
+"""The tree kernels check their arguments: wrong arrays raise."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def grown() -> Any:
     return _native.tree_grow(rules(), CODES, columns(), targets, None, None, 1)
 
 
-def level(made: Any, n_codes: Any = N_CODES, cells: int = 8, **targets: Any) -> None:
+def depth_sums(made: Any, n_codes: Any = N_CODES, cells: int = 8, **targets: Any) -> None:
     one = np.zeros(1)
     _native.tree_level_sums(
         made, CODES, columns(n_codes), _native.TreeTargets(**targets), np.zeros(6, np.int32),
@@ -40,62 +40,62 @@ def level(made: Any, n_codes: Any = N_CODES, cells: int = 8, **targets: Any) -> 
     )  # fmt: skip
 
 
-def test_the_arrays_of_these_tests_are_right() -> None:
-    level(rules(), label=LABELS)
+def test_valid_arrays_are_accepted() -> None:
+    depth_sums(rules(), label=LABELS)
     assert len(grown()[0]) == 3
 
 
 @pytest.mark.parametrize("classes", [-1, 65_536, 2**32 + 2])
-def test_classes_beyond_reason(classes: int) -> None:
+def test_bad_number_of_classes_raises(classes: int) -> None:
     with pytest.raises(ValueError, match="classes"):
-        level(rules(classes=classes), label=LABELS)
+        depth_sums(rules(classes=classes), label=LABELS)
 
 
-def test_a_criterion_that_does_not_suit_the_targets() -> None:
+def test_criterion_of_another_target_raises() -> None:
     with pytest.raises(ValueError, match="criterion must suit"):
-        level(rules(criterion=4), label=LABELS)
+        depth_sums(rules(criterion=4), label=LABELS)
 
 
-def test_more_codes_than_can_be_counted() -> None:
+def test_too_many_codes_raise() -> None:
     with pytest.raises(ValueError, match="too many codes"):
-        level(rules(), np.array([2**32 - 1], np.uint32), label=LABELS)
+        depth_sums(rules(), np.array([2**32 - 1], np.uint32), label=LABELS)
 
 
-def test_cells_of_another_size() -> None:
+def test_cells_of_wrong_size_raise() -> None:
     with pytest.raises(ValueError, match="room for every slot"):
-        level(rules(), cells=7, label=LABELS)
+        depth_sums(rules(), cells=7, label=LABELS)
 
 
-def test_absolute_error_has_no_sums() -> None:
+def test_absolute_error_has_no_depth_sums() -> None:
     value = LABELS.astype(float)
     made = rules(classes=0, criterion=5)
     with pytest.raises(ValueError, match="no sums"):
-        level(made, value=value, number=LABELS.astype(np.int64), ranked=np.array([0.0, 1.0]))
+        depth_sums(made, value=value, number=LABELS.astype(np.int64), ranked=np.array([0.0, 1.0]))
 
 
-def test_codes_and_labels_outside_of_their_ranges() -> None:
+def test_codes_and_labels_out_of_range_raise() -> None:
     with pytest.raises(ValueError, match="label lies outside"):
-        level(rules(), label=LABELS + np.uint16(7))
+        depth_sums(rules(), label=LABELS + np.uint16(7))
     targets = _native.TreeTargets(label=LABELS)
     with pytest.raises(ValueError, match="code lies outside"):
         _native.tree_grow(rules(), CODES + np.uint8(9), columns(), targets, None, None, 1)
 
 
 @pytest.mark.parametrize("byte", range(0, 176, 3))
-def test_a_state_with_a_wrong_byte_is_refused_or_harmless(byte: int) -> None:
+def test_corrupted_state_raises_or_is_harmless(byte: int) -> None:
     nodes, *rest = grown()
     nodes = nodes.copy()
     nodes[0, byte % nodes.shape[1]] ^= 0xFF
-    places = np.zeros(6, np.int32)
+    indices = np.zeros(6, np.int32)
     try:
-        _native.tree_places(rules(), (nodes, *rest), CODES, columns(), places)
+        _native.tree_places(rules(), (nodes, *rest), CODES, columns(), indices)
     except ValueError:
         return
-    assert places.min() >= 0
-    assert places.max() < len(nodes)
+    assert indices.min() >= 0
+    assert indices.max() < len(nodes)
 
 
-def test_bins_and_their_codes_must_agree() -> None:
+def test_bins_and_codes_must_agree() -> None:
     edges, offsets = np.array([0.5]).view(np.uint64), np.array([0, 1])
     with pytest.raises(ValueError, match="bins or levels"):
         _native.tree_bin([np.arange(3.0)], [None], [0], [0], N_CODES, edges, offsets, 1)
@@ -113,7 +113,7 @@ def test_rows_must_have_the_columns_of_the_tree(tree: Tree) -> None:
         _native.tree_route_matrix(tree.nodes, tree.words, tree.tables, np.zeros((4, 2)), 3, leaf, 1)
 
 
-def test_a_leaf_that_tests_a_column_is_refused(tree: Tree) -> None:
+def test_leaf_that_tests_a_column_raises(tree: Tree) -> None:
     record = tree.to_json()
     nodes = record["nodes"].copy()
     nodes[np.flatnonzero(tree.is_leaf)[0], 1] |= np.uint64(0xFFFFFF << 32)
@@ -121,7 +121,7 @@ def test_a_leaf_that_tests_a_column_is_refused(tree: Tree) -> None:
         Tree.from_json({**record, "nodes": nodes})
 
 
-def test_two_nodes_with_one_branch_are_refused(tree: Tree) -> None:
+def test_shared_branch_raises(tree: Tree) -> None:
     record = tree.to_json()
     nodes = record["nodes"].copy()
     nodes[1], nodes[2] = nodes[0], nodes[0]

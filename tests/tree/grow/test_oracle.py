@@ -1,4 +1,4 @@
-"""Whole trees of Ceiba beside the naive tree: splits, stopping, growth order, weights, bins."""
+"""Trees equal the naive tree: splits, stopping, growth order, weights, bins."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracles.tree_fits import CRITERIA, GAP_RULES, GROWTH, assert_predictions, fit
+from tests.budget import examples
+from tests.oracles.tree_fits import CRITERIA, GROWTH, MISSING_POLICIES, assert_predictions, fit
 from tests.oracles.tree_impurity import class_weights, exact
 from tests.oracles.tree_naive import Options, grow, probabilities
 from tests.oracles.tree_tables import Table, fresh_rows, real_numbers, tables
 from tests.oracles.tree_walk import assert_tree
 
-# Limits that no impurity or gain of a small table meets exactly.
+# Limits that no impurity or gain of a small table equals exactly.
 LIMITS = {
     "max_depth": [1, 2, 3],
     "min_samples_split": [3, 7, 0.25],
@@ -30,9 +31,9 @@ LIMITS = {
 
 @pytest.mark.parametrize("splits", ["binary", "multiway"])
 @pytest.mark.parametrize("criterion", CRITERIA)
-@settings(max_examples=9, deadline=None)
+@examples(9)
 @given(data=st.data())
-def test_every_node_is_the_naive_one(criterion, splits, data):
+def test_trees_equal_the_naive_tree(criterion, splits, data):
     table = data.draw(tables(criterion))
     options = Options(criterion, splits)
     model = fit(table, options)
@@ -44,13 +45,13 @@ def test_every_node_is_the_naive_one(criterion, splits, data):
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-@settings(max_examples=14, deadline=None)
+@examples(14)
 @given(data=st.data())
-def test_each_limit_alone(limit, data):
+def test_each_limit_equals_the_naive_tree(limit, data):
     criterion = data.draw(st.sampled_from(CRITERIA))
-    table = data.draw(tables(criterion, gaps=data.draw(st.booleans()), rows=30))
+    table = data.draw(tables(criterion, with_missing=data.draw(st.booleans()), rows=30))
     value = data.draw(st.sampled_from(LIMITS[limit]))
-    missing, splits = data.draw(st.sampled_from(GAP_RULES)), data.draw(WAYS)
+    missing, splits = data.draw(st.sampled_from(MISSING_POLICIES)), data.draw(WAYS)
     options = Options(criterion, splits, missing, **{limit: value})
     assert_tree(fit(table, options), table.problem(options))
 
@@ -62,40 +63,40 @@ SOME_LIMITS = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("growth", [*GROWTH, "auto"])
-@settings(max_examples=16, deadline=None)
+@examples(16)
 @given(data=st.data())
-def test_limits_together_in_every_growth_order(growth, data):
+def test_limits_in_every_growth_order_equal_the_naive_tree(growth, data):
     criterion = data.draw(st.sampled_from(CRITERIA))
-    table = data.draw(tables(criterion, gaps=data.draw(st.booleans()), rows=30))
+    table = data.draw(tables(criterion, with_missing=data.draw(st.booleans()), rows=30))
     limits, splits = data.draw(SOME_LIMITS), data.draw(WAYS)
     options = Options(criterion, splits, growth=growth, **limits)
     assert_tree(fit(table, options), table.problem(options))
 
 
-@pytest.mark.parametrize("most", [2, 3, 4, 7])
+@pytest.mark.parametrize("maximum", [2, 3, 4, 7])
 @pytest.mark.parametrize("growth", GROWTH)
-@settings(max_examples=6, deadline=None)
-@given(table=tables("squared_error", gaps=True, rows=30))
-def test_the_number_of_leaves(growth, most, table):
-    options = Options("squared_error", "multiway", "branch", max_leaf_nodes=most, growth=growth)
+@examples(6)
+@given(table=tables("squared_error", with_missing=True, rows=30))
+def test_max_leaf_nodes_equals_the_naive_tree(growth, maximum, table):
+    options = Options("squared_error", "multiway", "branch", max_leaf_nodes=maximum, growth=growth)
     model = fit(table, options)
     assert_tree(model, table.problem(options))
-    assert model.get_n_leaves() <= most
+    assert model.get_n_leaves() <= maximum
 
 
-# Trees without ties, whole
+# Trees without ties
 
 
 @pytest.mark.parametrize("growth", GROWTH)
 @pytest.mark.parametrize("criterion", [c for c in CRITERIA if c != "error"])
-def test_without_ties_the_trees_are_equal(criterion, growth):
+def test_trees_without_ties_are_equal(criterion, growth):
     classes = None if criterion.endswith("_error") else 3
     kinds = ["float", "ordinal", "nominal", "int"]
-    table = real_numbers(11, 40, kinds, classes, gaps=0.1, whole=True)
+    table = real_numbers(11, 40, kinds, classes, missing_rate=0.1, whole=True)
     options = Options(criterion, min_samples_leaf=4, max_leaf_nodes=5, growth=growth)
     problem = table.problem(options)
     model, nodes = fit(table, options), grow(problem)
-    assert all(len(node.best) <= 1 for node in nodes), "the table has ties: take another"
+    assert all(len(node.best) <= 1 for node in nodes), "the table has ties: choose another"
     assert_tree(model, problem, near=1e-9)
     tree = model.tree_
     assert [list(tree.children(i)) for i in range(tree.n_nodes)] == [n.children for n in nodes]
@@ -107,9 +108,9 @@ def test_without_ties_the_trees_are_equal(criterion, growth):
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("seed", range(2))
-def test_weights_and_targets_of_any_length(criterion, seed):
+def test_real_weights_and_targets(criterion, seed):
     classes = None if criterion.endswith("_error") else 3
-    table = real_numbers(seed, 30, ["float", "nominal", "float"], classes, gaps=0.2)
+    table = real_numbers(seed, 30, ["float", "nominal", "float"], classes, missing_rate=0.2)
     options = Options(criterion, "multiway" if seed else "binary", max_depth=4)
     assert_tree(fit(table, options), table.problem(options), near=1e-9)
 
@@ -118,10 +119,10 @@ def test_weights_and_targets_of_any_length(criterion, seed):
 
 
 @pytest.mark.parametrize("criterion", [c for c in CRITERIA if not c.endswith("_error")])
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(data=st.data())
-def test_class_weights_multiply(criterion, data):
-    table = data.draw(tables(criterion, gaps=True, rows=20))
+def test_class_weights_multiply_sample_weights(criterion, data):
+    table = data.draw(tables(criterion, with_missing=True, rows=20))
     each = data.draw(st.lists(st.sampled_from([1, 2, Fraction(1, 2)]), min_size=4, max_size=4))
     options = Options(criterion)
     given_weights = {k: float(each[k]) for k in range(table.target.n_classes)}
@@ -129,9 +130,9 @@ def test_class_weights_multiply(criterion, data):
     assert_tree(model, reweighted(table, each).problem(options))
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(table=tables("gini", rows=20, weighted=False))
-def test_balanced_classes_weigh_the_same(table):
+def test_balanced_classes_have_equal_weight(table):
     n, k = len(table.y), table.target.n_classes
     each = [exact(n / (k * count)) for count in np.bincount(table.y).tolist()]
     options = Options("gini")
@@ -140,20 +141,20 @@ def test_balanced_classes_weigh_the_same(table):
 
 
 def reweighted(table, each):
-    """The table with each row's weight times that of its class."""
+    """Return the table with each row's weight times that of its class."""
     target = table.target
     weights = [w * each[k] for w, k in zip(target.weights, target.values, strict=True)]
     return replace(table, target=replace(target, weights=weights))
 
 
 @pytest.mark.parametrize("way", ["plain", "laplace", "m_estimate"])
-@settings(max_examples=9, deadline=None)
+@examples(9)
 @given(data=st.data())
-def test_leaf_probabilities(way, data):
+def test_leaf_probabilities_equal_the_naive_tree(way, data):
     table = data.draw(tables("gini", rows=20))
     m = data.draw(st.sampled_from([0.5, 2.0, 7.0]))
     options = Options("gini", max_depth=2)
-    model = fit(table, options, leaf_probability=way, m=m)
+    model = fit(table, options, leaf_probability=way, m_prior=m)
     nodes = assert_tree(model, table.problem(options))
     target = table.target
     rows = table.problem(options).rows
@@ -163,18 +164,18 @@ def test_leaf_probabilities(way, data):
     found = model.predict_proba(table.frame)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(table.frame)), found, rtol=1e-12)
-    # Of equal probabilities the first class; shares that are equal are computed alike.
+    # Ties go to the first class; equal fractions are computed alike.
     assert model.predict(table.frame).tolist() == found.argmax(axis=1).tolist()
 
 
 # Drawn columns
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(data=st.data())
-def test_a_drawn_column_is_split_at_its_best(data):
+def test_drawn_column_is_split_at_its_best(data):
     criterion = data.draw(st.sampled_from(CRITERIA))
-    table = data.draw(tables(criterion, gaps=True, rows=25))
+    table = data.draw(tables(criterion, with_missing=True, rows=25))
     seed = data.draw(st.integers(0, 3))
     options = Options(criterion)
     model = fit(table, options, max_features=1, random_state=seed)
@@ -184,15 +185,15 @@ def test_a_drawn_column_is_split_at_its_best(data):
 # Bins
 
 
-@pytest.mark.parametrize("missing", GAP_RULES)
+@pytest.mark.parametrize("missing", MISSING_POLICIES)
 @pytest.mark.parametrize("growth", GROWTH)
-@settings(max_examples=9, deadline=None)
+@examples(9)
 @given(data=st.data())
-def test_a_bin_for_every_value_gives_the_exact_tree(growth, missing, data):
+def test_one_bin_per_value_gives_the_exact_tree(growth, missing, data):
     criterion = data.draw(st.sampled_from(CRITERIA))
-    table = data.draw(tables(criterion, gaps=True, rows=30))
-    splits, most = data.draw(WAYS), data.draw(st.sampled_from([None, 4]))
-    options = Options(criterion, splits, missing, max_leaf_nodes=most, growth=growth)
+    table = data.draw(tables(criterion, with_missing=True, rows=30))
+    splits, maximum = data.draw(WAYS), data.draw(st.sampled_from([None, 4]))
+    options = Options(criterion, splits, missing, max_leaf_nodes=maximum, growth=growth)
     exactly, binned = fit(table, options), fit(table, options, max_bins=255)
     nodes = assert_tree(binned, table.problem(options), choices=False)
     expected = assert_tree(exactly, table.problem(options))
@@ -203,15 +204,15 @@ def test_a_bin_for_every_value_gives_the_exact_tree(growth, missing, data):
         np.testing.assert_array_equal(getattr(binned.tree_, name), getattr(exactly.tree_, name))
     for i, node in enumerate(nodes):
         if node.split:
-            assert binned.tree_.gap_child(i) == exactly.tree_.gap_child(i)
+            assert binned.tree_.missing_child(i) == exactly.tree_.missing_child(i)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(data=st.data())
-def test_few_bins_still_count_right(data):
+def test_few_bins_keep_node_statistics_exact(data):
     criterion = data.draw(st.sampled_from(CRITERIA))
-    table = data.draw(tables(criterion, gaps=True, rows=40))
-    options = Options(criterion, data.draw(WAYS), data.draw(st.sampled_from(GAP_RULES)))
+    table = data.draw(tables(criterion, with_missing=True, rows=40))
+    options = Options(criterion, data.draw(WAYS), data.draw(st.sampled_from(MISSING_POLICIES)))
     model = fit(table, options, max_bins=data.draw(st.integers(2, 4)))
     nodes = assert_tree(model, table.problem(options), choices=False)
     assert_predictions(model, nodes, table)
@@ -221,9 +222,9 @@ def test_few_bins_still_count_right(data):
 # Containers
 
 
-@settings(max_examples=10, deadline=None)
-@given(table=tables("gini", kinds=("float",), gaps=True, rows=25))
-def test_an_array_gives_the_tree_of_its_frame(table):
+@examples(10)
+@given(table=tables("gini", kinds=("float",), with_missing=True, rows=25))
+def test_array_and_frame_give_the_same_tree(table):
     options = Options("gini")
     framed = fit(table, options)
     model = type(framed)(criterion="gini")
@@ -232,11 +233,11 @@ def test_an_array_gives_the_tree_of_its_frame(table):
     np.testing.assert_array_equal(model.tree_.nodes, framed.tree_.nodes)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(data=st.data())
-def test_rows_without_weight_vanish(data):
+def test_rows_of_zero_weight_are_ignored(data):
     criterion = data.draw(st.sampled_from(CRITERIA))
-    table = data.draw(tables(criterion, gaps=True, rows=25))
+    table = data.draw(tables(criterion, with_missing=True, rows=25))
     options = Options(criterion, min_samples_leaf=0.15)
     kept = table.problem(options).rows
     small = Table(

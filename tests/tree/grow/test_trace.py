@@ -1,4 +1,4 @@
-"""The trace of a tree: its splits in the order in which they were grown, with their candidates."""
+"""The trace of a tree: its splits in growth order, with their candidates."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pytest
 
 import ceiba
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor
-from ceiba.tree.explain.conditions import condition
+from ceiba.tree.explain.conditions import branch_text
 from ceiba.tree.grow import grower as grow
 from tests.tree.parts import in_parts
 
 pd = pytest.importorskip("pandas")
 
-GROWTH = ["depth_first", "level_wise", "best_first"]
+GROWTH = ["depth_first", "breadth_first", "best_first"]
 NAMES = {
     "node", "children", "column", "name", "split", "n_rows", "impurity", "gain", "ties", "method",
-    "runner_up", "runner_up_gain", "candidate_gain", "candidate_cut",
+    "runner_up", "runner_up_gain", "candidate_gain", "candidate_threshold",
 }  # fmt: skip
 
 
@@ -39,7 +39,7 @@ X, Y = table()
 
 @pytest.mark.parametrize("options", [{}, {"max_bins": 9}, {"missing": "branch"}], ids=str)
 @pytest.mark.parametrize("growth", GROWTH)
-def test_frames_are_the_splits_in_the_order_of_growth(growth: str, options: dict[str, Any]) -> None:
+def test_frames_are_the_splits_in_growth_order(growth: str, options: dict[str, Any]) -> None:
     model = DecisionTreeClassifier(growth=growth, trace=True, **options).fit(X, Y)
     tree, trace = model.tree_, model.trace_
     assert len(trace) == (~tree.is_leaf).sum()
@@ -53,33 +53,35 @@ def test_frames_are_the_splits_in_the_order_of_growth(growth: str, options: dict
         assert frame["children"].tolist() == tree.children(node)
         assert frame["column"] == tree.column[node]
         assert frame["name"] == X.columns[frame["column"]]
-        assert frame["split"] == condition(tree.split(node), 0, tree.schema[int(tree.column[node])])
+        assert frame["split"] == branch_text(
+            tree.split(node), 0, tree.schema[int(tree.column[node])]
+        )
         for name in ("n_rows", "impurity", "gain", "ties", "runner_up_gain"):
             assert frame[name] == getattr(tree, name)[node]
         assert frame["method"] == tree.methods[node]
 
 
-def test_best_first_takes_the_most_promising_open_node() -> None:
+def test_best_first_splits_the_open_node_of_maximum_gain() -> None:
     model = DecisionTreeClassifier(growth="best_first", trace=True).fit(X, Y)
     tree = model.tree_
-    waiting = {0}
+    pending = {0}
     for frame in model.trace_:
         node = frame["node"]
-        promise = {n: tree.weight[n] * tree.gain[n] for n in waiting}
-        assert promise[node] == max(promise.values())
-        waiting.remove(node)
-        waiting |= {int(c) for c in frame["children"] if not tree.is_leaf[c]}
+        weighted_gain = {n: tree.weight[n] * tree.gain[n] for n in pending}
+        assert weighted_gain[node] == max(weighted_gain.values())
+        pending.remove(node)
+        pending |= {int(c) for c in frame["children"] if not tree.is_leaf[c]}
 
 
-def test_candidates_and_runner_ups() -> None:
+def test_candidates_and_runner_up_are_consistent() -> None:
     model = DecisionTreeClassifier(trace=True).fit(X, Y)
     for frame in model.trace_:
-        gains, cuts = frame["candidate_gain"], frame["candidate_cut"]
-        assert gains.shape == cuts.shape == (X.shape[1],)
+        gains, thresholds = frame["candidate_gain"], frame["candidate_threshold"]
+        assert gains.shape == thresholds.shape == (X.shape[1],)
         assert gains[5] == -1  # a constant column has no candidate
         assert frame["gain"] == gains.max() == gains[frame["column"]]
         assert gains.argmax() == frame["column"]
-        assert np.isnan(cuts[[3, 5]]).all()
+        assert np.isnan(thresholds[[3, 5]]).all()
         others = np.delete(gains, frame["column"])
         if others.max() >= 0:
             assert frame["runner_up_gain"] == others.max()
@@ -89,7 +91,7 @@ def test_candidates_and_runner_ups() -> None:
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
-def test_the_cut_of_a_candidate_gives_its_gain(criterion: str) -> None:
+def test_candidate_threshold_gives_its_gain(criterion: str) -> None:
     y = X["a"].to_numpy() + (X["c"] > 0.3) * 2.0
     rows = X[["a", "c"]]
     model = DecisionTreeRegressor(trace=True, max_depth=1, criterion=criterion).fit(rows, y)
@@ -101,26 +103,26 @@ def test_the_cut_of_a_candidate_gives_its_gain(criterion: str) -> None:
         return float((np.abs(values - middle) ** power).sum())
 
     for j, name in enumerate(rows):
-        left = rows[name] <= frame["candidate_cut"][j]
+        left = rows[name] <= frame["candidate_threshold"][j]
         gain = (loss(y) - loss(y[left]) - loss(y[~left])) / len(y)
         assert frame["candidate_gain"][j] == pytest.approx(gain, rel=1e-9)
 
 
-def test_the_number_of_leaves_bounds_the_frames() -> None:
+def test_max_leaf_nodes_bounds_the_frames() -> None:
     model = DecisionTreeClassifier(trace=True, max_leaf_nodes=5).fit(X, Y)
     assert len(model.trace_) == 4
     leaf = DecisionTreeClassifier(trace=True).fit(X, np.zeros(len(X), int))
     assert len(leaf.trace_) == 0
 
 
-def test_columns_that_were_not_looked_at_have_no_candidate() -> None:
+def test_columns_not_drawn_have_no_candidate() -> None:
     model = DecisionTreeClassifier(trace=True, max_features=2).fit(X.drop(columns="same"), Y)
-    offers = [(frame["candidate_gain"] >= 0).sum() for frame in model.trace_]
-    assert max(offers) == 2
+    n_candidates = [(frame["candidate_gain"] >= 0).sum() for frame in model.trace_]
+    assert max(n_candidates) == 2
 
 
 @pytest.mark.parametrize("gather", [0, 3000, 256_000_000])
-def test_the_trace_is_the_same_on_parts(gather: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trace_is_the_same_for_partitions(gather: int, monkeypatch: pytest.MonkeyPatch) -> None:
     model = DecisionTreeClassifier(trace=True, max_bins=12, max_leaf_nodes=15)
     whole = model.fit(X, Y).trace_
     monkeypatch.setattr(grow, "GATHER_BYTES", gather)
@@ -131,7 +133,7 @@ def test_the_trace_is_the_same_on_parts(gather: int, monkeypatch: pytest.MonkeyP
             np.testing.assert_array_equal(one[name], other[name])
 
 
-def test_a_long_trace_is_thinned_and_stays_within_its_limits(tmp_path: Any) -> None:
+def test_long_trace_is_thinned(tmp_path: Any) -> None:
     rng = np.random.default_rng(0)
     model = DecisionTreeClassifier(trace=True).fit(
         rng.normal(size=(6000, 3)), rng.integers(2, size=6000)
@@ -147,7 +149,7 @@ def test_a_long_trace_is_thinned_and_stays_within_its_limits(tmp_path: Any) -> N
     assert [frame.step for frame in back] == [frame.step for frame in trace]
 
 
-def test_the_trace_changes_no_bit_of_the_tree() -> None:
+def test_trace_does_not_change_the_tree() -> None:
     plain, traced = (DecisionTreeClassifier(trace=trace).fit(X, Y).tree_ for trace in (False, True))
     for name in ("nodes", "gain", "value", "ties", "runner_up_column", "runner_up_gain"):
         np.testing.assert_array_equal(getattr(plain, name), getattr(traced, name))

@@ -1,4 +1,4 @@
-"""The tree as arrays, and the estimator in scikit-learn's world: files, clones, searches."""
+"""The arrays of a tree, model files, and scikit-learn's tools."""
 
 from __future__ import annotations
 
@@ -56,20 +56,20 @@ def fitted(name: str) -> Any:
 
 
 @models
-def test_prediction_takes_at_most_20_bytes_a_node(name: str) -> None:
+def test_prediction_takes_at_most_20_bytes_per_node(name: str) -> None:
     model = fitted(name)
     tree = model.tree_
     assert tree.nodes.itemsize * tree.nodes.shape[1] == 16
     numbers = np.random.default_rng(0).normal(size=(4000, 3))
     big = clone(model).fit(numbers, np.random.default_rng(1).integers(2, size=4000)).tree_
     arrays = [big.nodes, big.words, big.tables]
-    if name not in ("leaves", "bins"):  # pure leaves share the rows of their probabilities
+    if name not in ("leaves", "bins"):  # pure leaves share rows of probabilities
         arrays.append(big.leaves)
     assert sum(array.nbytes for array in arrays) <= 20 * big.n_nodes
 
 
 @models
-def test_side_arrays_agree_with_the_training_rows(name: str) -> None:
+def test_node_arrays_agree_with_the_training_rows(name: str) -> None:
     model = fitted(name)
     tree, path = model.tree_, model.decision_path(X).toarray().astype(bool)
     np.testing.assert_array_equal(tree.n_rows, path.sum(axis=0))
@@ -95,7 +95,7 @@ def test_side_arrays_agree_with_the_training_rows(name: str) -> None:
     assert (tree.impurity[~tree.is_leaf] > 0).all()
 
 
-def test_a_pure_node_has_no_impurity_at_any_weight() -> None:
+def test_pure_node_has_zero_impurity_for_any_weights() -> None:
     rng = np.random.default_rng(0)
     rows, y, w = rng.normal(size=(300, 2)), rng.integers(3, size=300), rng.exponential(size=300)
     for criterion in ("gini", "entropy", "error", "gain_ratio"):
@@ -104,7 +104,7 @@ def test_a_pure_node_has_no_impurity_at_any_weight() -> None:
 
 
 @models
-def test_branches_parents_and_gaps(name: str) -> None:
+def test_branches_parents_and_missing_child_are_consistent(name: str) -> None:
     tree = fitted(name).tree_
     assert tree.parent[0] == -1
     seen = [0]
@@ -116,12 +116,12 @@ def test_branches_parents_and_gaps(name: str) -> None:
         assert all(child > node for child in children)
         seen += children
         if tree.is_leaf[node]:
-            assert tree.gap_child(node) == -1
+            assert tree.missing_child(node) == -1
             assert tree.column[node] == -1
             with pytest.raises(ValueError, match="is a leaf"):
                 tree.split(node)
             continue
-        assert tree.gap_child(node) in children
+        assert tree.missing_child(node) in children
         split = tree.split(node)
         assert split.n_branches == len(children)
         assert split.name == X.columns[tree.column[node]]
@@ -132,14 +132,14 @@ def test_branches_parents_and_gaps(name: str) -> None:
 
 
 @models
-def test_splits_say_where_rows_go(name: str) -> None:
+def test_splits_describe_the_routing_of_rows(name: str) -> None:
     model = fitted(name)
     tree, path = model.tree_, model.decision_path(X).toarray().astype(bool)
     for node in np.flatnonzero(~tree.is_leaf):
         split, rows = tree.split(node), path[:, node]
         column = X[split.name]
         for branch, child in enumerate(tree.children(node)):
-            missing = column.isna() & (branch == split.gaps)
+            missing = column.isna() & (branch == split.missing_branch)
             if split.kind == "threshold" and branch == 2:
                 expected = missing
             elif split.kind == "threshold":
@@ -160,7 +160,7 @@ def below(column: Any, threshold: Any) -> Any:
 
 
 @models
-def test_paths_end_in_the_leaves_of_apply(name: str) -> None:
+def test_decision_paths_end_in_the_leaves_of_apply(name: str) -> None:
     model = fitted(name)
     leaves, path = model.apply(X), model.decision_path(X)
     assert leaves.dtype == np.int32
@@ -175,7 +175,7 @@ def test_paths_end_in_the_leaves_of_apply(name: str) -> None:
     assert model.get_depth() == path.sum(axis=1).max() - 1
 
 
-def test_importances_are_shares_of_the_decrease() -> None:
+def test_importances_are_fractions_of_the_impurity_decrease() -> None:
     model = fitted("multiway")
     tree = model.tree_
     by_hand = np.zeros(X.shape[1])
@@ -187,16 +187,16 @@ def test_importances_are_shares_of_the_decrease() -> None:
     assert (found.importances_mean > 0).any()
 
 
-def test_prediction_arrays_cannot_be_changed() -> None:
+def test_prediction_arrays_are_read_only() -> None:
     with pytest.raises(ValueError, match="read-only"):
         fitted("classes").tree_.nodes[0, 0] = 1
 
 
-def test_a_tree_routes_tables_by_itself() -> None:
+def test_tree_applies_to_tables() -> None:
     model = fitted("classes")
     table = Table.of(X, model.schema_)
     np.testing.assert_array_equal(model.tree_.apply(table, 2), model.apply(X))
-    values = model.tree_.values_of(model.apply(X))
+    values = model.tree_.leaf_values(model.apply(X))
     np.testing.assert_array_equal(values, model.predict_proba(X))
     with np.errstate(divide="ignore"):
         np.testing.assert_array_equal(np.log(values), model.predict_log_proba(X))
@@ -224,7 +224,7 @@ def same(one: Any, other: Any) -> None:
 
 
 @models
-def test_files_and_pickles_keep_every_bit(name: str, tmp_path: Path) -> None:
+def test_files_and_pickles_are_exact(name: str, tmp_path: Path) -> None:
     model = fitted(name)
     ceiba.save(model, tmp_path / "tree.ceiba")
     for mmap in (False, True):
@@ -233,7 +233,7 @@ def test_files_and_pickles_keep_every_bit(name: str, tmp_path: Path) -> None:
     same(model, clone(model).fit(X, Y))
 
 
-def test_words_as_classes_are_kept(tmp_path: Path) -> None:
+def test_text_classes_are_saved(tmp_path: Path) -> None:
     model = DecisionTreeClassifier(class_weight={"b": 2.0}).fit(X, np.array([*"abc"])[Y])
     ceiba.save(model, tmp_path / "tree.ceiba")
     same(model, ceiba.load(tmp_path / "tree.ceiba"))
@@ -248,7 +248,7 @@ def entries(content: bytes) -> dict[str, Any]:
 
 
 def damaged(parts: dict[str, Any], part: str, array: Array) -> bytes:
-    """The file with one array in another's place, its checksums right."""
+    """Return the file with one array replaced, and correct checksums."""
     name = f"model/tree_/{TREE_ARRAYS.index(part)}.npy"
     assert name in parts
     buffer, npy = io.BytesIO(), io.BytesIO()
@@ -264,7 +264,7 @@ def parts(tmp_path: Path) -> tuple[Tree, dict[str, Any]]:
     return model.tree_, entries((tmp_path / "sound.ceiba").read_bytes())
 
 
-def test_arrays_that_make_no_tree_are_refused(parts: Any, tmp_path: Path) -> None:
+def test_invalid_arrays_raise(parts: Any, tmp_path: Path) -> None:
     tree, content = parts
     path = tmp_path / "bad.ceiba"
     inner = int(np.flatnonzero(~tree.is_leaf)[1])
@@ -281,8 +281,8 @@ def test_arrays_that_make_no_tree_are_refused(parts: Any, tmp_path: Path) -> Non
         ("nodes", nodes[:0]),
         ("nodes", nodes[:, :1]),
         ("nodes", nodes.astype(np.int64)),
-        ("nodes", changed(inner, 1, head | inner)),  # its own branch
-        ("nodes", changed(inner, 1, head | 0)),  # back to the root
+        ("nodes", changed(inner, 1, head | inner)),  # its own child
+        ("nodes", changed(inner, 1, head | 0)),  # cycle to the root
         ("nodes", changed(inner, 1, head | tree.n_nodes)),
         ("nodes", changed(inner, 1, head | 0xFFFFFFFF)),
         (
@@ -304,25 +304,25 @@ def test_arrays_that_make_no_tree_are_refused(parts: Any, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("part", ["nodes", "tables", "leaves", "depth"])
-def test_a_damaged_file_never_crashes_or_hangs(part: str, parts: Any, tmp_path: Path) -> None:
-    """Whatever its numbers say: it is refused, or its rows come to leaves of the tree."""
+def test_damaged_file_never_crashes_or_hangs(part: str, parts: Any, tmp_path: Path) -> None:
+    """It raises, or every row is routed to a leaf."""
     tree, content = parts
     rng = np.random.default_rng(0)
     path = tmp_path / "bad.ceiba"
-    refused = 0
+    n_errors = 0
     for _ in range(40):
         array = getattr(tree, part).copy()
         flat = array.reshape(-1).view(np.uint8)
-        # The highest byte of a depth would ask for more memory than there is.
-        place = (
+        # The highest byte of a depth would allocate too much memory.
+        position = (
             rng.integers(flat.size, size=2) if part != "depth" else rng.integers(tree.n_nodes) * 4
         )
-        flat[place] ^= np.uint8(1 << int(rng.integers(8)))
+        flat[position] ^= np.uint8(1 << int(rng.integers(8)))
         path.write_bytes(damaged(content, part, array))
         try:
             model = ceiba.load(path)
         except ModelFileError:
-            refused += 1
+            n_errors += 1
             continue
         assert model.tree_.is_leaf[model.apply(X)].all()
         assert model.predict_proba(X).shape == (len(X), 3)
@@ -331,13 +331,13 @@ def test_a_damaged_file_never_crashes_or_hangs(part: str, parts: Any, tmp_path: 
         path_of = model.decision_path(X)
         assert path_of.shape == (len(X), tree.n_nodes)
         np.testing.assert_array_equal(path_of.indices[path_of.indptr[:-1]], 0)
-    assert refused or part == "leaves"
+    assert n_errors or part == "leaves"
 
 
 # scikit-learn's tools
 
 
-def test_searches_and_pipelines() -> None:
+def test_grid_search_and_pipelines() -> None:
     grid = {"max_depth": [1, 3], "min_samples_leaf": np.arange(1, 8, 3), "missing": ["branch"]}
     search = GridSearchCV(DecisionTreeClassifier(), grid, cv=3).fit(X, Y)
     assert search.best_score_ > 0.3
@@ -350,7 +350,7 @@ def test_searches_and_pipelines() -> None:
     assert 0 < pipe.score(numbers, Y) < 1
 
 
-def test_a_refit_forgets_the_fit_before() -> None:
+def test_refit_replaces_the_fitted_attributes() -> None:
     model = DecisionTreeClassifier(trace=True).fit(X, Y)
     model.set_params(trace=False).fit(np.arange(4.0)[:, None], [0, 0, 1, 1])
     assert not hasattr(model, "feature_names_in_")
@@ -362,7 +362,7 @@ def test_a_refit_forgets_the_fit_before() -> None:
     assert model.tree_ is kept
 
 
-def test_a_copy_can_be_changed_no_more_than_the_original() -> None:
+def test_copies_are_read_only() -> None:
     X = np.random.default_rng(3).normal(size=(50, 2))
     tree = DecisionTreeClassifier().fit(X, X[:, 0] > 0).tree_
     for twin in (pickle.loads(pickle.dumps(tree)), copy.deepcopy(tree)):
@@ -370,7 +370,7 @@ def test_a_copy_can_be_changed_no_more_than_the_original() -> None:
         np.testing.assert_array_equal(twin.nodes, tree.nodes)
 
 
-def test_leaves_of_one_prediction_share_a_row() -> None:
+def test_equal_leaves_share_a_row() -> None:
     rng = np.random.default_rng(4)
     X = rng.normal(size=(400, 3))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)

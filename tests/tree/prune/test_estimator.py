@@ -1,4 +1,4 @@
-"""Pruning through the estimators: in the constructor and afterwards, options, refusals, peers."""
+"""Pruning through the estimators: in fit and afterwards, options, errors, scikit-learn."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ import pytest
 from sklearn import tree as peer
 
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, datasets
-from ceiba.tree.prune.cross_validation import held_out_rows
-from ceiba.tree.prune.path import complexity_path
+from ceiba.tree.prune.folds import held_out_mask
+from ceiba.tree.prune.path import cost_complexity_path
 from tests.oracles.pruning_complexity import weakest_links
-from tests.oracles.pruning_fits import WAYS, assert_cut, check_raising, opened, risks_of
-from tests.oracles.pruning_nodes import exact_costs, inner, plain_costs, rows_of
-from tests.oracles.pruning_reduced import Held, reduced_error
+from tests.oracles.pruning_fits import (
+    GROWTH,
+    assert_collapsed,
+    check_subtree_raising,
+    risks_of,
+    root_and_columns,
+)
+from tests.oracles.pruning_nodes import exact_costs, inner, plain_rows, unit_costs
+from tests.oracles.pruning_reduced import HeldOut, reduced_error
 from tests.oracles.pruning_tables import noisy
 from tests.tree.parts import assert_same_tree
 
@@ -25,7 +31,7 @@ def classes(name: str = "cleveland") -> tuple[Any, Any]:
 
 
 def gaussian(seed: int = 0, n: int = 300) -> tuple[Any, Any, Any]:
-    """Numbers without ties, classes that overlap, and weights without order."""
+    """Draw columns without ties, overlapping classes and random weights."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4))
     y = (X[:, 0] + rng.normal(size=n) > 0).astype(int) + (X[:, 1] > 1)
@@ -36,32 +42,34 @@ def gaussian(seed: int = 0, n: int = 300) -> tuple[Any, Any, Any]:
 
 
 # On other seeds columns tie, or scikit-learn splits a pure node whose impurity it rounds to 1e-16.
-LEAST = {"min_samples_leaf": 12}
+LARGE_LEAVES = {"min_samples_leaf": 12}
 
 
 @pytest.mark.parametrize(("seed", "weighted"), [(2, False), (5, False), (0, True), (5, True)])
-def test_the_path_of_scikit_learn(seed: int, weighted: bool) -> None:
+def test_path_equals_scikit_learn(seed: int, weighted: bool) -> None:
     X, y, weight = gaussian(seed)
     weight = weight if weighted else None
-    theirs = peer.DecisionTreeClassifier(random_state=0, **LEAST)
+    theirs = peer.DecisionTreeClassifier(random_state=0, **LARGE_LEAVES)
     expected = theirs.cost_complexity_pruning_path(X, y, weight)
-    compare(DecisionTreeClassifier(**LEAST).cost_complexity_pruning_path(X, y, weight), expected)
+    assert_equal_paths(
+        DecisionTreeClassifier(**LARGE_LEAVES).cost_complexity_pruning_path(X, y, weight), expected
+    )
 
 
-def test_the_path_of_scikit_learn_for_numbers() -> None:
+def test_regression_path_equals_scikit_learn() -> None:
     X, _, weight = gaussian(5)
     y = X[:, 0] + np.sin(3 * X[:, 1]) + 0.3 * weight
     for w in (None, weight):
         theirs = peer.DecisionTreeRegressor(min_samples_leaf=4, random_state=0)
         ours = DecisionTreeRegressor(min_samples_leaf=4)
-        compare(
+        assert_equal_paths(
             ours.cost_complexity_pruning_path(X, y, w),
             theirs.cost_complexity_pruning_path(X, y, w),
         )
 
 
-def compare(found: Any, expected: Any) -> None:
-    """Equal paths; theirs cuts links of equal strength one after the other."""
+def assert_equal_paths(found: Any, expected: Any) -> None:
+    """Compare paths; scikit-learn prunes links of equal strength one after the other."""
     last = np.append(np.diff(expected.ccp_alphas) > 1e-12, True)
     last[0] = True
     np.testing.assert_allclose(found.ccp_alphas, expected.ccp_alphas[last], atol=1e-12)
@@ -69,26 +77,26 @@ def compare(found: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_alphas_of_scikit_learn_leave_as_many_leaves(weighted: bool) -> None:
+def test_alpha_leaves_as_many_leaves_as_scikit_learn(weighted: bool) -> None:
     X, y, weight = gaussian(5)
     weight = weight if weighted else None
-    grown = DecisionTreeClassifier(**LEAST).fit(X, y, weight)
+    grown = DecisionTreeClassifier(**LARGE_LEAVES).fit(X, y, weight)
     sizes = set()
     for alpha in np.geomspace(1e-4, 0.4, 25):
-        theirs = peer.DecisionTreeClassifier(ccp_alpha=alpha, random_state=0, **LEAST)
-        ours = DecisionTreeClassifier(ccp_alpha=alpha, **LEAST).fit(X, y, weight)
+        theirs = peer.DecisionTreeClassifier(ccp_alpha=alpha, random_state=0, **LARGE_LEAVES)
+        ours = DecisionTreeClassifier(ccp_alpha=alpha, **LARGE_LEAVES).fit(X, y, weight)
         assert ours.get_n_leaves() == theirs.fit(X, y, weight).get_n_leaves()
         assert_same_tree(ours, grown.pruned("cost_complexity", alpha=alpha, risk="impurity"))
         sizes.add(ours.get_n_leaves())
     assert len(sizes) > 8
 
 
-# In the constructor and afterwards
+# In fit and afterwards
 
 
 @pytest.mark.parametrize("risk", ["impurity", "error"])
 @pytest.mark.parametrize("alpha", [0.004, 0.03])
-def test_an_alpha_in_the_constructor_is_one_afterwards(alpha: float, risk: str) -> None:
+def test_ccp_alpha_equals_pruned_alpha(alpha: float, risk: str) -> None:
     X, y = classes()
     inside = DecisionTreeClassifier(
         pruning="cost_complexity", ccp_alpha=alpha, prune_risk=risk
@@ -97,13 +105,13 @@ def test_an_alpha_in_the_constructor_is_one_afterwards(alpha: float, risk: str) 
     assert_same_tree(inside, grown.pruned("cost_complexity", alpha=alpha, risk=risk))
     assert inside.get_n_leaves() < grown.get_n_leaves()
     assert inside.unpruned().get_n_leaves() == grown.get_n_leaves()
-    root, _ = opened(grown.tree_)
-    levels = weakest_links(root, risks_of(root, "error" if risk == "error" else "gini"))
-    expected = [level for level in levels if level.alpha <= alpha * root["weight"]][-1]
+    root, _ = root_and_columns(grown.tree_)
+    steps = weakest_links(root, risks_of(root, "error" if risk == "error" else "gini"))
+    expected = [step for step in steps if step.alpha <= alpha * root["weight"]][-1]
     assert inside.get_n_leaves() == expected.n_leaves
 
 
-@pytest.mark.parametrize("raising", [False, True])
+@pytest.mark.parametrize("subtree_raising", [False, True])
 @pytest.mark.parametrize(
     ("name", "more"),
     [
@@ -114,21 +122,21 @@ def test_an_alpha_in_the_constructor_is_one_afterwards(alpha: float, risk: str) 
         ("crx", {"missing": "surrogate"}),
     ],
 )
-def test_the_bound_in_the_constructor_is_that_afterwards(
-    name: str, more: dict[str, Any], raising: bool
+def test_pessimistic_pruning_in_fit_equals_pruned(
+    name: str, more: dict[str, Any], subtree_raising: bool
 ) -> None:
     X, y = classes(name)
-    options = {"raising": raising, "confidence": 0.2, **more}
+    options = {"subtree_raising": subtree_raising, "prune_confidence": 0.2, **more}
     inside = DecisionTreeClassifier(pruning="pessimistic", **options).fit(X, y)
     grown = DecisionTreeClassifier(pruning="none", **more).fit(X, y)
-    rows = (X, y) if raising else ()
-    after = grown.pruned("pessimistic", *rows, confidence=0.2, raising=raising)
+    rows = (X, y) if subtree_raising else ()
+    after = grown.pruned("pessimistic", *rows, confidence=0.2, subtree_raising=subtree_raising)
     assert_same_tree(inside, after)
     assert inside.get_n_leaves() < grown.get_n_leaves()
 
 
 @pytest.mark.parametrize("rule", ["min", "one_se"])
-def test_cross_validation_in_the_constructor_is_that_afterwards(rule: str) -> None:
+def test_cross_validation_in_fit_equals_pruned(rule: str) -> None:
     X, y = classes()
     inside = DecisionTreeClassifier(pruning="cost_complexity", prune_rule=rule, prune_folds=5)
     inside.fit(X, y)
@@ -136,7 +144,7 @@ def test_cross_validation_in_the_constructor_is_that_afterwards(rule: str) -> No
     assert_same_tree(inside, after)
 
 
-def test_cross_validation_of_numbers_in_the_constructor() -> None:
+def test_regression_cross_validation_in_fit_equals_pruned() -> None:
     X, y = datasets.load("auto_mpg")
     inside = DecisionTreeRegressor(pruning="cost_complexity", prune_folds=4).fit(X, y)
     after = DecisionTreeRegressor().fit(X, y).pruned("cost_complexity", X, y, folds=4)
@@ -144,17 +152,15 @@ def test_cross_validation_of_numbers_in_the_constructor() -> None:
     assert 1 < inside.get_n_leaves() < inside.unpruned().get_n_leaves()
 
 
-@pytest.mark.parametrize("share", [0.2, 0.4])
+@pytest.mark.parametrize("fraction", [0.2, 0.4])
 @pytest.mark.parametrize("name", ["cleveland", "auto_mpg", "vote"])
-def test_rows_held_out_in_the_constructor_are_those_given_afterwards(
-    name: str, share: float
-) -> None:
+def test_reduced_error_in_fit_equals_pruned(name: str, fraction: float) -> None:
     X, y = datasets.load(name)
     kind = DecisionTreeRegressor if y.dtype.kind == "f" else DecisionTreeClassifier
-    inside = kind(pruning="reduced_error", validation_share=share, random_state=4).fit(X, y)
+    inside = kind(pruning="reduced_error", validation_fraction=fraction, random_state=4).fit(X, y)
     label = None if y.dtype.kind == "f" else np.unique(y, return_inverse=True)[1]
-    held = held_out_rows(len(y), share, 4, label)
-    assert held.sum() == round(share * len(y))
+    held = held_out_mask(len(y), fraction, 4, label)
+    assert held.sum() == round(fraction * len(y))
     grown = kind().fit(X[~held], y[~held])
     assert_same_tree(inside, grown.pruned("reduced_error", X[held], y[held]))
     assert 1 < inside.get_n_leaves() < grown.get_n_leaves()
@@ -162,29 +168,29 @@ def test_rows_held_out_in_the_constructor_are_those_given_afterwards(
 
 @pytest.mark.parametrize("missing", ["learned", "branch", "fractional", "surrogate"])
 @pytest.mark.parametrize("name", ["vote", "hepatitis", "crx"])
-def test_reduced_error_is_the_naive_one(name: str, missing: str) -> None:
+def test_reduced_error_equals_the_naive_version(name: str, missing: str) -> None:
     X, y = datasets.load(name)
     held = np.arange(len(y)) % 3 == 1
     known = np.isin(y, np.unique(y[~held]))
     grown = DecisionTreeClassifier(missing=missing, max_depth=4).fit(X[~held], y[~held])
-    root, columns = opened(grown.tree_)
-    rows = [row for row, use in zip(rows_of(X), held & known, strict=True) if use]
+    root, columns = root_and_columns(grown.tree_)
+    rows = [row for row, use in zip(plain_rows(X), held & known, strict=True) if use]
     codes = np.searchsorted(grown.classes_, y[held & known]).tolist()
-    costs = plain_costs(len(grown.classes_))
-    data = Held(rows, codes, [1] * len(rows), columns, costs, missing == "fractional")
+    costs = unit_costs(len(grown.classes_))
+    data = HeldOut(rows, codes, [1] * len(rows), columns, costs, missing == "fractional")
     expected, made = reduced_error(root, data)
     small = grown.pruned("reduced_error", X[held & known], y[held & known])
-    assert_cut(grown.tree_, small.tree_, inner(root) - inner(expected))
+    assert_collapsed(grown.tree_, small.tree_, inner(root) - inner(expected))
     assert made
     assert sorted(small.pruning_.nodes.tolist()) == sorted(number for number, *_ in made)
 
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"leaf_probability": "laplace"}, {"leaf_probability": "m_estimate", "m": 20.0}],
+    [{}, {"leaf_probability": "laplace"}, {"leaf_probability": "m_estimate", "m_prior": 20.0}],
 )
 @pytest.mark.parametrize("name", ["glass", "german_credit"])
-def test_reduced_error_judges_what_leaves_predict(name: str, options: dict[str, Any]) -> None:
+def test_reduced_error_uses_the_predictions_of_leaves(name: str, options: dict[str, Any]) -> None:
     X, y = classes(name)
     held = np.arange(len(y)) % 3 == 0
     grown = DecisionTreeClassifier(**options).fit(X[~held], y[~held])
@@ -194,81 +200,83 @@ def test_reduced_error_judges_what_leaves_predict(name: str, options: dict[str, 
     assert trace[-1]["error_after"] == pytest.approx(1 - small.score(X[held], y[held]))
 
 
-def test_reduced_error_counts_costs_and_weights() -> None:
+def test_reduced_error_uses_costs_and_weights() -> None:
     X, y = classes()
     held = np.arange(len(y)) % 3 == 1
     weight = 1.0 + np.arange(held.sum()) % 4
     costs = [[0, 1], [5, 0]]
     grown = DecisionTreeClassifier(cost_matrix=costs).fit(X[~held], y[~held])
-    root, columns = opened(grown.tree_)
-    rows = [row for row, use in zip(rows_of(X), held, strict=True) if use]
+    root, columns = root_and_columns(grown.tree_)
+    rows = [row for row, use in zip(plain_rows(X), held, strict=True) if use]
     codes = np.searchsorted(grown.classes_, y[held]).tolist()
-    data = Held(rows, codes, weight.tolist(), columns, exact_costs(costs, 2))
+    data = HeldOut(rows, codes, weight.tolist(), columns, exact_costs(costs, 2))
     expected, _ = reduced_error(root, data)
     small = grown.pruned("reduced_error", X[held], y[held], weight)
-    assert_cut(grown.tree_, small.tree_, inner(root) - inner(expected))
+    assert_collapsed(grown.tree_, small.tree_, inner(root) - inner(expected))
 
 
-def test_levels_are_those_of_the_errors() -> None:
+def test_steps_equal_the_naive_path() -> None:
     X, y = classes("iris")
     grown = DecisionTreeClassifier(min_samples_split=10).fit(X, y)
-    root, _ = opened(grown.tree_)
-    levels = weakest_links(root, risks_of(root, "error"))
-    for k, level in enumerate(levels):
-        assert grown.pruned("level", level=k).get_n_leaves() == level.n_leaves
-    # The last two cuts of iris as rpart and MATLAB show them: 0.44 and 0.5 of the root's 2/3.
-    path = complexity_path(grown.tree_, "error")
+    root, _ = root_and_columns(grown.tree_)
+    steps = weakest_links(root, risks_of(root, "error"))
+    for k, step in enumerate(steps):
+        assert grown.pruned("step", step=k).get_n_leaves() == step.n_leaves
+    # The last two effective alphas of iris as in rpart and MATLAB: 0.44 and 0.5 of the root's 2/3.
+    path = cost_complexity_path(grown.tree_, "error")
     np.testing.assert_allclose(path.alphas[-2:], [0.44 * 2 / 3, 0.5 * 2 / 3])
-    # Mergeable leaves cost nothing: level 1 begins at 0, too.
-    assert [path.level_at(alpha) for alpha in path.alphas] == [1, *range(1, len(levels))]
+    # Mergeable leaves have an effective alpha of 0: step 1 begins at 0, too.
+    assert [path.step_at(alpha) for alpha in path.alphas] == [1, *range(1, len(steps))]
 
 
-# Raising
+# Subtree raising
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_raising_is_the_naive_one(way: str) -> None:
+@pytest.mark.parametrize("growth", GROWTH)
+def test_subtree_raising_equals_the_naive_version(growth: str) -> None:
     kinds = []
     for seed in range(10):
         X, y, weight = noisy(seed)
         w = weight if seed % 2 else None
-        grown = DecisionTreeClassifier(**WAYS[way], pruning="none", collapse=False).fit(X, y, w)
-        kinds += check_raising(grown, X, y, w, (0.05, 0.25, 0.5)[seed % 3])
+        grown = DecisionTreeClassifier(**GROWTH[growth], pruning="none", collapse=False).fit(
+            X, y, w
+        )
+        kinds += check_subtree_raising(grown, X, y, w, (0.05, 0.25, 0.5)[seed % 3])
     assert {"leaf", "raise"} == set(kinds)
 
 
-@pytest.mark.parametrize(("name", "way"), [("crx", "fractional"), ("crx", "surrogate"),
+@pytest.mark.parametrize(("name", "growth"), [("crx", "fractional"), ("crx", "surrogate"),
                                            ("crx", "branches"), ("hepatitis", "c45")])  # fmt: skip
-def test_raising_in_real_tables(name: str, way: str) -> None:
+def test_subtree_raising_of_real_tables(name: str, growth: str) -> None:
     X, y = classes(name)
     options = {"criterion": "gini", "pruning": "none", "min_samples_leaf": 2, "collapse": False}
-    options |= WAYS[way]
-    if way == "c45":
+    options |= GROWTH[growth]
+    if growth == "c45":
         options = {"algorithm": "c45", "pruning": "none", "collapse": False}
     grown = DecisionTreeClassifier(**options).fit(X, y)
-    assert "raise" in check_raising(grown, X, y, None, 0.1)
+    assert "raise" in check_subtree_raising(grown, X, y, None, 0.1)
 
 
-def test_raising_of_subtrees_side_by_side() -> None:
-    # So many rows that parts of the tree are pruned by threads of their own.
+def test_subtree_raising_does_not_depend_on_threads() -> None:
+    # Enough rows that subtrees are pruned by different threads.
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 9000)
     X = rng.normal(size=(9000, 4)) + 0.7 * y[:, None] * rng.random((9000, 4))
     X[rng.random(X.shape) < 0.02] = np.nan
     grown = DecisionTreeClassifier(min_samples_leaf=40).fit(X, y)
-    check_raising(grown, X, y, None, 0.1)
+    check_subtree_raising(grown, X, y, None, 0.1)
     one, two = (
-        grown.set_params(n_jobs=n).pruned("pessimistic", X, y, raising=True) for n in (1, 2)
+        grown.set_params(n_jobs=n).pruned("pessimistic", X, y, subtree_raising=True) for n in (1, 2)
     )
     assert_same_tree(one, two)
 
 
-def test_raising_counts_errors_as_pruning_without_it_does() -> None:
+def test_subtree_raising_uses_costs() -> None:
     for seed in range(6):
         X, y, _ = noisy(seed)
         costs = [[0, 4, 4], [1, 0, 1], [1, 1, 0]]
         grown = DecisionTreeClassifier(cost_matrix=costs).fit(X, y)
-        check_raising(grown, X, y, None, 0.25)
+        check_subtree_raising(grown, X, y, None, 0.25)
 
 
 # Options
@@ -282,12 +290,12 @@ def leaves(name: str = "cleveland", **options: Any) -> int:
 @pytest.mark.parametrize(
     ("option", "values", "more"),
     [
-        ("confidence", [0.05, 0.5], {"pruning": "pessimistic"}),
+        ("prune_confidence", [0.05, 0.5], {"pruning": "pessimistic"}),
         ("pruning", ["none", "pessimistic"], {}),
         ("ccp_alpha", [None, 0.01, 0.05], {}),
         ("prune_risk", ["impurity", "error"], {"ccp_alpha": 0.01}),
         ("prune_rule", ["min", "one_se"], {"pruning": "cost_complexity"}),
-        ("validation_share", [0.1, 0.5], {"pruning": "reduced_error"}),
+        ("validation_fraction", [0.1, 0.5], {"pruning": "reduced_error"}),
         ("cost_matrix", [None, [[0, 1], [9, 0]]], {"pruning": "pessimistic"}),
         ("cost_matrix", [None, [[0, 1], [9, 0]]], {"ccp_alpha": 0.01, "prune_risk": "error"}),
         ("collapse", [False, True], {"max_depth": 5}),
@@ -305,60 +313,67 @@ def test_folds_change_the_tree() -> None:
     assert len(found) > 1
 
 
-def test_raising_changes_the_tree() -> None:
+def test_subtree_raising_changes_the_tree() -> None:
     tables = ["cleveland", "crx", "german_credit"]
-    options = {"algorithm": "c45", "confidence": 0.25}
-    found = [[leaves(name, raising=way, **options) for name in tables] for way in (False, True)]
+    options = {"algorithm": "c45", "prune_confidence": 0.25}
+    found = [
+        [leaves(name, subtree_raising=raising, **options) for name in tables]
+        for raising in (False, True)
+    ]
     assert found[0] != found[1]
 
 
-def test_collapsing_comes_before_any_pruning() -> None:
+def test_collapsing_precedes_pruning() -> None:
     X, y = classes()
     options = {"max_depth": 5, "collapse": True}
     collapsed = DecisionTreeClassifier(**options).fit(X, y)
     assert_same_tree(collapsed, DecisionTreeClassifier(**options, pruning="none").fit(X, y))
     assert collapsed.get_n_leaves() < collapsed.unpruned().get_n_leaves()
-    # So low a price of leaves cuts nothing by itself.
-    priced = DecisionTreeClassifier(**options, pruning="cost_complexity", ccp_alpha=1e-9)
-    assert priced.fit(X, y).get_n_leaves() == collapsed.get_n_leaves()
+    # Such a small alpha prunes nothing by itself.
+    small_alpha = DecisionTreeClassifier(**options, pruning="cost_complexity", ccp_alpha=1e-9)
+    assert small_alpha.fit(X, y).get_n_leaves() == collapsed.get_n_leaves()
 
 
-# Refusals
+# Errors
 
 
 @pytest.mark.parametrize(
-    ("method", "options", "words"),
+    ("method", "options", "message"),
     [
-        ("reduced_error", {}, "validation"),
-        ("level", {}, "level"),
-        ("level", {"level": 10**6}, "level"),
-        ("level", {"level": -1}, "level"),
-        ("level", {"level": 1.5}, "level"),
-        ("level", {"level": 1, "alpha": 0.1}, "alpha"),
-        ("pessimistic", {"level": 1}, "level"),
-        ("reduced_error", {"confidence": 0.2}, "confidence"),
-        ("cost_complexity", {"alpha": 0.1, "risk": "magic"}, "risk"),
-        ("cost_complexity", {"alpha": 0.1, "level": 1}, "alpha"),
-        ("cost_complexity", {"alpha": -0.1}, "alpha"),
-        ("cost_complexity", {"alpha": float("nan")}, "alpha"),
-        ("cost_complexity", {}, "rows"),
-        ("pessimistic", {"raising": True}, "rows"),
-        ("pessimistic", {"confidence": 0.7}, "confidence"),
-        ("pessimistic", {"confidence": 0.0}, "confidence"),
-        ("magic", {}, "magic"),
+        ("reduced_error", {}, "requires validation rows: pass X and y"),
+        ("step", {}, "step must be an int"),
+        ("step", {"step": 10**6}, "step must be an int in"),
+        ("step", {"step": -1}, "step must be an int in"),
+        ("step", {"step": 1.5}, "step must be an int"),
+        ("step", {"step": 1, "alpha": 0.1}, "'alpha' has no effect with method='step'"),
+        ("pessimistic", {"step": 1}, "'step' has no effect with method='pessimistic'"),
+        ("reduced_error", {"confidence": 0.2}, "'confidence' has no effect"),
+        ("cost_complexity", {"alpha": 0.1, "risk": "magic"}, "risk must be"),
+        ("cost_complexity", {"alpha": 0.1, "step": 1}, "alpha and step both"),
+        ("cost_complexity", {"alpha": -0.1}, "alpha must be a number >= 0, got -0.1"),
+        ("cost_complexity", {"alpha": float("nan")}, "alpha must be"),
+        ("cost_complexity", {"alpha": 0.1, "folds": 3}, "'folds' has no effect with .* alpha=0.1"),
+        ("cost_complexity", {"step": 1, "rule": "min"}, "'rule' has no effect with .* step=1"),
+        ("cost_complexity", {"folds": 1}, "folds must be an int >= 2, got 1"),
+        ("cost_complexity", {"rule": "max"}, "rule must be 'min' or 'one_se', got 'max'"),
+        ("cost_complexity", {}, "requires alpha, step, or the training rows"),
+        ("pessimistic", {"subtree_raising": True}, "requires the training rows"),
+        ("pessimistic", {"confidence": 0.7}, "confidence must be a float"),
+        ("pessimistic", {"confidence": 0.0}, "confidence must be a float"),
+        ("magic", {}, "method must be one of"),
     ],
 )
-def test_refusals(method: str, options: dict[str, Any], words: str) -> None:
+def test_invalid_options_raise(method: str, options: dict[str, Any], message: str) -> None:
     X, y = classes("iris")
     model = DecisionTreeClassifier().fit(X, y)
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=message):
         model.pruned(method, **options)
 
 
-def test_rows_that_nobody_asked_for() -> None:
+def test_rows_without_effect_raise() -> None:
     X, y = classes("iris")
     model = DecisionTreeClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="leave X and y out"):
+    with pytest.raises(ValueError, match="X and y have no effect"):
         model.pruned("cost_complexity", X, y, alpha=0.1)
     with pytest.raises(ValueError, match="y"):
         model.pruned("reduced_error", X)
@@ -366,28 +381,28 @@ def test_rows_that_nobody_asked_for() -> None:
         model.pruned("reduced_error", X, y, np.zeros(len(y)))
 
 
-def test_numbers_have_no_pessimistic_bound() -> None:
+def test_regressors_have_no_pessimistic_pruning() -> None:
     X, y = datasets.load("servo")
     model = DecisionTreeRegressor().fit(X, y)
-    with pytest.raises(ValueError, match="pessimistic"):
+    with pytest.raises(ValueError, match="method='pessimistic' requires a classifier"):
         model.pruned("pessimistic")
     with pytest.raises(ValueError, match="pruning"):
         DecisionTreeRegressor(pruning="pessimistic").fit(X, y)
 
 
-def test_a_class_that_training_did_not_know() -> None:
+def test_unknown_class_raises() -> None:
     X, y = classes("iris")
     model = DecisionTreeClassifier().fit(X, y)
-    strange = np.where(np.arange(len(y)) == 3, "tulip", y.astype(object))
+    unknown = np.where(np.arange(len(y)) == 3, "tulip", y.astype(object))
     with pytest.raises(ValueError, match="tulip"):
-        model.pruned("reduced_error", X, strange)
+        model.pruned("reduced_error", X, unknown)
 
 
 @pytest.mark.parametrize(
-    ("costs", "words"),
+    ("costs", "message"),
     [([[0, 1]], "cost_matrix"), ([[0, 1], [1, 0]], "cost_matrix"), (np.full((3, 3), -1), "cost")],
 )
-def test_costs_that_are_none(costs: Any, words: str) -> None:
+def test_invalid_cost_matrix_raises(costs: Any, message: str) -> None:
     X, y = classes("iris")
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=message):
         DecisionTreeClassifier(cost_matrix=costs).fit(X, y)

@@ -1,4 +1,4 @@
-"""What holds for every pruned tree: nested, undone bit for bit, the original left alone."""
+"""Properties of all pruned trees: nested, undone bit for bit, the original unchanged."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 import ceiba
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, datasets
-from ceiba.tree.prune.cross_validation import fold_of_rows
-from ceiba.tree.prune.path import complexity_path
-from ceiba.tree.prune.reduced_error import reduced_error_cuts
-from tests.oracles.pruning_fits import kept_after, opened
+from ceiba.tree.prune.folds import assign_folds
+from ceiba.tree.prune.path import cost_complexity_path
+from ceiba.tree.prune.reduced_error import prune_reduced_error
+from tests.budget import examples
+from tests.oracles.pruning_fits import inner_after, root_and_columns
 from tests.oracles.pruning_nodes import inner
 from tests.oracles.tree_tables import tables
 from tests.tree.parts import assert_same_tree, bits
 
-SOME = settings(max_examples=15, deadline=None)
+SOME = examples(15)
 CRITERIA = ["gini", "entropy", "gain_ratio", "error", "squared_error"]
-CLASSES = ["none", "reduced_error", "pessimistic", "raising", "cost_complexity", "alpha", "level"]
-NUMBERS = ["none", "reduced_error", "cost_complexity", "alpha", "level"]
+REGRESSION = ["none", "reduced_error", "cost_complexity", "alpha", "step"]
+CLASSIFICATION = [*REGRESSION, "pessimistic", "subtree_raising"]
 
 
 def learner(criterion: str, **options: Any) -> Any:
@@ -33,39 +34,39 @@ def learner(criterion: str, **options: Any) -> Any:
     return kind(criterion=criterion, n_jobs=1, **options)
 
 
-def pruned(model: Any, way: str, X: Any, y: Any) -> Any:
-    """A model pruned in one of the ways; the rows serve for whatever needs rows."""
-    if way == "level":
-        return model.pruned("level", level=min(1, model.tree_.n_leaves - 1))
-    if way == "alpha":
+def pruned(model: Any, method: str, X: Any, y: Any) -> Any:
+    """Prune a model by a method; the rows are used by every method that needs rows."""
+    if method == "step":
+        return model.pruned("step", step=min(1, model.tree_.n_leaves - 1))
+    if method == "alpha":
         return model.pruned("cost_complexity", alpha=0.01)
-    if way == "raising":
-        return model.pruned("pessimistic", X, y, raising=True)
-    if way == "pessimistic":
-        return model.pruned("pessimistic", raising=False)
-    if way == "none":
+    if method == "subtree_raising":
+        return model.pruned("pessimistic", X, y, subtree_raising=True)
+    if method == "pessimistic":
+        return model.pruned("pessimistic", subtree_raising=False)
+    if method == "none":
         return model.pruned("none")
-    return model.pruned(way, X, y)
+    return model.pruned(method, X, y)
 
 
-def with_ways(name: str) -> tuple[Any, Any, list[str]]:
+def load_with_methods(name: str) -> tuple[Any, Any, list[str]]:
     X, y = datasets.load(name)
-    return X, y, NUMBERS if y.dtype.kind == "f" else CLASSES
+    return X, y, REGRESSION if y.dtype.kind == "f" else CLASSIFICATION
 
 
-# Sequences
+# Paths
 
 
 @pytest.mark.parametrize("risk", ["impurity", "error"])
 @SOME
 @given(data=st.data())
-def test_sequences_are_nested_and_risks_rise(risk: str, data: st.DataObject) -> None:
+def test_path_is_nested_and_risks_increase(risk: str, data: st.DataObject) -> None:
     criterion = data.draw(st.sampled_from(CRITERIA))
-    table = data.draw(tables(criterion, gaps=True))
+    table = data.draw(tables(criterion, with_missing=True))
     model = learner(criterion).fit(table.frame, table.y, table.sample_weight)
-    path = complexity_path(model.tree_, risk)
-    root, _ = opened(model.tree_)
-    kept = [kept_after(root, path.cuts(k)) for k in range(len(path.alphas))]
+    path = cost_complexity_path(model.tree_, risk)
+    root, _ = root_and_columns(model.tree_)
+    kept = [inner_after(root, path.pruned_nodes(k)) for k in range(len(path.alphas))]
     assert kept[0] == inner(root)
     assert kept[-1] == frozenset()
     assert all(larger > smaller for larger, smaller in pairwise(kept))
@@ -74,27 +75,27 @@ def test_sequences_are_nested_and_risks_rise(risk: str, data: st.DataObject) -> 
     assert (np.diff(path.alphas[1:]) > 0).all()
     assert (np.diff(path.n_leaves) < 0).all()
     assert (np.diff(path.risks) >= -1e-15).all()
-    levels = [path.level_at(alpha) for alpha in np.linspace(0, 1.1 * path.alphas[-1] + 1, 30)]
-    assert levels == sorted(levels)
-    assert levels[-1] == len(path.alphas) - 1
+    steps = [path.step_at(alpha) for alpha in np.linspace(0, 1.1 * path.alphas[-1] + 1, 30)]
+    assert steps == sorted(steps)
+    assert steps[-1] == len(path.alphas) - 1
 
 
 @SOME
 @given(data=st.data())
-def test_rows_end_where_the_grown_tree_passes(data: st.DataObject) -> None:
+def test_rows_end_at_nodes_of_their_path_in_the_grown_tree(data: st.DataObject) -> None:
     criterion = data.draw(st.sampled_from(CRITERIA))
-    table = data.draw(tables(criterion, gaps=True))
+    table = data.draw(tables(criterion, with_missing=True))
     model = learner(criterion).fit(table.frame, table.y, table.sample_weight)
-    path = complexity_path(model.tree_)
-    level = data.draw(st.integers(0, len(path.alphas) - 1))
-    small = model.pruned("level", level=level, risk="impurity")
-    assert small.get_n_leaves() == path.n_leaves[level]
-    cuts, grown = path.cuts(level).tolist(), model.tree_
+    path = cost_complexity_path(model.tree_)
+    step = data.draw(st.integers(0, len(path.alphas) - 1))
+    small = model.pruned("step", step=step, risk="impurity")
+    assert small.get_n_leaves() == path.n_leaves[step]
+    leaves, grown = path.pruned_nodes(step).tolist(), model.tree_
     passed = model.decision_path(table.frame).toarray()
     ends = model.apply(table.frame).tolist()
     found = small.tree_.value[small.apply(table.frame)]
     for nodes, end, value in zip(passed, ends, found, strict=True):
-        (stop,) = [node for node in cuts if nodes[node]] or [end]
+        (stop,) = [node for node in leaves if nodes[node]] or [end]
         assert value.tolist() == grown.value[stop].tolist()
 
 
@@ -108,62 +109,62 @@ PRUNED = {
 }
 
 
-@pytest.mark.parametrize("way", PRUNED)
-def test_rows_without_weight_and_threads_do_not_count(way: str) -> None:
+@pytest.mark.parametrize("method", PRUNED)
+def test_zero_weight_rows_and_threads_do_not_change_the_tree(method: str) -> None:
     X, y = datasets.load("crx")
     weight = (np.arange(len(y)) * 7 % 4).astype(float)
     some = weight > 0
-    options = PRUNED[way]
+    options = PRUNED[method]
     model = DecisionTreeClassifier(n_jobs=1, **options).fit(X, y, weight)
     assert model.get_n_leaves() < model.unpruned().get_n_leaves()
     assert_same_tree(model, DecisionTreeClassifier(**options).fit(X[some], y[some], weight[some]))
     assert_same_tree(model, DecisionTreeClassifier(n_jobs=2, **options).fit(X, y, weight))
 
 
-def test_no_rows_prune_nothing() -> None:
+def test_reduced_error_requires_validation_rows() -> None:
     X, y = datasets.load("iris")
     tree = DecisionTreeClassifier().fit(X, y).tree_
-    with pytest.raises(ValueError, match="validation rows"):
-        reduced_error_cuts(tree, np.zeros_like(tree.value))
-    with pytest.raises(ValueError, match="row for each"):
-        reduced_error_cuts(tree, tree.value[1:])
+    with pytest.raises(ValueError, match="requires validation rows of positive weight"):
+        prune_reduced_error(tree, np.zeros_like(tree.value))
+    with pytest.raises(ValueError, match="held_out must have shape"):
+        prune_reduced_error(tree, tree.value[1:])
 
 
 # Undoing
 
 
 @pytest.mark.parametrize("name", ["cleveland", "auto_mpg", "vote", "servo"])
-def test_pruning_can_be_undone(name: str) -> None:
-    X, y, ways = with_ways(name)
-    model = learner("squared_error" if "pessimistic" not in ways else "gini").fit(X, y)
+def test_unpruned_restores_the_grown_tree(name: str) -> None:
+    X, y, methods = load_with_methods(name)
+    model = learner("squared_error" if "pessimistic" not in methods else "gini").fit(X, y)
     before, grown = bits(model), model.tree_
-    for way in ways:
-        small = pruned(model, way, X, y)
+    for method in methods:
+        small = pruned(model, method, X, y)
         assert small is not model
         assert small.grown_tree_ is grown
         back = small.unpruned()
         assert back.tree_ is grown
         assert bits(back) == before
         np.testing.assert_array_equal(back.predict(X), model.predict(X))
-        # Nothing of it shows in the model that was pruned.
+        # The original model is unchanged.
         assert model.tree_ is grown
         assert model.grown_tree_ is grown
         assert bits(model) == before
 
 
 @pytest.mark.parametrize("name", ["cleveland", "auto_mpg"])
-def test_pruning_twice_is_pruning_once(name: str) -> None:
-    X, y, ways = with_ways(name)
-    model = learner("squared_error" if "pessimistic" not in ways else "gini").fit(X, y)
-    for way in ways:
-        once = pruned(model, way, X, y)
-        assert_same_tree(once, pruned(once, way, X, y))
-        for other in ways:
-            # It is always the grown tree that is pruned, whatever was done before.
-            assert_same_tree(once, pruned(pruned(model, other, X, y), way, X, y))
+def test_pruning_always_starts_from_the_grown_tree(name: str) -> None:
+    X, y, methods = load_with_methods(name)
+    model = learner("squared_error" if "pessimistic" not in methods else "gini").fit(X, y)
+    for method in methods:
+        once = pruned(model, method, X, y)
+        assert_same_tree(once, pruned(once, method, X, y))
+        for other in methods:
+            # Earlier pruning does not matter.
+            assert_same_tree(once, pruned(pruned(model, other, X, y), method, X, y))
 
 
-def test_an_unpruned_model_is_its_own_grown_tree() -> None:
+def test_grown_tree_of_an_unpruned_model_is_its_tree() -> None:
     X, y = datasets.load("iris")
     model = DecisionTreeClassifier().fit(X, y)
     assert model.grown_tree_ is model.tree_
@@ -176,14 +177,12 @@ def test_an_unpruned_model_is_its_own_grown_tree() -> None:
 @pytest.mark.parametrize(
     ("name", "missing"), [("cleveland", "learned"), ("auto_mpg", "branch"), ("vote", "fractional")]
 )
-def test_pruned_models_keep_their_grown_tree_in_files(
-    name: str, missing: str, tmp_path: Any
-) -> None:
-    X, y, ways = with_ways(name)
-    criterion = "squared_error" if "pessimistic" not in ways else "gini"
+def test_model_files_keep_the_grown_tree(name: str, missing: str, tmp_path: Any) -> None:
+    X, y, methods = load_with_methods(name)
+    criterion = "squared_error" if "pessimistic" not in methods else "gini"
     model = learner(criterion, missing=missing).fit(X, y)
-    for way in ways:
-        small = pruned(model, way, X, y)
+    for method in methods:
+        small = pruned(model, method, X, y)
         ceiba.save(small, tmp_path / "small.ceiba")
         for again in (ceiba.load(tmp_path / "small.ceiba"), pickle.loads(pickle.dumps(small))):
             assert_same_tree(again, small)
@@ -192,15 +191,15 @@ def test_pruned_models_keep_their_grown_tree_in_files(
             assert again.pruning_.method == small.pruning_.method
             assert len(again.pruning_.trace) == len(small.pruning_.trace)
             assert again.pruning_.nodes.tolist() == small.pruning_.nodes.tolist()
-            assert_same_tree(pruned(again, way, X, y), small)
+            assert_same_tree(pruned(again, method, X, y), small)
 
 
 @pytest.mark.parametrize("name", ["cleveland", "auto_mpg"])
-def test_the_trace_ends_with_the_leaves_that_are_left(name: str) -> None:
-    X, y, ways = with_ways(name)
-    model = learner("squared_error" if "pessimistic" not in ways else "gini").fit(X, y)
-    for way in ways:
-        small = pruned(model, way, X, y)
+def test_trace_ends_with_the_leaves_of_the_pruned_tree(name: str) -> None:
+    X, y, methods = load_with_methods(name)
+    model = learner("squared_error" if "pessimistic" not in methods else "gini").fit(X, y)
+    for method in methods:
+        small = pruned(model, method, X, y)
         trace = small.pruning_.trace
         if not len(trace):
             assert small.tree_ is model.tree_
@@ -212,10 +211,10 @@ def test_the_trace_ends_with_the_leaves_that_are_left(name: str) -> None:
         assert {frame["node"] for frame in trace} == set(small.pruning_.nodes.tolist())
 
 
-def test_surrogates_go_with_their_nodes(tmp_path: Any) -> None:
+def test_pruned_tree_keeps_the_surrogates_of_its_nodes(tmp_path: Any) -> None:
     X, y = datasets.load("hepatitis")
     model = DecisionTreeClassifier(missing="surrogate").fit(X, y)
-    for small in (model.pruned("level", level=2), model.pruned("pessimistic", raising=False)):
+    for small in (model.pruned("step", step=2), model.pruned("pessimistic", subtree_raising=False)):
         grown, tree = model.tree_, small.tree_
         kept = [i for i in range(tree.n_nodes) if not tree.is_leaf[i]]
         assert kept
@@ -228,17 +227,17 @@ def test_surrogates_go_with_their_nodes(tmp_path: Any) -> None:
         assert_same_tree(ceiba.load(tmp_path / "small.ceiba"), small)
 
 
-def test_a_clone_of_a_pruned_model_is_not_fitted() -> None:
+def test_clone_of_a_pruned_model_is_not_fitted() -> None:
     X, y = datasets.load("iris")
-    small = DecisionTreeClassifier().fit(X, y).pruned("level", level=1)
-    fresh = clone(small)
-    assert fresh.get_params() == small.get_params()
-    assert not hasattr(fresh, "tree_")
+    small = DecisionTreeClassifier().fit(X, y).pruned("step", step=1)
+    copy_tree = clone(small)
+    assert copy_tree.get_params() == small.get_params()
+    assert not hasattr(copy_tree, "tree_")
 
 
-def test_fitting_again_forgets_the_pruning() -> None:
+def test_refit_discards_the_pruning() -> None:
     X, y = datasets.load("iris")
-    small = DecisionTreeClassifier().fit(X, y).pruned("level", level=2)
+    small = DecisionTreeClassifier().fit(X, y).pruned("step", step=2)
     small.fit(X, y)
     assert small.grown_tree_ is small.tree_
     assert_same_tree(small, DecisionTreeClassifier().fit(X, y))
@@ -248,11 +247,11 @@ def test_fitting_again_forgets_the_pruning() -> None:
 
 
 @given(n=st.integers(4, 60), folds=st.integers(2, 4), seed=st.integers(0, 5))
-@settings(max_examples=30, deadline=None)
-def test_folds_are_alike(n: int, folds: int, seed: int) -> None:
+@examples(30)
+def test_folds_are_balanced_in_every_class(n: int, folds: int, seed: int) -> None:
     label = np.arange(n) % 3 // 2
-    fold = fold_of_rows(n, folds, seed, label)
+    fold = assign_folds(n, folds, seed, label)
     for rows in (fold, fold[label == 0], fold[label == 1]):
         sizes = np.bincount(rows, minlength=folds)
         assert sizes.max() - sizes.min() <= 1
-    assert fold.tolist() == fold_of_rows(n, folds, seed, label).tolist()
+    assert fold.tolist() == assign_folds(n, folds, seed, label).tolist()

@@ -1,1 +1,1 @@
-"""..."""
+"""Cluster validity indices and the choice of the number of clusters."""

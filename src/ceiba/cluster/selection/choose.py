@@ -1,4 +1,4 @@
-"""Choosing the number of clusters: one call, five indices, one table."""
+"""Choose the number of clusters by five indices in one table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ceiba._typing import Array
-from ceiba.base.seed import seed_of
+from ceiba.base import seed_of
 from ceiba.cluster.kmeans import KMeans
 from ceiba.cluster.selection.gap import (
     BoxReference,
@@ -24,7 +24,7 @@ from ceiba.cluster.selection.silhouette import estimate, sample_rows, silhouette
 from ceiba.cluster.selection.validity import Grouping, calinski_harabasz_score, davies_bouldin_score
 from ceiba.data.encoding import Encoding
 from ceiba.data.table import Table
-from ceiba.engine.threads import effective_threads, run_tasks
+from ceiba.engine.local import effective_threads, run_tasks
 
 __all__ = ["ClusterChoice", "choose_n_clusters"]
 
@@ -33,25 +33,25 @@ EXACT_SILHOUETTE_ROWS = 10_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClusterChoice:
-    """What each index says about each number of clusters.
+    """Values of five cluster validity indices for each number of clusters.
 
     Attributes
     ----------
     table : dict of arrays
         Columns ``k``, ``inertia``, ``silhouette``, ``silhouette_se``, ``calinski_harabasz``,
-        ``davies_bouldin``, ``gap`` and ``gap_se``, one entry a k. NaN marks an index that is not
-        defined there (all but inertia and gap for one cluster), printed as "–".
+        ``davies_bouldin``, ``gap`` and ``gap_se``, one entry per k. NaN marks an undefined index
+        (all but inertia and gap for one cluster), printed as "–".
     best : dict
         Index (``elbow``, ``silhouette``, ``calinski_harabasz``, ``davies_bouldin``, ``gap``) to
-        the k that it proposes. An index without a proposal is left out.
+        the k that it selects. An index that selects none is left out.
     models : dict
-        k to the estimator fitted with it.
+        k to the estimator fitted with k clusters.
     n_rows, n_sampled : int
-        Rows of the data, and rows whose silhouettes were averaged: equal where it is exact.
+        Rows of the data, and rows whose silhouettes were averaged: equal where they are exact.
     n_references : int
-        References behind the gap statistic.
+        Number of references of the gap statistic.
     reference : str
-        What they are drawn from, ``"box"`` or ``"pca"``.
+        Distribution of the references, ``"box"`` or ``"pca"``.
     """
 
     table: dict[str, Array]
@@ -63,12 +63,12 @@ class ClusterChoice:
     reference: str
 
     def to_frame(self) -> Any:
-        """The table as a pandas frame, indexed by k."""
+        """Return the table as a pandas frame, indexed by k."""
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError(
-                'a frame needs pandas: pip install "ceiba[files]", or use .table'
+                'to_frame requires pandas: pip install "ceiba[files]", or use .table'
             ) from error
         return pd.DataFrame(self.table).set_index("k")
 
@@ -87,12 +87,12 @@ def choose_n_clusters(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> ClusterChoice:
-    """Cluster with each number of clusters and report what five indices make of it.
+    """Fit each number of clusters and compare them by five validity indices.
 
     Parameters
     ----------
     X : array, frame or table of shape (n, d)
-        Rows in memory, with nominal columns and gaps as they are.
+        Rows in memory; nominal columns and missing values are allowed.
     ks : iterable of int
         Numbers of clusters to try.
     estimator : estimator, optional
@@ -101,7 +101,7 @@ def choose_n_clusters(
     n_references : int
         Reference data sets of the gap statistic; 0 leaves the gap out.
     reference : {"box", "pca"}
-        Draw references uniformly over the range of each column (over the levels found, for a
+        Draw references uniformly over the range of each column (over the observed categories of a
         nominal one), or over the range of each principal component.
     sample_size : int or None
         Up to 10,000 rows the silhouette is exact. Beyond, it is the mean over this many
@@ -109,7 +109,7 @@ def choose_n_clusters(
     random_state : int, RandomState, Generator or None
         Draws the references and the silhouette's sample.
     n_jobs : int, optional
-        Fits at a time; None for every core. The result does not depend on it.
+        Number of concurrent fits; None for every core. The result does not depend on it.
 
     Returns
     -------
@@ -117,9 +117,9 @@ def choose_n_clusters(
 
     Notes
     -----
-    Proposals: *elbow*, the k whose inertia lies farthest below the straight line from the first
-    to the last k (it therefore depends on the range; at least three ks). *Silhouette* and
-    *Calinski-Harabasz*, the largest; *Davies-Bouldin*, the smallest; the smaller k where equal.
+    Selected k by index: *elbow*, the k whose inertia lies farthest below the straight line from the
+    first to the last k (it therefore depends on the range; at least three ks). *Silhouette* and
+    *Calinski-Harabasz*, the largest; *Davies-Bouldin*, the smallest; ties go to the smaller k.
     *Gap*, the smallest k with Gap(k) >= Gap(k') - s(k'), k' being the next k tried [1]_; the
     largest k where there is none.
 
@@ -153,7 +153,7 @@ def choose_n_clusters(
     columns |= _gap_columns(columns["inertia"], inertias, _noise(rows))
     return ClusterChoice(
         columns,
-        _proposals(columns),
+        _select(columns),
         dict(zip(counts, models, strict=True)),
         len(rows),
         len(sample),
@@ -164,7 +164,7 @@ def choose_n_clusters(
 
 @dataclass(frozen=True, slots=True)
 class _Fits:
-    """Every fit of one choice: the data and each reference, with each k."""
+    """All fits of one choice: the data and each reference, with each k."""
 
     template: Any
     X: Any
@@ -174,13 +174,13 @@ class _Fits:
     def run(
         self, counts: Sequence[int], n_references: int, threads: int
     ) -> tuple[list[Any], Array]:
-        """Models of the data, and inertias of the references, (n_references, n_ks)."""
+        """Return models of the data, and inertias of the references, (n_references, n_ks)."""
         models = run_tasks(self._fit_data, counts, threads)
         for model in models:
-            _set_known(model, n_jobs=getattr(self.template, "n_jobs", None))
+            _set_supported(model, n_jobs=getattr(self.template, "n_jobs", None))
         tasks = [(number, k) for number in range(1, n_references + 1) for k in counts]
         with warnings.catch_warnings():
-            # What a fit has to say about made-up rows concerns nobody.
+            # Warnings about synthetic reference rows do not concern the user's data.
             warnings.simplefilter("ignore")
             inertias = run_tasks(self._reference_inertia, tasks, threads)
         return models, np.array(inertias).reshape(n_references, len(counts))
@@ -191,82 +191,81 @@ class _Fits:
     def _reference_inertia(self, task: tuple[int, int]) -> float:
         number, k = task
         model = self._model(k)
-        _set_known(model, trace=False)
-        # The draw is keyed by the reference alone, so that every k clusters the same rows.
+        _set_supported(model, trace=False)
+        # The draw is keyed by the reference alone: every k clusters the same rows.
         rows = self.source.draw(np.random.default_rng([self.seed, number]))
         return float(model.fit(rows).inertia_)
 
     def _model(self, k: int) -> Any:
-        """The template for ``k``; one thread, as the fits themselves run side by side."""
+        """Clone the template for ``k``, with one thread: the fits themselves run in parallel."""
         model = clone(self.template).set_params(n_clusters=k)
-        _set_known(model, n_jobs=1)
+        _set_supported(model, n_jobs=1)
         return model
 
 
-def _set_known(model: Any, **parameters: Any) -> None:
-    """Set those parameters that the estimator has."""
-    known = model.get_params(deep=False)
-    model.set_params(**{name: value for name, value in parameters.items() if name in known})
+def _set_supported(model: Any, **parameters: Any) -> None:
+    """Set the parameters that the estimator has."""
+    supported = model.get_params(deep=False)
+    model.set_params(**{name: value for name, value in parameters.items() if name in supported})
 
 
 def _check_ks(ks: Iterable[int], n_rows: int) -> list[int]:
     try:
         counts = sorted({int(k) for k in ks})
     except TypeError:
-        raise TypeError(f"ks must be several numbers, as range(1, 11); got {ks!r}") from None
+        raise TypeError(
+            f"ks must be an iterable of int, such as range(1, 11), got {ks!r}."
+        ) from None
     if not counts or counts[0] < 1:
-        raise ValueError(f"ks must be whole numbers from 1 on, as range(1, 11); got {counts}")
+        raise ValueError(f"ks must be ints of at least 1, such as range(1, 11), got {counts}.")
     if counts[-1] > n_rows:
-        raise ValueError(
-            f"{counts[-1]} clusters of {n_rows} rows cannot be: let ks end at {n_rows} or before"
-        )
+        raise ValueError(f"ks must be at most n_samples={n_rows}, got {counts[-1]}.")
     return counts
 
 
 def _check_differs(rows: Array) -> None:
-    seen = ~np.isnan(rows)
-    least = np.min(rows, axis=0, initial=np.inf, where=seen)
-    most = np.max(rows, axis=0, initial=-np.inf, where=seen)
-    if not (least < most).any():
-        raise ValueError("no column has two different values: there are no clusters to choose")
+    observed = ~np.isnan(rows)
+    low = np.min(rows, axis=0, initial=np.inf, where=observed)
+    high = np.max(rows, axis=0, initial=-np.inf, where=observed)
+    if not (low < high).any():
+        raise ValueError("X must have a column with two different values, got constant columns.")
 
 
 def _reference(name: str, rows: Array, encoding: Encoding, n_references: int) -> Reference:
     if n_references < 0 or n_references == 1:
         raise ValueError(
-            f"n_references={n_references}: the error of the gap needs at least 2, and 0 leaves "
-            "the gap out"
+            f"n_references must be 0 (no gap statistic) or at least 2, got {n_references}."
         )
     if name == "box":
         return BoxReference(rows, encoding)
     if name == "pca":
         return PrincipalReference(rows)
-    raise ValueError(f"reference must be 'box' or 'pca', not {name!r}")
+    raise ValueError(f"reference must be 'box' or 'pca', got {name!r}.")
 
 
 def _compare_labels(
     rows: Array, models: Sequence[Any], sample: Array, n_jobs: int | None
 ) -> dict[str, Array]:
-    """The columns of the three indices that compare clusters; NaN where there are none."""
+    """Compute the three indices that compare clusters; NaN where there are none to compare."""
     groupings = [Grouping.of(model.labels_, len(rows)) for model in models]
-    places = [place for place, grouping in enumerate(groupings) if grouping.comparable]
+    comparable = [i for i, grouping in enumerate(groupings) if grouping.comparable]
     names = ("silhouette", "silhouette_se", "calinski_harabasz", "davies_bouldin")
     columns = {name: np.full(len(models), np.nan) for name in names}
-    if not places:
+    if not comparable:
         return columns
-    widths = silhouettes(rows, [groupings[place] for place in places], sample, n_jobs)
-    for place, values in zip(places, widths, strict=True):
-        mean = estimate(values, len(rows))
-        columns["silhouette"][place] = mean.score
-        columns["silhouette_se"][place] = mean.standard_error
-        labels = models[place].labels_
-        columns["calinski_harabasz"][place] = calinski_harabasz_score(rows, labels)
-        columns["davies_bouldin"][place] = davies_bouldin_score(rows, labels)
+    values = silhouettes(rows, [groupings[i] for i in comparable], sample, n_jobs)
+    for i, coefficients in zip(comparable, values, strict=True):
+        mean = estimate(coefficients, len(rows))
+        columns["silhouette"][i] = mean.score
+        columns["silhouette_se"][i] = mean.standard_error
+        labels = models[i].labels_
+        columns["calinski_harabasz"][i] = calinski_harabasz_score(rows, labels)
+        columns["davies_bouldin"][i] = davies_bouldin_score(rows, labels)
     return columns
 
 
 def _noise(rows: Array) -> float:
-    """Root of the inertia that rounding alone can make: clusters with no more are perfect."""
+    """Bound the root of the inertia due to rounding: clusters below it are perfect."""
     largest = float(np.nanmax(np.abs(rows)))
     return 4 * float(np.finfo(float).eps) * largest * np.count_nonzero(~np.isnan(rows)) ** 0.5
 
@@ -283,35 +282,35 @@ def _log(inertia: Array, noise: float) -> Array:
     return np.log(inertia, out=np.full(inertia.shape, -np.inf), where=~perfect)
 
 
-def _proposals(columns: dict[str, Array]) -> dict[str, int]:
-    """Index to the k it proposes."""
-    places = {
+def _select(columns: dict[str, Array]) -> dict[str, int]:
+    """Return the k that each index selects."""
+    selected = {
         "elbow": _elbow(columns["k"], columns["inertia"]),
         "silhouette": _extreme(np.nanargmax, columns["silhouette"]),
         "calinski_harabasz": _extreme(np.nanargmax, columns["calinski_harabasz"]),
         "davies_bouldin": _extreme(np.nanargmin, columns["davies_bouldin"]),
         "gap": one_error_rule(columns["gap"], columns["gap_se"]),
     }
-    return {name: int(columns["k"][place]) for name, place in places.items() if place is not None}
+    return {name: int(columns["k"][i]) for name, i in selected.items() if i is not None}
 
 
 def _elbow(ks: Array, inertia: Array) -> int | None:
-    """Place of the inertia farthest below the chord from first to last; None without a bend."""
+    """Return the index farthest below the chord from first to last; None without a bend."""
     if len(ks) < 3 or not inertia[0] > inertia[-1]:
         return None
     along = (ks - ks[0]) / (ks[-1] - ks[0])
     height = (inertia - inertia[-1]) / (inertia[0] - inertia[-1])
     below = 1 - along - height
-    place = int(np.argmax(below))
-    # Rounding alone lifts points of a straight line off their chord.
-    return place if below[place] > 8 * np.finfo(float).eps else None
+    index = int(np.argmax(below))
+    # Rounding alone lifts the points of a straight line off their chord.
+    return index if below[index] > 8 * np.finfo(float).eps else None
 
 
 def _extreme(pick: Callable[[Array], Any], values: Array) -> int | None:
     return None if np.isnan(values).all() else int(pick(values))
 
 
-# Column of the table -> heading; the index that marks a row in it.
+# Column of the table -> its heading, and the index whose selection is starred in it.
 _HEADINGS = {
     "inertia": ("inertia", "elbow"),
     "silhouette": ("silhouette", "silhouette"),
@@ -322,7 +321,7 @@ _HEADINGS = {
 
 
 def describe(choice: ClusterChoice) -> str:
-    """The table with the k of each index starred, and how the figures were made."""
+    """Format the table with the k of each index starred, and notes on the estimates."""
     shown = [name for name in _HEADINGS if name != "gap" or choice.n_references]
     columns = [_column("k", [str(k) for k in choice.table["k"]])]
     columns += [_index_column(choice, name) for name in shown]
@@ -351,7 +350,7 @@ def _with_errors(cells: list[str], values: Array, errors: Array) -> list[str]:
 
 
 def _numbers(values: Array) -> list[str]:
-    """Numbers to five digits of the largest, three decimals at most; "–" where there is none."""
+    """Format numbers to five digits of the largest, at most three decimals; NaN as "–"."""
     finite = np.abs(values[np.isfinite(values)])
     digits = int(np.floor(np.log10(finite.max()))) + 1 if finite.size and finite.max() else 1
     form = f".{min(max(5 - digits, 0), 3)}f" if -1 < digits < 9 else ".3e"
@@ -359,14 +358,14 @@ def _numbers(values: Array) -> list[str]:
 
 
 def _column(heading: str, cells: list[str], after: str = "") -> list[str]:
-    """Cells under their heading, flush right; ``after`` keeps the heading off the marks."""
+    """Right-align cells under their heading; ``after`` keeps the heading off the marks."""
     width = max(len(heading + after), *(len(cell) for cell in cells))
     return [(heading + after).rjust(width), *(cell.rjust(width) for cell in cells)]
 
 
 def _notes(choice: ClusterChoice) -> list[str]:
     chosen = ", ".join(f"{_title(index)} {k}" for index, k in choice.best.items())
-    lines = [f"* chosen: {chosen}" if chosen else "no index proposes a number of clusters"]
+    lines = [f"* chosen: {chosen}" if chosen else "no index selects a number of clusters"]
     if choice.n_sampled == choice.n_rows:
         lines.append(f"silhouette: exact, all {choice.n_rows:,} rows")
     else:

@@ -1,4 +1,4 @@
-"""The gap statistic: how far within-cluster scatter falls below that of rows without clusters."""
+"""The gap statistic: within-cluster scatter against that of reference rows without clusters."""
 
 from __future__ import annotations
 
@@ -14,74 +14,74 @@ from ceiba.data.schema import Kind
 
 
 class Reference(Protocol):
-    """A distribution without clusters that has the spread of the data."""
+    """Distribution without clusters that has the spread of the data."""
 
     def draw(self, random: np.random.Generator) -> Array:
-        """As many rows as the data have, with gaps where the data have them."""
+        """Draw as many rows as the data have, with missing values where the data have them."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class BoxReference:
-    """Uniform over the range of each column; over the levels found, for a nominal column."""
+    """Uniform over the range of each column; over the observed categories of a nominal one."""
 
     rows: Array
     encoding: Encoding
 
     def draw(self, random: np.random.Generator) -> Array:
-        """Rows with independent columns."""
+        """Draw rows with independent columns."""
         drawn = np.empty_like(self.rows)
         for column, start, stop in zip(
             self.encoding.schema, self.encoding.offsets, self.encoding.offsets[1:], strict=False
         ):
             values = self.rows[:, start:stop]
-            draw = _draw_levels if column.kind is Kind.NOMINAL else _draw_range
+            draw = _draw_categories if column.kind is Kind.NOMINAL else _draw_range
             drawn[:, start:stop] = draw(values, random)
         return np.where(np.isnan(self.rows), np.nan, drawn)
 
 
 @dataclass(frozen=True, slots=True)
 class PrincipalReference:
-    """Uniform over the range of each principal component, turned back to the columns.
+    """Uniform over the range of each principal component, rotated back to the columns.
 
-    A gap counts as its column's mean when the components are found.
+    A missing value counts as its column's mean when the components are computed.
     """
 
     rows: Array
 
     def draw(self, random: np.random.Generator) -> Array:
-        """Rows whose principal components are independent."""
-        gaps = np.isnan(self.rows)
-        middle = np.nan_to_num(observed_mean(self.rows))
-        centred = np.where(gaps, 0.0, self.rows - middle)
-        _, axes = np.linalg.eigh(centred.T @ centred)
-        drawn = _draw_range(centred @ axes, random) @ axes.T + middle
-        return np.where(gaps, np.nan, drawn)
+        """Draw rows whose principal components are independent."""
+        missing = np.isnan(self.rows)
+        mean = np.nan_to_num(observed_mean(self.rows))
+        centered = np.where(missing, 0.0, self.rows - mean)
+        _, axes = np.linalg.eigh(centered.T @ centered)
+        drawn = _draw_range(centered @ axes, random) @ axes.T + mean
+        return np.where(missing, np.nan, drawn)
 
 
 def _draw_range(values: Array, random: np.random.Generator) -> Array:
-    seen = ~np.isnan(values)
-    least = np.min(values, axis=0, initial=np.inf, where=seen)
-    most = np.max(values, axis=0, initial=-np.inf, where=seen)
-    empty = ~seen.any(axis=0)
-    least[empty] = most[empty] = 0.0
-    drawn: Array = least + random.random(values.shape) * (most - least)
+    observed = ~np.isnan(values)
+    low = np.min(values, axis=0, initial=np.inf, where=observed)
+    high = np.max(values, axis=0, initial=-np.inf, where=observed)
+    empty = ~observed.any(axis=0)
+    low[empty] = high[empty] = 0.0
+    drawn: Array = low + random.random(values.shape) * (high - low)
     return drawn
 
 
-def _draw_levels(indicators: Array, random: np.random.Generator) -> Array:
-    """Indicators of levels drawn evenly from those that some row has."""
+def _draw_categories(indicators: Array, random: np.random.Generator) -> Array:
+    """Draw indicators of categories, with equal probability for each one observed."""
     size = np.max(np.nan_to_num(indicators), axis=0)
     found = np.flatnonzero(size)
     drawn = np.zeros_like(indicators)
     if len(found):
-        level = found[random.integers(len(found), size=len(indicators))]
-        drawn[np.arange(len(indicators)), level] = size[level]
+        category = found[random.integers(len(found), size=len(indicators))]
+        drawn[np.arange(len(indicators)), category] = size[category]
     return drawn
 
 
 def gap_statistic(log_inertia: Array, log_references: Array) -> tuple[Array, Array]:
-    """Gap and its standard error for each k.
+    """Compute the gap and its standard error for each k.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def gap_statistic(log_inertia: Array, log_references: Array) -> tuple[Array, Arr
     Returns
     -------
     gap, error : arrays of shape (n_ks,)
-        NaN where a reference's clusters are perfect: there is nothing to compare with. The error
+        NaN where the clusters of a reference are perfect: the gap is undefined there. The error
         is sd * sqrt(1 + 1 / B), with the sd that divides by B.
     """
     usable = np.isfinite(log_references).all(axis=0)
@@ -102,9 +102,9 @@ def gap_statistic(log_inertia: Array, log_references: Array) -> tuple[Array, Arr
 
 
 def one_error_rule(gap: Array, error: Array) -> int | None:
-    """Place of the first gap not below the next one less its error; None where none is defined.
+    """Return the index of the first gap not below the next one minus its error.
 
-    Where every gap rises by more than that, the last defined place.
+    The last defined index where every gap rises by more than that; None where none is defined.
     """
     enough = gap[:-1] >= gap[1:] - error[1:]
     if enough.any():

@@ -1,17 +1,20 @@
-"""MATLAB's tree functions under their own names: an old lab script moves by its imports.
+"""MATLAB's tree functions under their own names.
 
-Options, their meaning and their defaults are those of MATLAB's ``fitctree``, ``fitrtree`` and
-``TreeBagger``; the work is done by Ceiba's own trees and forests. What Python makes different:
+An old script needs new imports only. Options, their meaning and their defaults are those of
+MATLAB's ``fitctree``, ``fitrtree`` and ``TreeBagger``, on top of Ceiba's own trees and forests.
+Differences in Python:
 
 - ``[label, score] = predict(tree, X)`` is ``label, score = predict(tree, X, nargout=2)``.
 - Options may be given as in MATLAB, ``fitctree(X, Y, "MinLeafSize", 5)``, or as
-  ``fitctree(X, Y, MinLeafSize=5)``. What is not taken is refused with what to use instead.
-- Nodes, classes and columns are numbered from 1, as in MATLAB; an array of them is looked up in
-  Python by its number minus 1: ``tree.NodeClass[node - 1]``.
+  ``fitctree(X, Y, MinLeafSize=5)``. An option that is not supported raises an error that names the
+  alternative.
+- Nodes, classes and columns are numbered from 1, as in MATLAB; Python arrays are indexed from 0:
+  ``tree.NodeClass[node - 1]``.
 - Cell arrays are lists, and vectors have one axis.
 - Functions of a bag are its methods: ``oobError(bag)`` is ``bag.oobError()``.
 
-Where the trees themselves may differ (ties, gaps in training) `fitctree` and `TreeBagger` say so.
+The notes of `fitctree` and `TreeBagger` list where the trees themselves may differ (ties, missing
+values in training).
 `ceiba.DecisionTreeClassifier`, `ceiba.RandomForestClassifier` and their regressors do more.
 
 Examples
@@ -33,12 +36,10 @@ Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees".
 Breiman (2001), "Random forests", Machine Learning 45.
 """
 
-from ceiba.compat.matlab.classification_tree import ClassificationTree
-from ceiba.compat.matlab.fitctree import fitctree
-from ceiba.compat.matlab.fitrtree import fitrtree
+from ceiba.compat.matlab.fit import fitctree, fitrtree
+from ceiba.compat.matlab.fitted_tree import ClassificationTree, RegressionTree
 from ceiba.compat.matlab.predict import predict
 from ceiba.compat.matlab.prune import prune
-from ceiba.compat.matlab.regression_tree import RegressionTree
 from ceiba.compat.matlab.tree_bagger import TreeBagger
 from ceiba.compat.matlab.view import view
 

@@ -1,4 +1,4 @@
-"""What a bag of trees shows under MATLAB's names."""
+"""State of a bag of trees under MATLAB's names."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.compat.matlab.bagger_options import METHODS
-from ceiba.compat.matlab.bagger_rows import BaggerRows
-from ceiba.compat.matlab.bagger_tally import alone
-from ceiba.compat.matlab.bagger_trees import BaggedTrees
-from ceiba.compat.matlab.predictors import categorical
+from ceiba.compat.matlab.bagged_trees import BaggedTrees, single_tree
+from ceiba.compat.matlab.bagger_inputs import METHODS, BaggerRows
+from ceiba.compat.matlab.predictors import categorical_indices
 from ceiba.data.table import Table
 
 
@@ -25,35 +23,34 @@ class Bag:
         Ceiba's own forest, which does more: ``plots.oob_curve(bag.model)``.
     NumTrees : int
     Trees : sequence of ClassificationTree or RegressionTree
-        Each is made when it is asked for; ``view(bag.Trees[0])`` prints the first. Its rows are
-        those of its bag.
+        Each is made on access; ``view(bag.Trees[0])`` prints the first. Its rows are those drawn
+        for it.
     Method : {"classification", "regression"}
     ClassNames, Prior : ndarray
-        Empty for numbers.
+        Empty for regression.
     PredictorNames : list of str
     CategoricalPredictors : ndarray of int
-        Numbers, from 1, of columns of levels.
+        Numbers, from 1, of categorical columns.
     NumPredictorsToSample, MinLeafSize, InBagFraction, SampleWithReplacement
         As they were given, or their defaults.
     X, Y, W : Table, ndarray, ndarray
-        The rows with a response, and their shares of the weight.
+        The rows with a response, and their fractions of the weight.
     OOBIndices : ndarray of bool of shape (n_rows, NumTrees)
-        Which of these rows each tree did not draw.
+        Which of these rows are out of bag for each tree.
     OOBPermutedPredictorDeltaError : ndarray
-        By how much a tree's out-of-bag error grows when a column is permuted: the mean over the
-        trees, divided by their standard deviation. ``bag.model.oob_importance`` tells it with a
-        band of noise.
+        Increase of a tree's out-of-bag error when a column is permuted: the mean over the trees,
+        divided by their standard deviation. ``bag.model.oob_importance`` adds a noise band.
     DefaultYfit
-        What is predicted where no tree may speak; see `setDefaultYfit`.
+        Prediction of rows without a tree; see `setDefaultYfit`.
     """
 
     model: Any
     DefaultYfit: Any
     _rows: BaggerRows
-    _least: int
-    _share: float
-    _outside: bool
-    _importance: bool
+    _min_leaf_size: int
+    _in_bag_fraction: float
+    _has_oob: bool
+    _has_importance: bool
 
     def __repr__(self) -> str:
         shown = {
@@ -63,10 +60,10 @@ class Bag:
             "MinLeafSize": self.MinLeafSize,
             "InBagFraction": self.InBagFraction,
             "SampleWithReplacement": self.SampleWithReplacement,
-            "OOBPrediction": self._outside,
-            "OOBPredictorImportance": self._importance,
+            "OOBPrediction": self._has_oob,
+            "OOBPredictorImportance": self._has_importance,
         }
-        if self._rows.of_classes:
+        if self._rows.is_classification:
             shown["ClassNames"] = self.ClassNames.tolist()
         lines = [f"{name:>24}: {value}" for name, value in shown.items()]
         return "\n".join([f"TreeBagger with {self.NumTrees} trees", *lines])
@@ -84,7 +81,7 @@ class Bag:
     @property
     def Method(self) -> str:
         """ "classification" or "regression"."""
-        return METHODS[0] if self._rows.of_classes else METHODS[1]
+        return METHODS[0] if self._rows.is_classification else METHODS[1]
 
     @property
     def ClassNames(self) -> Array:
@@ -103,23 +100,23 @@ class Bag:
 
     @property
     def CategoricalPredictors(self) -> Array:
-        """Numbers, from 1, of columns of levels."""
-        return categorical(self._rows.table.schema)
+        """Numbers, from 1, of categorical columns."""
+        return categorical_indices(self._rows.table.schema)
 
     @property
     def NumPredictorsToSample(self) -> int:
-        """Columns that are drawn for each split."""
+        """Number of columns that are drawn for each split."""
         return int(self.model.max_features)
 
     @property
     def MinLeafSize(self) -> int:
-        """Rows that a leaf has at least."""
-        return self._least
+        """Minimum number of rows of a leaf."""
+        return self._min_leaf_size
 
     @property
     def InBagFraction(self) -> float:
-        """Share of the rows that each tree draws."""
-        return self._share
+        """Fraction of the rows that is drawn for each tree."""
+        return self._in_bag_fraction
 
     @property
     def SampleWithReplacement(self) -> bool:
@@ -135,41 +132,42 @@ class Bag:
     def Y(self) -> Array:
         """Their responses."""
         rows = self._rows
-        responses: Array = rows.classes[rows.values] if rows.of_classes else rows.values
+        responses: Array = rows.classes[rows.values] if rows.is_classification else rows.values
         return responses
 
     @property
     def W(self) -> Array:
-        """Their shares of the weight."""
-        return self._rows.row_weights
+        """Their fractions of the weight."""
+        return self._rows.normalized_weights
 
     @cached_property
     def OOBIndices(self) -> Array:
-        """Which rows each tree did not draw."""
-        self._check_outside()
+        """Which rows are out of bag for each tree."""
+        if not self._has_oob:
+            raise ValueError("OOBIndices requires OOBPrediction='on'.")
         trees = self.Trees
-        return np.stack([trees.drawn(t) == 0 for t in range(len(trees))], axis=1)
+        return np.stack([trees.draw_counts(t) == 0 for t in range(len(trees))], axis=1)
 
     @cached_property
     def OOBPermutedPredictorDeltaError(self) -> Array:
-        """By how much permuting a column harms: mean over the trees by standard deviation."""
-        if not self._importance:
-            raise ValueError("there are no importances: grow with OOBPredictorImportance='on'")
-        some = np.flatnonzero(self.OOBIndices.any(axis=0)).tolist()
-        if len(some) < 2:
-            raise ValueError("importances vary over trees: grow at least two with rows out of bag")
+        """Increase of the error by permutation: mean / deviation over trees."""
+        if not self._has_importance:
+            raise ValueError("OOBPermutedPredictorDeltaError requires OOBPredictorImportance='on'.")
+        trees = np.flatnonzero(self.OOBIndices.any(axis=0)).tolist()
+        if len(trees) < 2:
+            raise ValueError(
+                "OOBPermutedPredictorDeltaError requires at least two trees with out-of-bag rows."
+            )
         rows = self._rows
         by_tree = [
-            alone(self.model, t).oob_importance(rows.table, rows.values, rows.weights).value
-            for t in some
+            single_tree(self.model, t)
+            .oob_importance(rows.table, rows.values, rows.weights)
+            .importances
+            for t in trees
         ]
         mean, deviation = np.mean(by_tree, axis=0), np.std(by_tree, axis=0, ddof=1)
         scaled = np.zeros(len(mean))
         with np.errstate(divide="ignore"):
-            # A column that no tree needs has no deviation either.
+            # A column that no tree uses has no deviation either.
             np.divide(mean, deviation, out=scaled, where=mean != 0)
         return scaled
-
-    def _check_outside(self) -> None:
-        if not self._outside:
-            raise ValueError("there is nothing out of bag: grow with OOBPrediction='on'")

@@ -1,89 +1,303 @@
-"""What `fitctree` and `fitrtree` share: from options to a grown tree."""
+"""Growing of classification and regression trees with MATLAB's options."""
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from ceiba.compat.matlab.fitted_tree import FittedTree
-from ceiba.compat.matlab.leaves import mergeable, surplus
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.compat.matlab.fitted_tree import ClassificationTree, FittedTree, RegressionTree
 from ceiba.compat.matlab.name_value import NameValue
-from ceiba.compat.matlab.predictors import without
+from ceiba.compat.matlab.predictors import read_data, read_predictors
+from ceiba.compat.matlab.response import Response, read_costs, read_prior
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
-from ceiba.tree.prune.risk import leaf_risks
+from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from ceiba.tree.model.tree import Tree
+from ceiba.tree.prune.node_errors import node_class_weights
+from ceiba.tree.prune.risk import node_risks
 
-SHARED_OPTIONS = (
+_OPTIONS = (
     "CategoricalPredictors", "MaxNumSplits", "MergeLeaves", "MinLeafSize", "MinParentSize",
     "PredictorNames", "PredictorSelection", "Prune", "PruneCriterion", "ResponseName",
     "SplitCriterion", "Surrogate", "Weights",
 )  # fmt: skip
-_View = TypeVar("_View", bound=FittedTree)
-_ALL = 10**6
-_ON = 10
+_CLASSIFICATION_OPTIONS = (
+    *_OPTIONS, "AlgorithmForCategorical", "ClassNames", "Cost", "MaxNumCategories", "Prior",
+)  # fmt: skip
+_REGRESSION_OPTIONS = (*_OPTIONS, "QuadraticErrorTolerance")
+CRITERIA = {"gdi": "gini", "deviance": "entropy"}
+_ALL_SURROGATES = 10**6
+_DEFAULT_SURROGATES = 10
+# Up to this many categories every grouping is tried.
+_EXHAUSTIVE_CATEGORIES = 10
+# Risks that differ by less than this fraction of the root's are equal.
+_RELATIVE_TOLERANCE = 1e-12
+_Fitted = TypeVar("_Fitted", bound=FittedTree)
 
 
-def opened(X: Any, Y: Any) -> tuple[Table, Any, str]:
-    """The predictors, the response and its name; ``Y`` may name a column of ``X``."""
-    table = Table.of(X)
-    if not isinstance(Y, str):
-        return table, Y, "Y"
-    if "~" in Y:
-        raise ValueError(f"Y={Y!r}: formulas are not read; name the response and PredictorNames")
-    rest, response = without(table, Y)
-    return rest, response, Y
+def fitctree(X: Any, Y: Any, *pairs: Any, **named: Any) -> ClassificationTree:
+    """Grow a classification tree with MATLAB's options and defaults.
+
+    Parameters
+    ----------
+    X : array, frame or Table
+        A matrix of numbers, NaN for a missing value, or a frame. Text, booleans and categories are
+        categorical. Integers count as floats, so that thresholds are halfway between them.
+    Y : array, or str
+        The classes, or the name of the column of ``X`` that holds them. Rows without one are left
+        out.
+    *pairs, **named
+        Options, as ``"MinLeafSize", 5`` or ``MinLeafSize=5``, in any case.
+
+    Returns
+    -------
+    ClassificationTree
+
+    Other Parameters
+    ----------------
+    SplitCriterion : {"gdi", "deviance"}
+    MaxNumSplits : int
+        By default the number of rows minus 1. In the first layer that is too wide the best splits
+        are made.
+    MinLeafSize, MinParentSize : int
+        By default 1 and 10; a parent has at least the rows of two leaves.
+    MergeLeaves : {"on", "off"}
+        Whether leaves of one parent are merged if the sum of their risks is not below its own.
+    Prune : {"on", "off"}
+        Whether ``PruneList`` and ``PruneAlpha`` are shown; nothing is pruned.
+    PruneCriterion : {"error", "impurity"}
+        Risk that pruning and merging use.
+    CategoricalPredictors
+        Categorical columns: numbers from 1, booleans, names or "all".
+    PredictorNames, ResponseName : list of str and str
+        For a matrix by default x1, x2, ...; for a frame the columns to learn from.
+    ClassNames : array
+        Classes to learn, and their order; by default sorted.
+    Weights : array
+    Prior : {"empirical", "uniform"}, array or mapping of ClassNames and ClassProbs
+    Cost : array or mapping of ClassNames and ClassificationCosts
+        Cost of predicting class j (column) where i (row) is true.
+    Surrogate : {"off", "on", "all"} or int
+        Maximum number of surrogate splits of a node; "on" is 10.
+    AlgorithmForCategorical, MaxNumCategories, PredictorSelection
+        Accepted with the value that Ceiba uses in any case; other values raise an error.
+
+    Notes
+    -----
+    *Thresholds.* MATLAB sends ``x < c`` to the first branch and Ceiba ``x <= c``. The threshold is
+    halfway between two neighboring values, so that both are the same rows, and ``CutPoint`` is the
+    same number. *Ties* go to the first column, and there to the lowest threshold. *Missing values.*
+    A split is scored on the rows that have a value. Without surrogates a row for prediction stays
+    at the node whose value it does not have, as in MATLAB; in training Ceiba sends it to the
+    heavier branch, where MATLAB keeps it at the parent. A category that a node did not see in
+    training goes to the heavier branch. *Costs* enter growing as altered priors;
+    ``ClassProbability`` and ``NodeProbability`` are those of ``Prior``.
+
+    Examples
+    --------
+    >>> from ceiba import datasets
+    >>> from ceiba.compat.matlab import fitctree, predict, view
+    >>> meas, species = datasets.load("iris", as_frame=True)
+    >>> tree = fitctree(meas.to_numpy(), species, "MaxNumSplits", 2)
+    >>> view(tree)
+    Decision tree for classification
+    1  if x3<2.45 then node 2 elseif x3>=2.45 then node 3 else setosa
+    2  class = setosa
+    3  if x4<1.75 then node 4 elseif x4>=1.75 then node 5 else versicolor
+    4  class = versicolor
+    5  class = virginica
+    >>> predict(tree, [[5.0, 3.0, 4.5, 1.4]]).tolist()
+    ['versicolor']
+
+    References
+    ----------
+    Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees".
+    """
+    options = NameValue.read("fitctree", _CLASSIFICATION_OPTIONS, pairs, named)
+    table, Y, response_name = read_data(X, Y)
+    columns = read_predictors(table, options)
+    response = Response.of_classes(Y, options.of("Weights"), options.of("ClassNames"), len(columns))
+    columns, classes = columns.take(response.rows), response.classes
+    _check_categories(options, columns, two_classes=len(classes) <= 2)
+    totals = response.class_totals()
+    prior = read_prior(options.of("Prior", "empirical"), totals, classes)
+    costs = read_costs(options.of("Cost"), classes)
+    criterion: Any = CRITERIA[options.word("SplitCriterion", list(CRITERIA), "gdi")]
+    class_weight = None
+    if not np.array_equal(prior, totals / totals.sum()):
+        class_weight = dict(enumerate((prior * totals.sum() / totals).tolist()))
+    model = DecisionTreeClassifier(
+        criterion=criterion, class_weight=class_weight,
+        cost_matrix=None if options.of("Cost") is None else costs, **_tree_parameters(options),
+    )  # fmt: skip
+    model.fit(columns, response.values, sample_weight=response.weights)
+    tree, leaf = model.tree_, model.apply(columns)
+    prune_criterion = options.word("PruneCriterion", ["error", "impurity"], "error")
+    fitted = ClassificationTree(
+        tree=tree,
+        ResponseName=str(options.of("ResponseName", response_name)),
+        Prune=options.switch("Prune", True),
+        risk="error" if prune_criterion == "error" else "impurity",
+        surrogates=read_surrogates(options) > 0,
+        ClassNames=classes,
+        ClassCount=node_class_weights(tree, leaf, response.values).astype(np.int64),
+        Prior=prior,
+        Cost=costs,
+    )
+    return _limit_and_merge(fitted, options)
 
 
-def growth(options: NameValue) -> dict[str, Any]:
-    """Parameters of Ceiba's estimator that the options stand for."""
+def fitrtree(X: Any, Y: Any, *pairs: Any, **named: Any) -> RegressionTree:
+    """Grow a regression tree with MATLAB's options and defaults.
+
+    Parameters
+    ----------
+    X : array, frame or Table
+        A matrix of numbers, NaN for a missing value, or a frame.
+    Y : array, or str
+        The numbers, or the name of the column of ``X`` that holds them. Rows without one are left
+        out.
+    *pairs, **named
+        Options, as ``"MinLeafSize", 5`` or ``MinLeafSize=5``, in any case.
+
+    Returns
+    -------
+    RegressionTree
+
+    Other Parameters
+    ----------------
+    SplitCriterion, PruneCriterion : {"mse"}
+    QuadraticErrorTolerance : float
+        A node whose mean squared error is at most this fraction of that of all rows is a leaf; by
+        default 1e-6.
+    MaxNumSplits, MinLeafSize, MinParentSize, MergeLeaves, Prune
+        As in `fitctree`, and so are thresholds, ties and missing values.
+    CategoricalPredictors, PredictorNames, ResponseName, Weights
+        As in `fitctree`.
+    Surrogate, PredictorSelection
+        As in `fitctree`.
+
+    Examples
+    --------
+    >>> from ceiba.compat.matlab import fitrtree, view
+    >>> x = [[float(k)] for k in range(20)]
+    >>> tree = fitrtree(x, [1.0] * 10 + [3.0] * 10)
+    >>> view(tree)
+    Decision tree for regression
+    1  if x1<9.5 then node 2 elseif x1>=9.5 then node 3 else 2
+    2  fit = 1
+    3  fit = 3
+
+    References
+    ----------
+    Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees".
+    """
+    options = NameValue.read("fitrtree", _REGRESSION_OPTIONS, pairs, named)
+    for name in ("SplitCriterion", "PruneCriterion"):
+        options.word(name, ["mse"], "mse")
+    table, Y, response_name = read_data(X, Y)
+    columns = read_predictors(table, options)
+    response = Response.of_numbers(Y, options.of("Weights"), len(columns))
+    mean = np.average(response.values, weights=response.weights)
+    error = float(np.average((response.values - mean) ** 2, weights=response.weights))
+    tolerance = options.number("QuadraticErrorTolerance", 1e-6)
+    model = DecisionTreeRegressor(min_impurity_split=tolerance * error, **_tree_parameters(options))
+    model.fit(columns.take(response.rows), response.values, sample_weight=response.weights)
+    fitted = RegressionTree(
+        tree=model.tree_,
+        ResponseName=str(options.of("ResponseName", response_name)),
+        Prune=options.switch("Prune", True),
+        risk="impurity",
+        surrogates=read_surrogates(options) > 0,
+    )
+    return _limit_and_merge(fitted, options)
+
+
+def _tree_parameters(options: NameValue) -> dict[str, Any]:
+    """Return the parameters of Ceiba's estimator that the options stand for."""
     options.word("PredictorSelection", ["allsplits"], "allsplits")
-    least = options.count("MinLeafSize", 1)
+    min_leaf = options.count("MinLeafSize", 1)
     return {
-        "min_samples_leaf": least,
-        "min_samples_split": max(options.count("MinParentSize", 10), 2 * least),
+        "min_samples_leaf": min_leaf,
+        "min_samples_split": max(options.count("MinParentSize", 10), 2 * min_leaf),
         "missing": "surrogate",
-        "max_surrogates": surrogates(options),
-        "growth": "level_wise",
+        "max_surrogates": read_surrogates(options),
+        "growth": "breadth_first",
     }
 
 
-def surrogates(options: NameValue) -> int:
-    """Most surrogate splits of a node."""
-    asked = options.of("Surrogate", "off")
-    if isinstance(asked, str) and asked.lower() == "all":
-        return _ALL
-    if isinstance(asked, str | bool):
-        return _ON if options.switch("Surrogate", False) else 0
+def read_surrogates(options: NameValue) -> int:
+    """Return the maximum number of surrogate splits of a node."""
+    value = options.of("Surrogate", "off")
+    if isinstance(value, str) and value.lower() == "all":
+        return _ALL_SURROGATES
+    if isinstance(value, str | bool):
+        return _DEFAULT_SURROGATES if options.switch("Surrogate", False) else 0
     return options.count("Surrogate", 0)
 
 
-def finished(view: _View, options: NameValue) -> _View:
-    """The tree with no more splits than asked for, and leaves merged that gain nothing."""
-    most = options.count("MaxNumSplits", max(view.NumObservations - 1, 1), 0)
-    view = view.cut_at(surplus(view.tree, most))
-    if options.switch("MergeLeaves", True):
-        view = view.cut_at(mergeable(view.tree, leaf_risks(view.tree, view.risk)))
-    return view
-
-
-def check_levels(options: NameValue, table: Table, ordered: bool) -> None:
-    """Refuse ways of grouping levels other than Ceiba's.
-
-    ``ordered`` says that a best grouping lies on one order of the levels: two classes, or numbers.
-    """
-    if options.count("MaxNumCategories", _ON, 0) != _ON:
+def _check_categories(options: NameValue, table: Table, two_classes: bool) -> None:
+    """Raise ValueError for ways of grouping categories other than Ceiba's."""
+    limit = _EXHAUSTIVE_CATEGORIES
+    if options.count("MaxNumCategories", limit, 0) != limit:
         raise ValueError(
-            f"MaxNumCategories is {_ON} here: up to {_ON} levels every grouping is tried"
+            f"MaxNumCategories must be {limit}: up to {limit} categories every grouping is tried."
         )
-    asked = options.of("AlgorithmForCategorical")
-    if asked is None:
+    algorithm = options.of("AlgorithmForCategorical")
+    if algorithm is None:
         return
-    widths = [len(c.levels) for c in table.schema if c.kind is Kind.NOMINAL]
-    word = str(asked).lower()
-    if word == "exact" and (ordered or max(widths, default=0) <= _ON):
+    widths = [len(c.categories) for c in table.schema if c.kind is Kind.NOMINAL]
+    word = str(algorithm).lower()
+    if word == "exact" and (two_classes or max(widths, default=0) <= limit):
         return
-    if word == "pca" and not ordered and min(widths, default=_ON + 1) > _ON:
+    if word == "pca" and not two_classes and min(widths, default=limit + 1) > limit:
         return
     raise ValueError(
-        f"AlgorithmForCategorical={asked!r} is not what Ceiba does here: it is 'Exact' for two "
-        f"classes or up to {_ON} levels, and 'PCA' for more of both; leave the option out"
+        f"AlgorithmForCategorical must be 'Exact' for two classes or up to {limit} categories, and "
+        f"'PCA' for more of both, got {algorithm!r}: leave the option out."
     )
+
+
+def _limit_and_merge(fitted: _Fitted, options: NameValue) -> _Fitted:
+    """Apply MaxNumSplits and MergeLeaves to a grown tree."""
+    max_splits = options.count("MaxNumSplits", max(fitted.NumObservations - 1, 1), 0)
+    fitted = fitted.collapse(_surplus_nodes(fitted.tree, max_splits))
+    if options.switch("MergeLeaves", True):
+        risks = node_risks(fitted.tree, fitted.risk)
+        fitted = fitted.collapse(_mergeable_nodes(fitted.tree, risks))
+    return fitted
+
+
+def _surplus_nodes(tree: Tree, max_splits: int) -> Array:
+    """Return the nodes that ``max_splits`` turns into leaves.
+
+    Layer by layer; in the first layer that is too wide the nodes of lowest gain, weighted by their
+    rows, are not split, and nothing below it is.
+    """
+    inner = ~tree.is_leaf
+    splits_per_layer = np.bincount(tree.depth[inner])
+    full = int(np.searchsorted(np.cumsum(splits_per_layer), max_splits, side="right"))
+    if full == len(splits_per_layer):
+        return np.empty(0, np.int64)
+    room = max_splits - int(splits_per_layer[:full].sum())
+    layer = np.flatnonzero(inner & (tree.depth == full))
+    best_first = np.argsort(-(tree.weight * tree.gain)[layer], kind="stable")
+    split = layer[best_first[:room]]
+    # The children of the nodes that are split are one layer further down.
+    below = np.flatnonzero(inner & (tree.depth == full + 1) & np.isin(tree.parent, split))
+    return np.union1d(layer[best_first[room:]], below)
+
+
+def _mergeable_nodes(tree: Tree, risks: Array) -> Array:
+    """Return the nodes whose leaves together have no less risk, from the bottom up."""
+    tolerance = _RELATIVE_TOLERANCE * float(risks[0])
+    is_leaf = tree.is_leaf.copy()
+    merged = []
+    for node in np.flatnonzero(~tree.is_leaf)[::-1].tolist():  # children come after their parent
+        children = tree.children(node)
+        if is_leaf[children].all() and risks[children].sum() >= risks[node] - tolerance:
+            is_leaf[node] = True
+            merged.append(node)
+    return np.array(merged, np.int64)

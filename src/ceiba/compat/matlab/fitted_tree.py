@@ -1,4 +1,4 @@
-"""What classification and regression trees of MATLAB show alike."""
+"""Fitted classification and regression trees under MATLAB's names."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any, Self
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.compat.matlab.leaves import pruned
-from ceiba.compat.matlab.predictors import categorical, rows_for
+from ceiba.compat.matlab.predictors import categorical_indices, rows_to_predict
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
+from ceiba.tree.model.edit import collapse
+from ceiba.tree.model.traversal import kept_nodes
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.prune.path import ComplexityPath, complexity_path
-from ceiba.tree.prune.risk import Risk
+from ceiba.tree.prune.path import CostComplexityPath, cost_complexity_path
+from ceiba.tree.prune.risk import Risk, is_classification
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +31,9 @@ class FittedTree:
     Prune : bool
         Whether the pruning sequence is shown.
     risk : {"error", "impurity"}
-        What pruning counts.
+        Risk that pruning uses.
     surrogates : bool
-        Whether rows with a gap follow surrogate splits; otherwise they stay at the node.
+        Whether rows with a missing value follow surrogate splits; otherwise they stay at the node.
 
     Attributes
     ----------
@@ -47,18 +48,19 @@ class FittedTree:
     CutType : list of str
         "continuous", "categorical" or "".
     CutPoint : ndarray
-        The first branch has values below it; NaN for leaves and levels.
+        Threshold: values below it go to the first branch; NaN for leaves and categories.
     CutCategories : list of pairs of tuples
-        Levels of the first and of the second branch; empty for leaves and numbers.
+        Categories of the first and of the second branch; empty for leaves and numbers.
     NodeSize, NodeProbability : ndarray
-        Training rows, and their share of the weight.
+        Training rows, and their fraction of the weight.
     PruneList : ndarray of int
-        Level of the sequence that makes the node a leaf; 0 for leaves. Empty with ``Prune='off'``.
+        Step of the pruning sequence (MATLAB's level) at which the node becomes a leaf or is
+        removed; 0 for leaves. Empty with ``Prune='off'``.
     PruneAlpha : ndarray
-        The alpha that each level begins with, from level 0 on.
+        Effective alpha of each step, from step 0 on.
     PredictorNames, ResponseName : list of str and str
     CategoricalPredictors : ndarray of int
-        Numbers, from 1, of columns of levels.
+        Numbers, from 1, of categorical columns.
     """
 
     tree: Tree
@@ -71,14 +73,14 @@ class FittedTree:
         shown = {
             "ResponseName": repr(self.ResponseName),
             "CategoricalPredictors": self.CategoricalPredictors.tolist(),
-            **self._more_shown(),
+            **self._extra_repr(),
             "NumObservations": self.NumObservations,
             "NumNodes": self.NumNodes,
         }
         lines = [f"{name:>24}: {value}" for name, value in shown.items()]
         return "\n".join([type(self).__name__, *lines])
 
-    def _more_shown(self) -> dict[str, Any]:
+    def _extra_repr(self) -> dict[str, Any]:
         return {}
 
     @property
@@ -88,7 +90,7 @@ class FittedTree:
 
     @property
     def NumObservations(self) -> int:
-        """Training rows."""
+        """Number of training rows."""
         return int(self.tree.n_rows[0])
 
     @cached_property
@@ -99,7 +101,7 @@ class FittedTree:
 
     @property
     def Parent(self) -> Array:
-        """The node above each node; 0 for the root."""
+        """Number of the parent of each node; 0 for the root."""
         return self.tree.parent + 1
 
     @property
@@ -120,33 +122,34 @@ class FittedTree:
     @property
     def CutType(self) -> list[str]:
         """ "continuous" or "categorical"; "" for a leaf."""
-        return ["" if j < 0 else self._type_of(j) for j in self.tree.column.tolist()]
+        return ["" if j < 0 else self._cut_type(j) for j in self.tree.column.tolist()]
 
-    def _type_of(self, column: int) -> str:
+    def _cut_type(self, column: int) -> str:
         numeric = self.tree.schema[column].kind is Kind.NUMERIC
         return "continuous" if numeric else "categorical"
 
     @property
     def CutPoint(self) -> Array:
-        """The number below which values go to the first branch; NaN for leaves and levels."""
+        """Threshold of each node; NaN for leaves and categories."""
         continuous = np.array([kind == "continuous" for kind in self.CutType])
         return np.where(continuous, self.tree.threshold, np.nan)
 
     @cached_property
     def CutCategories(self) -> list[tuple[tuple[Any, ...], tuple[Any, ...]]]:
-        """Levels of the two branches of each node; empty for leaves and numbers."""
+        """Categories of the two branches of each node; empty for leaves and numbers."""
         return [
-            self._levels(node) if kind == "categorical" else ((), ())
+            self._branch_categories(node) if kind == "categorical" else ((), ())
             for node, kind in enumerate(self.CutType)
         ]
 
-    def _levels(self, node: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def _branch_categories(self, node: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         split = self.tree.split(node)
         if split.branches:
             return split.branches[0], split.branches[1]
-        levels = self.tree.schema[split.column].levels  # ordered: a cut between two of them
-        last = levels.index(split.threshold) + 1
-        return levels[:last], levels[last:]
+        # An ordinal column has a threshold between two of its categories.
+        categories = self.tree.schema[split.column].categories
+        end = categories.index(split.threshold) + 1
+        return categories[:end], categories[end:]
 
     @property
     def NodeSize(self) -> Array:
@@ -155,30 +158,30 @@ class FittedTree:
 
     @property
     def NodeProbability(self) -> Array:
-        """Share of the weight that each node holds."""
+        """Fraction of the weight in each node."""
         return np.asarray(self.tree.weight / self.tree.weight[0])
 
     @property
     def NodeRisk(self) -> Array:
-        """Impurity of each node times its share of the weight."""
+        """Impurity of each node times its fraction of the weight."""
         return np.asarray(self.tree.impurity * self.NodeProbability)
 
     @cached_property
-    def path(self) -> ComplexityPath:
+    def path(self) -> CostComplexityPath:
         """Ceiba's own form of the pruning sequence."""
-        return complexity_path(self.tree, self.risk)
+        return cost_complexity_path(self.tree, self.risk)
 
     @property
     def PruneList(self) -> Array:
-        """Level that makes each node a leaf, by itself or with one above it; 0 for leaves."""
+        """Step at which each node becomes a leaf or is removed; 0 for leaves."""
         if not self.Prune:
             return np.empty(0, np.int64)
-        own = self.path.level_of_cut
-        return np.where(own > 0, np.minimum(own, self.path.until), 0).astype(np.int64)
+        step = self.path.collapsed_at
+        return np.where(step > 0, np.minimum(step, self.path.removed_at), 0).astype(np.int64)
 
     @property
     def PruneAlpha(self) -> Array:
-        """The alpha at which each level of the sequence begins."""
+        """Effective alpha of each step of the pruning sequence."""
         return self.path.alphas if self.Prune else np.empty(0)
 
     @property
@@ -188,39 +191,139 @@ class FittedTree:
 
     @property
     def CategoricalPredictors(self) -> Array:
-        """Numbers, from 1, of columns of levels."""
-        return categorical(self.tree.schema)
+        """Numbers, from 1, of categorical columns."""
+        return categorical_indices(self.tree.schema)
 
-    def cut_at(self, nodes: Array) -> Self:
-        """The tree with some nodes, numbered from 0, as leaves."""
-        smaller, kept = pruned(self.tree, nodes)
-        return replace(self, tree=smaller, **self._of_nodes(kept))
+    def collapse(self, nodes: Array) -> Self:
+        """Return the tree with some nodes, numbered from 0, as leaves."""
+        kept, smaller = kept_nodes(self.tree, nodes), collapse(self.tree, nodes)
+        if is_classification(smaller):
+            weights = smaller.leaves
+            smaller = smaller.with_leaves(weights / weights.sum(axis=1, keepdims=True))
+        return replace(self, tree=smaller, **self._take_nodes(kept))
 
-    def _of_nodes(self, kept: Array) -> dict[str, Any]:
-        """What else has an entry for each node, for those that are kept."""
+    def _take_nodes(self, kept: Array) -> dict[str, Any]:
+        """Return the other fields that have an entry per node, for the kept nodes."""
         return {}
 
-    def nodes_of(self, X: Any) -> Array:
-        """The node, numbered from 0, at which each row ends.
+    def apply(self, X: Any) -> Array:
+        """Return the node, numbered from 0, at which each row ends.
 
-        Without surrogates a row whose value is missing where it is asked for stays at that node.
+        Without surrogates a row stays at the first node that tests a value it does not have.
         """
-        table = rows_for(X, self.tree.schema)
-        at = self.tree.apply(table)
-        return at if self.surrogates else _stopped(self.tree, table, at)
+        table = rows_to_predict(X, self.tree.schema)
+        leaf = self.tree.apply(table)
+        return leaf if self.surrogates else _stop_at_missing(self.tree, table, leaf)
 
 
-def _stopped(tree: Tree, table: Table, leaf: Array) -> Array:
-    """The first node on the way to each row's leaf that tests a value which the row lacks."""
-    lacking = np.zeros((len(tree.schema), len(table)), bool)
+def _stop_at_missing(tree: Tree, table: Table, leaf: Array) -> Array:
+    """Return the first node on each path that tests a missing value of the row."""
+    missing = np.zeros((len(tree.schema), len(table)), bool)
     for j in set(tree.column[~tree.is_leaf].tolist()):
-        gaps = table.gaps(j)
-        if gaps is not None:
-            lacking[j] = gaps
-    stop, at = leaf.copy(), leaf
+        mask = table.missing_mask(j)
+        if mask is not None:
+            missing[j] = mask
+    stop, node = leaf.copy(), leaf
     rows = np.arange(len(table))
-    while len(rows):  # all rows climb together
-        rows, at = rows[tree.parent[at] >= 0], tree.parent[at[tree.parent[at] >= 0]]
-        here = lacking[tree.column[at], rows]
-        stop[rows[here]] = at[here]
+    while len(rows):  # all rows go up one node at a time
+        has_parent = tree.parent[node] >= 0
+        rows, node = rows[has_parent], tree.parent[node[has_parent]]
+        stops = missing[tree.column[node], rows]
+        stop[rows[stops]] = node[stops]
     return stop
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassificationTree(FittedTree):
+    """A classification tree, as `fitctree` returns it; see there for an example.
+
+    Besides those of `ceiba.compat.matlab.fitted_tree.FittedTree`:
+
+    Parameters
+    ----------
+    ClassNames : ndarray
+        The classes, in the order of the columns below.
+    ClassCount : ndarray of shape (n, k)
+        Training rows of each class in each node.
+    Prior : ndarray of shape (k,)
+    Cost : ndarray of shape (k, k)
+        Cost of predicting class j where i is true.
+
+    Attributes
+    ----------
+    ClassProbability : ndarray of shape (n, k)
+        Probabilities of the classes in each node, under the prior.
+    NodeClass : ndarray
+        The class of minimum expected cost in each node; ties go to the first.
+    NodeError : ndarray
+        Probability that it is wrong.
+    NodeRisk : ndarray
+        Impurity of each node times its probability.
+    """
+
+    ClassNames: Array
+    ClassCount: Array
+    Prior: Array
+    Cost: Array
+
+    @cached_property
+    def ClassProbability(self) -> Array:
+        """Probabilities of the classes in each node, under the prior."""
+        value = self.tree.value
+        return np.asarray(value / value.sum(axis=1, keepdims=True))
+
+    @cached_property
+    def class_index(self) -> Array:
+        """Index, from 0, of the class of each node."""
+        unit_costs = 1.0 - np.eye(len(self.ClassNames))
+        if np.array_equal(self.Cost, unit_costs):  # sums of the other classes would be rounded
+            index: Array = self.tree.value.argmax(axis=1)
+            return index
+        return np.asarray((self.tree.value @ self.Cost).argmin(axis=1))
+
+    @property
+    def NodeClass(self) -> Array:
+        """The class of each node."""
+        names: Array = self.ClassNames[self.class_index]
+        return names
+
+    @property
+    def NodeError(self) -> Array:
+        """Probability that the class of a node is wrong."""
+        others = self.ClassProbability.copy()
+        others[np.arange(self.NumNodes), self.class_index] = 0
+        return np.asarray(others.sum(axis=1))
+
+    def _take_nodes(self, kept: Array) -> dict[str, Any]:
+        return {"ClassCount": self.ClassCount[kept]}
+
+    def _extra_repr(self) -> dict[str, Any]:
+        return {"ClassNames": self.ClassNames.tolist()}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RegressionTree(FittedTree):
+    """A regression tree, as `fitrtree` returns it; see there for an example.
+
+    Besides those of `ceiba.compat.matlab.fitted_tree.FittedTree`:
+
+    Attributes
+    ----------
+    NodeMean : ndarray
+        Prediction of each node: the mean of its training rows.
+    NodeError : ndarray
+        Their mean squared error.
+    NodeRisk : ndarray
+        The mean squared error times the probability of the node.
+    """
+
+    @property
+    def NodeMean(self) -> Array:
+        """Mean of each node."""
+        mean: Array = self.tree.value[:, 0]
+        return mean
+
+    @property
+    def NodeError(self) -> Array:
+        """Mean squared error of each node."""
+        return self.tree.impurity

@@ -18,12 +18,13 @@ _ALIASES = {
     "oobvarimp": "OOBPredictorImportance",
     "qetoler": "QuadraticErrorTolerance",
 }
-_FOLDS = (
+_CROSS_VALIDATION = (
     "cross-validate with scikit-learn, cross_val_score(ceiba.DecisionTreeClassifier(), X, Y, "
-    "cv=10), or choose the pruning level by it, model.pruned('cost_complexity', X, Y)"
+    "cv=10), or choose the pruning step by it, model.pruned('cost_complexity', X, Y)"
 )
-_ELSEWHERE = {
-    **dict.fromkeys(("CrossVal", "CVPartition", "Holdout", "KFold", "Leaveout"), _FOLDS),
+# Options that are not supported, and what to do instead.
+_UNSUPPORTED = {
+    **dict.fromkeys(("CrossVal", "CVPartition", "Holdout", "KFold", "Leaveout"), _CROSS_VALIDATION),
     "OptimizeHyperparameters": "search with scikit-learn's GridSearchCV over Ceiba's trees",
     "HyperparameterOptimizationOptions": "search with scikit-learn's GridSearchCV",
     "NumVariablesToSample": "set max_features of Ceiba's own trees",
@@ -36,7 +37,7 @@ _ELSEWHERE = {
 
 @dataclass(frozen=True, slots=True)
 class NameValue:
-    """The options of one call, under their full names.
+    """Options of one call, under their full names.
 
     Parameters
     ----------
@@ -48,74 +49,76 @@ class NameValue:
     @classmethod
     def read(
         cls,
-        who: str,
+        function: str,
         known: Iterable[str],
         pairs: Sequence[Any],
         named: Mapping[str, Any],
-        elsewhere: Mapping[str, str] = _ELSEWHERE,
+        unsupported: Mapping[str, str] = _UNSUPPORTED,
     ) -> NameValue:
-        """Options given as 'Name', value, ... and as Name=value; case does not matter.
+        """Read options given as 'Name', value, ... and as Name=value, in any case.
 
-        ``elsewhere`` says of options that are not taken what to do instead.
+        ``unsupported`` maps options that are not supported to what to do instead.
         """
         if len(pairs) % 2:
             raise ValueError(
-                f"{who}: {pairs[-1]!r} is left without a value: give Name, value pairs"
+                f"{function}: options must be Name, value pairs, but {pairs[-1]!r} has no value."
             )
         given: dict[str, Any] = {}
         listed = list(zip(pairs[::2], pairs[1::2], strict=True)) + list(named.items())
         for name, value in listed:
-            full = _full_name(who, name, list(known), elsewhere)
+            full = _full_name(function, name, list(known), unsupported)
             if full in given:
-                raise ValueError(f"{who}: {full} is given twice")
+                raise ValueError(f"{function}: {full} is given twice.")
             given[full] = value
         return cls(given)
 
     def of(self, name: str, default: Any = None) -> Any:
-        """The value of an option, as it was given."""
+        """Return the value of an option as it was given."""
         return self.given.get(name, default)
 
     def switch(self, name: str, default: bool) -> bool:
-        """An option that is 'on' or 'off'."""
+        """Return an option that is 'on' or 'off'."""
         value = self.of(name, default)
         if isinstance(value, str) and value.lower() in ("on", "off"):
             return value.lower() == "on"
         if isinstance(value, bool):
             return value
-        raise ValueError(f"{name}={value!r}: give 'on' or 'off'")
+        raise ValueError(f"{name} must be 'on' or 'off', got {value!r}.")
 
     def word(self, name: str, words: Sequence[str], default: str) -> str:
-        """An option that is one of some words; case does not matter."""
+        """Return an option that is one of some words, in any case."""
         value = self.of(name, default)
         for word in words:
             if isinstance(value, str) and value.lower() == word.lower():
                 return word
-        raise ValueError(f"{name}={value!r}: give {' or '.join(map(repr, words))}")
+        raise ValueError(f"{name} must be {' or '.join(map(repr, words))}, got {value!r}.")
 
-    def count(self, name: str, default: int, least: int = 1) -> int:
-        """An option that is a whole number."""
+    def count(self, name: str, default: int, minimum: int = 1) -> int:
+        """Return an option that is an integer."""
         value = self.of(name, default)
         whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
-        if isinstance(value, bool) or not whole or value < least:
-            raise ValueError(f"{name}={value!r}: give a whole number, {least} or more")
+        if isinstance(value, bool) or not whole or value < minimum:
+            raise ValueError(f"{name} must be an int >= {minimum}, got {value!r}.")
         return int(value)
 
     def number(self, name: str, default: float) -> float:
-        """An option that is a number, 0 or more."""
+        """Return an option that is a number >= 0."""
         value: Any = self.of(name, default)
         if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0:
-            raise ValueError(f"{name}={value!r}: give a number, 0 or more")
+            raise ValueError(f"{name} must be a number >= 0, got {value!r}.")
         return float(value)
 
 
-def _full_name(who: str, name: Any, known: Sequence[str], elsewhere: Mapping[str, str]) -> str:
+def _full_name(
+    function: str, name: Any, known: Sequence[str], unsupported: Mapping[str, str]
+) -> str:
     if not isinstance(name, str):
-        raise TypeError(f"{who}: {name!r} stands where the name of an option is expected")
-    wanted = _ALIASES.get(name.lower(), name).lower()
+        raise TypeError(f"{function}: the name of an option must be a str, got {name!r}.")
+    lower = _ALIASES.get(name.lower(), name).lower()
     for full in known:
-        if full.lower() == wanted:
+        if full.lower() == lower:
             return full
-    for full, instead in elsewhere.items():
-        if full.lower() == wanted:
-            raise ValueError(f"{who} does not take {full} here: {instead}")
-    raise ValueError(f"{who} has no option {name!r}: it takes {', '.join(known)}")
+    for full, instead in unsupported.items():
+        if full.lower() == lower:
+            raise ValueError(f"{function} does not support {full}: {instead}.")
+    raise ValueError(f"{function} has no option {name!r}; the options are {', '.join(known)}.")

@@ -1,44 +1,42 @@
-"""What a tree, or a bag of trees, says of new rows."""
+"""Predictions of a tree or of a bag of trees."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ceiba._typing import Array
-from ceiba.compat.matlab.classification_tree import ClassificationTree
-from ceiba.compat.matlab.fitted_tree import FittedTree
-from ceiba.compat.matlab.regression_tree import RegressionTree
+from ceiba.compat.matlab.fitted_tree import ClassificationTree, FittedTree, RegressionTree
 from ceiba.compat.matlab.tree_bagger import TreeBagger
 
 
 def predict(
     tree: FittedTree | TreeBagger, X: Any, *pairs: Any, nargout: int = 1, **named: Any
 ) -> Any:
-    """Predict rows, and say where they end.
+    """Predict rows, and return the nodes at which they end.
 
     Parameters
     ----------
     tree : ClassificationTree, RegressionTree or TreeBagger
-        For a bag see `TreeBagger.predict`: its outputs are others.
+        For a bag see `TreeBagger.predict`, which has other outputs.
     X : array, frame or Table
-        With the columns of training; of a frame they are found by name.
+        Rows with the columns of training; those of a frame are found by name.
     *pairs, **named
-        Options of a bag; a tree takes none.
+        Options of a bag; a tree has none.
     nargout : int
-        How many outputs are wanted: ``label = predict(tree, X)`` has one, and
+        Number of outputs: ``label = predict(tree, X)`` has one, and
         ``[label, score] = predict(tree, X)`` is ``label, score = predict(tree, X, nargout=2)``.
 
     Returns
     -------
     label : ndarray
-        The class of each row, or its number.
+        Predicted class or number of each row.
     score : ndarray of shape (n_rows, k)
-        Probabilities of the classes, in the order of ``tree.ClassNames``. For classes alone.
+        Probabilities of the classes, in the order of ``tree.ClassNames``; classification only.
     node : ndarray of int
-        Number of the node at which each row ends, from 1. Of a regression tree it is the second
+        Number, from 1, of the node at which each row ends. For a regression tree it is the second
         output.
     cnum : ndarray of int
-        Number of the predicted class, from 1. For classes alone.
+        Number, from 1, of the predicted class; classification only.
 
     Examples
     --------
@@ -51,21 +49,22 @@ def predict(
     if isinstance(tree, TreeBagger):
         return tree.predict(X, *pairs, nargout=nargout, **named)
     if pairs or named:
-        raise ValueError("predict takes options of a TreeBagger alone, not of a tree")
+        raise ValueError("options of predict have no effect with a single tree: leave them out.")
     outputs = _outputs(tree, X)
     if isinstance(nargout, bool) or nargout not in range(1, len(outputs) + 1):
-        raise ValueError(f"nargout={nargout!r}: this tree has 1 to {len(outputs)} outputs")
+        raise ValueError(f"nargout must be an int in [1, {len(outputs)}], got {nargout!r}.")
     return outputs[0] if nargout == 1 else outputs[:nargout]
 
 
 def _outputs(tree: FittedTree, X: Any) -> tuple[Array, ...]:
     if isinstance(tree, ClassificationTree):
-        at = tree.nodes_of(X)
-        number = tree.class_number[at]
-        return tree.ClassNames[number], tree.ClassProbability[at], at + 1, number + 1
+        node = tree.apply(X)
+        class_index = tree.class_index[node]
+        labels, scores = tree.ClassNames[class_index], tree.ClassProbability[node]
+        return labels, scores, node + 1, class_index + 1
     if isinstance(tree, RegressionTree):
-        at = tree.nodes_of(X)
-        return tree.NodeMean[at], at + 1
+        node = tree.apply(X)
+        return tree.NodeMean[node], node + 1
     raise TypeError(
-        f"tree must come from fitctree or fitrtree, or be a TreeBagger, not a {type(tree).__name__}"
+        f"tree must come from fitctree or fitrtree, or be a TreeBagger, got {type(tree).__name__}."
     )

@@ -13,11 +13,11 @@ from ceiba.compat.matlab.fitted_tree import FittedTree
 from ceiba.compat.matlab.name_value import NameValue
 
 _OPTIONS = ("Level", "Alpha", "Nodes")
-_View = TypeVar("_View", bound=FittedTree)
+_Fitted = TypeVar("_Fitted", bound=FittedTree)
 
 
-def prune(tree: _View, *pairs: Any, **named: Any) -> _View:
-    """A smaller tree: of a level of the pruning sequence, for an alpha, or cut at some nodes.
+def prune(tree: _Fitted, *pairs: Any, **named: Any) -> _Fitted:
+    """Prune a tree to a step of its pruning sequence, to an alpha, or at some nodes.
 
     Parameters
     ----------
@@ -30,14 +30,14 @@ def prune(tree: _View, *pairs: Any, **named: Any) -> _View:
     Returns
     -------
     ClassificationTree or RegressionTree
-        Its nodes are numbered anew, and its levels begin at 0 again.
+        Its nodes are numbered anew, and its pruning sequence starts at 0 again.
 
     Other Parameters
     ----------------
     Level : int
-        0 for the whole tree, up to ``max(tree.PruneList)`` for its root.
+        Pruning step: 0 for the whole tree, up to ``max(tree.PruneList)`` for its root.
     Alpha : float
-        The last level whose ``PruneAlpha`` is not above it.
+        Prune to the last step whose ``PruneAlpha`` is not above it.
     Nodes : array of int
         Numbers of nodes, from 1, that become leaves.
 
@@ -55,27 +55,29 @@ def prune(tree: _View, *pairs: Any, **named: Any) -> _View:
     Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees", chapter 3.
     """
     if not isinstance(tree, FittedTree):
-        raise TypeError(f"tree must come from fitctree or fitrtree, not {type(tree).__name__}")
+        raise TypeError(f"tree must come from fitctree or fitrtree, got {type(tree).__name__}.")
     options = NameValue.read("prune", _OPTIONS, pairs, named)
     if not options.given:
         return replace(tree, Prune=True)
     if len(options.given) > 1:
-        raise ValueError("prune takes one of Level, Alpha and Nodes")
+        raise ValueError(f"prune takes one of Level, Alpha and Nodes, got {list(options.given)}.")
     if "Nodes" in options.given:
-        return tree.cut_at(_nodes(tree, options.of("Nodes")))
-    path = tree.path
+        return tree.collapse(_inner_nodes(tree, options.of("Nodes")))
     if "Level" in options.given:
-        level = options.count("Level", 0, 0)
+        step = options.count("Level", 0, 0)
+        if step >= tree.path.n_steps:
+            raise ValueError(f"Level must be an int in [0, {tree.path.n_steps - 1}], got {step}.")
     else:
-        level = path.level_at(options.number("Alpha", 0.0))
-    return tree.cut_at(path.cuts(level))
+        step = tree.path.step_at(options.number("Alpha", 0.0))
+    return tree.collapse(tree.path.pruned_nodes(step))
 
 
-def _nodes(tree: FittedTree, given: Any) -> Array:
+def _inner_nodes(tree: FittedTree, given: Any) -> Array:
+    """Return the listed nodes that are not leaves, numbered from 0."""
     listed = np.atleast_1d(np.asarray(given)).tolist()
     for node in listed:
-        whole = isinstance(node, Integral) and not isinstance(node, bool)
-        if not whole or not 1 <= node <= tree.NumNodes:
-            raise ValueError(f"Nodes lists {node!r}: give numbers from 1 to {tree.NumNodes}")
+        is_int = isinstance(node, Integral) and not isinstance(node, bool)
+        if not is_int or not 1 <= node <= tree.NumNodes:
+            raise ValueError(f"Nodes must list ints in [1, {tree.NumNodes}], got {node!r}.")
     nodes = np.array(listed, np.int64) - 1
-    return nodes[~tree.tree.is_leaf[nodes]]  # a leaf is one already
+    return nodes[~tree.tree.is_leaf[nodes]]

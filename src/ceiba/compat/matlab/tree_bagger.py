@@ -10,82 +10,79 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.compat.matlab.bag import Bag
-from ceiba.compat.matlab.bagger_options import (
-    ELSEWHERE,
+from ceiba.compat.matlab.bagged_trees import MODES, MeanPrediction, TreePredictions
+from ceiba.compat.matlab.bagger_inputs import (
     METHODS,
     OPTIONS,
-    forest_of,
-    told_out_of_bag,
+    UNSUPPORTED,
+    BaggerRows,
+    make_forest,
+    wants_oob,
 )
-from ceiba.compat.matlab.bagger_rows import BaggerRows
-from ceiba.compat.matlab.bagger_tally import MODES, Said, Tally
-from ceiba.compat.matlab.fit import opened
 from ceiba.compat.matlab.name_value import NameValue
-from ceiba.compat.matlab.predictors import rows_for
+from ceiba.compat.matlab.predictors import read_data, rows_to_predict
 from ceiba.data.table import Table
-from ceiba.ensemble.common.oob import OutOfBagWarning
-from ceiba.ensemble.common.votes import lead
+from ceiba.ensemble.common.sampling import OutOfBagWarning
+from ceiba.ensemble.common.votes import class_margin
 
-_TREES = ("Trees", "TreeWeights")
+_TREE_OPTIONS = ("Trees", "TreeWeights")
 
 
 class TreeBagger(Bag):
     """Grow a bag of trees, with MATLAB's options and defaults.
 
-    What it shows is listed in `ceiba.compat.matlab.bag.Bag`.
+    Its attributes are listed in `ceiba.compat.matlab.bag.Bag`.
 
     Parameters
     ----------
     NumTrees : int
     X : array, frame or Table
-        A matrix of numbers, NaN for a gap, or a frame. Text, truth values and categories are
+        A matrix of numbers, NaN for a missing value, or a frame. Text, booleans and categories are
         categorical.
     Y : array, or str
         Classes or numbers, or the name of the column of ``X`` that holds them. Rows without one
         are left out.
     *pairs, **named
-        Options, as ``"MinLeafSize", 5`` or ``MinLeafSize=5``; case does not matter. The names of
-        older releases (``OOBPred``, ``OOBVarImp``, ``MinLeaf``, ``NVarToSample``, ``FBoot``) are
-        taken, too.
+        Options, as ``"MinLeafSize", 5`` or ``MinLeafSize=5``, in any case. The names of older
+        releases (``OOBPred``, ``OOBVarImp``, ``MinLeaf``, ``NVarToSample``, ``FBoot``) are
+        accepted, too.
 
     Other Parameters
     ----------------
     Method : {"classification", "regression"}
     OOBPrediction : {"off", "on"}
-        Whether rows are predicted by the trees that did not draw them: `oobError`, `oobPredict`,
-        ``OOBIndices``.
+        Whether there are out-of-bag predictions: `oobError`, `oobPredict`, ``OOBIndices``.
     OOBPredictorImportance : {"off", "on"}
         The same, and ``OOBPermutedPredictorDeltaError``.
     NumPredictorsToSample : int or "all"
-        Columns that are drawn for each split; the square root of their number for classes and a
-        third of it for numbers, rounded up, unless given.
+        Number of columns that are drawn for each split; by default the square root of their number
+        in classification and a third of it in regression, rounded up.
     MinLeafSize : int
-        1 for classes and 5 for numbers unless given. A row counts as often as it was drawn.
+        By default 1 in classification and 5 in regression. A row counts as often as it was drawn.
     InBagFraction : float
-        Rows that are drawn for each tree, as a share of all.
+        Number of rows that are drawn for each tree, as a fraction of all.
     SampleWithReplacement : {"on", "off"}
         "off" needs an InBagFraction below 1.
     CategoricalPredictors, PredictorNames, ClassNames
         As in `fitctree`.
     Weights : array
-        Rows are drawn with chances in proportion to them; without replacement they are weights in
-        growing.
+        Rows are drawn in proportion to them; without replacement they are weights in growing.
     Prior : {"empirical", "uniform"}, array or mapping of ClassNames and ClassProbs
-        The classes' chances of being drawn.
-    SplitCriterion : {"gdi", "deviance"}, for numbers {"mse"}
+        Probabilities of the classes in drawing.
+    SplitCriterion : {"gdi", "deviance"}, in regression {"mse"}
     MergeLeaves, PredictorSelection, Prune, Surrogate
-        Taken where they say what is done anyway, "off" and "allsplits", else refused.
+        Accepted with the values "off" and "allsplits"; other values raise an error.
     random_state : int
-        Ceiba's own: seed of all draws, 0 unless given; it takes the place of ``rng(seed)``.
+        Ceiba's own: seed of all draws, by default 0; it replaces ``rng(seed)``.
 
     Notes
     -----
-    *Labels* have the type of ``Y``, where MATLAB has text: ``str2double`` falls away. *Bags are
-    values*, as in MATLAB: ``bag = bag.growTrees(50)``. *Gaps.* A split is judged by the rows that
-    have a value; the others join the heavier branch, in training and in prediction. *Rows in every
-    bag* count in out-of-bag errors with ``DefaultYfit``, as in MATLAB, which lifts the errors of
-    the first trees; ``bag.setDefaultYfit("")`` leaves them out, as ``model.oob_curve_`` does.
-    *Draws* are not MATLAB's: the same seed does not give the same trees.
+    *Labels* have the type of ``Y``, where MATLAB has text: ``str2double`` is not needed. *Bags are
+    values*, as in MATLAB: ``bag = bag.growTrees(50)``. *Missing values.* A split is scored on the
+    rows that have a value; the others join the heavier branch, in training and in prediction. *Rows
+    in every bag* count in out-of-bag errors with ``DefaultYfit``, as in MATLAB, which raises the
+    errors of the first trees; ``bag.setDefaultYfit("")`` leaves them out, as ``model.oob_curve_``
+    does. *Draws* are not MATLAB's: the same seed does not give the same trees.
 
     Examples
     --------
@@ -106,16 +103,16 @@ class TreeBagger(Bag):
     """
 
     def __init__(self, NumTrees: int, X: Any, Y: Any, *pairs: Any, **named: Any) -> None:
-        options = NameValue.read("TreeBagger", OPTIONS, pairs, named, ELSEWHERE)
+        options = NameValue.read("TreeBagger", OPTIONS, pairs, named, UNSUPPORTED)
         n_trees = NameValue({"NumTrees": NumTrees}).count("NumTrees", 1)
-        of_classes = options.word("Method", METHODS, METHODS[0])[0] == "c"
-        self._rows = BaggerRows.of(X, Y, options, of_classes)
-        self._least = options.count("MinLeafSize", 1 if of_classes else 5)
-        self._share = options.number("InBagFraction", 1.0)
-        self._outside = told_out_of_bag(options)
-        self._importance = options.switch("OOBPredictorImportance", False)
-        self.model = _fitted(forest_of(options, self._rows, n_trees), self._rows)
-        self.DefaultYfit = self._usual_default()
+        classification = options.word("Method", METHODS, METHODS[0])[0] == "c"
+        self._rows = BaggerRows.of(X, Y, options, classification)
+        self._min_leaf_size = options.count("MinLeafSize", 1 if classification else 5)
+        self._in_bag_fraction = options.number("InBagFraction", 1.0)
+        self._has_oob = wants_oob(options)
+        self._has_importance = options.switch("OOBPredictorImportance", False)
+        self.model = _fit(make_forest(options, self._rows, n_trees), self._rows)
+        self.DefaultYfit = self._most_popular()
 
     def predict(self, X: Any, *pairs: Any, nargout: int = 1, **named: Any) -> Any:
         """Predict rows: the class of the largest mean score, or the mean number.
@@ -123,38 +120,38 @@ class TreeBagger(Bag):
         Parameters
         ----------
         X : array, frame or Table
-            With the columns of training; of a frame they are found by name.
+            Rows with the columns of training; those of a frame are found by name.
         *pairs, **named
-            ``Trees``: numbers of the trees that are asked, from 1, or "all". ``TreeWeights``: their
+            ``Trees``: numbers, from 1, of the trees to use, or "all". ``TreeWeights``: their
             weights.
         nargout : int
-            How many outputs are wanted.
+            Number of outputs.
 
         Returns
         -------
         Yfit : ndarray
         scores : ndarray of shape (n_rows, k)
-            Mean over the trees of the class shares of each row's leaf. For classes alone.
+            Mean over the trees of the class fractions of each row's leaf; classification only.
         stdevs : ndarray
-            Standard deviation over the trees of the scores, or of the numbers; for numbers it is
+            Standard deviation over the trees of the scores, or of the numbers; in regression it is
             the second output.
         """
-        options = NameValue.read("predict", _TREES, pairs, named, {})
-        tally = Tally.of(self.model, self._rows_for(X), options)
-        return self._outputs(tally, nargout)
+        options = NameValue.read("predict", _TREE_OPTIONS, pairs, named, {})
+        predictions = TreePredictions.of(self.model, self._rows_to_predict(X), options)
+        return self._outputs(predictions, nargout)
 
     def oobPredict(self, *pairs: Any, nargout: int = 1, **named: Any) -> Any:
-        """Predict every row of training by the trees that did not draw it.
+        """Predict the training rows by the trees for which they are out of bag.
 
-        Options and outputs are those of `predict`; a row that every tree drew has ``DefaultYfit``,
-        the prior as its scores, and NaN as their deviation.
+        Options and outputs are those of `predict`; a row in every bag has ``DefaultYfit``, the
+        prior as its scores, and NaN as their deviation.
         """
-        options = NameValue.read("oobPredict", _TREES, pairs, named, {})
-        tally = Tally.of(self.model, self._rows.table, options, self.OOBIndices)
-        return self._outputs(tally, nargout)
+        options = NameValue.read("oobPredict", _TREE_OPTIONS, pairs, named, {})
+        predictions = TreePredictions.of(self.model, self._rows.table, options, self.OOBIndices)
+        return self._outputs(predictions, nargout)
 
     def error(self, X: Any, Y: Any, *pairs: Any, **named: Any) -> Any:
-        """Share of rows that are predicted wrong, or mean squared error.
+        """Compute the error rate, or the mean squared error.
 
         Parameters
         ----------
@@ -162,25 +159,26 @@ class TreeBagger(Bag):
         Y : array, or str
             The true responses, or the name of the column of ``X`` that holds them.
         *pairs, **named
-            ``Mode``: "cumulative" for the first 1, 2, ... trees together, "individual" for each
-            alone, "ensemble" for all together. ``Weights`` of the rows, ``Trees``, ``TreeWeights``.
+            ``Mode``: "cumulative" for the first 1, 2, ... trees, "individual" for each tree,
+            "ensemble" for all trees. ``Weights`` of the rows, ``Trees``, ``TreeWeights``.
 
         Returns
         -------
         ndarray of shape (n_trees,), or float for Mode="ensemble"
         """
-        options = NameValue.read("error", ("Mode", "Weights", *_TREES), pairs, named, {})
-        table, true = self._labelled(X, Y)
+        options = NameValue.read("error", ("Mode", "Weights", *_TREE_OPTIONS), pairs, named, {})
+        table, true = self._read_rows(X, Y)
         weights = np.asarray(options.of("Weights", np.ones(len(true))), np.float64)
-        good = weights.shape == true.shape and (np.isfinite(weights) & (weights >= 0)).all()
-        if not good or not weights.any():
+        valid = weights.shape == true.shape and (np.isfinite(weights) & (weights >= 0)).all()
+        if not valid or not weights.any():
             raise ValueError(
-                f"Weights must be {len(true)} finite numbers, none below zero and some above"
+                f"Weights must be {len(true)} finite numbers >= 0, with a positive sum."
             )
-        return self._errors(Tally.of(self.model, table, options), true, weights, options)
+        predictions = TreePredictions.of(self.model, table, options)
+        return self._errors(predictions, true, weights, options)
 
     def oobError(self, *pairs: Any, **named: Any) -> Any:
-        """The same of the rows of training, by the trees that did not draw them.
+        """Compute the out-of-bag error of the training rows.
 
         Parameters
         ----------
@@ -190,15 +188,14 @@ class TreeBagger(Bag):
         Returns
         -------
         ndarray of shape (n_trees,), or float for Mode="ensemble"
-            Rows that no tree may speak of count with ``DefaultYfit``, or not at all where that is
-            "" or NaN.
+            Rows without a tree count with ``DefaultYfit``, or not at all if that is "" or NaN.
         """
-        options = NameValue.read("oobError", ("Mode", *_TREES), pairs, named, {})
-        tally = Tally.of(self.model, self._rows.table, options, self.OOBIndices)
-        return self._errors(tally, self._rows.values, self.W, options)
+        options = NameValue.read("oobError", ("Mode", *_TREE_OPTIONS), pairs, named, {})
+        predictions = TreePredictions.of(self.model, self._rows.table, options, self.OOBIndices)
+        return self._errors(predictions, self._rows.values, self.W, options)
 
     def margin(self, X: Any, Y: Any, *pairs: Any, **named: Any) -> Array:
-        """Score of the true class less the largest of the others.
+        """Compute the score of the true class minus the largest other score.
 
         Parameters
         ----------
@@ -211,23 +208,25 @@ class TreeBagger(Bag):
         -------
         ndarray of shape (n_rows, n_trees), or (n_rows,) for Mode="ensemble"
         """
-        options = NameValue.read("margin", ("Mode", *_TREES), pairs, named, {})
-        if not self._rows.of_classes:
-            raise ValueError("margins are of classes: this bag was grown with Method='regression'")
+        options = NameValue.read("margin", ("Mode", *_TREE_OPTIONS), pairs, named, {})
+        if not self._rows.is_classification:
+            raise ValueError("margin requires Method='classification', got 'regression'.")
         mode = options.word("Mode", MODES, MODES[0])
-        table, true = self._labelled(X, Y)
-        stages = Tally.of(self.model, table, options).stages(mode)
-        margins = [lead(said.filled(self._default).told, true) for said in stages]
+        table, true = self._read_rows(X, Y)
+        stages = TreePredictions.of(self.model, table, options).stages(mode)
+        margins = [
+            class_margin(mean.filled(self._default_prediction).values, true) for mean in stages
+        ]
         return margins[0] if mode == "ensemble" else np.stack(margins, axis=1)
 
     def quantilePredict(self, X: Any, *pairs: Any, **named: Any) -> Array:
-        """Quantiles of the numbers to expect: of training rows, weighted by the leaves they share.
+        """Predict quantiles, from training rows weighted by the leaves that they share.
 
         Parameters
         ----------
         X : array, frame or Table
         *pairs, **named
-            ``Quantile``: one or more numbers from 0 to 1; 0.5 unless given.
+            ``Quantile``: one or more numbers from 0 to 1; by default 0.5.
 
         Returns
         -------
@@ -238,42 +237,43 @@ class TreeBagger(Bag):
         Meinshausen (2006), "Quantile regression forests", Journal of Machine Learning Research 7.
         """
         options = NameValue.read("quantilePredict", ("Quantile",), pairs, named, {})
-        if self._rows.of_classes:
-            raise ValueError("quantiles are of numbers: grow the bag with Method='regression'")
-        wanted = np.asarray(options.of("Quantile", 0.5), np.float64)
-        if wanted.ndim > 1 or not wanted.size or not ((wanted >= 0) & (wanted <= 1)).all():
-            raise ValueError(f"Quantile={options.of('Quantile')!r}: give numbers from 0 to 1")
-        found: Array = self.model.predict_quantiles(self._rows_for(X), wanted)
-        return found
+        if self._rows.is_classification:
+            raise ValueError("quantilePredict requires Method='regression', got 'classification'.")
+        quantiles = np.asarray(options.of("Quantile", 0.5), np.float64)
+        in_range = ((quantiles >= 0) & (quantiles <= 1)).all()
+        if quantiles.ndim > 1 or not quantiles.size or not in_range:
+            raise ValueError(f"Quantile must be numbers in [0, 1], got {options.of('Quantile')!r}.")
+        predicted: Array = self.model.predict_quantiles(self._rows_to_predict(X), quantiles)
+        return predicted
 
     def growTrees(self, NumTrees: int) -> Self:
-        """The bag with more trees, grown from the same rows; this one stays as it is.
+        """Return the bag with more trees, grown from the same rows.
 
         Parameters
         ----------
         NumTrees : int
-            How many are added.
+            Number of trees to add.
         """
         added = NameValue({"NumTrees": NumTrees}).count("NumTrees", 1)
         model = copy.copy(self.model)
         model.set_params(n_estimators=self.NumTrees + added, warm_start=True)
-        return self._with(model=_fitted(model, self._rows))
+        return self._with(model=_fit(model, self._rows))
 
     def setDefaultYfit(self, Yfit: Any) -> Self:
-        """The bag with another prediction for rows that no tree may speak of.
+        """Return the bag with another prediction for rows without a tree.
 
         Parameters
         ----------
-        Yfit : {"MostPopular", ""}, for numbers a float
-            The class of most weight in training (for numbers the mean stands there at first), or ""
-            or NaN for none: such rows are then left out of errors, and their predictions are None
-            or NaN.
+        Yfit : {"MostPopular", ""}, in regression a float
+            The class of most weight in training (in regression the default is the mean), or "" or
+            NaN for none: such rows are then left out of errors, and their predictions are None or
+            NaN.
         """
-        if not self._rows.of_classes:
-            return self._with(DefaultYfit=_number(Yfit))
+        if not self._rows.is_classification:
+            return self._with(DefaultYfit=_read_float(Yfit))
         if Yfit not in ("", "MostPopular"):
-            raise ValueError(f"Yfit={Yfit!r}: give 'MostPopular' or ''")
-        return self._with(DefaultYfit=self._usual_default() if Yfit else "")
+            raise ValueError(f"Yfit must be 'MostPopular' or '', got {Yfit!r}.")
+        return self._with(DefaultYfit=self._most_popular() if Yfit else "")
 
     def _with(self, **changes: Any) -> Self:
         bag = copy.copy(self)
@@ -282,74 +282,79 @@ class TreeBagger(Bag):
         bag.__dict__.update(changes)
         return bag
 
-    def _usual_default(self) -> Any:
+    def _most_popular(self) -> Any:
+        """Return the class of largest prior, or the mean."""
         rows = self._rows
-        if rows.of_classes:
+        if rows.is_classification:
             return rows.classes[int(rows.prior.argmax())]
         return float(np.average(rows.values, weights=rows.weights))
 
     @property
-    def _default(self) -> Array | None:
-        """What is told of rows that no tree speaks of."""
-        if not self._rows.of_classes:
+    def _default_prediction(self) -> Array | None:
+        """Scores or number of rows without a tree."""
+        if not self._rows.is_classification:
             return None if np.isnan(self.DefaultYfit) else np.array([self.DefaultYfit])
         none = isinstance(self.DefaultYfit, str) and self.DefaultYfit == ""
         return None if none else self._rows.prior
 
-    def _rows_for(self, X: Any) -> Table:
-        return rows_for(X, self._rows.table.schema)
+    def _rows_to_predict(self, X: Any) -> Table:
+        return rows_to_predict(X, self._rows.table.schema)
 
-    def _labelled(self, X: Any, Y: Any) -> tuple[Table, Array]:
-        """Rows with their true responses."""
-        table, Y, _ = opened(X, Y)
-        return self._rows_for(table), self._rows.response_of(Y, len(table))
+    def _read_rows(self, X: Any, Y: Any) -> tuple[Table, Array]:
+        """Return rows with their encoded true responses."""
+        table, Y, _ = read_data(X, Y)
+        return self._rows_to_predict(table), self._rows.encode_response(Y, len(table))
 
-    def _outputs(self, tally: Tally, nargout: int) -> Any:
-        of_classes = self._rows.of_classes
-        most = 3 if of_classes else 2
-        if isinstance(nargout, bool) or nargout not in range(1, most + 1):
-            raise ValueError(f"nargout={nargout!r}: this bag has 1 to {most} outputs")
-        said = tally.said()
-        filled = said.filled(self._default)
-        outputs = [self._label(filled), filled.told] if of_classes else [filled.told[:, 0]]
-        if nargout == most:
-            spread = tally.spread(said.told)
-            outputs.append(spread if of_classes else spread[:, 0])
+    def _outputs(self, predictions: TreePredictions, nargout: int) -> Any:
+        classification = self._rows.is_classification
+        n_outputs = 3 if classification else 2
+        if isinstance(nargout, bool) or nargout not in range(1, n_outputs + 1):
+            raise ValueError(f"nargout must be an int in [1, {n_outputs}], got {nargout!r}.")
+        mean = predictions.mean()
+        filled = mean.filled(self._default_prediction)
+        outputs = [filled.values[:, 0]]
+        if classification:
+            outputs = [self._labels(filled), filled.values]
+        if nargout == n_outputs:
+            deviation = predictions.standard_deviation(mean.values)
+            outputs.append(deviation if classification else deviation[:, 0])
         return outputs[0] if nargout == 1 else tuple(outputs[:nargout])
 
-    def _label(self, said: Said) -> Array:
-        if said.known.all():
-            labels: Array = self.ClassNames[said.told.argmax(axis=1)]
+    def _labels(self, mean: MeanPrediction) -> Array:
+        if mean.known.all():
+            labels: Array = self.ClassNames[mean.values.argmax(axis=1)]
             return labels
-        labels = np.full(len(said.known), None, object)
-        labels[said.known] = self.ClassNames[said.told[said.known].argmax(axis=1)]
+        labels = np.full(len(mean.known), None, object)
+        labels[mean.known] = self.ClassNames[mean.values[mean.known].argmax(axis=1)]
         return labels
 
-    def _errors(self, tally: Tally, true: Array, weights: Array, options: NameValue) -> Any:
+    def _errors(
+        self, predictions: TreePredictions, true: Array, weights: Array, options: NameValue
+    ) -> Any:
         mode = options.word("Mode", MODES, MODES[0])
         errors = []
-        for stage in tally.stages(mode):
-            said = stage.filled(self._default)
-            own = weights[said.known]
-            loss = self._loss(said.told[said.known], true[said.known])
-            errors.append(float(np.average(loss, weights=own)) if own.sum() > 0 else np.nan)
+        for stage in predictions.stages(mode):
+            mean = stage.filled(self._default_prediction)
+            weight = weights[mean.known]
+            loss = self._loss(mean.values[mean.known], true[mean.known])
+            errors.append(float(np.average(loss, weights=weight)) if weight.sum() > 0 else np.nan)
         return errors[0] if mode == "ensemble" else np.array(errors)
 
-    def _loss(self, told: Array, true: Array) -> Array:
-        if self._rows.of_classes:
-            return np.asarray(told.argmax(axis=1) != true)
-        return np.asarray((told[:, 0] - true) ** 2)
+    def _loss(self, predicted: Array, true: Array) -> Array:
+        if self._rows.is_classification:
+            return np.asarray(predicted.argmax(axis=1) != true)
+        return np.asarray((predicted[:, 0] - true) ** 2)
 
 
-def _fitted(model: Any, rows: BaggerRows) -> Any:
+def _fit(model: Any, rows: BaggerRows) -> Any:
     with warnings.catch_warnings():
         # Rows in every bag have a prediction here: DefaultYfit.
         warnings.simplefilter("ignore", OutOfBagWarning)
         return model.fit(rows.table, rows.values, sample_weight=rows.weights)
 
 
-def _number(given: Any) -> float:
+def _read_float(given: Any) -> float:
     try:
         return float(given)
     except (TypeError, ValueError):
-        raise ValueError(f"Yfit={given!r}: give a number, or NaN for none") from None
+        raise ValueError(f"Yfit must be a number, or NaN for none, got {given!r}.") from None

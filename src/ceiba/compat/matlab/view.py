@@ -1,18 +1,16 @@
-"""A tree to look at."""
+"""A tree as text or picture."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from ceiba.compat.matlab.classification_tree import ClassificationTree
-from ceiba.compat.matlab.fitted_tree import FittedTree
+from ceiba.compat.matlab.fitted_tree import ClassificationTree, FittedTree, RegressionTree
 from ceiba.compat.matlab.name_value import NameValue
-from ceiba.compat.matlab.regression_tree import RegressionTree
 
 
 def view(tree: FittedTree, *pairs: Any, **named: Any) -> Any:
-    """Print a tree as MATLAB does, a line for each node, or draw it.
+    """Print a tree as MATLAB does, with a line for each node, or draw it.
 
     Parameters
     ----------
@@ -24,7 +22,7 @@ def view(tree: FittedTree, *pairs: Any, **named: Any) -> Any:
     Returns
     -------
     Figure or None
-        The picture; None where the tree was printed.
+        The picture; None if the tree was printed.
 
     Examples
     --------
@@ -36,7 +34,7 @@ def view(tree: FittedTree, *pairs: Any, **named: Any) -> Any:
     3  class = yes
     """
     if not isinstance(tree, ClassificationTree | RegressionTree):
-        raise TypeError(f"tree must come from fitctree or fitrtree, not {type(tree).__name__}")
+        raise TypeError(f"tree must come from fitctree or fitrtree, got {type(tree).__name__}.")
     options = NameValue.read("view", ["Mode"], pairs, named)
     if options.word("Mode", ["text", "graph"], "text") == "text":
         print("\n".join(_lines(tree)))
@@ -48,20 +46,21 @@ def view(tree: FittedTree, *pairs: Any, **named: Any) -> Any:
 
 
 def _lines(tree: FittedTree) -> Iterator[str]:
-    word, results = _results(tree)
+    word, predictions = _predictions(tree)
     yield f"Decision tree for {'classification' if word == 'class' else 'regression'}"
     width, children = len(str(tree.NumNodes)), tree.Children.tolist()
-    for node, result in enumerate(results):
+    for node, prediction in enumerate(predictions):
         first, second = children[node]
-        text = f"{word} = {result}"
+        text = f"{word} = {prediction}"
         if first:
-            one, other = _conditions(tree, node)
-            text = f"if {one} then node {first} elseif {other} then node {second} else {result}"
+            left, right = _conditions(tree, node)
+            text = f"if {left} then node {first} elseif {right} then node {second}"
+            text += f" else {prediction}"
         yield f"{node + 1:>{width}}  {text}"
 
 
-def _results(tree: FittedTree) -> tuple[str, list[str]]:
-    """What nodes predict, and what that is called."""
+def _predictions(tree: FittedTree) -> tuple[str, list[str]]:
+    """Return the word for a prediction, and the prediction of each node as text."""
     if isinstance(tree, ClassificationTree):
         return "class", [str(label) for label in tree.NodeClass.tolist()]
     assert isinstance(tree, RegressionTree)
@@ -71,7 +70,7 @@ def _results(tree: FittedTree) -> tuple[str, list[str]]:
 def _conditions(tree: FittedTree, node: int) -> tuple[str, str]:
     name = tree.PredictorNames[int(tree.tree.column[node])]
     if tree.CutCategories[node] != ((), ()):
-        one, other = (" ".join(map(str, group)) for group in tree.CutCategories[node])
-        return f"{name} in {{{one}}}", f"{name} in {{{other}}}"
-    cut = f"{float(tree.tree.threshold[node]):g}"
-    return f"{name}<{cut}", f"{name}>={cut}"
+        left, right = (" ".join(map(str, group)) for group in tree.CutCategories[node])
+        return f"{name} in {{{left}}}", f"{name} in {{{right}}}"
+    threshold = f"{float(tree.tree.threshold[node]):g}"
+    return f"{name}<{threshold}", f"{name}>={threshold}"

@@ -1,21 +1,21 @@
-"""Netlab's mixture functions under their own names: an old lab script moves by its imports.
+"""Netlab's mixture functions under their own names.
 
-Arguments, their order and their meaning are those of Nabney's MATLAB toolbox; the work is done by
-Ceiba's own mixture and k-means. What Python makes different:
+An old script needs new imports only. Arguments, their order and their meaning are those of Nabney's
+MATLAB toolbox, on top of Ceiba's own mixture and k-means. Differences in Python:
 
-- Indices begin at 0: ``options(14)`` is ``options[13]``, and the labels of `gmmsamp` are 0, 1, ...
+- Indices start at 0: ``options(14)`` is ``options[13]``, and the labels of `gmmsamp` are 0, 1, ...
 - Every output is always returned: ``mix = gmmem(mix, x, options)`` becomes
-  ``mix, options, errlog = gmmem(mix, x, options)``. Nothing that is passed in is changed.
+  ``mix, options, errlog = gmmem(mix, x, options)``. No argument is changed.
 - A vector has one axis: ``mix.priors``, spherical ``mix.covars``, ``options``, ``errlog`` and
   densities. Matrices keep Netlab's shapes, so that ``mix.covars(:, :, j)`` is
-  ``mix.covars[:, :, j]``. What is passed in may be a row of a matrix, or a list.
-- ``lambda`` is a word of the language: the field is called ``mix.lambda_``.
-- Random numbers come from NumPy's global state, so that ``numpy.random.seed(42)`` takes the place
-  of ``randn('state', 42)``; or give ``random_state``. The numbers themselves are not MATLAB's.
-- What in MATLAB would go on with NaN is an error that says what to do.
+  ``mix.covars[:, :, j]``. An argument may be a row of a matrix, or a list.
+- ``lambda`` is a keyword of Python: the field is ``mix.lambda_``.
+- Random numbers come from NumPy's global state, so that ``numpy.random.seed(42)`` replaces
+  ``randn('state', 42)``; or pass ``random_state``. The numbers themselves are not MATLAB's.
+- Where MATLAB would continue with NaN, an error names the remedy.
 
-`ceiba.GaussianMixture` does more: gaps, weights, other forms of covariance, several starts, large
-files.
+`ceiba.GaussianMixture` does more: missing values, weights, other forms of covariance, several
+initializations, large files.
 
 Examples
 --------
@@ -34,14 +34,12 @@ References
 Nabney (2002), "NETLAB: Algorithms for Pattern Recognition", Springer.
 """
 
-from ceiba.compat.netlab.density import gmmactiv, gmmpost, gmmprob
+from ceiba.compat.netlab.density import gmmactiv, gmmpost, gmmprob, gmmsamp
 from ceiba.compat.netlab.em import gmmem
-from ceiba.compat.netlab.gmm import gmm
 from ceiba.compat.netlab.init import gmminit
 from ceiba.compat.netlab.kmeans import kmeans
-from ceiba.compat.netlab.mix import Mix
+from ceiba.compat.netlab.mix import Mix, gmm
 from ceiba.compat.netlab.options import foptions
-from ceiba.compat.netlab.sample import gmmsamp
 
 __all__ = [
     "Mix",

@@ -1,19 +1,21 @@
-"""Densities and posteriors of a mixture."""
+"""Densities, posteriors and samples of a mixture."""
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.compat.netlab.mix import Mix, checked_mix
-from ceiba.compat.netlab.rows import Rows
-from ceiba.mixture.densities import Gaussians, LogDensities, Posteriors
+from ceiba.compat.netlab.inputs import Rows, netlab_seed
+from ceiba.compat.netlab.mix import Mix, check_mix
+from ceiba.mixture.base import draw_rows
+from ceiba.mixture.densities import Gaussians, log_densities, posteriors
 
 
 def gmmactiv(mix: Mix, x: Any) -> Array:
-    """Density of each component at each row, without its prior.
+    """Compute the density of each component at each row, without its prior.
 
     Parameters
     ----------
@@ -23,7 +25,7 @@ def gmmactiv(mix: Mix, x: Any) -> Array:
     Returns
     -------
     ndarray of shape (n, ncentres)
-        0 where a density is too small for a number.
+        0 where a density underflows.
 
     Examples
     --------
@@ -33,12 +35,12 @@ def gmmactiv(mix: Mix, x: Any) -> Array:
     >>> gmmactiv(mix, [[0.0]]).round(3)
     array([[0.399, 0.242]])
     """
-    model, rows = _asked(mix, x)
+    model, rows = _check_arguments(mix, x)
     return _activations(model, rows)
 
 
 def gmmpost(mix: Mix, x: Any) -> tuple[Array, Array]:
-    """Posterior probability of each component for each row.
+    """Compute the posterior probability of each component for each row.
 
     Parameters
     ----------
@@ -48,9 +50,9 @@ def gmmpost(mix: Mix, x: Any) -> tuple[Array, Array]:
     Returns
     -------
     post : ndarray of shape (n, ncentres)
-        Found from logarithms, so that it is right where all densities are too small for numbers.
+        Computed from logarithms, so that it is right where all densities underflow.
     a : ndarray of shape (n, ncentres)
-        The densities, as `gmmactiv` gives them.
+        The densities, as `gmmactiv` returns them.
 
     Examples
     --------
@@ -62,13 +64,12 @@ def gmmpost(mix: Mix, x: Any) -> tuple[Array, Array]:
     array([[0.5, 0.5],
            [0. , 1. ]])
     """
-    model, rows = _asked(mix, x)
-    post: Array = rows.ask(Posteriors.of, model).values
-    return post, _activations(model, rows)
+    model, rows = _check_arguments(mix, x)
+    return rows.predict(posteriors, model), _activations(model, rows)
 
 
 def gmmprob(mix: Mix, x: Any) -> Array:
-    """Density of the mixture at each row.
+    """Compute the density of the mixture at each row.
 
     Parameters
     ----------
@@ -78,8 +79,8 @@ def gmmprob(mix: Mix, x: Any) -> Array:
     Returns
     -------
     ndarray of shape (n,)
-        0 where the density is too small for a number; ``score_samples`` of
-        `ceiba.GaussianMixture` gives its logarithm.
+        0 where the density underflows; ``score_samples`` of `ceiba.GaussianMixture` returns its
+        logarithm.
 
     Examples
     --------
@@ -89,22 +90,50 @@ def gmmprob(mix: Mix, x: Any) -> Array:
     >>> gmmprob(mix, [[0.0]]).round(3)
     array([0.32])
     """
-    model, rows = _asked(mix, x)
-    density: Array = np.exp(rows.ask(LogDensities.of, model).values)
+    model, rows = _check_arguments(mix, x)
+    density: Array = np.exp(rows.predict(log_densities, model))
     return density
 
 
-def _asked(mix: Mix, x: Any) -> tuple[Gaussians, Rows]:
-    mix = checked_mix(mix)
+def _check_arguments(mix: Mix, x: Any) -> tuple[Gaussians, Rows]:
+    mix = check_mix(mix)
     return mix.gaussians(), Rows.of(x, mix.nin)
 
 
 def _activations(model: Gaussians, rows: Rows) -> Array:
-    """Each component alone, as a mixture of one."""
-    alone = Gaussians(np.ones(len(model.weights)), model.means, model.covariances, model.factors)
-    logs = [
-        rows.ask(LogDensities.of, alone.take(slice(j, j + 1))).values
-        for j in range(len(model.weights))
-    ]
+    """Compute the density of each component as a mixture of one."""
+    k = len(model.weights)
+    unweighted = Gaussians(np.ones(k), model.means, model.covariances, model.factors)
+    logs = [rows.predict(log_densities, unweighted.take(slice(j, j + 1))) for j in range(k)]
     densities: Array = np.exp(np.column_stack(logs))
     return densities
+
+
+def gmmsamp(mix: Mix, n: int, *, random_state: Any = None) -> tuple[Array, Array]:
+    """Draw rows from a mixture.
+
+    Parameters
+    ----------
+    mix : Mix
+    n : int
+        Number of rows.
+    random_state : int, RandomState, Generator or None
+        Seed of the draws; None for NumPy's global state.
+
+    Returns
+    -------
+    data : ndarray of shape (n, nin)
+        Sorted by component.
+    label : ndarray of shape (n,)
+        The component of each row, from 0: ``mix.centres[label]``. (Netlab's start at 1.)
+
+    Examples
+    --------
+    >>> from ceiba.compat.netlab import gmm
+    >>> data, label = gmmsamp(gmm(3, 2, "diag"), 100, random_state=0)
+    >>> data.shape, label.shape
+    ((100, 3), (100,))
+    """
+    if not isinstance(n, Integral) or n < 1:
+        raise ValueError(f"n must be an int >= 1, got {n!r}.")
+    return draw_rows(check_mix(mix).gaussians(), int(n), netlab_seed(random_state))

@@ -1,28 +1,29 @@
-"""Netlab's EM: Ceiba's own, under Netlab's rules for the end and for collapse."""
+"""EM with Netlab's convergence test and reset of covariances."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.base import Steps
-from ceiba.compat.netlab.mix import Mix, checked_mix
+from ceiba.base import Iterations
+from ceiba.compat.netlab.inputs import Rows
+from ceiba.compat.netlab.mix import Mix, check_mix
 from ceiba.compat.netlab.options import Options
-from ceiba.compat.netlab.rows import Rows
-from ceiba.mixture.covariance import Floor
+from ceiba.mixture.config import EMConfig
+from ceiba.mixture.covariance import CovarianceFloor
+from ceiba.mixture.data import MixtureData
 from ceiba.mixture.densities import Gaussians
-from ceiba.mixture.em import Run, Setting, em
-from ceiba.mixture.m_step import Rules
-from ceiba.mixture.repair import Repair
+from ceiba.mixture.em import Convergence, EMResult, em
+from ceiba.stats import Moments, Space
 
 _EPS = float(np.finfo(np.float64).eps)
 
 
 def gmmem(mix: Mix, x: Any, options: Any) -> tuple[Mix, Array, Array]:
-    """Train a mixture by EM, from the parameters that it has.
+    """Train a mixture by EM, starting from its parameters.
 
     Parameters
     ----------
@@ -31,17 +32,17 @@ def gmmem(mix: Mix, x: Any, options: Any) -> tuple[Mix, Array, Array]:
     options : array of shape (18,)
         See `foptions`. It ends when the error changed by less than ``options[2]`` from one cycle
         to the next, or after ``options[13]`` cycles. With ``options[4] = 1`` a component whose
-        least variance, in any direction, falls below 2.2e-16 is given the covariance back that it
-        came with; otherwise nothing is done, and one that vanishes is an error.
+        minimum variance, in any direction, falls below 2.2e-16 gets its initial covariance back;
+        otherwise a component that collapses raises an error.
 
     Returns
     -------
     mix : Mix
-        A new one; that which is passed in stays as it is.
+        A new one; the argument is not changed.
     options : ndarray of shape (18,)
         With the final error in ``options[7]``: the negative log-likelihood of ``x``.
     errlog : ndarray
-        The error at each cycle that was made, before its parameters were changed.
+        The error at each cycle, before its parameters were changed.
 
     Examples
     --------
@@ -58,88 +59,94 @@ def gmmem(mix: Mix, x: Any, options: Any) -> tuple[Mix, Array, Array]:
     Dempster, Laird & Rubin (1977), "Maximum likelihood from incomplete data via the EM algorithm",
     JRSS B 39.
     """
-    mix, wish = checked_mix(mix), Options.of(options)
-    start, rows = mix.gaussians(), Rows.of(x, mix.nin)
-    cycles = Cycles(wish)
-    run = _run(mix, start, rows, wish, cycles)
-    if run.n_iter == wish.cycles:
-        wish.warn("EM")
-    return mix.with_gaussians(run.model), wish.ended(-run.log_likelihood), np.array(cycles.errlog)
+    mix, config = check_mix(mix), Options.of(options)
+    initial, rows = mix.gaussians(), Rows.of(x, mix.nin)
+    cycles = Cycles(config)
+    result = _run_em(mix, initial, rows, config, cycles)
+    if result.n_iter == config.max_cycles:
+        config.warn_not_converged("EM")
+    final_options = config.with_error(-result.log_likelihood)
+    return mix.with_gaussians(result.model), final_options, np.array(cycles.errlog)
 
 
-def _run(mix: Mix, start: Gaussians, rows: Rows, wish: Options, cycles: Cycles) -> Run:
-    middle = np.average(mix.centres, axis=0)
-    setting = Precision(
-        (rows.points,), rows.engine, len(rows), 0.0, wish.error_precision, middle, 0.0 * middle
+def _run_em(mix: Mix, initial: Gaussians, rows: Rows, options: Options, cycles: Cycles) -> EMResult:
+    mean, ones = np.average(mix.centres, axis=0), np.ones(mix.nin)
+    data = MixtureData(
+        rows.engine,
+        (rows.points,),
+        replace(rows.reduce(Moments.of), mean=mean),
+        Space(mean, has_missing=False),
+        variances=ones,
+        schema=rows.points.table().schema,
+        constant=np.zeros(mix.nin, bool),
+        row_weights=(0.0,),  # no component counts as lost: Netlab has no rule for that
     )
-    ones = np.ones(mix.nin)
-    reset = Reset(_EPS, ones, initial=start.covariances)
-    floor = reset if wish.switch else NoFloor(0.0, ones)
-    rules = Rules(mix.form, floor, groups=(mix.ncentres,))
-    # No component is ever taken for dead: Netlab has no rule for that.
-    repair = Repair(False, (0.0,), middle, 0)
+    reset = CovarianceReset(_EPS, ones, initial=initial.covariances)
+    floor = reset if options.switch else NoFloor(0.0, ones)
+    config = EMConfig(mix.form, floor, sizes=(mix.ncentres,))
+    convergence = AbsoluteChange(options.error_tolerance, data.weight, data.log_scale)
     try:
-        # One without any row has no covariance: 0 / 0, which the floor finds.
+        # A component without rows has the covariance 0 / 0, which the floor detects.
         with np.errstate(invalid="ignore", divide="ignore"):
-            return em(setting, start, rules, cycles, repair, lambda model: {})
+            return em(data, config, initial, cycles, convergence)
     except np.linalg.LinAlgError:
-        advice = "" if wish.switch else "set options[4] = 1, which resets such covariances, or "
+        remedy = "" if options.switch else "set options[4] = 1 to reset such covariances, or "
         raise ValueError(
-            f"in cycle {cycles.count} a component has collapsed, its covariance is no longer "
-            f"positive: {advice}use fewer centres or a simpler covar_type, or rescale x"
+            f"the covariance of a component is not positive definite in cycle {cycles.count}: "
+            f"{remedy}use fewer centres or a simpler covar_type, or rescale x."
         ) from None
 
 
-class Cycles(Steps):
-    """The steps of a run, which keep and show the error of each."""
+class Cycles(Iterations):
+    """Iterations that keep and print the error of each cycle."""
 
-    __slots__ = ("errlog", "wish")
+    __slots__ = ("errlog", "options")
 
-    def __init__(self, wish: Options) -> None:
-        super().__init__(None, wish.cycles, name="EM")
-        self.wish = wish
+    def __init__(self, options: Options) -> None:
+        super().__init__(None, options.max_cycles, name="EM")
+        self.options = options
         self.errlog: list[float] = []
 
     def record(self, **values: Any) -> None:
-        """Keep the error of the cycle begun last."""
+        """Keep the error of the current cycle."""
         error = -float(values["log_likelihood"])
         self.errlog.append(error)
-        self.wish.show(len(self.errlog), error)
+        self.options.print_cycle(len(self.errlog), error)
 
     def end(self, **values: Any) -> None:
-        """Keep the error that a run ended with early: Netlab finds it in one cycle more."""
-        if len(self.errlog) < self.wish.cycles:
+        """Keep the final error of a run that converged, as one more cycle."""
+        if len(self.errlog) < self.options.max_cycles:
             self.record(**values)
 
 
-class Precision(Setting):
-    """The setting of a run that ends by the absolute change of the error, ``tol``."""
+class AbsoluteChange(Convergence):
+    """Convergence test on the absolute change of the error, ``tol``."""
 
     __slots__ = ()
 
-    def rests(self, objective: float, before: float) -> bool:
-        """Whether the error has changed by less than the precision asked for."""
-        return abs(objective - before) < self.tol
+    def has_converged(self, objective: float, previous: float) -> bool:
+        """Whether the error changed by less than ``tol``."""
+        return abs(objective - previous) < self.tol
 
-    def falls(self, objective: float, before: float) -> bool:
-        """Netlab goes on where a reset has raised the error."""
+    def has_decreased(self, objective: float, previous: float) -> bool:
+        """Return False: Netlab continues where a reset has raised the error."""
         return False
 
 
-class NoFloor(Floor):
-    """Covariances are left to themselves."""
+class NoFloor(CovarianceFloor):
+    """No lower bound of covariances."""
 
     __slots__ = ()
 
-    def hold(self, covariances: Array) -> tuple[Array, Array]:
-        """The same covariances; what is no number counts as zero, which no component can have."""
-        none = np.zeros(len(covariances), bool)
-        return np.where(np.isfinite(covariances), covariances, 0.0), none
+    def apply(self, covariances: Array) -> tuple[Array, Array]:
+        """Return the covariances; NaN becomes zero, which is not positive definite."""
+        raised = np.zeros(len(covariances), bool)
+        return np.where(np.isfinite(covariances), covariances, 0.0), raised
 
 
 @dataclass(frozen=True, slots=True)
-class Reset(Floor):
-    """A covariance that falls below the floor in any direction is the initial one again.
+class CovarianceReset(CovarianceFloor):
+    """Reset covariances below the floor in any direction to the initial ones.
 
     Parameters
     ----------
@@ -148,19 +155,19 @@ class Reset(Floor):
 
     initial: Array = field(default_factory=lambda: np.empty(0))
 
-    def hold(self, covariances: Array) -> tuple[Array, Array]:
-        """The covariances, reset where needed, and which components were."""
-        low = ~(_least(covariances) >= self.share)
-        wide = low.reshape(-1, *[1] * (covariances.ndim - 1))
-        return np.where(wide, self.initial, covariances), low
+    def apply(self, covariances: Array) -> tuple[Array, Array]:
+        """Return the covariances, reset where needed, and which components were reset."""
+        low = ~(_min_variances(covariances) >= self.fraction)
+        mask = low.reshape(-1, *[1] * (covariances.ndim - 1))
+        return np.where(mask, self.initial, covariances), low
 
 
-def _least(covariances: Array) -> Array:
-    """The least variance of each component in any direction; NaN where there is none."""
+def _min_variances(covariances: Array) -> Array:
+    """Return the minimum variance of each component; NaN if not finite."""
     if covariances.ndim == 2:
-        least: Array = covariances.min(axis=1)
-        return least
-    known = np.isfinite(covariances).all(axis=(1, 2))
-    least = np.full(len(covariances), np.nan)
-    least[known] = np.linalg.eigvalsh(covariances[known])[:, 0]
-    return least
+        minimum: Array = covariances.min(axis=1)
+        return minimum
+    finite = np.isfinite(covariances).all(axis=(1, 2))
+    minimum = np.full(len(covariances), np.nan)
+    minimum[finite] = np.linalg.eigvalsh(covariances[finite])[:, 0]
+    return minimum

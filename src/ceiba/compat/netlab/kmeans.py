@@ -8,32 +8,31 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.cluster.statistics import Assignment, CentreSums
-from ceiba.compat.netlab.draws import netlab_seed
+from ceiba.cluster.statistics import Assignment, CenterSums
+from ceiba.compat.netlab.inputs import Rows, as_matrix, netlab_seed
 from ceiba.compat.netlab.options import Options
-from ceiba.compat.netlab.rows import Rows, matrix
 from ceiba.stats import Moments, Space
 
 
 def kmeans(
     centres: Any, data: Any, options: Any, *, random_state: Any = None
 ) -> tuple[Array, Array, Array, Array]:
-    """Move centres to the means of the rows nearest to them, until they rest.
+    """Run batch k-means until the centers converge.
 
-    A centre that no row is nearest to stays where it is. (`ceiba.KMeans` starts better and starts
-    such centres again.)
+    A center without rows does not move. (`ceiba.KMeans` has a better initialization and relocates
+    such centers.)
 
     Parameters
     ----------
     centres : array of shape (ncentres, dim)
-        Where to start; only their number counts if ``options[4]`` is 1.
+        Initial centers; only their number counts if ``options[4]`` is 1.
     data : array of shape (n, dim)
     options : array of shape (18,)
-        See `foptions`. It ends when no coordinate of a centre moved by ``options[1]`` or more and
+        See `foptions`. It ends when no coordinate of a center moved by ``options[1]`` or more and
         the error changed by less than ``options[2]``, or after ``options[13]`` cycles. With
         ``options[4] = 1`` it starts at random rows.
     random_state : int, RandomState, Generator or None
-        Draws these rows; None for NumPy's global state.
+        Seed of these rows; None for NumPy's global state.
 
     Returns
     -------
@@ -43,7 +42,7 @@ def kmeans(
     post : ndarray of shape (n, ncentres)
         1 in the column of a row's cluster, else 0.
     errlog : ndarray
-        The error at each cycle that was made.
+        The error at each cycle.
 
     Examples
     --------
@@ -60,49 +59,50 @@ def kmeans(
     ----------
     Lloyd (1982), "Least squares quantization in PCM", IEEE Transactions on Information Theory 28.
     """
-    wish = Options.of(options)
+    config = Options.of(options)
     shape = np.shape(centres)
     if len(shape) != 2 or 0 in shape:
-        raise ValueError(f"centres has shape {shape} and needs a row for each centre")
+        raise ValueError(f"centres must have shape (ncentres, dim), got {shape}.")
     rows = Rows.of(data, shape[1], "data")
-    run = cluster(rows, matrix(centres, shape[1], "centres"), wish, random_state)
-    return run.centres, wish.ended(run.errlog[-1]), run.post, run.errlog
+    result = run_kmeans(rows, as_matrix(centres, shape[1], "centres"), config, random_state)
+    return result.centers, config.with_error(result.errlog[-1]), result.post, result.errlog
 
 
 @dataclass(frozen=True, slots=True)
-class Clusters:
-    """What `kmeans` ends with; the centres are the means of the clusters in ``post``."""
+class KMeansResult:
+    """Result of k-means; the centers are the means of the clusters in ``post``."""
 
-    centres: Array
+    centers: Array
     post: Array
     errlog: Array
 
 
-def cluster(rows: Rows, centres: Array, wish: Options, random_state: Any) -> Clusters:
-    """Assign and average, cycle by cycle."""
-    k = len(centres)
+def run_kmeans(rows: Rows, centers: Array, config: Options, random_state: Any) -> KMeansResult:
+    """Assign rows and average them, cycle by cycle."""
+    k = len(centers)
     if k > len(rows):
-        raise ValueError(f"{k} centres are more than the {len(rows)} rows of data")
-    if wish.switch:
+        raise ValueError(f"the number of centres, {k}, must not exceed the {len(rows)} rows.")
+    if config.switch:
         chosen = np.random.default_rng(netlab_seed(random_state)).permutation(len(rows))[:k]
-        centres = rows.values[chosen]
-    space = Space.around(rows.ask(Moments.of), centres)
+        centers = rows.values[chosen]
+    space = Space.around(rows.reduce(Moments.of), centers)
     errlog: list[float] = []
-    for cycle in range(1, wish.cycles + 1):
-        sums = rows.ask(CentreSums.of, space, centres, None, True)
-        before, centres = centres, sums.solve(space, centres)
+    for cycle in range(1, config.max_cycles + 1):
+        sums = rows.reduce(CenterSums.of, space, centers, None, True)
+        previous, centers = centers, sums.solve(space, centers)
         errlog.append(sums.inertia)
-        wish.show(cycle, sums.inertia)
-        if _rest(before, centres, errlog, wish):
+        config.print_cycle(cycle, sums.inertia)
+        if _has_converged(previous, centers, errlog, config):
             break
     else:
-        wish.warn("k-means")
-    labels = rows.ask(Assignment.of, space, before).labels
-    return Clusters(centres, np.eye(k)[labels], np.array(errlog))
+        config.warn_not_converged("k-means")
+    labels = rows.reduce(Assignment.of, space, previous).labels
+    return KMeansResult(centers, np.eye(k)[labels], np.array(errlog))
 
 
-def _rest(before: Array, after: Array, errlog: list[float], wish: Options) -> bool:
+def _has_converged(previous: Array, centers: Array, errlog: list[float], config: Options) -> bool:
     if len(errlog) < 2:
         return False
-    moved = float(np.abs(after - before).max())
-    return moved < wish.centre_precision and abs(errlog[-1] - errlog[-2]) < wish.error_precision
+    moved = float(np.abs(centers - previous).max())
+    change = abs(errlog[-1] - errlog[-2])
+    return moved < config.center_tolerance and change < config.error_tolerance

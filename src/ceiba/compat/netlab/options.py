@@ -12,23 +12,23 @@ from ceiba._typing import Array
 from ceiba.data.warn import warn_user
 
 _LENGTH = 18
-_CYCLES = 100  # where options[13] is 0
-_DISPLAY, _CENTRES, _ERROR, _SWITCH, _RESULT, _MOST = 0, 1, 2, 4, 7, 13
+_DEFAULT_CYCLES = 100  # if options[13] is 0
+_DISPLAY, _CENTER_TOL, _ERROR_TOL, _SWITCH, _FINAL_ERROR, _MAX_CYCLES = 0, 1, 2, 4, 7, 13
 
 
 def foptions() -> Array:
-    """The options vector with its default values: 18 numbers, as old MATLAB's ``foptions``.
+    """Return the options vector with its default values, as old MATLAB's ``foptions``.
 
-    Python counts from 0, so that ``options(14)`` is ``options[13]``. Those that `gmmem`, `gmminit`
-    and `kmeans` look at:
+    Python counts from 0, so that ``options(14)`` is ``options[13]``. `gmmem`, `gmminit` and
+    `kmeans` use these:
 
     =============== ================================================================
-    ``options[0]``  1 prints the error of every cycle, 0 only warns, -1 says nothing
-    ``options[1]``  `kmeans`: least change of a centre's coordinate (default 1e-4)
-    ``options[2]``  least change of the error; 0 makes all cycles (default 1e-4)
+    ``options[0]``  1 prints the error of every cycle, 0 only warns, -1 is silent
+    ``options[1]``  `kmeans`: tolerance of the coordinates of centers (default 1e-4)
+    ``options[2]``  tolerance of the error; 0 runs all cycles (default 1e-4)
     ``options[4]``  1: `gmmem` resets collapsed covariances, `kmeans` starts at rows
     ``options[7]``  the final error, in the options that are returned
-    ``options[13]`` most cycles; 0 stands for 100
+    ``options[13]`` maximum number of cycles; 0 for 100
     =============== ================================================================
 
     Returns
@@ -51,7 +51,7 @@ def foptions() -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """A checked options vector, and what its places mean.
+    """A checked options vector with names for its entries.
 
     Parameters
     ----------
@@ -63,67 +63,68 @@ class Options:
 
     @classmethod
     def of(cls, given: Any) -> Options:
-        """The options that a user gives, as a vector or as one row of a matrix."""
+        """Check the options of a call, a vector or one row of a matrix."""
         try:
             vector = np.array(given, dtype=np.float64).reshape(-1)
         except (TypeError, ValueError):
             vector = np.empty(0)
         if len(vector) != _LENGTH:
             raise ValueError(
-                f"options must be {_LENGTH} numbers: begin with foptions(), or with "
-                f"numpy.zeros({_LENGTH})"
+                f"options must be {_LENGTH} numbers: start from foptions() or from "
+                f"numpy.zeros({_LENGTH})."
             )
         if not np.isfinite(vector).all():
-            raise ValueError("options must be finite numbers")
-        cycles = vector[_MOST]
+            raise ValueError("options must be finite numbers.")
+        cycles = vector[_MAX_CYCLES]
         if cycles < 0 or cycles != np.floor(cycles):
             raise ValueError(
-                f"options[{_MOST}]={cycles:g}: give the number of cycles, or 0 for {_CYCLES}"
+                f"options[{_MAX_CYCLES}] must be an int >= 1, or 0 for {_DEFAULT_CYCLES} cycles, "
+                f"got {cycles:g}."
             )
         return cls(vector)
 
     @property
-    def cycles(self) -> int:
-        """Most cycles."""
-        return int(self.vector[_MOST]) or _CYCLES
+    def max_cycles(self) -> int:
+        """Maximum number of cycles."""
+        return int(self.vector[_MAX_CYCLES]) or _DEFAULT_CYCLES
 
     @property
-    def centre_precision(self) -> float:
-        """Change of a centre's coordinate under which it rests."""
-        return float(self.vector[_CENTRES])
+    def center_tolerance(self) -> float:
+        """Change of the coordinates of centers below which they have converged."""
+        return float(self.vector[_CENTER_TOL])
 
     @property
-    def error_precision(self) -> float:
-        """Change of the error under which it rests."""
-        return float(self.vector[_ERROR])
+    def error_tolerance(self) -> float:
+        """Change of the error below which it has converged."""
+        return float(self.vector[_ERROR_TOL])
 
     @property
     def switch(self) -> bool:
-        """What ``options[4]`` asks for."""
+        """Whether ``options[4]`` is set."""
         return bool(self.vector[_SWITCH] >= 1)
 
-    def switched_on(self) -> Options:
-        """The same with ``options[4]`` set."""
+    def with_switch(self) -> Options:
+        """Return the options with ``options[4]`` set."""
         vector = self.vector.copy()
         vector[_SWITCH] = 1
         return Options(vector)
 
-    def ended(self, error: float) -> Array:
-        """The vector to return: the final error in its place."""
+    def with_error(self, error: float) -> Array:
+        """Return the vector with the final error in ``options[7]``."""
         vector = self.vector.copy()
-        vector[_RESULT] = error
+        vector[_FINAL_ERROR] = error
         return vector
 
-    def show(self, cycle: int, error: float) -> None:
-        """Print the error of a cycle, if that is wanted."""
+    def print_cycle(self, cycle: int, error: float) -> None:
+        """Print the error of a cycle if ``options[0]`` is 1."""
         if self.vector[_DISPLAY] > 0:
             print(f"Cycle {cycle:4d}  Error {error:11.6f}")
 
-    def warn(self, name: str) -> None:
-        """Say that all cycles were made, unless nothing is to be said."""
+    def warn_not_converged(self, name: str) -> None:
+        """Warn that all cycles were run, unless ``options[0]`` is -1."""
         if self.vector[_DISPLAY] >= 0:
             warn_user(
-                f"{name} made all {self.cycles} cycles: raise options[{_MOST}] for more, or set "
-                f"options[{_DISPLAY}] = -1 to hear nothing of it",
+                f"{name} did not converge in {self.max_cycles} cycles: raise "
+                f"options[{_MAX_CYCLES}], or set options[{_DISPLAY}] = -1 to silence this warning.",
                 ConvergenceWarning,
             )

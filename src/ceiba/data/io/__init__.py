@@ -1,1 +1,1 @@
-"""..."""
+"""Reading of files: CSV, Parquet and ARFF."""

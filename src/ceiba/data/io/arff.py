@@ -1,4 +1,4 @@
-"""The words of a line of an ARFF file: bare or quoted, set apart by commas or blanks."""
+"""ARFF files (the format of Weka), with dense and sparse rows."""
 
 from __future__ import annotations
 
@@ -11,15 +11,23 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ceiba.data.column import Values, numbers
-from ceiba.data.io.cells import BadCellError, PlainCells
-from ceiba.data.io.errors import ReadError
-from ceiba.data.io.facts import Facts, as_labels, text_levels
-from ceiba.data.io.gather import gather, point_out_identifier
-from ceiba.data.io.text_file import BOM, as_utf8, check_text
-from ceiba.data.io.wishes import Wish, check_columns, check_kinds
+from ceiba.data.column import ColumnValues, numbers
+from ceiba.data.io.errors import InvalidValueError, ReadError
+from ceiba.data.io.files import BOM, check_utf8
+from ceiba.data.io.selection import check_columns, check_kinds
+from ceiba.data.io.types import (
+    InferredType,
+    KindRequest,
+    TextColumn,
+    as_labels,
+    build_table,
+    text_categories,
+    warn_identifier,
+)
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
+
+Type = Literal["numeric", "real", "nominal", "string", "date"]
 
 _TOKEN = re.compile(
     r"""(?P<quoted>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
@@ -28,93 +36,6 @@ _TOKEN = re.compile(
 _SPECIAL = re.compile(r"""['"{}%]""")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of a line, or one of the marks ``,``, ``{`` and ``}``, or a blank."""
-
-    text: str
-    kind: str = "bare"
-
-    @property
-    def gap(self) -> bool:
-        """Whether it stands for a missing value."""
-        return self.kind == "bare" and self.text == "?"
-
-    def is_mark(self, mark: str) -> bool:
-        """Whether it is this mark."""
-        return self.kind == "mark" and self.text == mark
-
-
-class BadWordsError(ValueError):
-    """A line that does not fall into words."""
-
-
-def plain_values(line: str) -> list[str] | None:
-    """The values of a row without quotes, braces and comments; None for any other row."""
-    if _SPECIAL.search(line):
-        return None
-    return [part.strip() for part in line.split(",")] if "," in line else line.split()
-
-
-def words_of(line: str) -> list[Word]:
-    """Words, marks and blanks of a line, up to a comment: ``%`` at the start or after a blank."""
-    words: list[Word] = []
-    for word in _tokens(line):
-        follows = words[-1].kind if words else "blank"
-        if word.kind == "bare" and word.text.startswith("%") and follows == "blank":
-            break
-        if "quoted" in (word.kind, follows) and {word.kind, follows} <= {"quoted", "bare"}:
-            raise BadWordsError(f"a comma is missing before {word.text!r}.")
-        words.append(word)
-    return words
-
-
-def _tokens(line: str) -> Iterator[Word]:
-    place = 0
-    while place < len(line):
-        found = _TOKEN.match(line, place)
-        if found is None:
-            raise BadWordsError(
-                f"the quote that opens at {line[place : place + 20]!r} is not closed."
-            )
-        kind = str(found.lastgroup)
-        text = found[0]
-        yield Word(_ESCAPE.sub(_unescape, text[1:-1]) if kind == "quoted" else text, kind)
-        place = found.end()
-
-
-def _unescape(found: re.Match[str]) -> str:
-    letter = found[1]
-    return chr(int(letter[1:], 16)) if len(letter) > 1 else _ESCAPES.get(letter, letter)
-
-
-def values_of(words: Sequence[Word]) -> list[Word]:
-    """The values between commas, or between blanks where there is no comma."""
-    if not any(word.is_mark(",") for word in words):
-        return [word for word in words if word.kind != "blank"]
-    parts: list[list[Word]] = [[]]
-    for word in words:
-        if word.is_mark(","):
-            parts.append([])
-        else:
-            parts[-1].append(word)
-    return [_join(part) for part in parts]
-
-
-def _join(part: Sequence[Word]) -> Word:
-    """One value: a quoted word, or bare words with the blanks between them."""
-    inner = [word for word in part if word.kind != "blank"]
-    if len(inner) == 1:
-        return inner[0]
-    if any(word.kind == "quoted" for word in inner):
-        raise BadWordsError(f"a comma is missing after {inner[0].text!r}.")
-    return Word("".join(word.text for word in part).strip())
-
-
-Type = Literal["numeric", "real", "nominal", "string", "date"]
-
 _NUMERIC: dict[str, Type] = {"numeric": "numeric", "integer": "numeric", "real": "real"}
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
 _DATE_PARTS = {
@@ -127,217 +48,66 @@ _DATE_PARTS = {
     "ss": "%S",
     "SSS": "%f",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """A declared attribute: its type, its levels if nominal, its format if a date."""
-
-    name: str
-    type: Type
-    levels: tuple[str, ...] = ()
-    format: str = ""
-
-
-def parse_attribute(line: str) -> Attribute:
-    """The attribute of an ``@attribute`` line."""
-    words = words_of(line)[1:]
-    while words and words[0].kind == "blank":
-        words = words[1:]
-    if not words or words[0].kind == "mark":
-        raise BadWordsError("the attribute has no name.")
-    name = words[0].text
-    rest = [word for word in words[1:] if word.kind != "blank"]
-    if not rest:
-        raise BadWordsError(f"the attribute {name!r} has no type.")
-    if rest[0].is_mark("{"):
-        return Attribute(name, "nominal", _parse_levels(words[1:], name))
-    return _plain_attribute(name, rest)
-
-
-def _plain_attribute(name: str, rest: list[Word]) -> Attribute:
-    word = rest[0].text.lower()
-    if word == "date" and len(rest) <= 2:
-        return Attribute(name, "date", format=date_format(rest[1].text if rest[1:] else _ISO))
-    if len(rest) > 1:
-        raise BadWordsError(f"{rest[1].text!r} follows the type of {name!r}; quote long names.")
-    if word in _NUMERIC:
-        return Attribute(name, _NUMERIC[word])
-    if word == "string":
-        return Attribute(name, "string")
-    if word == "relational":
-        raise BadWordsError(
-            f"the attribute {name!r} is relational, a table in every row. Write its columns out as "
-            "attributes of their own."
-        )
-    raise BadWordsError(
-        f"the attribute {name!r} has the unknown type {rest[0].text!r}: numeric, real, integer, "
-        "string, date or a list of levels in braces."
-    )
-
-
-def _parse_levels(words: list[Word], name: str) -> tuple[str, ...]:
-    inner = [word for word in words if not word.is_mark("{")]
-    closing = next((place for place, word in enumerate(inner) if word.is_mark("}")), None)
-    if closing is None:
-        raise BadWordsError(f"the levels of {name!r} lack the closing brace.")
-    if any(word.kind != "blank" for word in inner[closing + 1 :]):
-        raise BadWordsError(f"something follows the levels of {name!r}.")
-    values = values_of(inner[:closing])
-    if any(not word.text and word.kind != "quoted" for word in values):
-        raise BadWordsError(f"a level of {name!r} is empty: write '' for an empty text.")
-    levels = tuple(word.text for word in values)
-    if len(set(levels)) < len(levels):
-        twice = next(level for place, level in enumerate(levels) if level in levels[:place])
-        raise BadWordsError(f"the level {twice!r} of {name!r} is declared twice.")
-    return levels
-
-
-def date_format(pattern: str) -> str:
-    """The strptime format of a date pattern, ``yyyy-MM-dd`` for example."""
-    formatted = ""
-    for found in re.finditer(r"'(?P<text>[^']*)'|(?P<letter>[A-Za-z])(?P=letter)*|.", pattern):
-        if not found["letter"]:
-            formatted += (found[0] if found["text"] is None else found["text"]).replace("%", "%%")
-        elif found[0] in _DATE_PARTS:
-            formatted += _DATE_PARTS[found[0]]
-        else:
-            raise BadWordsError(f"the date format {pattern!r} is not understood at {found[0]!r}.")
-    return formatted
-
-
 _WEIGHT = (
-    "the row ends with a weight in braces, which a table has no place for: make the weight an "
-    "attribute of its own."
+    "instance weights in braces are not supported: write the weight as an attribute of its own."
 )
 
 
-def parse_row(line: str, attributes: Sequence[Attribute]) -> list[str | None]:
-    """The values of a row, None for a gap; an empty list for a line that is only a comment."""
-    plain = plain_values(line)
-    if plain is None:
-        words = words_of(line)
-        while words and words[0].kind == "blank":
-            words = words[1:]
-        if not words:
-            return []
-        if words[0].is_mark("{"):
-            return _sparse_row(words[1:], attributes)
-        return _dense_row(words, attributes)
-    _check_width(len(plain), attributes)
-    _check_filled(plain, attributes)
-    return [None if text == "?" else text for text in plain]
-
-
-def _dense_row(words: Sequence[Word], attributes: Sequence[Attribute]) -> list[str | None]:
-    if any(word.is_mark("{") for word in words):
-        raise BadWordsError(_WEIGHT)
-    if any(word.is_mark("}") for word in words):
-        raise BadWordsError("a brace closes that was not opened: quote it if it is text.")
-    values = values_of(words)
-    _check_width(len(values), attributes)
-    _check_filled([value.text or value.kind == "quoted" for value in values], attributes)
-    return [None if value.gap else value.text for value in values]
-
-
-def _sparse_row(words: Sequence[Word], attributes: Sequence[Attribute]) -> list[str | None]:
-    closing = next((place for place, word in enumerate(words) if word.is_mark("}")), None)
-    if closing is None:
-        raise BadWordsError("the sparse row lacks the closing brace.")
-    if any(word.is_mark("{") for word in words[closing + 1 :]):
-        raise BadWordsError(_WEIGHT)
-    if any(word.kind != "blank" for word in words[closing + 1 :]):
-        raise BadWordsError("something follows the sparse row.")
-    given = _sparse_values(words[:closing], len(attributes))
-    return [
-        _given(given[place]) if place in given else _left_out(attribute)
-        for place, attribute in enumerate(attributes)
-    ]
-
-
-def _given(value: Word) -> str | None:
-    return None if value.gap else value.text
-
-
-def _sparse_values(words: Sequence[Word], width: int) -> dict[int, Word]:
-    pairs: list[list[Word]] = [[]]
-    for word in words:
-        if word.is_mark(","):
-            pairs.append([])
-        elif word.kind != "blank":
-            pairs[-1].append(word)
-    if pairs == [[]]:
-        return {}
-    values: dict[int, Word] = {}
-    for pair in pairs:
-        if len(pair) != 2 or not (pair[0].text.isascii() and pair[0].text.isdigit()):
-            shown = " ".join(word.text for word in pair)
-            raise BadWordsError(f"a sparse row holds pairs of number and value, not {shown!r}.")
-        place = int(pair[0].text)
-        if place >= width:
-            raise BadWordsError(
-                f"the sparse row has a value for attribute {place}, but they are numbered from 0 "
-                f"to {width - 1}."
-            )
-        if place in values:
-            raise BadWordsError(f"the sparse row has two values for attribute {place}.")
-        values[place] = pair[1]
-    return values
-
-
-def _left_out(attribute: Attribute) -> str:
-    """The value of an attribute that a sparse row leaves out: zero, or the first level."""
-    if attribute.type in ("numeric", "real"):
-        return "0"
-    if attribute.type == "nominal" and attribute.levels:
-        return attribute.levels[0]
-    raise BadWordsError(
-        f"the sparse row leaves out {attribute.name!r}, and a {attribute.type} attribute has no "
-        "zero: write its value."
-    )
-
-
-def _check_width(count: int, attributes: Sequence[Attribute]) -> None:
-    if count < len(attributes):
-        name = attributes[count].name
-        raise BadWordsError(
-            f"the row has {count} values for {len(attributes)} attributes: {name!r} is missing."
-        )
-    if count > len(attributes):
-        raise BadWordsError(f"the row has {count} values for {len(attributes)} attributes.")
-
-
-def _check_filled(values: Sequence[object], attributes: Sequence[Attribute]) -> None:
-    if not all(values):
-        name = next(a.name for a, value in zip(attributes, values, strict=True) if not value)
-        raise BadWordsError(f"the value of {name!r} is empty: write ? for a gap, '' for no text.")
-
-
 def read_arff(
-    raw: bytes,
+    data: bytes,
     path: Path,
-    encoding: str,
     columns: Sequence[str] | None,
     kinds: Mapping[str, str | Sequence[Any]] | None,
 ) -> Table:
-    """The table of an ARFF file's bytes.
+    """Parse the UTF-8 bytes of an ARFF file as a table.
 
     References
     ----------
     I. H. Witten, E. Frank, M. A. Hall and C. J. Pal (2017), Data Mining, 4th edition, appendix on
     the Weka workbench: the attribute-relation file format.
     """
-    body = _parse(raw, path, encoding)
-    names = [attribute.name for attribute in body.attributes]
-    wanted = check_columns(columns, names, path)
-    wishes = check_kinds(kinds, names, path)
-    pairs = [body.column(names.index(name), wishes.get(name)) for name in wanted]
+    content = _parse(data.removeprefix(BOM), path)
+    names = [attribute.name for attribute in content.attributes]
+    chosen = check_columns(columns, names, path)
+    requests = check_kinds(kinds, names, path)
+    pairs = [content.column(names.index(name), requests.get(name)) for name in chosen]
     schema = Schema(tuple(column for column, _ in pairs))
-    return gather(schema, [values for _, values in pairs])
+    return build_table(schema, [values for _, values in pairs])
+
+
+class ArffSyntaxError(ValueError):
+    """A line that is not valid ARFF."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A bare or quoted text, one of the marks ``,``, ``{`` and ``}``, or a blank."""
+
+    text: str
+    kind: str = "bare"
+
+    @property
+    def value(self) -> str | None:
+        """The text, None where it stands for a missing value."""
+        return None if self.kind == "bare" and self.text == "?" else self.text
+
+    def is_mark(self, mark: str) -> bool:
+        """Whether the token is this mark."""
+        return self.kind == "mark" and self.text == mark
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A declared attribute: its categories if nominal, its strptime format if a date."""
+
+    name: str
+    type: Type
+    categories: tuple[str, ...] = ()
+    format: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Body:
+class _Content:
     """Attributes, the texts of all rows one after the other, and the line of every row."""
 
     path: Path
@@ -345,105 +115,301 @@ class _Body:
     texts: list[str | None]
     lines: list[int]
 
-    def column(self, place: int, wish: Wish | None) -> tuple[Column, Values]:
-        """What a column is, as declared or as wished, and its values."""
-        attribute = self.attributes[place]
-        cells = PlainCells(self.texts[place :: len(self.attributes)])
+    def column(self, index: int, request: KindRequest | None) -> tuple[Column, ColumnValues]:
+        """Convert a column, as declared or as requested."""
+        attribute = self.attributes[index]
+        texts = self.texts[index :: len(self.attributes)]
         try:
-            if attribute.type == "date" and wish in (None, "numeric"):
-                return _dates(attribute, cells)
-            column = _column_of(attribute, cells, wish)
-            values = cells.values(column)
-        except BadCellError as bad:
-            line = self.lines[bad.row]
-            raise ReadError.at(self.path, bad.problem, line=line, column=attribute.name) from None
+            if attribute.type == "date" and request in (None, "numeric"):
+                return _parse_dates(attribute, texts)
+            coded = TextColumn.of(texts)
+            column = _column_of(attribute, coded, request)
+            values = coded.values(column)
+        except InvalidValueError as error:
+            line = self.lines[error.row]
+            raise ReadError.at(self.path, error.problem, line=line, column=attribute.name) from None
         except ValueError as error:
             raise ReadError.at(self.path, str(error)) from None
-        if attribute.type == "string" and wish is None:
-            present = int(np.count_nonzero(values.array >= 0))
-            point_out_identifier(column, present, str(self.path))
+        if attribute.type == "string" and request is None:
+            warn_identifier(column, int(np.count_nonzero(values.array >= 0)), self.path)
         return column, values
 
 
-def _parse(raw: bytes, path: Path, encoding: str) -> _Body:
-    data = as_utf8(raw, encoding, path).removeprefix(BOM)
-    check_text(data, path)
-    text = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    lines = text.split("\n")
-    if not data.strip():
-        raise ReadError.at(path, "the file is empty.")
-    attributes, first = _parse_head(lines, path)
-    body = _Body(path, attributes, [], [])
-    for number, line in enumerate(lines[first:], start=first + 1):
-        if not line or line.isspace():
-            continue
-        try:
-            row = parse_row(line, attributes)
-        except BadWordsError as error:
-            raise ReadError.at(path, str(error), line=number) from None
-        if row:
-            body.texts.extend(row)
-            body.lines.append(number)
-    return body
-
-
-def _parse_head(lines: Sequence[str], path: Path) -> tuple[list[Attribute], int]:
-    """The attributes, and how many lines the head has."""
-    attributes: list[Attribute] = []
-    for number, line in enumerate(lines, start=1):
-        word = line.split(maxsplit=1)[0].lower() if line.strip() else "%"
-        try:
-            if word == "@data":
-                _check_attributes(attributes)
-                return attributes, number
-            if word == "@attribute":
-                attributes.append(parse_attribute(line))
-            elif word != "@relation" and not word.startswith("%"):
-                raise BadWordsError(
-                    f"{line.strip()[:40]!r} is none of @relation, @attribute, @data and % comment."
-                )
-        except BadWordsError as error:
-            raise ReadError.at(path, str(error), line=number) from None
-    raise ReadError.at(path, "the file has no @data line.", line=len(lines))
-
-
-def _check_attributes(attributes: Sequence[Attribute]) -> None:
-    if not attributes:
-        raise BadWordsError("no @attribute stands before @data.")
-    names = [attribute.name for attribute in attributes]
-    for place, name in enumerate(names):
-        if not name:
-            raise BadWordsError(f"attribute {place + 1} has an empty name.")
-        if name in names[:place]:
-            raise BadWordsError(f"two attributes are called {name!r}: rename one of them.")
-
-
-def _column_of(attribute: Attribute, cells: PlainCells, wish: Wish | None) -> Column:
+def _column_of(attribute: Attribute, texts: TextColumn, request: KindRequest | None) -> Column:
     name = attribute.name
-    if isinstance(wish, tuple):
-        return Column(name, Kind.ORDINAL, wish, "codes")
-    if attribute.type == "nominal" and wish != "numeric":
-        if wish == "ordinal":
-            return Column(name, Kind.ORDINAL, as_labels(attribute.levels), "codes")
-        return Column(name, Kind.NOMINAL, text_levels(attribute.levels), "codes")
-    if wish is None and attribute.type == "string":
-        wish = "nominal"
-    if wish in (None, "numeric"):
-        cells.numbers()
-        real = Facts(real=attribute.type == "real")
-        return Column(name, Kind.NUMERIC, dtype=cells.facts().merge(real).dtype)
-    return Facts(text=True).column(name, wish, cells.words())
+    if isinstance(request, tuple):
+        return Column(name, Kind.ORDINAL, request, "codes")
+    if attribute.type == "nominal" and request != "numeric":
+        if request == "ordinal":
+            return Column(name, Kind.ORDINAL, as_labels(attribute.categories), "codes")
+        return Column(name, Kind.NOMINAL, text_categories(attribute.categories), "codes")
+    if request is None and attribute.type == "string":
+        request = "nominal"
+    if request in (None, "numeric"):
+        texts.check_numbers()
+        declared = InferredType(real=attribute.type == "real")
+        return Column(name, Kind.NUMERIC, dtype=texts.infer().merge(declared).dtype)
+    return InferredType(text=True).column(name, request, texts.texts)
 
 
-def _dates(attribute: Attribute, cells: PlainCells) -> tuple[Column, Values]:
-    instants = np.full(len(cells), np.datetime64("NaT", "us"))
-    for row, text in enumerate(cells.texts):
+def _parse_dates(attribute: Attribute, texts: Sequence[str | None]) -> tuple[Column, ColumnValues]:
+    instants = np.full(len(texts), np.datetime64("NaT", "us"))
+    for row, text in enumerate(texts):
         if text is None:
             continue
         try:
             instants[row] = datetime.strptime(text, attribute.format)
         except ValueError:
-            problem = f"{text!r} is no date of the declared format."
-            raise BadCellError(row, problem) from None
+            problem = f"{text!r} is not a date of the declared format."
+            raise InvalidValueError(row, problem) from None
     values = numbers(attribute.name, instants)
     return Column(attribute.name, Kind.NUMERIC, dtype=values.dtype), values
+
+
+def _parse(data: bytes, path: Path) -> _Content:
+    check_utf8(data, path)
+    if not data.strip():
+        raise ReadError.at(path, "the file is empty.")
+    lines = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    content = _Content(path, [], [], [])
+    in_rows = False
+    for number, line in enumerate(lines, start=1):
+        if not line or line.isspace():
+            continue
+        try:
+            if in_rows:
+                row = parse_row(line, content.attributes)
+                content.texts.extend(row)
+                content.lines.extend([number] * bool(row))
+            else:
+                in_rows = _parse_declaration(line, content.attributes)
+        except ArffSyntaxError as error:
+            raise ReadError.at(path, str(error), line=number) from None
+    if not in_rows:
+        raise ReadError.at(path, "the file has no @data line.", line=len(lines))
+    return content
+
+
+def _parse_declaration(line: str, attributes: list[Attribute]) -> bool:
+    """Parse a line of the head into ``attributes``; return whether it is the @data line."""
+    keyword = line.split(maxsplit=1)[0].lower()
+    if keyword == "@data":
+        _check_attributes(attributes)
+        return True
+    if keyword == "@attribute":
+        attributes.append(parse_attribute(line))
+    elif keyword != "@relation" and not keyword.startswith("%"):
+        raise ArffSyntaxError(
+            f"expected @relation, @attribute, @data or a % comment, got {line.strip()[:40]!r}."
+        )
+    return False
+
+
+def _check_attributes(attributes: Sequence[Attribute]) -> None:
+    if not attributes:
+        raise ArffSyntaxError("@data requires at least one @attribute before it.")
+    names = [attribute.name for attribute in attributes]
+    for index, name in enumerate(names):
+        if not name:
+            raise ArffSyntaxError(f"attribute {index + 1} has an empty name.")
+        if name in names[:index]:
+            raise ArffSyntaxError(f"two attributes have the name {name!r}: rename one of them.")
+
+
+def parse_attribute(line: str) -> Attribute:
+    """Parse an ``@attribute`` line."""
+    line = line.strip()
+    tokens = [token for token in tokenize(line)[1:] if token.kind != "blank"]
+    if not tokens or tokens[0].kind == "mark":
+        raise ArffSyntaxError("the attribute has no name.")
+    name, rest = tokens[0].text, tokens[1:]
+    if not rest:
+        raise ArffSyntaxError(f"attribute {name!r} has no type.")
+    if rest[0].is_mark("{"):
+        # With the blanks: a bare category may contain some.
+        return Attribute(name, "nominal", _parse_categories(tokenize(line), name))
+    keyword = rest[0].text.lower()
+    if keyword == "date" and len(rest) <= 2:
+        return Attribute(name, "date", format=date_format(rest[1].text if rest[1:] else _ISO))
+    if len(rest) > 1:
+        raise ArffSyntaxError(
+            f"unexpected {rest[1].text!r} after the type of {name!r}: quote names with blanks."
+        )
+    if keyword in _NUMERIC:
+        return Attribute(name, _NUMERIC[keyword])
+    if keyword == "string":
+        return Attribute(name, "string")
+    if keyword == "relational":
+        raise ArffSyntaxError(
+            f"attribute {name!r} is relational, which is not supported: write its columns as "
+            "attributes of their own."
+        )
+    raise ArffSyntaxError(
+        f"the type of attribute {name!r} must be numeric, real, integer, string, date or a list of "
+        f"categories in braces, got {rest[0].text!r}."
+    )
+
+
+def _parse_categories(tokens: Sequence[Token], name: str) -> tuple[str, ...]:
+    opening = next(index for index, token in enumerate(tokens) if token.is_mark("{"))
+    inner = [token for token in tokens[opening:] if not token.is_mark("{")]
+    values = split_values(_inside_braces(inner, f"the categories of {name!r}"))
+    if any(not token.text and token.kind != "quoted" for token in values):
+        raise ArffSyntaxError(f"a category of {name!r} is empty: write '' for an empty text.")
+    categories = tuple(token.text for token in values)
+    for index, category in enumerate(categories):
+        if category in categories[:index]:
+            raise ArffSyntaxError(f"category {category!r} of {name!r} is declared twice.")
+    return categories
+
+
+def _inside_braces(tokens: Sequence[Token], subject: str) -> Sequence[Token]:
+    """Return the tokens before the closing brace, which must be the last one."""
+    closing = next((index for index, token in enumerate(tokens) if token.is_mark("}")), None)
+    if closing is None:
+        raise ArffSyntaxError(f"the closing brace of {subject} is absent.")
+    if any(token.kind != "blank" for token in tokens[closing + 1 :]):
+        raise ArffSyntaxError(f"unexpected text after {subject}.")
+    return tokens[:closing]
+
+
+def date_format(pattern: str) -> str:
+    """Translate a date pattern such as ``yyyy-MM-dd`` to a strptime format."""
+    formatted = ""
+    for found in re.finditer(r"'(?P<text>[^']*)'|(?P<letter>[A-Za-z])(?P=letter)*|.", pattern):
+        if not found["letter"]:
+            formatted += (found[0] if found["text"] is None else found["text"]).replace("%", "%%")
+        elif found[0] in _DATE_PARTS:
+            formatted += _DATE_PARTS[found[0]]
+        else:
+            raise ArffSyntaxError(f"unsupported part {found[0]!r} of the date format {pattern!r}.")
+    return formatted
+
+
+def parse_row(line: str, attributes: Sequence[Attribute]) -> list[str | None]:
+    """Parse a row, None for a missing value; an empty list for a comment."""
+    if not _SPECIAL.search(line):
+        texts = [part.strip() for part in line.split(",")] if "," in line else line.split()
+        if len(texts) == len(attributes) and all(texts):  # the usual case: no tokens needed
+            return [None if text == "?" else text for text in texts]
+        return _dense_row([Token(text) for text in texts], attributes)
+    tokens = tokenize(line)
+    while tokens and tokens[0].kind == "blank":
+        tokens = tokens[1:]
+    if not tokens:
+        return []
+    is_sparse = tokens[0].is_mark("{")
+    if any(token.is_mark("{") for token in tokens[is_sparse:]):
+        raise ArffSyntaxError(_WEIGHT)
+    if is_sparse:
+        return _sparse_row(_inside_braces(tokens[1:], "the sparse row"), attributes)
+    if any(token.is_mark("}") for token in tokens):
+        raise ArffSyntaxError("unexpected closing brace: quote it if it is text.")
+    return _dense_row(split_values(tokens), attributes)
+
+
+def _dense_row(values: Sequence[Token], attributes: Sequence[Attribute]) -> list[str | None]:
+    if len(values) != len(attributes):
+        problem = f"the row has {len(values)} values for {len(attributes)} attributes"
+        if len(values) < len(attributes):
+            problem += f": {attributes[len(values)].name!r} is absent"
+        raise ArffSyntaxError(f"{problem}.")
+    for attribute, value in zip(attributes, values, strict=True):
+        if not value.text and value.kind != "quoted":
+            raise ArffSyntaxError(
+                f"the value of {attribute.name!r} is empty: write ? for a missing value, '' for an "
+                "empty text."
+            )
+    return [value.value for value in values]
+
+
+def _sparse_row(tokens: Sequence[Token], attributes: Sequence[Attribute]) -> list[str | None]:
+    given: dict[int, Token] = {}
+    for pair in _split_at_commas(tokens):
+        pair = [token for token in pair if token.kind != "blank"]
+        if len(pair) != 2 or not (pair[0].text.isascii() and pair[0].text.isdigit()):
+            shown = " ".join(token.text for token in pair)
+            raise ArffSyntaxError(
+                f"a sparse row must contain pairs of index and value, got {shown!r}."
+            )
+        index = int(pair[0].text)
+        if index >= len(attributes):
+            raise ArffSyntaxError(
+                f"the index of a sparse row must be in [0, {len(attributes) - 1}], got {index}."
+            )
+        if index in given:
+            raise ArffSyntaxError(f"the sparse row has two values for attribute {index}.")
+        given[index] = pair[1]
+    return [
+        given[index].value if index in given else _sparse_default(attribute)
+        for index, attribute in enumerate(attributes)
+    ]
+
+
+def _sparse_default(attribute: Attribute) -> str:
+    """Return the value of an attribute that a sparse row omits: zero or the first category."""
+    if attribute.type in ("numeric", "real"):
+        return "0"
+    if attribute.type == "nominal" and attribute.categories:
+        return attribute.categories[0]
+    raise ArffSyntaxError(
+        f"the sparse row omits {attribute.name!r}, but a {attribute.type} attribute has no zero: "
+        "write its value."
+    )
+
+
+def tokenize(line: str) -> list[Token]:
+    """Split a line into tokens, up to a comment: ``%`` at the start or after a blank."""
+    tokens: list[Token] = []
+    for token in _tokens(line):
+        before = tokens[-1].kind if tokens else "blank"
+        if token.kind == "bare" and token.text.startswith("%") and before == "blank":
+            break
+        if "quoted" in (token.kind, before) and {token.kind, before} <= {"quoted", "bare"}:
+            raise ArffSyntaxError(f"expected a comma before {token.text!r}.")
+        tokens.append(token)
+    return tokens
+
+
+def _tokens(line: str) -> Iterator[Token]:
+    position = 0
+    while position < len(line):
+        found = _TOKEN.match(line, position)
+        if found is None:
+            shown = line[position : position + 20]
+            raise ArffSyntaxError(f"the quote that opens at {shown!r} is not closed.")
+        kind, text = str(found.lastgroup), found[0]
+        yield Token(_ESCAPE.sub(_unescape, text[1:-1]) if kind == "quoted" else text, kind)
+        position = found.end()
+
+
+def _unescape(found: re.Match[str]) -> str:
+    letter = found[1]
+    return chr(int(letter[1:], 16)) if len(letter) > 1 else _ESCAPES.get(letter, letter)
+
+
+def split_values(tokens: Sequence[Token]) -> list[Token]:
+    """Return the values between commas, or between blanks where there is no comma."""
+    if not any(token.is_mark(",") for token in tokens):
+        return [token for token in tokens if token.kind != "blank"]
+    return [_join(part) for part in _split_at_commas(tokens)]
+
+
+def _split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
+    parts: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.is_mark(","):
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts if any(token.kind != "blank" for token in tokens) else []
+
+
+def _join(part: Sequence[Token]) -> Token:
+    """Join the tokens of one value: a quoted text, or bare texts with the blanks between them."""
+    inner = [token for token in part if token.kind != "blank"]
+    if len(inner) == 1:
+        return inner[0]
+    if any(token.kind == "quoted" for token in inner):
+        raise ArffSyntaxError(f"expected a comma after {inner[0].text!r}.")
+    return Token("".join(token.text for token in part).strip())

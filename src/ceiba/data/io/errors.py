@@ -1,4 +1,4 @@
-"""The error of a file that cannot be read, with the place in the file."""
+"""Errors of files that cannot be read, with their position in the file."""
 
 from __future__ import annotations
 
@@ -24,10 +24,18 @@ class ReadError(ValueError):
         line: int | None = None,
         column: str | int | None = None,
     ) -> ReadError:
-        """The error of one place; lines and columns count from 1, a column may have a name."""
-        place = str(path)
+        """Make the error of one position; lines and columns count from 1."""
+        position = str(path)
         if line is not None:
-            place += f", line {line}"
+            position += f", line {line}"
         if column is not None:
-            place += f", column {column!r}"
-        return cls(f"{place}: {problem}")
+            position += f", column {column!r}"
+        return cls(f"{position}: {problem}")
+
+
+class InvalidValueError(ValueError):
+    """A text that its column cannot hold, by row within the block that was parsed."""
+
+    def __init__(self, row: int, problem: str) -> None:
+        super().__init__(row, problem)
+        self.row, self.problem = row, problem

@@ -1,4 +1,4 @@
-"""`read`: a file of any known format becomes a table."""
+"""`read`: load a file as a table."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ceiba.data.io.arff import read_arff
-from ceiba.data.io.compressed import contents, split_suffix
-from ceiba.data.io.csv_file import read_csv
-from ceiba.data.io.dialect import MISSING, Header, Style
+from ceiba.data.io.csv import read_csv
+from ceiba.data.io.csv_dialect import MISSING, CsvOptions, Header
 from ceiba.data.io.errors import ReadError
+from ceiba.data.io.files import read_bytes, require_arrow, split_suffix, to_utf8
 from ceiba.data.io.parquet import read_parquet
 from ceiba.data.table import Table
 
@@ -32,30 +32,34 @@ def read(
 ) -> Table:
     """Read a CSV, ARFF or Parquet file, compressed or not, into a table.
 
+    CSV and Parquet require pyarrow: ``pip install "ceiba[files]"``.
+
     Parameters
     ----------
     path : path
         ``.csv``, ``.tsv``, ``.tab``, ``.txt``, ``.data`` and ``.dat`` are CSV, ``.arff`` is ARFF,
-        ``.parquet`` and ``.pq`` are Parquet (which needs pyarrow). CSV and ARFF may be compressed:
-        ``.gz``, ``.bz2``, ``.xz``, ``.zip`` (with one file in it), ``.zst`` (from Python 3.14 on).
+        ``.parquet`` and ``.pq`` are Parquet. CSV and ARFF may be compressed: ``.gz``, ``.bz2``,
+        ``.xz``, ``.zip`` (with one file in it), ``.zst`` (from Python 3.14 on).
     columns : list of str, optional
         The columns to read, in this order. All by default.
     kinds : mapping, optional
-        Kinds that differ from what the file says: ``{"zip": "nominal"}``, ``"numeric"``,
-        ``"ordinal"``, or the levels of an ordinal column in order, ``{"size": ["S", "M", "L"]}``.
+        Kinds that differ from the inferred ones: ``{"zip": "nominal"}``, ``"numeric"``,
+        ``"ordinal"``, or the categories of an ordinal column in order,
+        ``{"size": ["S", "M", "L"]}``.
     delimiter : str
-        CSV only. One character, ``" "`` for any run of blanks. By default it is found out among
+        CSV only. One character, ``" "`` for any run of blanks. By default it is inferred among
         comma, tab, semicolon, bar and blanks.
     header : bool or "infer"
-        CSV only. Whether the first record holds the column names. By default it does if it has no
-        number and no gap, and shares no text with the column below it where all columns are text.
+        CSV only. Whether the first record contains the column names. By default it does if it has
+        no number and no missing value and, where all columns are text, shares no text with the
+        column below it.
     missing : sequence of str
-        CSV only. The texts that stand for a gap, quoted or not: by default the empty text, ``?``,
-        ``NA``, ``N/A``, ``n/a``, ``<NA>``, ``NaN``, ``nan``, ``null`` and ``NULL``.
+        CSV only. The texts that stand for a missing value, quoted or not: by default the empty
+        text, ``?``, ``NA``, ``N/A``, ``n/a``, ``<NA>``, ``NaN``, ``nan``, ``null`` and ``NULL``.
     quote : str or None
-        CSV only. The character around fields that hold delimiters, newlines or (doubled) quotes.
+        CSV only. The character around fields with delimiters, newlines or (doubled) quotes.
     encoding : str
-        CSV and ARFF. Files must be UTF-8 unless this says otherwise.
+        CSV and ARFF. UTF-8 by default.
 
     Returns
     -------
@@ -64,15 +68,17 @@ def read(
     Raises
     ------
     ReadError
-        If the file is broken; the message names file, line and column.
+        If the file is invalid; the message names file, line and column.
+    ImportError
+        If the format requires pyarrow and it is not installed.
 
     Notes
     -----
-    A CSV column of numbers is numeric: whole numbers are kept exactly (int64, or uint64) where 64
-    bits can, others as float64. Any other column is nominal. Blanks around an unquoted field do not
-    count. A nominal column whose texts are all plain whole numbers has them as levels, not the
-    texts. An ARFF nominal attribute keeps its declared levels, as ``"ordinal"`` also their order.
-    The index that pandas may have stored in a Parquet file is left out.
+    A CSV column of numbers is numeric: whole numbers are exact (int64, or uint64) where 64 bits
+    suffice, others are float64. Any other column is nominal. Blanks around an unquoted field are
+    ignored. The categories of a nominal column whose texts are all plain whole numbers are these
+    numbers. A nominal ARFF attribute keeps its declared categories, and with ``"ordinal"`` also
+    their order. An index that pandas stored in a Parquet file is left out.
 
     Examples
     --------
@@ -86,34 +92,38 @@ def read(
       humidity  numeric  int64               85, ?
     """
     path = Path(path)
-    style = Style(delimiter, header, missing, quote)
-    form, packing = split_suffix(path)
-    if form in PARQUET_SUFFIXES:
-        refuse_idle(path, "Parquet", style, encoding)
-        if packing:
+    options = CsvOptions(delimiter, header, missing, quote)
+    suffix, compression = split_suffix(path)
+    if suffix in PARQUET_SUFFIXES:
+        check_unused(path, "Parquet", options, encoding)
+        if compression:
             raise ReadError.at(path, "Parquet is compressed inside: decompress the file first.")
+        require_arrow("ceiba.read of Parquet files")
         return read_parquet(path, columns, kinds)
-    if form or packing != ".zip":  # an archive's name need not say what is in it
-        _check_form(path, form)
-    data, form = contents(path)
-    _check_form(path, form)
-    if form == ".arff":
-        refuse_idle(path, "ARFF", style)
-        return read_arff(data, path, encoding, columns, kinds)
-    return read_csv(data, path, style, encoding, columns, kinds)
+    if suffix or compression != ".zip":  # the member of an archive has a suffix of its own
+        _check_suffix(path, suffix)
+    raw, suffix = read_bytes(path)
+    _check_suffix(path, suffix)
+    if suffix == ".arff":
+        check_unused(path, "ARFF", options)
+        return read_arff(to_utf8(raw, encoding, path), path, columns, kinds)
+    require_arrow("ceiba.read of CSV files")
+    return read_csv(to_utf8(raw, encoding, path), path, options, columns, kinds)
 
 
-def _check_form(path: Path, form: str) -> None:
-    if form != ".arff" and form not in CSV_SUFFIXES:
+def _check_suffix(path: Path, suffix: str) -> None:
+    if suffix != ".arff" and suffix not in CSV_SUFFIXES:
         known = ", ".join([*CSV_SUFFIXES, *PARQUET_SUFFIXES, ".arff"])
-        raise ReadError.at(path, f"the suffix {form!r} is of no known format ({known}).")
+        raise ReadError.at(path, f"the suffix must be one of {known}, got {suffix!r}.")
 
 
-def refuse_idle(path: Path, form: str, style: Style, encoding: str = "utf-8") -> None:
-    """Refuse options that the format has no use for."""
-    usual = Style()
-    for option in ("delimiter", "header", "missing", "quote"):
-        if getattr(style, option) != getattr(usual, option):
-            raise ReadError.at(path, f"{option} is for CSV files, and this is {form}.")
+def check_unused(
+    path: Path, format_name: str, options: CsvOptions, encoding: str = "utf-8"
+) -> None:
+    """Raise ReadError for options that have no effect with the format."""
+    defaults = CsvOptions()
+    for name in ("delimiter", "header", "missing", "quote"):
+        if getattr(options, name) != getattr(defaults, name):
+            raise ReadError.at(path, f"{name!r} has no effect with {format_name} files, only CSV.")
     if encoding != "utf-8":
-        raise ReadError.at(path, f"encoding is for text files, and this is {form}.")
+        raise ReadError.at(path, f"'encoding' has no effect with {format_name} files.")

@@ -1,4 +1,4 @@
-"""`scan`: files that need not fit memory, as a source of partitions."""
+"""`scan`: files that need not fit into memory, as a source of partitions."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ceiba.data.io import csv_scan, parquet_scan
-from ceiba.data.io.arrow import require_arrow
-from ceiba.data.io.compressed import split_suffix
-from ceiba.data.io.dialect import MISSING, Dialect, Header, Style
+from ceiba.data.io import csv, parquet
+from ceiba.data.io.csv_dialect import MISSING, CsvOptions, Dialect, Header, file_dialect
 from ceiba.data.io.errors import ReadError
-from ceiba.data.io.file_stamp import FileStamp
-from ceiba.data.io.gather import point_out_identifier
-from ceiba.data.io.layout import Layout, Selection
-from ceiba.data.io.parquet import open_parquet, parquet_columns
-from ceiba.data.io.read import CSV_SUFFIXES, PARQUET_SUFFIXES, refuse_idle
+from ceiba.data.io.files import FileStamp, require_arrow, split_suffix
+from ceiba.data.io.read import CSV_SUFFIXES, PARQUET_SUFFIXES, check_unused
+from ceiba.data.io.selection import ColumnRoles, Selection
+from ceiba.data.io.types import warn_identifier
 from ceiba.data.schema import Schema
 from ceiba.data.source import Partition
 
@@ -26,7 +23,7 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 class ScannedSource:
-    """Rows of files, as partitions that are read when asked for; made by `scan`.
+    """Rows of files, as partitions that are read on demand; made by `scan`.
 
     Parameters
     ----------
@@ -34,7 +31,7 @@ class ScannedSource:
     selection : Selection
     partition_bytes : int
     dialect : Dialect or None
-        How CSV files are written; None for Parquet.
+        Dialect of CSV files; None for Parquet.
     """
 
     def __init__(
@@ -60,47 +57,46 @@ class ScannedSource:
         return self.selection.weight
 
     @cached_property
-    def _survey(self) -> tuple[Layout, Sequence[Partition], int]:
-        layout, partitions, rows = self._pass()
-        if not rows:
-            raise ReadError.at(self.files[0].path, "the files have no rows.")
-        for column in layout.schema:
-            if column.name not in self.selection.wishes:
-                point_out_identifier(column, rows, str(self.files[0].path))
-        return layout, partitions, rows
-
-    def _pass(self) -> tuple[Layout, Sequence[Partition], int]:
+    def _scanned(self) -> tuple[ColumnRoles, Sequence[Partition], int]:
         files, selection, size = self.files, self.selection, self.partition_bytes
+        found: tuple[ColumnRoles, Sequence[Partition], int]
         if self.dialect is None:
-            return parquet_scan.survey_parquet(files, selection, size)
-        return csv_scan.survey_csv(files, self.dialect, selection, size)
+            found = parquet.scan_parquet(files, selection, size)
+        else:
+            found = csv.scan_csv(files, self.dialect, selection, size)
+        roles, _, n_rows = found
+        if not n_rows:
+            raise ReadError.at(files[0].path, "the files have no rows.")
+        for column in roles.schema:
+            if column.name not in selection.kinds:
+                warn_identifier(column, n_rows, files[0].path)
+        return found
 
     @property
     def schema(self) -> Schema:
-        """Schema of the attributes, with the levels of all files.
+        """Schema of the attributes, with the categories of all files.
 
-        The first call passes over the files once. Of Parquet only columns of text are read for it,
-        of CSV all wanted columns.
+        The first access reads the files once: of Parquet only columns of text, of CSV all selected
+        columns.
         """
-        return self._survey[0].schema
+        return self._scanned[0].schema
 
     @property
     def partitions(self) -> Sequence[Partition]:
         """The partitions, in row order."""
-        return tuple(self._survey[1])
+        return tuple(self._scanned[1])
 
     @property
     def n_rows(self) -> int:
-        """The number of rows of all files."""
-        if self.dialect is None and "_survey" not in self.__dict__:
-            return parquet_scan.count_rows(self.files)
-        return self._survey[2]
+        """Number of rows of all files."""
+        if self.dialect is None and "_scanned" not in self.__dict__:
+            return parquet.count_rows(self.files)
+        return self._scanned[2]
 
     def __repr__(self) -> str:
         first, last = self.files[0].path.name, self.files[-1].path.name
-        names = first if len(self.files) == 1 else f"{len(self.files)} files, {first} to {last}"
-        parts = [names]
-        if "_survey" in self.__dict__:
+        parts = [first if len(self.files) == 1 else f"{len(self.files)} files, {first} to {last}"]
+        if "_scanned" in self.__dict__:
             parts.append(f"{self.n_rows:,} rows in {len(self.partitions):,} partitions")
         parts.append(f"{len(self.selection.attributes)} attributes")
         for role in ("target", "weight"):
@@ -123,26 +119,27 @@ def scan(
     missing: Sequence[str] = MISSING,
     quote: str | None = '"',
 ) -> ScannedSource:
-    """Make a source of partitions from Parquet or CSV files that need not fit memory.
+    """Make a source of partitions from Parquet or CSV files that need not fit into memory.
 
-    Nothing but the head of the first file is read now. Needs pyarrow.
+    Only the beginning of the first file is read at once. Requires pyarrow:
+    ``pip install "ceiba[files]"``.
 
     Parameters
     ----------
     paths : path, pattern, or list of them
         ``"part-*.parquet"`` for example; files of a pattern are taken in sorted order. All files
-        must be of one format and have the same columns.
+        must have one format and the same columns.
     target, weight : str, optional
-        The columns that hold what is to be learnt and the weights of the rows.
+        The columns of the target and of the row weights.
     columns : list of str, optional
         The attributes, in this order. By default all columns of the first file but target and
         weight.
     kinds : mapping, optional
-        Kinds that differ from what the files say, as in `read`.
+        Kinds that differ from the inferred ones, as in `read`.
     partition_bytes : int, optional
         For CSV the bytes of text in a partition (32 MB). For Parquet a partition is a row group;
         one that takes more bytes than this in memory (128 MB) is read in slices, each of which
-        has to decode the row group from its beginning: small row groups are faster.
+        decodes the row group from its beginning: small row groups are faster.
     delimiter, header, missing, quote
         CSV only, as in `read`.
 
@@ -153,10 +150,10 @@ def scan(
 
     Notes
     -----
-    A partition of CSV begins and ends with a record; newlines in quotes are respected. Compressed
-    CSV is refused, since a compressed file can only be read from its beginning. A column of text
-    with more than 100,000 levels is refused: it is an identifier. Files that change after the scan
-    are refused when their partitions are loaded.
+    A partition of CSV contains whole records; newlines in quotes are respected. Compressed CSV is
+    not supported, since a compressed file can only be read from its beginning. A column of text
+    with more than 100,000 categories raises: it is an identifier. Loading a partition of a file
+    that has changed after the scan raises, too.
 
     Examples
     --------
@@ -171,36 +168,36 @@ def scan(
     array(['no', 'yes'], dtype='<U3')
     """
     require_arrow("ceiba.scan")
-    found = _find(paths)
-    style = Style(delimiter, header, missing, quote)
+    found = _find_files(paths)
+    options = CsvOptions(delimiter, header, missing, quote)
     first = found[0]
     files = [FileStamp.of(path) for path in found]
+    dialect: Dialect | None = None
     if split_suffix(first)[0] in PARQUET_SUFFIXES:
-        refuse_idle(first, "Parquet", style)
-        names = list(parquet_columns(open_parquet(first), first))
-        dialect, usual = None, parquet_scan.PARTITION_BYTES
+        check_unused(first, "Parquet", options)
+        names = list(parquet.parquet_columns(parquet.open_parquet(first), first))
+        default = parquet.PARTITION_BYTES
     else:
-        dialect = csv_scan.head_of(first, style)
-        names, usual = list(dialect.names), csv_scan.PARTITION_BYTES
-    size = usual if partition_bytes is None else partition_bytes
+        dialect = file_dialect(first, options)
+        names, default = list(dialect.names), csv.PARTITION_BYTES
+    size = default if partition_bytes is None else partition_bytes
     if size < 1:
-        raise ValueError(f"partition_bytes must be positive, not {size}.")
+        raise ValueError(f"partition_bytes must be a positive int, got {size}.")
     selection = Selection.of(names, first, columns, target, weight, kinds)
     return ScannedSource(files, selection, size, dialect)
 
 
-def _find(paths: Paths) -> list[Path]:
-    """The files that the paths and patterns name, of one format, each once."""
+def _find_files(paths: Paths) -> list[Path]:
+    """Return the files of all paths and patterns, of one format, each once."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     found = [file for path in given for file in _matches(os.fspath(path))]
     if not found:
-        raise ValueError("Name at least one file to scan.")
-    forms = {_format_of(path) for path in found}
-    if len(forms) > 1:
-        raise ValueError("The files are of different formats; scan CSV and Parquet apart.")
-    twice = [path for place, path in enumerate(found) if path in found[:place]]
-    if twice:
-        raise ValueError(f"The file {twice[0]} is named twice, its rows would count twice.")
+        raise ValueError("paths must contain at least one file, got an empty list.")
+    if len({_format_of(path) for path in found}) > 1:
+        raise ValueError("paths must have one format: scan CSV and Parquet files separately.")
+    repeated = [path for index, path in enumerate(found) if path in found[:index]]
+    if repeated:
+        raise ValueError(f"paths must not contain a file twice, got {repeated[0]} again.")
     return found
 
 
@@ -211,23 +208,24 @@ def _matches(path: str) -> list[Path]:
             raise FileNotFoundError(f"No file matches {path!r}.")
         return [Path(name) for name in found]
     if os.path.isdir(path):
-        raise IsADirectoryError(
-            f"{path} is a folder: name its files, {os.path.join(path, '*.parquet')!r} for example."
-        )
+        pattern = os.path.join(path, "*.parquet")
+        raise IsADirectoryError(f"{path} is a folder: name its files, {pattern!r} for example.")
     return [Path(path)]
 
 
 def _format_of(path: Path) -> str:
-    form, packing = split_suffix(path)
-    if packing:
+    suffix, compression = split_suffix(path)
+    if compression:
         raise ReadError.at(
             path,
-            f"a {packing} file can only be read from its beginning. Decompress it, or convert it "
-            "to Parquet, which is compressed inside.",
+            f"a {compression} file can only be read from its beginning. Decompress it, or convert "
+            "it to Parquet, which is compressed inside.",
         )
-    if form in PARQUET_SUFFIXES:
+    if suffix in PARQUET_SUFFIXES:
         return "Parquet"
-    if form in CSV_SUFFIXES:
+    if suffix in CSV_SUFFIXES:
         return "CSV"
     known = ", ".join([*PARQUET_SUFFIXES, *CSV_SUFFIXES])
-    raise ReadError.at(path, f"the suffix {form!r} is of no format that can be scanned ({known}).")
+    raise ReadError.at(
+        path, f"a file to scan must have one of the suffixes {known}, got {suffix!r}."
+    )

@@ -1,1 +1,1 @@
-"""..."""
+"""The dask engine: fit and predict on the partitions of a Dask collection."""

@@ -1,4 +1,4 @@
-"""The dask engine: one task a partition on the cluster that the user's client is connected to."""
+"""The dask engine: one task per partition, on the cluster of the current client."""
 
 from __future__ import annotations
 
@@ -9,28 +9,39 @@ from uuid import uuid4
 
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk, Partition
-from ceiba.engine.contract import Batch, P, R, Rows, S, T, fold, partition_error
-from ceiba.engine.dask.futures import TaskFailed, TimeLimits, results_in_order
-from ceiba.engine.dask.schema import Survey
+from ceiba.engine.contract import (
+    Batch,
+    P,
+    R,
+    RowResults,
+    Rows,
+    S,
+    T,
+    merge_in_order,
+    not_in_memory,
+    partition_error,
+)
+from ceiba.engine.dask.futures import TaskError, TimeLimits, results_in_order
+from ceiba.engine.dask.schema import SchemaSummary
 from ceiba.engine.dask.source import (
     DaskSource,
     Reader,
-    check_alike,
     check_collection,
+    check_lengths,
     dask_partitions,
     known_schema,
 )
-from ceiba.engine.threads import effective_threads, inside_task
+from ceiba.engine.local import effective_threads, inside_task
 
-# A task that raised is run again this often: reading from a shared store fails now and then.
+# How often a task that raised is run again: reads from a shared store may fail temporarily.
 _RETRIES = 2
 
 
 class DaskEngine:
-    """Runs on the partitions of a Dask collection, where they live.
+    """Run on the partitions of a Dask collection, on the workers that hold them.
 
-    Only recipes, models and statistics travel; rows stay on the workers, and a partition whose
-    worker is lost is computed again. Statistics are merged in the order of the partitions. A
+    Only graphs, models and statistics are transferred; rows stay on the workers, and a partition
+    whose worker is lost is computed again. Statistics are merged in the order of the partitions. A
     partition is computed anew in every reduction unless the user has persisted the collection.
 
     Parameters
@@ -38,14 +49,15 @@ class DaskEngine:
     client : distributed.Client, optional
         The client to use; the current one if not given.
     worker_timeout : float or str, optional
-        How long the cluster may be without any worker before a fit gives up: seconds, or a text
+        How long the cluster may be without any worker before a fit fails: seconds, or a string
         like ``"5 minutes"``. Otherwise dask's setting ``ceiba.worker-timeout``, or 60 seconds.
     partition_timeout : float or str, optional
-        How long a fit waits for the next partition (or task of a `map`) to finish. Otherwise
+        Time limit for the next partition (or task of a `map`) to finish. Otherwise
         dask's setting ``ceiba.partition-timeout``, or one hour.
     """
 
     name = "dask"
+    in_memory = False
 
     def __init__(
         self,
@@ -59,20 +71,24 @@ class DaskEngine:
         self.threads = effective_threads()
 
     def rows(self, partitions: Sequence[Partition], prepare: Callable[[Chunk], P]) -> Rows[P]:
-        """Hold the partitions; nothing is computed yet."""
+        """Return the partitions as rows; nothing is computed yet."""
         return Rows(partitions, prepare)
 
-    def reduce(self, rows: Rows[P], summarise: Callable[..., S], *model: Any) -> S:
-        """Summarise every partition on the cluster and merge in order."""
-        tasks = _tasks(rows, summarise, model)
+    def prepared_rows(self, prepared: P) -> Rows[P]:
+        """Raise an error, because these rows are in memory."""
+        raise not_in_memory()
+
+    def reduce(self, rows: Rows[P], summarize: Callable[..., S], *model: Any) -> S:
+        """Summarize every partition on the cluster and merge in order."""
+        tasks = _tasks(rows, summarize, model)
         try:
             futures = self.client.compute(tasks, retries=_RETRIES, optimize_graph=False)
             with results_in_order(self.client, futures, self.limits) as statistics:
-                merged: S = fold(_checked(statistics, rows))
+                merged: S = merge_in_order(_check_results(statistics, rows))
                 return merged
-        except TaskFailed as failed:
+        except TaskError as failed:
             error = failed.error
-            raise partition_error(rows.partitions[failed.place].name, error) from error
+            raise partition_error(rows.partitions[failed.index].name, error) from error
 
     def source(
         self,
@@ -83,69 +99,75 @@ class DaskEngine:
         *,
         y: Any = None,
     ) -> DaskSource:
-        """A Dask array or DataFrame as a source for this engine.
+        """Return a Dask array or DataFrame as a source for this engine.
 
-        Levels of text columns and of categories without known levels are found in a pass over the
-        partitions, as are the kinds that ``kinds`` changes. Following a ``schema`` needs no pass.
+        Categories of text columns and of categoricals without known categories are found in a
+        pass over the partitions, and so are the kinds that ``kinds`` changes. With a ``schema``
+        no pass is needed.
         """
         check_collection(X)
         if schema is None and not kinds:
             schema = known_schema(X)
         if schema is None:
-            found = self.rows(dask_partitions(X, Reader(None, kinds)), _as_read)
-            schema = self.reduce(found, Survey.of).schema
+            rows = self.rows(dask_partitions(X, Reader(None, kinds)), _identity)
+            schema = self.reduce(rows, SchemaSummary.of).schema
         return DaskSource(schema, dask_partitions(X, Reader(schema), sample_weight, y))
+
+    def predict(self, rows: Rows[P], function: Callable[..., R], *model: Any) -> R:
+        """Compute the results of every partition and concatenate them in row order."""
+        results: R = self.reduce(rows, RowResults.of, function, *model).concatenate()
+        return results
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:
         """Run the tasks on the cluster's workers, each task single-threaded inside."""
-        futures = self.client.map(partial(_alone, function), list(tasks), pure=False)
+        futures = self.client.map(partial(_run_single_threaded, function), list(tasks), pure=False)
         try:
             with results_in_order(self.client, futures, self.limits) as results:
                 return list(results)
-        except TaskFailed as failed:
+        except TaskError as failed:
             raise failed.error from None
 
 
 def current_client() -> Any:
-    """The Dask client that is current; without one, an error that says how to start it."""
+    """Return the current Dask client; without one, raise an error with instructions."""
     try:
         from distributed import get_client
     except ImportError:
         raise ImportError(
-            'fitting a Dask collection needs distributed: pip install "ceiba[dask]"'
+            'Fitting a Dask collection requires distributed: pip install "ceiba[dask]".'
         ) from None
     try:
         client = get_client()
     except ValueError:
         raise RuntimeError(
-            "there is no Dask cluster to run on: start one on this machine with "
+            "No Dask client is active: start a cluster on this machine with "
             "`from distributed import Client; client = Client()` or connect to yours with "
-            "Client(address), then fit again"
+            "Client(address), then fit again."
         ) from None
     if client.asynchronous:
         raise RuntimeError(
-            "the current Dask client is asynchronous, and a fit waits for its results: "
-            "make one with Client(address, asynchronous=False)"
+            "The current Dask client is asynchronous, which fit does not support: create one with "
+            "Client(address, asynchronous=False)."
         )
     return client
 
 
-def _tasks(rows: Rows[P], summarise: Callable[..., S], model: tuple[Any, ...]) -> list[Any]:
-    """One task a partition, under keys that no other reduction has: nothing stale is reused."""
+def _tasks(rows: Rows[P], summarize: Callable[..., S], model: tuple[Any, ...]) -> list[Any]:
+    """Return one task per partition, with unique keys: no old result is reused."""
     import dask
 
     partitions: Sequence[Any] = rows.partitions
     run, tasks = uuid4().hex, []
-    for place, part in enumerate(partitions):
-        # The model rides inside the task's function: as an argument dask would search it.
+    for index, part in enumerate(partitions):
+        # The model is part of the function, because dask would traverse it as an argument.
         summary = partial(
-            _summary, part.reader, rows.prepare, rows.first_row(place), summarise, model
+            _summary, part.reader, rows.prepare, rows.first_row(index), summarize, model
         )
-        # Of tasks that are alike dask begins with the last by name: so they finish almost in the
-        # order of the partitions, and few statistics wait to be merged.
-        key = f"ceiba-summary-{run}-{len(partitions) - place:09d}"
+        # Among equal tasks dask starts with the last key, so counting down makes them finish
+        # almost in the order of the partitions, and few statistics are held before merging.
+        key = f"ceiba-summary-{run}-{len(partitions) - index:09d}"
         task = dask.delayed(summary, pure=False, traverse=False)
-        tasks.append(task(part.recipe, part.weight, part.target, dask_key_name=key))
+        tasks.append(task(part.graph, part.weight, part.target, dask_key_name=key))
     return tasks
 
 
@@ -153,41 +175,41 @@ def _summary(
     reader: Reader,
     prepare: Callable[[Chunk], P],
     first_row: int,
-    summarise: Callable[..., S],
+    summarize: Callable[..., S],
     model: tuple[Any, ...],
     block: Any,
     weight: Any,
     target: Any,
 ) -> S | ValueError | None:
-    """Runs on a worker: the statistic of one block, or None if it has no rows.
+    """Compute the statistic of one block on a worker; None if it has no rows.
 
-    Bad values are reported, not raised: they would be no better when the task is run again.
+    A ValueError is returned, not raised: running the task again would not help.
     """
     with inside_task():
         try:
-            check_alike(block, weight, target)
+            check_lengths(block, weight, target)
             if len(block) == 0:
                 return None
-            return summarise(Batch(prepare(reader(block, weight, target)), first_row), *model)
+            return summarize(Batch(prepare(reader(block, weight, target)), first_row), *model)
         except ValueError as error:
             return error.with_traceback(None)
 
 
-def _alone(function: Callable[[T], R], task: T) -> R:
-    """Runs on a worker: one task of a `map`."""
+def _run_single_threaded(function: Callable[[T], R], task: T) -> R:
+    """Run one task of a `map` on a worker."""
     with inside_task():
         return function(task)
 
 
-def _as_read(chunk: Chunk) -> Chunk:
+def _identity(chunk: Chunk) -> Chunk:
     return chunk
 
 
-def _checked(found: Iterable[Any], rows: Rows[P]) -> Iterator[Any]:
-    """The statistics, with empty partitions noted and refused ones raised."""
-    for place, statistic in enumerate(found):
+def _check_results(results: Iterable[Any], rows: Rows[P]) -> Iterator[Any]:
+    """Yield the statistics; record empty partitions and raise returned errors."""
+    for index, statistic in enumerate(results):
         if isinstance(statistic, ValueError):
-            raise partition_error(rows.partitions[place].name, statistic) from statistic
+            raise partition_error(rows.partitions[index].name, statistic) from statistic
         if statistic is None:
-            rows.empty.add(place)
+            rows.empty.add(index)
         yield statistic

@@ -1,4 +1,4 @@
-"""Waiting for the cluster: results in order, within time limits, and nothing left running."""
+"""Collect the results of tasks on the cluster, in order and within time limits."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-# How often, in seconds, a wait without news looks for workers and at the clock.
-_LOOK = 0.5
+# Seconds between two checks for workers and time limits while no task finishes.
+_POLL_SECONDS = 0.5
 
 
-class TaskFailed(Exception):  # noqa: N818
-    """Task number ``place`` ended with ``error``; whoever submitted it knows its name."""
+class TaskError(Exception):
+    """The task of an index raised an error."""
 
-    def __init__(self, place: int, error: Exception) -> None:
-        super().__init__(place, error)
-        self.place, self.error = place, error
+    def __init__(self, index: int, error: Exception) -> None:
+        super().__init__(index, error)
+        self.index, self.error = index, error
 
 
 @dataclass(frozen=True, slots=True)
 class TimeLimits:
-    """How many seconds to wait for a worker to appear, and for the next task to finish."""
+    """Seconds without a worker, or without a finished task, before a fit fails."""
 
     worker: float
     task: float
 
     @classmethod
     def of(cls, worker: float | str | None, task: float | str | None) -> TimeLimits:
-        """The limits given, else those of dask's configuration, else 60 seconds and an hour."""
+        """Return the given limits, or dask's settings, or 60 seconds and one hour."""
         return cls(
             _seconds(worker, "ceiba.worker-timeout", "60s"),
             _seconds(task, "ceiba.partition-timeout", "1h"),
@@ -47,9 +47,10 @@ def _seconds(given: float | str | None, setting: str, default: str) -> float:
 def results_in_order(
     client: Any, futures: Sequence[Any], limits: TimeLimits
 ) -> Iterator[Iterator[Any]]:
-    """The results of ``futures`` in their order, each handed over as soon as those before it are.
+    """Open an iterator over the results of ``futures``, in their order.
 
-    Leaving the block early (an error, a time limit, Ctrl-C) takes all of them back.
+    A result is yielded as soon as all before it have been. Leaving the block early (by an error, a
+    time limit or Ctrl-C) cancels all futures.
     """
     pending = dict(enumerate(futures))
     try:
@@ -61,81 +62,81 @@ def results_in_order(
 
 def _in_order(finished: Iterator[tuple[int, Any]]) -> Iterator[Any]:
     early: dict[int, Any] = {}
-    following = 0
-    for place, result in finished:
-        early[place] = result
-        while following in early:
-            yield early.pop(following)
-            following += 1
+    next_index = 0
+    for index, result in finished:
+        early[index] = result
+        while next_index in early:
+            yield early.pop(next_index)
+            next_index += 1
 
 
 def _as_finished(
     client: Any, pending: dict[int, Any], limits: TimeLimits
 ) -> Iterator[tuple[int, Any]]:
-    """Place and result of each task as it finishes, taken out of ``pending``."""
+    """Yield index and result of each finished task; remove it from ``pending``."""
     from distributed import as_completed
 
-    places = {future.key: place for place, future in pending.items()}
-    waiting = as_completed(
+    indices = {future.key: index for index, future in pending.items()}
+    completed = as_completed(
         pending.values(), loop=client.loop, with_results=True, raise_errors=False
     )
-    clock = _Clock(client, limits)
+    timer = _Timer(client, limits)
     while pending:
-        with waiting.thread_condition:
-            news = waiting.thread_condition.wait_for(waiting.has_ready, timeout=_LOOK)
-        if not news:
-            # A task whose result was lost on its way and which failed when it was run again
-            # never shows up in ``waiting``: its state has to be looked at.
+        with completed.thread_condition:
+            ready = completed.thread_condition.wait_for(completed.has_ready, timeout=_POLL_SECONDS)
+        if not ready:
+            # ``completed`` never contains a task whose result was lost in transfer and which failed
+            # when it was run again: its state has to be checked.
             _raise_failure(pending)
-            clock.check(len(pending))
+            timer.check(len(pending))
             continue
-        clock.restart()
-        for future, result in waiting.next_batch(block=False):
-            place = places[future.key]
-            _raise_failure({place: future})
-            del pending[place]
-            yield place, result
+        timer.restart()
+        for future, result in completed.next_batch(block=False):
+            index = indices[future.key]
+            _raise_failure({index: future})
+            del pending[index]
+            yield index, result
 
 
 def _raise_failure(futures: dict[int, Any]) -> None:
-    for place, future in futures.items():
+    for index, future in futures.items():
         if future.status == "error":
-            raise TaskFailed(place, future.exception())
+            raise TaskError(index, future.exception())
         if future.status == "cancelled":
-            raise TaskFailed(place, RuntimeError("the Dask cluster has cancelled the task"))
+            raise TaskError(index, RuntimeError("the Dask cluster cancelled the task."))
 
 
-class _Clock:
-    """How long nothing has finished, and how long no worker has been there."""
+class _Timer:
+    """Measure the time since a task finished, and since a worker was connected."""
 
     def __init__(self, client: Any, limits: TimeLimits) -> None:
         self.client, self.limits = client, limits
         self.restart()
 
     def restart(self) -> None:
-        """Something finished now."""
-        self.finished = self.manned = time.monotonic()
+        """Record that a task finished now."""
+        self.last_finished = self.last_worker = time.monotonic()
 
     def check(self, pending: int) -> None:
-        """Raise TimeoutError when a limit has passed."""
-        if self._workers():
-            self.manned = time.monotonic()
+        """Raise TimeoutError if a limit has passed."""
+        if self._has_workers():
+            self.last_worker = time.monotonic()
         now = time.monotonic()
-        if now - self.manned >= self.limits.worker:
+        if now - self.last_worker >= self.limits.worker:
             raise TimeoutError(
-                f"the Dask cluster has had no worker for {self.limits.worker:g} seconds and "
-                f"{pending} tasks are waiting: start workers and fit again, or allow more time "
-                'with dask.config.set({"ceiba.worker-timeout": "10 minutes"})'
+                f"The Dask cluster has had no worker for {self.limits.worker:g} seconds with "
+                f"{pending} tasks pending: start workers and fit again, or raise the limit "
+                'with dask.config.set({"ceiba.worker-timeout": "10 minutes"}).'
             )
-        if now - self.finished >= self.limits.task:
+        if now - self.last_finished >= self.limits.task:
             raise TimeoutError(
-                f"no partition has finished on the Dask cluster for {self.limits.task:g} seconds "
-                f"and {pending} are waiting: make the partitions smaller, or allow more time with "
-                'dask.config.set({"ceiba.partition-timeout": "3 hours"})'
+                f"No partition has finished on the Dask cluster for {self.limits.task:g} seconds "
+                f"with {pending} pending: make the partitions smaller, or raise the limit with "
+                'dask.config.set({"ceiba.partition-timeout": "3 hours"}).'
             )
 
-    def _workers(self) -> bool:
+    def _has_workers(self) -> bool:
         try:
             return bool(self.client.nthreads(callback_timeout=self.limits.worker))
-        except (OSError, TimeoutError):  # the scheduler itself does not answer
+        except (OSError, TimeoutError):  # the scheduler does not respond
             return False

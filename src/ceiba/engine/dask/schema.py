@@ -1,4 +1,4 @@
-"""The first pass over partitions that do not say what they hold: kinds, levels and number types."""
+"""Infer the schema of partitions whose dtypes do not determine it."""
 
 from __future__ import annotations
 
@@ -7,78 +7,80 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.data.categories import MAX_LEVELS
+from ceiba.data.categories import MAX_CATEGORIES
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.source import Chunk
 from ceiba.engine.contract import Batch
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
-    """The schema found in some rows; ``blank`` columns, all gaps, may still become anything."""
+class SchemaSummary:
+    """Schema of some rows; the kind of an ``all_missing`` column is not yet known."""
 
     schema: Schema
-    blank: tuple[bool, ...]
+    all_missing: tuple[bool, ...]
 
     @classmethod
-    def of(cls, batch: Batch[Chunk]) -> Survey:
-        """What one partition holds."""
+    def of(cls, batch: Batch[Chunk]) -> SchemaSummary:
+        """Infer the schema of one partition."""
         table = batch.rows.table
         for column in table.schema:
-            _check_levels(column)
-        gaps = (table.gaps(j) for j in range(len(table.schema)))
-        return cls(table.schema, tuple(mask is not None and bool(mask.all()) for mask in gaps))
+            _check_categories(column)
+        masks = (table.missing_mask(j) for j in range(len(table.schema)))
+        return cls(table.schema, tuple(mask is not None and bool(mask.all()) for mask in masks))
 
-    def merge(self, other: Survey) -> Survey:
-        """What both hold: levels united, number types widened; different kinds are refused."""
+    def merge(self, other: SchemaSummary) -> SchemaSummary:
+        """Unite categories and widen number types; raise for columns of different kinds."""
         self.schema.check_names(other.schema.names)
         columns = tuple(
-            mine if blank else theirs if mine_blank else _united(mine, theirs)
-            for mine, theirs, mine_blank, blank in zip(
-                self.schema, other.schema, self.blank, other.blank, strict=True
+            left if right_unknown else right if left_unknown else _unite_columns(left, right)
+            for left, right, left_unknown, right_unknown in zip(
+                self.schema, other.schema, self.all_missing, other.all_missing, strict=True
             )
         )
-        blank = tuple(a and b for a, b in zip(self.blank, other.blank, strict=True))
-        return Survey(replace(self.schema, columns=columns), blank)
-
-
-def _united(mine: Column, theirs: Column) -> Column:
-    if mine == theirs:
-        return mine
-    if mine.kind is not theirs.kind:
-        raise ValueError(
-            f"column {mine.name!r} is {mine.kind} in one partition and {theirs.kind} in another: "
-            "convert it to one type with astype"
+        all_missing = tuple(
+            a and b for a, b in zip(self.all_missing, other.all_missing, strict=True)
         )
-    if mine.kind is Kind.NUMERIC:
-        return replace(mine, dtype=_wider(mine, theirs))
-    if mine.kind is Kind.ORDINAL and _is_text(mine.levels + theirs.levels):
+        return SchemaSummary(replace(self.schema, columns=columns), all_missing)
+
+
+def _unite_columns(left: Column, right: Column) -> Column:
+    if left == right:
+        return left
+    if left.kind is not right.kind:
         raise ValueError(
-            f"the levels of the ordinal column {mine.name!r} differ between partitions, so their "
-            "order is unknown: declare them once, in astype(pandas.CategoricalDtype(levels, "
-            "ordered=True))"
+            f"Column {left.name!r} must have one kind, got {left.kind} in one partition and "
+            f"{right.kind} in another: convert it with astype."
         )
-    levels = tuple(sorted({*mine.levels, *theirs.levels}))
-    return _check_levels(replace(mine, levels=levels))
-
-
-def _wider(mine: Column, theirs: Column) -> str:
-    if mine.temporal or theirs.temporal:
+    if left.kind is Kind.NUMERIC:
+        return replace(left, dtype=_common_dtype(left, right))
+    if left.kind is Kind.ORDINAL and _is_text(left.categories + right.categories):
         raise ValueError(
-            f"column {mine.name!r} holds {mine.dtype} in one partition and {theirs.dtype} in "
-            "another: convert it to one type with astype"
+            f"The ordinal column {left.name!r} must have the same categories in every partition, "
+            "because their order is not known otherwise: declare them in "
+            "astype(pandas.CategoricalDtype(categories, ordered=True))."
         )
-    return np.promote_types(mine.dtype, theirs.dtype).name
+    categories = tuple(sorted({*left.categories, *right.categories}))
+    return _check_categories(replace(left, categories=categories))
 
 
-def _is_text(levels: tuple[Any, ...]) -> bool:
-    return any(isinstance(level, str) for level in levels)
-
-
-def _check_levels(column: Column) -> Column:
-    if len(column.levels) > MAX_LEVELS:
+def _common_dtype(left: Column, right: Column) -> str:
+    if left.temporal or right.temporal:
         raise ValueError(
-            f"column {column.name!r} has more than {MAX_LEVELS:,} different labels, as an "
-            "identifier has: drop it, or convert it to numbers"
+            f"Column {left.name!r} must have one dtype, got {left.dtype} in one partition and "
+            f"{right.dtype} in another: convert it with astype."
+        )
+    return np.promote_types(left.dtype, right.dtype).name
+
+
+def _is_text(categories: tuple[Any, ...]) -> bool:
+    return any(isinstance(category, str) for category in categories)
+
+
+def _check_categories(column: Column) -> Column:
+    if len(column.categories) > MAX_CATEGORIES:
+        raise ValueError(
+            f"Column {column.name!r} must have at most {MAX_CATEGORIES:,} categories, got "
+            f"{len(column.categories):,}, as an identifier has: drop it, or convert it to numbers."
         )
     return column

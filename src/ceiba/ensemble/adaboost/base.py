@@ -1,257 +1,256 @@
-"""What the boosted classifier and the boosted regressor share: the rounds, and the members."""
+"""Base of AdaBoostClassifier and AdaBoostRegressor: parameters and rounds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _check_method_params
 
 from ceiba._typing import Array
-from ceiba.base import Steps, seed_of, watched
-from ceiba.data.table import Table
-from ceiba.engine import Engine, LocalEngine
-from ceiba.ensemble.adaboost.learners import (
-    AnyLearner,
-    RoundLearner,
-    TreeLearner,
-    check_weights,
-    grows_on_codes,
-    in_round,
+from ceiba.base import (
+    Above,
+    AtLeast,
+    Between,
+    Iterations,
+    Parameters,
+    check_unused,
+    fitted,
+    parameter,
+    reports_progress,
+    seed_of,
 )
-from ceiba.ensemble.adaboost.predictions import Voice
+from ceiba.data.table import Table
+from ceiba.engine import Engine
+from ceiba.ensemble.adaboost.formulas import RoundResult
+from ceiba.ensemble.adaboost.learners import (
+    EstimatorFitter,
+    RoundFitter,
+    TreeFitter,
+    can_share_encoding,
+    check_accepts_weights,
+    round_context,
+)
+from ceiba.ensemble.adaboost.predictions import PredictionMode
 from ceiba.ensemble.adaboost.weights import RowWeights
-from ceiba.ensemble.common.base import Committee
-from ceiba.ensemble.common.rows import TrainingRows
-from ceiba.stats.rows import Labelled
+from ceiba.ensemble.common.base import BaseMetaEnsemble
+from ceiba.ensemble.common.parameters import BaseEstimator, Seed
+from ceiba.ensemble.common.rows import TrainingData
+from ceiba.stats.labeled import Labeled
+from ceiba.tree.parameters import Jobs
 
-Stop = Literal["perfect", "chance"]
+# Rows that all members predict before the next block: they stay in a core's cache. 100 stumps on
+# 50,000 x 28 numbers take a third of the time that one pass per stump takes.
+_BLOCK_ROWS = 8192
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Round:
-    """A learner's error, its say in the committee, and what its mistakes do to the rows.
+class AdaBoostParameters(Parameters):
+    """Hyper-parameters of AdaBoost."""
 
-    Parameters
-    ----------
-    error : float
-        Weight of the rows that it gets wrong, or its average loss: a share of all weight.
-    alpha : float
-        Its say; 0 where it is not kept.
-    factors : ndarray or None
-        What the weight of each row is to be multiplied by, at most 1 and up to a common factor;
-        None where boosting ends.
-    stop : "perfect", "chance" or None
-        Why boosting ends with this round, if it does.
-    """
-
-    error: float
-    alpha: float
-    factors: Array | None
-    stop: Stop | None = None
-
-    @classmethod
-    def perfect(cls) -> Round:
-        """Nothing is wrong: the learner has a say of 1, and there is nothing to weigh anew."""
-        return cls(0.0, 1.0, None, "perfect")
-
-    @classmethod
-    def chance(cls, error: float) -> Round:
-        """The learner is no better than a guess."""
-        return cls(error, 0.0, None, "chance")
+    estimator: BaseEstimator = parameter(None, kw_only=False)
+    n_estimators: Annotated[int, AtLeast(1), "Maximum number of rounds; each adds a member."] = 50
+    learning_rate: Annotated[
+        float,
+        Above(0.0),
+        "Factor of each estimator weight: smaller values need more rounds and may overfit less.",
+    ] = 1.0
+    max_depth: Annotated[
+        int | None, AtLeast(1), "Maximum depth of Ceiba's tree; 1 for a stump. None for no limit."
+    ] = 1
+    max_bins: Annotated[
+        int | None,
+        Between(2, 65_535),
+        "None for exact thresholds of Ceiba's tree; an int bins each column once into at most that "
+        "many bins, by a sample of 65,536 rows under the initial weights.",
+    ] = None
+    reweighting: Annotated[
+        Literal["weights", "resampling"],
+        "Whether members are fitted to weighted rows, or to as many rows drawn by weight, for "
+        "estimators that do not accept ``sample_weight``.",
+    ] = "weights"
+    random_state: Seed = 0
+    n_jobs: Jobs = None
+    trace: Annotated[
+        bool, "Whether to keep the rounds in ``trace_``, thinned above 1000 frames or 64 MB."
+    ] = False
 
 
 @dataclass(slots=True, eq=False)
 class BoostedMembers:
-    """The members so far, each with its say and its error, and why there are no more."""
+    """The members so far, with their weights and errors, and why boosting ended."""
 
-    members: list[Any] = field(default_factory=list)
-    alphas: list[float] = field(default_factory=list)
+    estimators: list[Any] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
-    stopped: str = "rounds"
+    stop_reason: str = "rounds"
 
-    def add(self, member: Any, alpha: float, error: float) -> None:
-        """One more."""
-        self.members.append(member)
-        self.alphas.append(alpha)
+    def add(self, estimator: Any, weight: float, error: float) -> None:
+        """Append a member."""
+        self.estimators.append(estimator)
+        self.weights.append(weight)
         self.errors.append(error)
 
     def attributes(self) -> dict[str, Any]:
-        """What a fitted estimator keeps of them."""
+        """Return the fitted attributes of a model with these members."""
         return {
-            "estimators_": list(self.members),
-            "estimator_weights_": np.array(self.alphas),
+            "estimators_": list(self.estimators),
+            "estimator_weights_": np.array(self.weights),
             "estimator_errors_": np.array(self.errors),
-            "stopped_": self.stopped,
+            "stop_reason_": self.stop_reason,
         }
 
 
-def check_members(members: list[Any], alphas: Array, errors: Array, stopped: str) -> None:
-    """Refuse members, says and errors that do not fit together, as a file may hold."""
-    if not members or alphas.shape != (len(members),) or errors.shape != (len(members),):
-        raise ValueError("estimators_ must hold members, each with its weight and its error")
-    if not (np.isfinite(alphas).all() and (alphas > 0).all()):
-        raise ValueError("estimator_weights_ must be positive")
-    if stopped not in ("rounds", "perfect", "chance"):
-        raise ValueError("stopped_ must say why boosting ended")
+class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
+    """Base of AdaBoost: the rounds, and the predictions of the members."""
 
+    estimator_weights_: Array = fitted()
+    estimator_errors_: Array = fitted()
+    stop_reason_: str = fitted()
 
-# Rows of a table that all members are asked about before the next: they stay in a core's cache.
-# 100 stumps on 50,000 x 28 numbers take a third of the time that one pass a stump takes.
-_BLOCK = 8192
-
-
-class Boosting(Committee):
-    """Rounds of boosting; how a member is judged and how members decide is the subclass's."""
-
-    _usual_depth: ClassVar[int]
-    estimator_weights_: Array
-    estimator_errors_: Array
-    stopped_: str
-
-    @watched
+    @reports_progress
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Boost: fit a member, weigh the rows that it errs on more, and so on.
+        """Boost: fit a member, increase the weights of the rows it gets wrong, and repeat.
 
         Parameters
         ----------
         X : array, frame, Table or list
-            Rows in memory. Members of Ceiba's own are given a Table, others the rows as they came,
-            and a Table as the array it was made of or as a pandas frame.
+            Rows in memory. Ceiba's estimators get a Table; others get the rows as they are, and a
+            Table as the array it was made of or as a pandas frame.
         y : array of shape (n_rows,)
             Classes or numbers.
         sample_weight : array of shape (n_rows,), optional
-            Weight of each row before the first round; rows of weight zero count as absent. What
-            rounds make of it is kept in steps of at most 2^-35 of the most that they make of any,
-            and never falls below one step.
+            Row weights before the first round; rows of weight zero count as absent. The factors of
+            the rounds are multiples of a unit of at most 2^-35 of the largest factor, and at least
+            one unit.
         **fit_params : dict
-            Metadata for the members' ``fit``, where scikit-learn's metadata routing is on.
+            Metadata for ``fit`` of the members, if scikit-learn's metadata routing is enabled.
 
         Returns
         -------
         self : estimator
         """
-        estimator, params = self._begun(fit_params, X, y, sample_weight)
-        engine, training = self._learning(estimator, X, y, sample_weight, reset=True)
-        params = _check_method_params(training.rows.data, params, training.kept)
-        weighing = training.weighing()
-        learnt = {**training.rows.attributes, **self._more_attributes(weighing)}
-        learner = self._learner(engine, estimator, weighing, params)
-        steps = Steps(self, self.n_estimators, trace=self.trace, name="rounds")
-        boosted = self._boost(learner, weighing, steps, training.placed, learnt)
-        if steps.trace is not None:
-            learnt["trace_"] = steps.trace
-        self._keep({**learnt, **boosted.attributes()})
+        estimator, params = self._prepare_fit(fit_params, X, y, sample_weight)
+        engine, training = self._training_data(estimator, X, y, sample_weight, reset=True)
+        params = _check_method_params(training.rows.data, params, training.positive)
+        data = training.without_zero_weights()
+        attributes = {**training.rows.attributes, **self._extra_fitted(data)}
+        fitter = self._round_fitter(engine, estimator, data, params)
+        iterations = Iterations(self, self.n_estimators, trace=self.trace, name="rounds")
+        boosted = self._boost(fitter, data, iterations, training.expand, attributes)
+        if iterations.trace is not None:
+            attributes["trace_"] = iterations.trace
+        self._replace_fitted({**attributes, **boosted.attributes()})
         return self
 
     def _boost(
         self,
-        learner: RoundLearner,
-        training: TrainingRows,
-        steps: Steps,
-        recorded: Callable[[Array], Array],
-        learnt: dict[str, Any],
+        fitter: RoundFitter,
+        data: TrainingData,
+        iterations: Iterations,
+        expand: Callable[[Array], Array],
+        attributes: dict[str, Any],
     ) -> BoostedMembers:
-        """The rounds; ``recorded`` makes values of the rows that weigh those of all rows."""
+        """Run the rounds; ``expand`` adds rows of weight zero to values of the trace."""
         boosted = BoostedMembers()
-        weights = RowWeights.first(training.weight, len(training.rows))
-        for step in steps:
-            own = weights.values
-            member, told = learner.learn(own, len(boosted.members))
-            found, seen = self._judged(told, training, own)
-            shown = {"weights": own, **seen}
-            late = {name: partial(recorded, rows) for name, rows in shown.items()}
-            boosted.stopped = found.stop or boosted.stopped
-            if found.stop == "chance":
-                if not boosted.members:
-                    self._take_first(boosted, member, found)
-                # The first of a regressor is kept, and has its say; others have none.
-                say = boosted.alphas[0] if step.number == 1 else 0.0
-                step.record(error=found.error, alpha=say, **late)
+        row_weights = RowWeights.first(data.weight, len(data.rows))
+        for iteration in iterations:
+            weights = row_weights.values
+            member, predictions = fitter.fit_round(weights, len(boosted.estimators))
+            result, row_errors = self._evaluate_round(predictions, data, weights)
+            recorded = {"weights": weights, **row_errors}
+            frame = {name: partial(expand, values) for name, values in recorded.items()}
+            boosted.stop_reason = result.stop_reason or boosted.stop_reason
+            if result.stop_reason == "chance":
+                if not boosted.estimators:
+                    self._handle_bad_first_member(boosted, member, result)
+                # A regressor keeps its first member, with a weight; others are dropped.
+                alpha = boosted.weights[0] if iteration.number == 1 else 0.0
+                iteration.record(error=result.error, alpha=alpha, **frame)
                 break
-            step.record(error=found.error, alpha=found.alpha, **late)
-            boosted.add(member, found.alpha, found.error)
-            step.offer(lambda: {**learnt, **boosted.attributes()})
-            if found.factors is None:
+            alpha = result.estimator_weight
+            iteration.record(error=result.error, alpha=alpha, **frame)
+            boosted.add(member, alpha, result.error)
+            iteration.report_attributes(lambda: {**attributes, **boosted.attributes()})
+            if result.weight_factors is None:
                 break
-            weights = weights.times(found.factors)
+            row_weights = row_weights.multiplied(result.weight_factors)
         return boosted
 
-    def _voice(self, classes: Array | None) -> Voice:
-        """How members are asked."""
+    def _prediction_mode(self, classes: Array | None) -> PredictionMode:
+        """Return how the members' predictions are read."""
         raise NotImplementedError
 
-    def _judged(
-        self, told: Array, training: TrainingRows, weights: Array
-    ) -> tuple[Round, dict[str, Array]]:
-        """What a member's word comes to, and what of the rows is recorded beside their weights."""
+    def _evaluate_round(
+        self, predictions: Array, data: TrainingData, weights: Array
+    ) -> tuple[RoundResult, dict[str, Array]]:
+        """Return the result of a round, and the errors of the rows for the trace."""
         raise NotImplementedError
 
-    def _take_first(self, boosted: BoostedMembers, member: Any, found: Round) -> None:
-        """The first member of all is no better than a guess."""
+    def _handle_bad_first_member(
+        self, boosted: BoostedMembers, member: Any, result: RoundResult
+    ) -> None:
+        """Raise, or keep the first member although it is no better than chance."""
         raise NotImplementedError
 
-    def _more_attributes(self, training: TrainingRows) -> dict[str, Any]:
+    def _extra_fitted(self, data: TrainingData) -> dict[str, Any]:
         return {}
 
     def _check_estimator(self, estimator: Any) -> None:
         if self.estimator is None:
             return
         super()._check_estimator(estimator)
-        if self.max_depth != self._usual_depth or self.max_bins is not None:
-            raise ValueError(
-                "max_depth and max_bins are those of Ceiba's own tree: leave them out, and set "
-                f"what {type(estimator).__name__} has of that kind on the estimator itself"
-            )
-        if self.by == "weights":
-            check_weights(estimator)
+        check_unused(self, ["max_depth", "max_bins"], f"estimator={type(estimator).__name__}()")
+        if self.reweighting == "weights":
+            check_accepts_weights(estimator)
 
-    def _learner(
-        self, engine: Engine, estimator: Any, training: TrainingRows, params: dict[str, Any]
-    ) -> RoundLearner:
-        voice, seed = self._voice(training.classes), seed_of(self.random_state)
-        draws = self.by == "draws"
-        if self.estimator is None or grows_on_codes(estimator):
-            rows = Labelled(training.rows.data, training.target, training.weight)
-            return TreeLearner.of(estimator, rows, engine, voice, seed, draws)
-        return AnyLearner(estimator, training, voice, seed, draws, engine.threads, params)
+    def _round_fitter(
+        self, engine: Engine, estimator: Any, data: TrainingData, params: dict[str, Any]
+    ) -> RoundFitter:
+        mode, seed = self._prediction_mode(data.classes), seed_of(self.random_state)
+        resample = self.reweighting == "resampling"
+        if self.estimator is None or can_share_encoding(estimator):
+            rows = Labeled(data.rows.data, data.target, data.weight)
+            return TreeFitter.of(estimator, rows, engine, mode, seed, resample)
+        return EstimatorFitter(estimator, data, mode, seed, resample, engine.threads, params)
 
-    def _rows_of(self, X: Any) -> tuple[Any, int]:
-        """Rows that need not be those of training, as members take them, and threads for them."""
-        engine, rows = self._asked_about(X)
+    def _data_and_threads(self, X: Any) -> tuple[Any, int]:
+        """Return the rows of a prediction, in the form that members take, and the threads."""
+        engine, rows = self._prediction_rows(X)
         return rows.data, engine.threads
 
-    def _told(self, data: Any, threads: int) -> Iterator[Array]:
-        """What each member says of rows."""
-        voice = self._voice(getattr(self, "classes_", None))
+    def _member_predictions(self, data: Any, threads: int) -> Iterator[Array]:
+        """Yield each member's predictions."""
+        mode = self._prediction_mode(getattr(self, "classes_", None))
         for number, member in enumerate(self.estimators_):
-            with in_round(number, "could not predict"):
-                told = voice.of(member, data, threads)
-            yield told
+            with round_context(number, "could not predict"):
+                predictions = mode.predict(member, data, threads)
+            yield predictions
 
-    def _by_blocks(self, X: Any, verdict: Callable[[Any, int], Array]) -> Array:
-        """The verdict on all rows: those of tables in blocks, side by side."""
-        data, threads = self._rows_of(X)
-        if not isinstance(data, Table) or len(data) <= _BLOCK:
-            return verdict(data, threads)
-        blocks = [data.take(slice(at, at + _BLOCK)) for at in range(0, len(data), _BLOCK)]
-        parts = LocalEngine(threads).map(lambda block: verdict(block, 1), blocks)
+    def _predict_in_blocks(self, X: Any, predict: Callable[[Any, int], Array]) -> Array:
+        """Return ``predict(data, threads)`` for all rows, of large tables in blocks."""
+        engine, rows = self._prediction_rows(X)
+        data = rows.data
+        if not isinstance(data, Table) or len(data) <= _BLOCK_ROWS:
+            return predict(data, engine.threads)
+        starts = range(0, len(data), _BLOCK_ROWS)
+        blocks = [data.take(slice(first, first + _BLOCK_ROWS)) for first in starts]
+        parts = engine.map(lambda block: predict(block, 1), blocks)
         return np.concatenate(parts)
 
     @property
     def feature_importances_(self) -> Array:
-        """Mean of the members' importances, weighted by their say, where all have them."""
-        each = np.array(self._importances())
-        return np.asarray(np.average(each, axis=0, weights=self.estimator_weights_))
+        """Mean of the members' importances, weighted by ``estimator_weights_``."""
+        importances = np.array(self._member_importances())
+        return np.asarray(np.average(importances, axis=0, weights=self.estimator_weights_))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """What scikit-learn's metadata routing hands on to the members.
+        """Return the metadata routing of the members.
 
-        ``sample_weight`` is for the committee itself, which weighs the rows for its members.
+        ``sample_weight`` is consumed by the ensemble, which computes the members' weights.
 
         Returns
         -------
@@ -259,11 +258,21 @@ class Boosting(Committee):
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(estimator=self._prototype(), method_mapping=mapping)
+        return router.add(estimator=self._get_estimator(), method_mapping=mapping)
 
     def _check_state(self) -> None:
-        """What a model file must satisfy."""
-        alphas, errors = self.estimator_weights_, self.estimator_errors_
-        check_members(self.estimators_, alphas, errors, self.stopped_)
-        if any(member.n_features_in_ != self.n_features_in_ for member in self.estimators_):
-            raise ValueError("all members must have the columns of the committee")
+        """Raise if a loaded model is inconsistent."""
+        members, weights = self.estimators_, self.estimator_weights_
+        n_members = len(members)
+        shapes = {weights.shape, self.estimator_errors_.shape}
+        if not n_members or shapes != {(n_members,)}:
+            raise ValueError(
+                "estimators_, estimator_weights_ and estimator_errors_ must have the same length, "
+                "at least 1."
+            )
+        if not (np.isfinite(weights).all() and (weights > 0).all()):
+            raise ValueError("estimator_weights_ must be positive and finite.")
+        if self.stop_reason_ not in ("rounds", "perfect", "chance"):
+            raise ValueError("stop_reason_ must be 'rounds', 'perfect' or 'chance'.")
+        if any(member.n_features_in_ != self.n_features_in_ for member in members):
+            raise ValueError("n_features_in_ of all members must be that of the ensemble.")

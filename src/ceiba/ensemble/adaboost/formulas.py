@@ -1,4 +1,4 @@
-"""The rules of AdaBoost: from a learner's mistakes to its say and what they make rows weigh.
+"""Formulas of AdaBoost: estimator weights, row weights, scores and predictions.
 
 Freund & Schapire (1997), "A decision-theoretic generalization of on-line learning and an
 application to boosting", Journal of Computer and System Sciences 55: AdaBoost.M1. Zhu, Zou, Rosset
@@ -9,127 +9,272 @@ application to boosting", Journal of Computer and System Sciences 55: AdaBoost.M
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from scipy.special import softmax
 
 from ceiba._typing import Array
-from ceiba.ensemble.adaboost.base import Round
+from ceiba.ensemble.common.votes import class_margin
 
-# A learner that is nearer to a guess than this share of it differs from one by rounding: after a
-# round its own learner is wrong for half of the weight, to some 1e-15.
-_NEAR = 2.0**-40
-# Probabilities that logarithms are taken of are at least this.
-_LEAST_SHARE = float(np.finfo(np.float64).eps)
+# An error this close to chance, relatively, differs from it by rounding: after a round its own
+# estimator has an error of one half, to about 1e-15.
+_CHANCE_TOLERANCE = 2.0**-40
+# Probabilities are clipped to this before logarithms are taken.
+_MIN_PROBABILITY = float(np.finfo(np.float64).eps)
+
+StopReason = Literal["perfect", "chance"]
 
 
-def m1(wrong: Array, weights: Array, rate: float) -> Round:
-    """One round of AdaBoost.M1.
+@dataclass(frozen=True, slots=True, eq=False)
+class RoundResult:
+    """Error and weight of a round's estimator, and the factors of the row weights.
 
     Parameters
     ----------
-    wrong : ndarray of bool
-        Which rows the learner gets wrong.
+    error : float
+        Weighted error rate, or average loss, of the estimator.
+    estimator_weight : float
+        Weight (alpha) of the estimator; 0 if it is not kept.
+    weight_factors : ndarray or None
+        Factor of each row's weight, up to a common one and at most 1; None if boosting ends.
+    stop_reason : "perfect", "chance" or None
+        Why boosting ends with this round, if it does.
+    """
+
+    error: float
+    estimator_weight: float
+    weight_factors: Array | None
+    stop_reason: StopReason | None = None
+
+    @classmethod
+    def perfect(cls) -> RoundResult:
+        """Return the result of an estimator without error; its weight is 1."""
+        return cls(0.0, 1.0, None, "perfect")
+
+    @classmethod
+    def chance(cls, error: float) -> RoundResult:
+        """Return the result of an estimator that is no better than chance."""
+        return cls(error, 0.0, None, "chance")
+
+
+def adaboost_m1(incorrect: Array, weights: Array, learning_rate: float) -> RoundResult:
+    """Compute one round of AdaBoost.M1 (Freund & Schapire 1997).
+
+    Parameters
+    ----------
+    incorrect : ndarray of bool
+        Which rows the estimator misclassifies.
     weights : ndarray
-        Weights of the rows, which sum to 1.
-    rate : float
-        Factor of the learner's say.
+        Row weights, which sum to 1.
+    learning_rate : float
+        Factor of the estimator weight.
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = m1(np.array([True, False, False, False]), np.full(4, 0.25), 1.0)
-    >>> found.error, round(found.alpha, 3), found.factors.round(3)
+    >>> result = adaboost_m1(np.array([True, False, False, False]), np.full(4, 0.25), 1.0)
+    >>> result.error, round(result.estimator_weight, 3), result.weight_factors.round(3)
     (0.25, 1.099, array([1.   , 0.333, 0.333, 0.333]))
     """
-    return _discrete(wrong, weights, rate, 2)
+    return _discrete(incorrect, weights, learning_rate, 2)
 
 
-def samme(wrong: Array, weights: Array, rate: float, n_classes: int) -> Round:
-    """One round of SAMME, which asks a learner to be better than a guess among all classes."""
-    return _discrete(wrong, weights, rate, max(2, n_classes))
+def samme(incorrect: Array, weights: Array, learning_rate: float, n_classes: int) -> RoundResult:
+    """Compute one round of SAMME (Zhu et al. 2009, algorithm 2)."""
+    return _discrete(incorrect, weights, learning_rate, max(2, n_classes))
 
 
-def _discrete(wrong: Array, weights: Array, rate: float, n_guesses: int) -> Round:
-    error = share(wrong, weights)
+def _discrete(
+    incorrect: Array, weights: Array, learning_rate: float, n_classes: int
+) -> RoundResult:
+    error = weighted_error(incorrect, weights)
     if error == 0:
-        return Round.perfect()
-    if no_better(error, 1 - 1 / n_guesses):
-        return Round.chance(error)
-    alpha = rate * (math.log((1 - error) / error) + math.log(n_guesses - 1))
-    return Round(error, alpha, np.where(wrong, 1.0, math.exp(-alpha)))
+        return RoundResult.perfect()
+    if is_chance(error, 1 - 1 / n_classes):
+        return RoundResult.chance(error)
+    alpha = learning_rate * (math.log((1 - error) / error) + math.log(n_classes - 1))
+    return RoundResult(error, alpha, np.where(incorrect, 1.0, math.exp(-alpha)))
 
 
-def real(shares: Array, labels: Array, weights: Array, rate: float) -> tuple[Round, Array]:
-    """One round of SAMME.R, in which a learner speaks by its probabilities, and which rows err.
+def samme_r(
+    probabilities: Array, labels: Array, weights: Array, learning_rate: float
+) -> tuple[RoundResult, Array]:
+    """Compute one round of SAMME.R (Zhu et al. 2009, algorithm 4).
 
     Parameters
     ----------
-    shares : ndarray of shape (n_rows, n_classes)
-        The learner's probabilities.
+    probabilities : ndarray of shape (n_rows, n_classes)
+        Class probabilities of the estimator.
     labels : ndarray of shape (n_rows,)
-        Place of each row's class.
-    weights, rate
-        As in `m1`.
+        Index of each row's class.
+    weights, learning_rate
+        As in `adaboost_m1`.
+
+    Returns
+    -------
+    RoundResult
+    ndarray of bool
+        Which rows are misclassified.
     """
-    n_classes = shares.shape[1]
-    wrong = shares.argmax(axis=1) != labels
-    error = share(wrong, weights)
+    n_classes = probabilities.shape[1]
+    incorrect = probabilities.argmax(axis=1) != labels
+    error = weighted_error(incorrect, weights)
     if error == 0:
-        return Round.perfect(), wrong
-    if no_better(error, 1 - 1 / n_classes):
-        return Round.chance(error), wrong
-    # With the class coded as 1 and the others as -1 / (K - 1), the exponent of the paper is this.
-    logs = log_shares(shares)
-    exponents = rate * (logs.mean(axis=1) - logs[np.arange(len(labels)), labels])
-    return Round(error, 1.0, np.exp(exponents - exponents.max())), wrong
+        return RoundResult.perfect(), incorrect
+    if is_chance(error, 1 - 1 / n_classes):
+        return RoundResult.chance(error), incorrect
+    # The exponent of step 2 (d), with the class coded as 1 and the others as -1 / (K - 1).
+    logs = log_probabilities(probabilities)
+    exponents = learning_rate * (logs.mean(axis=1) - logs[np.arange(len(labels)), labels])
+    return RoundResult(error, 1.0, np.exp(exponents - exponents.max())), incorrect
 
 
-def log_shares(shares: Array) -> Array:
-    """Logarithms of probabilities, none below that of the machine's precision."""
-    logs: Array = np.log(np.maximum(shares, _LEAST_SHARE))
-    return logs
+def adaboost_r2(losses: Array, weights: Array, learning_rate: float) -> RoundResult:
+    """Compute one round of AdaBoost.R2 (Drucker 1997).
+
+    Parameters
+    ----------
+    losses : ndarray
+        Loss of each row, from 0 to 1.
+    weights, learning_rate
+        As in `adaboost_m1`.
+    """
+    error = weighted_error(losses, weights)
+    if not losses.any():
+        return RoundResult.perfect()
+    if is_chance(error, 0.5):
+        return RoundResult.chance(error)
+    beta = error / (1 - error)
+    factors = np.exp(learning_rate * math.log(beta) * (1 - losses))
+    return RoundResult(error, learning_rate * -math.log(beta), factors)
 
 
-def losses(residuals: Array, kind: str) -> Array:
-    """Loss of each row, from 0 to 1: its residual as a share of the largest.
+def relative_losses(residuals: Array, loss: str) -> Array:
+    """Return the loss of each row, from 0 to 1, relative to the largest residual.
 
     Parameters
     ----------
     residuals : ndarray
-        Distances from the target.
-    kind : "linear", "square" or "exponential"
+        Absolute errors.
+    loss : "linear", "square" or "exponential"
     """
-    most = residuals.max()
-    found: Array = residuals / most if most > 0 else np.zeros(len(residuals))
-    if kind == "square":
-        return found**2
-    return 1 - np.exp(-found) if kind == "exponential" else found
+    largest = residuals.max()
+    relative: Array = residuals / largest if largest > 0 else np.zeros(len(residuals))
+    if loss == "square":
+        return relative**2
+    return 1 - np.exp(-relative) if loss == "exponential" else relative
 
 
-def r2(loss: Array, weights: Array, rate: float) -> Round:
-    """One round of AdaBoost.R2.
+def weighted_error(errors: Array, weights: Array) -> float:
+    """Return the weighted mean of errors or losses."""
+    return float((weights * errors).sum() / weights.sum())
+
+
+def is_chance(error: float, chance_error: float) -> bool:
+    """Return whether an error is that of chance or above it, up to rounding."""
+    return error >= chance_error * (1 - _CHANCE_TOLERANCE)
+
+
+def log_probabilities(probabilities: Array) -> Array:
+    """Return logarithms of probabilities, clipped at machine precision."""
+    logs: Array = np.log(np.maximum(probabilities, _MIN_PROBABILITY))
+    return logs
+
+
+def samme_scores(class_index: Array, n_classes: int, alpha: float) -> Array:
+    """Return a SAMME estimator's class scores (Zhu et al. 2009).
+
+    The score of the predicted class is alpha, that of the others -alpha / (n_classes - 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> samme_scores(np.array([2, 0]), 3, 1.0)
+    array([[-0.5, -0.5,  1. ],
+           [ 1. , -0.5, -0.5]])
+    """
+    scores = np.full((n_classes, n_classes), -alpha / max(1, n_classes - 1))
+    np.fill_diagonal(scores, alpha)
+    return scores[class_index]
+
+
+def samme_r_scores(probabilities: Array) -> Array:
+    """Return a SAMME.R estimator's class scores (Zhu et al. 2009, step 2 c)."""
+    logs = log_probabilities(probabilities)
+    scores: Array = (probabilities.shape[1] - 1) * (logs - logs.mean(axis=1, keepdims=True))
+    return scores
+
+
+def decision_values(scores: Array, total_weight: float) -> Array:
+    """Return mean class scores; for two classes the second's minus the first's."""
+    means: Array = scores / total_weight
+    return means[:, 1] - means[:, 0] if means.shape[1] == 2 else means
+
+
+def class_probabilities(scores: Array, total_weight: float) -> Array:
+    """Return class probabilities from scores (Zhu et al. 2009, equation 15)."""
+    exponents = scores / (total_weight * max(1, scores.shape[1] - 1))
+    probabilities: Array = softmax(exponents, axis=1)
+    return probabilities
+
+
+def relative_margin(scores: Array, max_margin: Array, labels: Array) -> Array:
+    """Return the margin of each row relative to ``max_margin``; 1 with one class.
 
     Parameters
     ----------
-    loss : ndarray
-        Loss of each row, from 0 to 1.
-    weights, rate
-        As in `m1`.
+    scores : ndarray of shape (n_rows, n_classes)
+    max_margin : ndarray of shape (n_rows,)
+        Sum of each estimator's largest score difference.
+    labels : ndarray of shape (n_rows,)
+        Index of each row's class.
     """
-    error = share(loss, weights)
-    if not loss.any():
-        return Round.perfect()
-    if no_better(error, 0.5):
-        return Round.chance(error)
-    beta = error / (1 - error)
-    return Round(error, rate * -math.log(beta), np.exp(rate * math.log(beta) * (1 - loss)))
+    if scores.shape[1] == 1:
+        return np.ones(len(scores))
+    margin = class_margin(scores, labels)
+    relative: Array = np.divide(margin, max_margin, out=np.zeros(len(scores)), where=max_margin > 0)
+    return np.clip(relative, -1.0, 1.0, out=relative)
 
 
-def share(wrong: Array, weights: Array) -> float:
-    """Share of the weight that is wrong."""
-    return float((weights * wrong).sum() / weights.sum())
+# Values that are sorted at a time: their order and cumulative weights take about 16 MB.
+_MEDIAN_BLOCK = 1_000_000
 
 
-def no_better(error: float, guess: float) -> bool:
-    """Whether an error is that of a guess, or above; rounding does not decide it."""
-    return error >= guess * (1 - _NEAR)
+def weighted_median(predictions: Array, weights: Array) -> Array:
+    """Return the weighted median of the predictions for each row.
+
+    It is the smallest prediction at which half of the weight is reached.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_rows, n_estimators)
+    weights : ndarray of shape (n_estimators,)
+        Positive weights of the estimators.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_median(np.array([[3.0, 1.0, 2.0]]), np.array([1.0, 1.0, 5.0]))
+    array([2.])
+    """
+    medians = np.empty(len(predictions))
+    n_rows = max(1, _MEDIAN_BLOCK // predictions.shape[1])
+    for first in range(0, len(predictions), n_rows):
+        block = slice(first, first + n_rows)
+        medians[block] = _median_of_block(predictions[block], weights)
+    return medians
+
+
+def _median_of_block(predictions: Array, weights: Array) -> Array:
+    order = np.argsort(predictions, axis=1, kind="stable")
+    cumulative = np.cumsum(weights[order], axis=1)
+    position = (cumulative >= cumulative[:, -1:] / 2).argmax(axis=1)
+    rows = np.arange(len(predictions))
+    medians: Array = predictions[rows, order[rows, position]]
+    return medians

@@ -1,4 +1,4 @@
-"""Fitting the learner of a round: any estimator, to weighted rows or to rows drawn by weight."""
+"""Fit the member of a boosting round, to weighted or to resampled rows."""
 
 from __future__ import annotations
 
@@ -14,43 +14,47 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.base import validate
 from ceiba.engine import Engine
-from ceiba.engine.local import LocalRows
-from ceiba.ensemble.adaboost.predictions import Voice
-from ceiba.ensemble.common.members import blaming, member_seed, seeded, takes_weights
-from ceiba.ensemble.common.rows import TrainingRows
-from ceiba.ensemble.common.sampling import STATE, Sampling, keyed
-from ceiba.stats import TargetSurvey
-from ceiba.stats.rows import Labelled
-from ceiba.tree.base import DecisionTree, check_survey
+from ceiba.ensemble.adaboost.predictions import PredictionMode
+from ceiba.ensemble.common.members import (
+    accepts_sample_weight,
+    clone_with_seed,
+    error_context,
+    member_seed,
+)
+from ceiba.ensemble.common.rows import TrainingData
+from ceiba.ensemble.common.sampling import STATE, RowSampler, keyed_bits
+from ceiba.stats import TargetSummary
+from ceiba.stats.labeled import Labeled
+from ceiba.tree.base import DecisionTree
 from ceiba.tree.classifier import DecisionTreeClassifier
-from ceiba.tree.grow.encoding import Coding, RowSample
+from ceiba.tree.config import TreeConfig
+from ceiba.tree.grow.encoding import ColumnEncoding, RowSample
 from ceiba.tree.grow.grower import SAMPLE_ROWS
-from ceiba.tree.grow.statistics import places_of
-from ceiba.tree.presets import options_of
+from ceiba.tree.grow.statistics import nodes_of_rows
 from ceiba.tree.regressor import DecisionTreeRegressor
 
 
-class RoundLearner(Protocol):
-    """Learns from rows that are the same in every round, and weighted anew."""
+class RoundFitter(Protocol):
+    """Fits members to the same rows, with other weights in every round."""
 
-    def learn(self, weights: Array, number: int) -> tuple[Any, Array]:
-        """The member of a round, numbered from 0, and what it says of every row."""
+    def fit_round(self, weights: Array, number: int) -> tuple[Any, Array]:
+        """Return the member of a round, numbered from 0, and its predictions for all rows."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AnyLearner:
-    """Copies of an estimator, fitted through its own ``fit``.
+class EstimatorFitter:
+    """Fit clones of any estimator by its own ``fit``.
 
     Parameters
     ----------
     estimator : estimator
-    training : TrainingRows
+    data : TrainingData
         Rows of positive weight.
-    voice : Voice
+    mode : PredictionMode
     seed : int
-        Seed of the committee.
-    draws : bool
+        Seed of the ensemble.
+    resample : bool
         Whether rows are drawn by weight.
     threads : int
     params : dict
@@ -58,172 +62,174 @@ class AnyLearner:
     """
 
     estimator: Any
-    training: TrainingRows
-    voice: Voice
+    data: TrainingData
+    mode: PredictionMode
     seed: int
-    draws: bool
+    resample: bool
     threads: int
     params: dict[str, Any] = field(default_factory=dict)
 
-    def learn(self, weights: Array, number: int) -> tuple[Any, Array]:
-        """Fit a copy."""
+    def fit_round(self, weights: Array, number: int) -> tuple[Any, Array]:
+        """Fit a clone."""
         seed = member_seed(self.seed, number)
-        member = seeded(self.estimator, seed)
-        rows, weight = self._drawn(weights, seed) if self.draws else (None, weights)
-        data, target = self.training.rows, self.training.labels
+        member = clone_with_seed(self.estimator, seed)
+        rows, weight = self._resample(weights, seed) if self.resample else (None, weights)
+        data, labels = self.data.rows, self.data.labels
         params = _check_method_params(data.data, self.params, rows)
         if weight is not None:
             params["sample_weight"] = weight
-        with in_round(number, "could not be fitted"):
-            member.fit(data.part(rows), target if rows is None else target[rows], **params)
-        with in_round(number, "could not predict"):
-            return member, self.voice.of(member, data.data, self.threads)
+        with round_context(number, "could not be fitted"):
+            member.fit(data.select(rows), labels if rows is None else labels[rows], **params)
+        with round_context(number, "could not predict"):
+            return member, self.mode.predict(member, data.data, self.threads)
 
-    def _drawn(self, weights: Array, seed: int) -> tuple[Array, Array | None]:
-        """Rows drawn by weight: once with a weight, or as often as drawn if it takes none."""
-        sampling = drawing(weights)
-        if not accepts_weights(self.estimator):
-            return sampling.drawn(seed), None
-        counts = sampling.counts(seed)
+    def _resample(self, weights: Array, seed: int) -> tuple[Array, Array | None]:
+        """Draw rows by weight: each once with its count, or repeated."""
+        sampler = weighted_sampler(weights)
+        if not _accepts_weights(self.estimator):
+            return sampler.draw(seed), None
+        counts = sampler.counts(seed)
         rows = np.flatnonzero(counts)
         return rows, counts[rows].astype(np.float64)
 
 
-def in_round(number: int, failure: str) -> AbstractContextManager[None]:
-    """Tell what goes wrong inside as the failure of a round's member; rounds count from 1."""
-    return blaming(f"the member of round {number + 1} {failure}")
+def round_context(number: int, failure: str) -> AbstractContextManager[None]:
+    """Prefix errors with the number of the round, counted from 1."""
+    return error_context(f"the member of round {number + 1} {failure}")
 
 
-def drawing(weights: Array) -> Sampling:
-    """As many draws as rows, by weight, with replacement."""
-    return Sampling.of(len(weights), weights, len(weights), True)
+def weighted_sampler(weights: Array) -> RowSampler:
+    """Return a sampler of as many draws as rows, by weight, with replacement."""
+    return RowSampler.of(len(weights), weights, len(weights), True)
 
 
-def accepts_weights(estimator: Any) -> bool:
-    """Whether ``fit`` can be given weights."""
-    return bool(has_fit_parameter(estimator, "sample_weight")) or takes_weights(estimator)
+def _accepts_weights(estimator: Any) -> bool:
+    # With metadata routing, boosting passes weights even to members that do not request them.
+    has_parameter = bool(has_fit_parameter(estimator, "sample_weight"))
+    return has_parameter or accepts_sample_weight(estimator)
 
 
-def check_weights(estimator: Any) -> None:
-    """Refuse an estimator that cannot be given weights."""
-    if not accepts_weights(estimator):
+def check_accepts_weights(estimator: Any) -> None:
+    """Raise for an estimator that does not accept ``sample_weight``."""
+    if not _accepts_weights(estimator):
         raise ValueError(
-            f"{type(estimator).__name__} takes no sample_weight, by which rounds tell their rows "
-            "apart: set by='draws' to draw rows by weight instead"
+            f"{type(estimator).__name__} doesn't support sample_weight, which "
+            "reweighting='weights' requires: set reweighting='resampling' to draw rows by weight."
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TreeLearner:
-    """Copies of a tree, each equal to what its own ``fit`` would give for the weights of a round.
+class TreeFitter:
+    """Fit copies of a tree on columns that are encoded once.
 
-    With ``max_bins`` the bins are those of the weights before the first round.
+    Each copy equals the result of its own ``fit``. With ``max_bins`` the bins are those of the
+    initial weights.
 
     Parameters
     ----------
-    model : DecisionTree
-        Such as `grows_on_codes` says.
-    rows : Labelled
+    tree : DecisionTree
+        A tree that `can_share_encoding`.
+    rows : Labeled
         Rows of positive weight.
     engine : Engine
-    voice : Voice
+    mode : PredictionMode
     seed : int
-        Seed of the committee.
-    draws : bool
+        Seed of the ensemble.
+    resample : bool
         Whether rows are drawn by weight.
-    coding : Coding
+    encoding : ColumnEncoding
     codes : ndarray of shape (n_columns, n_rows)
     order : TreeOrder or None
-        The rows of every column in order: every round's root looks at all of them again. None where
+        Sorted rows of every column: the root of every round searches all of them again. None if
         rows are drawn. 30 stumps on 16,000 x 28 numbers take 1.6 times as long without it; below
         some 5,000 rows the root does not sort, and it makes no difference.
     """
 
-    model: DecisionTree
-    rows: Labelled
+    tree: DecisionTree
+    rows: Labeled
     engine: Engine
-    voice: Voice
+    mode: PredictionMode
     seed: int
-    draws: bool
-    coding: Coding
+    resample: bool
+    encoding: ColumnEncoding
     codes: Array
     order: Any = None
 
     @classmethod
     def of(
-        cls, model: DecisionTree, rows: Labelled, engine: Engine, voice: Voice, seed: int,
-        draws: bool,
-    ) -> TreeLearner:  # fmt: skip
-        """Code the table."""
-        if model.max_bins is None:
-            coding, codes = Coding.exact(rows.table, engine.threads)
+        cls, tree: DecisionTree, rows: Labeled, engine: Engine, mode: PredictionMode, seed: int,
+        resample: bool,
+    ) -> TreeFitter:  # fmt: skip
+        """Encode the table."""
+        if tree.max_bins is None:
+            encoding, codes = ColumnEncoding.of_ranks(rows.table, engine.threads)
         else:
-            batch = LocalRows(rows, 0, engine.threads)
-            sample = engine.reduce(batch, RowSample.of, SAMPLE_ROWS, seed)
-            coding = Coding.of_bins(sample, model.max_bins, engine.threads)
-            codes = coding.codes(rows.table, engine.threads)
-        order = None if draws else _native.tree_presort(codes, coding.native(), engine.threads)
-        return cls(model, rows, engine, voice, seed, draws, coding, codes, order)
+            prepared = engine.prepared_rows(rows)
+            sample = engine.reduce(prepared, RowSample.of, SAMPLE_ROWS, seed)
+            encoding = ColumnEncoding.of_bins(sample, tree.max_bins, engine.threads)
+            codes = encoding.encode(rows.table, engine.threads)
+        order = None
+        if not resample:
+            order = _native.tree_presort(codes, encoding.native(), engine.threads)
+        return cls(tree, rows, engine, mode, seed, resample, encoding, codes, order)
 
-    def learn(self, weights: Array, number: int) -> tuple[DecisionTree, Array]:
-        """Grow a tree, and send the rows through it by their codes."""
-        with in_round(number, "could not be fitted"):
-            return self._grown(weights, member_seed(self.seed, number))
+    def fit_round(self, weights: Array, number: int) -> tuple[DecisionTree, Array]:
+        """Grow a tree, and predict the rows by their codes."""
+        with round_context(number, "could not be fitted"):
+            return self._grow(weights, member_seed(self.seed, number))
 
-    def _grown(self, weights: Array, seed: int) -> tuple[DecisionTree, Array]:
-        member = self._copy(seed)
-        rows, codes = self._weighed(weights, seed)
-        batch = LocalRows(rows, 0, self.engine.threads)
-        survey = TargetSurvey.of(batch)
-        check_survey(survey)
-        schema, options = self.rows.table.schema, options_of(member)
-        member._check_target(options, survey)
-        grower = member._grower(self.engine, batch, schema, survey, options)
-        targets = grower.fixed.targets(rows, ranks=grower.ranks)
-        state = grower.finish(self.coding, codes, targets, order=self.order)
-        grown = grower.packed(self.coding, state, self.rows.table, self.codes)
-        member.__dict__.update(member._learnt(schema, survey, grown.tree))
-        if self.draws:  # a row that was not drawn may lie between the two sides of a cut
-            return member, self.voice.of(member, self.rows.table, self.engine.threads)
-        places = places_of(grower.rules, state, codes, self.coding)
-        number_of = np.empty(len(state.nodes), np.int32)
-        number_of[grown.order] = np.arange(len(grown.order))
-        return member, self.voice.of_leaves(member, number_of[places])
+    def _grow(self, weights: Array, seed: int) -> tuple[DecisionTree, Array]:
+        # A copy is what `clone_with_seed` returns; the search for random states would take longer
+        # than growing a small tree.
+        member = copy.copy(self.tree)
+        member.random_state = keyed_bits(seed, STATE, 0) % 2**31
+        labeled, codes = self._weight_rows(weights, seed)
+        rows = self.engine.prepared_rows(labeled)
+        summary = self.engine.reduce(rows, TargetSummary.of)
+        schema, config = self.rows.table.schema, TreeConfig.from_estimator(member)
+        member._check_target(config, summary)
+        grower = member._make_grower(self.engine, rows, schema, summary, config)
+        targets = grower.targets(labeled)
+        state = grower.grow_encoded(self.encoding, codes, targets, order=self.order)
+        result = grower.pack(self.encoding, state, self.rows.table, self.codes)
+        member.__dict__.update(member._fitted_attributes(schema, summary, result.tree))
+        if self.resample:  # a row that was not drawn may lie between the values beside a threshold
+            return member, self.mode.predict(member, self.rows.table, self.engine.threads)
+        nodes = nodes_of_rows(grower.growth, state, codes, self.encoding)
+        tree_node = np.empty(len(state.nodes), np.int32)
+        tree_node[result.state_nodes] = np.arange(len(result.state_nodes))
+        return member, self.mode.predict_leaves(member, tree_node[nodes])
 
-    def _copy(self, seed: int) -> DecisionTree:
-        """What `seeded` gives; looking for random states takes longer than growing a small tree."""
-        member = copy.copy(self.model)
-        member.random_state = keyed(seed, STATE, 0) % 2**31
-        return member
-
-    def _weighed(self, weights: Array, seed: int) -> tuple[Labelled, Array]:
-        """The rows of a round under its weights, or as often as drawn by them, and their codes."""
+    def _weight_rows(self, weights: Array, seed: int) -> tuple[Labeled, Array]:
+        """Return the weighted or drawn rows of a round, and their codes."""
         rows = self.rows
-        if not self.draws:
-            return Labelled(rows.table, rows.target, weights), self.codes
-        counts = drawing(weights).counts(seed)
-        kept = np.flatnonzero(counts)
-        drawn = counts[kept].astype(np.float64)
-        taken = Labelled(rows.table.take(kept), rows.target.take(kept), drawn)
-        return taken, np.ascontiguousarray(self.codes[:, kept])
+        if not self.resample:
+            return Labeled(rows.table, rows.target, weights), self.codes
+        counts = weighted_sampler(weights).counts(seed)
+        drawn = np.flatnonzero(counts)
+        weight = counts[drawn].astype(np.float64)
+        labeled = Labeled(rows.table.take(drawn), rows.target.take(drawn), weight)
+        return labeled, np.ascontiguousarray(self.codes[:, drawn])
 
 
-def grows_on_codes(model: Any) -> bool:
-    """Whether fitting an estimator is no more than growing a tree on ranks of all values.
+def can_share_encoding(estimator: Any) -> bool:
+    """Return whether a fit only grows a tree on ranks, so that rounds can share these.
 
     Examples
     --------
     >>> from ceiba.tree import DecisionTreeClassifier
-    >>> grows_on_codes(DecisionTreeClassifier(max_depth=2))
+    >>> can_share_encoding(DecisionTreeClassifier(max_depth=2))
     True
-    >>> grows_on_codes(DecisionTreeClassifier(algorithm="c45"))
+    >>> can_share_encoding(DecisionTreeClassifier(algorithm="c45"))
     False
     """
-    if type(model) not in (DecisionTreeClassifier, DecisionTreeRegressor):
+    if type(estimator) not in (DecisionTreeClassifier, DecisionTreeRegressor):
         return False
-    validate(model)  # as its own fit would
-    if model.trace or model.max_bins is not None or getattr(model, "cost_matrix", None) is not None:
+    validate(estimator)  # as its own fit would
+    if estimator.trace or estimator.max_bins is not None:
         return False
-    options = options_of(model)
-    plain = options.thresholds == "midpoint" and options.gap_way == "branch"
-    return plain and options.pruning == "none" and not options.collapse
+    if getattr(estimator, "cost_matrix", None) is not None:
+        return False
+    config = TreeConfig.from_estimator(estimator)
+    ranked = config.thresholds == "midpoint" and config.missing_routing == "branch"
+    return ranked and not config.prunes

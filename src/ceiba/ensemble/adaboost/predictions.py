@@ -1,4 +1,4 @@
-"""What members of a boosted committee say of rows: a class, probabilities or a number."""
+"""Predictions of a member for boosting: class indices, probabilities or values."""
 
 from __future__ import annotations
 
@@ -9,86 +9,86 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.table import Table
-from ceiba.data.target import class_places
-from ceiba.ensemble.common.votes import told_numbers, told_probabilities, told_votes
+from ceiba.data.target import class_indices
+from ceiba.ensemble.common.votes import member_probabilities, member_values, member_votes
 from ceiba.tree.base import DecisionTree
-from ceiba.tree.scoring import likeliest
 
 
-class Voice(Protocol):
-    """How members are asked."""
+class PredictionMode(Protocol):
+    """What boosting needs of a member's predictions."""
 
-    def of(self, member: Any, X: Any, threads: int) -> Array:
-        """What a member says of rows."""
+    def predict(self, member: Any, X: Any, threads: int) -> Array:
+        """Return a member's predictions for rows."""
         ...
 
-    def of_leaves(self, member: Any, leaf: Array) -> Array:
-        """What a tree says of rows whose leaves are known."""
+    def predict_leaves(self, member: Any, leaf: Array) -> Array:
+        """Return a tree's predictions for rows whose leaves are given."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Places:
-    """The class that a member predicts, as its place among the classes of the committee."""
+class ClassIndices:
+    """The predicted class, as its index among the classes of the ensemble."""
 
     classes: Array
 
-    def of(self, member: Any, X: Any, threads: int) -> Array:
-        """Ask a member."""
-        if is_tree(member, X):
-            return self._among(member, likeliest(member.tree_, X, threads))
-        places: Array = told_votes(self.classes, {}, member, X).argmax(axis=1)
-        return places
+    def predict(self, member: Any, X: Any, threads: int) -> Array:
+        """Return the class indices that a member predicts."""
+        if is_tree_on_table(member, X):
+            return self._to_ensemble(member, member.tree_.predict_class(X, threads))
+        indices: Array = member_votes(self.classes, {}, member, X).argmax(axis=1)
+        return indices
 
-    def of_leaves(self, member: Any, leaf: Array) -> Array:
-        """Read the leaves of a tree."""
+    def predict_leaves(self, member: Any, leaf: Array) -> Array:
+        """Return the class indices of a tree's leaves."""
         tree = member.tree_
-        return self._among(member, tree.likeliest[tree.child[leaf]])
+        return self._to_ensemble(member, tree.leaf_class[tree.child[leaf]])
 
-    def _among(self, member: Any, places: Array) -> Array:
+    def _to_ensemble(self, member: Any, indices: Array) -> Array:
+        """Convert indices among a member's classes to those of the ensemble."""
         if member.classes_ is self.classes:
-            return places
-        known: Array = class_places(member.classes_, self.classes)[places]
-        return known
+            return indices
+        converted: Array = class_indices(member.classes_, self.classes)[indices]
+        return converted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shares:
-    """The probabilities of a member, for all classes of the committee."""
+class ClassProbabilities:
+    """The predicted probability of each class of the ensemble."""
 
     classes: Array
 
-    def of(self, member: Any, X: Any, threads: int) -> Array:
-        """Ask a member."""
-        return told_probabilities(self.classes, {}, member, X)
+    def predict(self, member: Any, X: Any, threads: int) -> Array:
+        """Return the probabilities that a member predicts."""
+        return member_probabilities(self.classes, {}, member, X)
 
-    def of_leaves(self, member: Any, leaf: Array) -> Array:
-        """Read the leaves of a tree."""
-        told: Array = member.tree_.values_of(leaf)
+    def predict_leaves(self, member: Any, leaf: Array) -> Array:
+        """Return the probabilities of a tree's leaves."""
+        predicted: Array = member.tree_.leaf_values(leaf)
         if member.classes_ is self.classes:
-            return told
-        spread = np.zeros((len(told), len(self.classes)))
-        spread[:, class_places(member.classes_, self.classes)] = told
-        return spread
+            return predicted
+        probabilities = np.zeros((len(predicted), len(self.classes)))
+        probabilities[:, class_indices(member.classes_, self.classes)] = predicted
+        return probabilities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
-    """The number that a member predicts."""
+class TargetValues:
+    """The predicted number."""
 
-    def of(self, member: Any, X: Any, threads: int) -> Array:
-        """Ask a member."""
-        if is_tree(member, X):
-            told: Array = member.tree_.told(X, threads)
-            return told
-        return told_numbers({}, member, X)
+    def predict(self, member: Any, X: Any, threads: int) -> Array:
+        """Return the numbers that a member predicts."""
+        if is_tree_on_table(member, X):
+            values: Array = member.tree_.predict(X, threads)
+            return values
+        return member_values({}, member, X)
 
-    def of_leaves(self, member: Any, leaf: Array) -> Array:
-        """Read the leaves of a tree."""
-        told: Array = member.tree_.values_of(leaf)
-        return told
+    def predict_leaves(self, member: Any, leaf: Array) -> Array:
+        """Return the numbers of a tree's leaves."""
+        values: Array = member.tree_.leaf_values(leaf)
+        return values
 
 
-def is_tree(member: Any, X: Any) -> bool:
-    """Whether a member is a tree that rows of a table can be sent through as they are."""
+def is_tree_on_table(member: Any, X: Any) -> bool:
+    """Return whether a member is Ceiba's tree, and the rows a table for it."""
     return isinstance(member, DecisionTree) and isinstance(X, Table)

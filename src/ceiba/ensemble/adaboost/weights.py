@@ -1,4 +1,4 @@
-"""Weights of rows from round to round."""
+"""Row weights of AdaBoost from round to round."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ import numpy as np
 
 from ceiba._typing import Array
 
-# Factors keep this many bits at least; of a small table so many that sums of them are exact, those
-# of its trees too, which add up weights in 52 bits.
-_LEAST_BITS, _SUM_BITS = 36, 48
-# No learner is given a weight below this.
-_LEAST = 1e-50
+# Factors have at least this many bits; on a small table as many as keep their sums exact, also in
+# its trees, which add up weights in 52 bits.
+_MIN_BITS, _SUM_BITS = 36, 48
+# Learners never get a smaller weight.
+_MIN_WEIGHT = 1e-50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowWeights:
-    """Weights that sum to 1: what each row came with, times what the rounds have made of it.
+    """Row weights that sum to 1: the initial weight of each row times a factor.
 
-    The factors are whole multiples, one at least, of a step: a power of two that is at most 2^-35
-    of the largest. So the sums of small tables are exact in any order: a row of weight 2 is then
-    the row twice, even where splits tie.
+    Factors are positive integer multiples of a unit, a power of two of at most 2^-35 of the largest
+    factor. The sums of small tables are therefore exact in any order: a row of weight 2 equals the
+    row twice, even where splits tie.
 
     Parameters
     ----------
-    given : ndarray or None
-        What the rows came with; None for 1 each.
+    initial : ndarray or None
+        ``sample_weight``; None for 1 each.
     factors : ndarray
+        Product of the factors of all rounds.
     bits : int
         Bits of the largest factor.
 
@@ -36,40 +37,42 @@ class RowWeights:
     --------
     >>> import numpy as np
     >>> weights = RowWeights.first(np.array([1.0, 1.0, 2.0]), 3)
-    >>> weights.values.round(6), weights.times(np.array([1.0, 1.0, 0.5])).values.round(6)
-    (array([0.25, 0.25, 0.5 ]), array([0.333333, 0.333333, 0.333333]))
+    >>> weights.values.round(6)
+    array([0.25, 0.25, 0.5 ])
+    >>> weights.multiplied(np.array([1.0, 1.0, 0.5])).values.round(6)
+    array([0.333333, 0.333333, 0.333333])
     """
 
-    given: Array | None
+    initial: Array | None
     factors: Array
     bits: int
 
     @classmethod
-    def first(cls, given: Array | None, n_rows: int) -> RowWeights:
-        """Before the first round."""
-        whole = given is not None and bool((np.floor(given) == given).all())
-        rows = float(given.sum()) if given is not None and whole else float(n_rows)
-        bits = max(_LEAST_BITS, _SUM_BITS - math.frexp(rows)[1])
-        return cls(given, np.ones(n_rows), bits).times(np.ones(n_rows))
+    def first(cls, initial: Array | None, n_rows: int) -> RowWeights:
+        """Return the weights of the first round."""
+        integral = initial is not None and bool((np.floor(initial) == initial).all())
+        total = float(initial.sum()) if initial is not None and integral else float(n_rows)
+        bits = max(_MIN_BITS, _SUM_BITS - math.frexp(total)[1])
+        return cls(initial, np.ones(n_rows), bits).multiplied(np.ones(n_rows))
 
     @property
     def values(self) -> Array:
         """The weights."""
-        if self.given is None:
+        if self.initial is None:
             return self.factors
-        weights: Array = np.maximum(self.given * self.factors, _LEAST)
+        weights: Array = np.maximum(self.initial * self.factors, _MIN_WEIGHT)
         return weights
 
-    def times(self, factors: Array) -> RowWeights:
-        """After a round that multiplies them so; only ratios of factors count."""
-        grown = self.factors * factors
-        grown = self._rounded(grown / grown.max())
-        whole = grown if self.given is None else self.given * grown
-        grown = self._rounded(grown / whole.sum(), least=1.0)
-        return RowWeights(self.given, grown, self.bits)
+    def multiplied(self, factors: Array) -> RowWeights:
+        """Return the weights of the next round; only ratios of ``factors`` matter."""
+        product = self.factors * factors
+        product = self._rounded(product / product.max())
+        weights = product if self.initial is None else self.initial * product
+        product = self._rounded(product / weights.sum(), min_units=1.0)
+        return RowWeights(self.initial, product, self.bits)
 
-    def _rounded(self, factors: Array, least: float = 0.0) -> Array:
-        """The factors to so many bits of the largest, or ``least`` of the last bit."""
+    def _rounded(self, factors: Array, min_units: float = 0.0) -> Array:
+        """Round to ``bits`` bits of the largest factor, at least ``min_units`` units."""
         unit = 2.0 ** (math.frexp(factors.max())[1] - self.bits)
-        rounded: Array = np.maximum(np.rint(factors / unit), least) * unit
+        rounded: Array = np.maximum(np.rint(factors / unit), min_units) * unit
         return rounded

@@ -1,1 +1,1 @@
-"""..."""
+"""Bagging: any estimator, fitted to samples of rows and columns."""

@@ -1,10 +1,11 @@
-"""What the bagging classifier and the bagging regressor share."""
+"""Base of BaggingClassifier and BaggingRegressor: parameters and fit."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -12,173 +13,216 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routi
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base import Steps, seed_of, watched
+from ceiba.base import AtLeast, Iterations, Parameters, fitted, parameter, reports_progress, seed_of
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
-from ceiba.ensemble.bagging.fitted import BaggedMembers, Lot
+from ceiba.ensemble.bagging.fitted import BaggedMembers, DrawnBatch, check_oob_possible
 from ceiba.ensemble.bagging.prediction import (
-    Ask,
-    InConfiguration,
-    MemberTally,
-    groups,
-    one_thread_each,
-    tally,
+    PredictFunction,
+    PredictionSums,
+    WithSklearnConfig,
+    limit_blas_threads,
+    sum_predictions,
+    task_groups,
 )
-from ceiba.ensemble.common.base import Committee
-from ceiba.ensemble.common.members import Member, Recipe, takes_weights
-from ceiba.ensemble.common.oob import check_possible
-from ceiba.ensemble.common.rows import TrainingRows, takes_table
-from ceiba.ensemble.common.sampling import Sampling
+from ceiba.ensemble.common.base import BaseMetaEnsemble
+from ceiba.ensemble.common.members import Member, MemberFitter, accepts_sample_weight
+from ceiba.ensemble.common.parameters import (
+    BaseEstimator,
+    Bootstrap,
+    CountOrFraction,
+    MaxSamples,
+    Seed,
+    WarmStart,
+)
+from ceiba.ensemble.common.rows import TrainingData, accepts_table
+from ceiba.ensemble.common.sampling import RowSampler
+from ceiba.tree.parameters import Jobs
 
 
-class Bagging(Committee):
-    """Drawing, fitting and asking members; how they decide is the subclass's."""
+class BaggingParameters(Parameters):
+    """Hyper-parameters of bagging."""
 
-    # The kind of member where no estimator is given.
-    _own: ClassVar[type[Any]]
-    estimators_features_: list[Array]
+    estimator: BaseEstimator = parameter(None, kw_only=False)
+    n_estimators: Annotated[int, AtLeast(1), "Number of members."] = parameter(10, kw_only=False)
+    max_samples: MaxSamples = None
+    max_features: Annotated[
+        CountOrFraction,
+        "Columns drawn for each member: a number, or a fraction of all columns, rounded down but "
+        "at least one.",
+    ] = 1.0
+    bootstrap: Bootstrap = True
+    bootstrap_features: Annotated[
+        bool, "Whether columns are drawn with replacement, so that one can occur twice."
+    ] = False
+    oob_score: Annotated[
+        bool, "Whether to predict each training row by the members whose sample lacks it."
+    ] = False
+    warm_start: WarmStart = False
+    random_state: Seed = 0
+    n_jobs: Jobs = None
 
-    @watched
+
+class BaseBagging(BaggingParameters, BaseMetaEnsemble):
+    """Base of bagging: draw samples, fit members and sum their predictions."""
+
+    # The estimator that stands for ``estimator=None``.
+    _tree_class: ClassVar[type[Any]]
+    estimators_features_: list[Array] = fitted()
+
+    @reports_progress
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit the members.
 
         Parameters
         ----------
         X : array, frame, Table or list
-            Rows in memory. Members of Ceiba's own are given a Table, others the rows as they came,
-            and a Table as the array it was made of or as a pandas frame.
+            Rows in memory. Ceiba's estimators get a Table; others get the rows as they are, and a
+            Table as the array it was made of or as a pandas frame.
         y : array of shape (n_rows,)
             Classes or numbers.
         sample_weight : array of shape (n_rows,), optional
-            Weight of each row. Rows are drawn by weight (``bootstrap=True``) or carry it along;
-            whole weights count as repeated rows, and rows of weight zero as absent.
+            Weight of each row. Rows are drawn by weight (``bootstrap=True``) or keep their weight;
+            integer weights count as repeated rows, and rows of weight zero as absent.
         **fit_params : dict
-            Metadata for the members' ``fit``, where scikit-learn's metadata routing is on.
+            Metadata for ``fit`` of the members, if scikit-learn's metadata routing is enabled.
 
         Returns
         -------
         self : estimator
         """
-        estimator, params = self._begun(fit_params, X, y, sample_weight)
-        before = self._bag_before(takes_table(estimator))
-        engine, training = self._learning(estimator, X, y, sample_weight, reset=not before.members)
-        recipe = self._recipe(estimator, training, before.seed, params)
-        bag = self._grown(engine, before, recipe, training)
+        estimator, params = self._prepare_fit(fit_params, X, y, sample_weight)
+        previous = self._previous_members(accepts_table(estimator))
+        engine, training = self._training_data(
+            estimator, X, y, sample_weight, reset=not previous.members
+        )
+        fitter = self._member_fitter(estimator, training, previous.seed, params)
+        bagged = self._add_members(engine, previous, fitter, training)
         attributes = {
             **training.rows.attributes,
-            **bag.attributes(),
-            **self._more_attributes(training, bool(before.members)),
+            **bagged.attributes(),
+            **self._extra_fitted(training, bool(previous.members)),
         }
         if self.oob_score:
-            attributes |= self._oob_attributes(engine, bag, training, attributes)
-        self._keep(attributes)
+            attributes |= self._oob_attributes(engine, bagged, training, attributes)
+        self._replace_fitted(attributes)
         return self
 
-    def _usual(self) -> Any:
-        usual = self._own()
-        return usual.set_fit_request(sample_weight=True) if _routing_enabled() else usual
+    def _default_estimator(self) -> Any:
+        tree = self._tree_class()
+        return tree.set_fit_request(sample_weight=True) if _routing_enabled() else tree
 
-    def _more_attributes(self, training: TrainingRows, goes_on: bool) -> dict[str, Any]:
+    def _extra_fitted(self, training: TrainingData, warm: bool) -> dict[str, Any]:
         return {}
 
     def _oob_attributes(
-        self, engine: Engine, bag: BaggedMembers, training: TrainingRows, fitted: dict[str, Any]
+        self,
+        engine: Engine,
+        bagged: BaggedMembers,
+        training: TrainingData,
+        attributes: dict[str, Any],
     ) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _bag_before(self, own: bool) -> BaggedMembers:
-        """The bag that this fit adds members to; without any, unless it is a warm start."""
+    def _previous_members(self, as_table: bool) -> BaggedMembers:
+        """Return the members that this fit adds to; none unless it is a warm start."""
         if not self.warm_start or not hasattr(self, "estimators_"):
             return BaggedMembers(seed_of(self.random_state))
-        bag = BaggedMembers.of(self)
-        if len(bag.members) > self.n_estimators:
+        bagged = BaggedMembers.of(self)
+        if len(bagged.members) > self.n_estimators:
             raise ValueError(
-                f"n_estimators={self.n_estimators} is less than the {len(bag.members)} members "
-                "that warm_start keeps: raise it, or set warm_start=False"
+                f"n_estimators={self.n_estimators} must be larger or equal to "
+                f"len(estimators_)={len(bagged.members)} when warm_start==True."
             )
-        if own != ("schema_" in vars(self)):
+        if as_table != ("schema_" in vars(self)):
             raise ValueError(
-                "Ceiba's own members are given tables and others the rows as they came, so that "
-                "one bag cannot hold both: set warm_start=False"
+                "warm_start=True cannot mix Ceiba's estimators, which are fitted to tables, with "
+                "those of other libraries: set warm_start=False."
             )
-        if len(bag.members) == self.n_estimators:
+        if len(bagged.members) == self.n_estimators:
             warn_user(
-                f"n_estimators={self.n_estimators} members are there already, so that warm_start "
-                "adds none.",
+                "Warm-start fitting without increasing n_estimators does not fit new members: "
+                f"there are n_estimators={self.n_estimators} already.",
                 UserWarning,
             )
-        return bag
+        return bagged
 
-    def _recipe(
-        self, estimator: Any, training: TrainingRows, seed: int, params: dict[str, Any]
-    ) -> Recipe:
-        weighing = training.weighing()
-        # Rows are drawn by weight or carry it along: both would count it twice.
-        drawn_by, carried = (weighing.weight, None) if self.bootstrap else (None, weighing.weight)
-        sampling = Sampling.of(len(weighing.rows), drawn_by, self.max_samples, self.bootstrap)
-        by_weight = takes_weights(estimator)
-        if carried is not None and not by_weight and (carried % 1 != 0).any():
+    def _member_fitter(
+        self, estimator: Any, training: TrainingData, seed: int, params: dict[str, Any]
+    ) -> MemberFitter:
+        data = training.without_zero_weights()
+        # Rows are drawn by weight or keep it: both would count it twice.
+        draw_weight, kept_weight = (data.weight, None) if self.bootstrap else (None, data.weight)
+        sampler = RowSampler.of(len(data.rows), draw_weight, self.max_samples, self.bootstrap)
+        pass_weights = accepts_sample_weight(estimator)
+        if kept_weight is not None and not pass_weights and (kept_weight % 1 != 0).any():
             raise ValueError(
-                f"{type(estimator).__name__} takes no sample_weight, so that rows drawn without "
-                "replacement cannot carry one: set bootstrap=True, or give whole weights"
+                f"sample_weight must be integers with bootstrap=False, because "
+                f"{type(estimator).__name__} does not accept sample_weight: set bootstrap=True, "
+                "or pass integer weights."
             )
-        return Recipe(
-            estimator, seed, weighing.rows, weighing.labels, sampling, carried, by_weight,
+        return MemberFitter(
+            estimator, seed, data.rows, data.labels, sampler, kept_weight, pass_weights,
             column_count(self.max_features, training.rows.n_columns), self.bootstrap_features,
-            _check_method_params(training.rows.data, params, training.kept),
+            _check_method_params(training.rows.data, params, training.positive),
         )  # fmt: skip
 
-    def _grown(
-        self, engine: Engine, before: BaggedMembers, recipe: Recipe, training: TrainingRows
+    def _add_members(
+        self, engine: Engine, previous: BaggedMembers, fitter: MemberFitter, training: TrainingData
     ) -> BaggedMembers:
-        there = len(before.members)
-        # Members that are added later are known by it to have seen the same rows.
-        asked = self.warm_start or self.oob_score
-        mark = joblib.hash([training.rows.data, training.labels]) if asked else ""
-        lot = Lot(
-            self.n_estimators - there, len(training.rows), recipe.sampling, training.kept, mark
+        first = len(previous.members)
+        # It shows whether members that are added later were fitted to the same rows.
+        needs_fingerprint = self.warm_start or self.oob_score
+        fingerprint = (
+            joblib.hash([training.rows.data, training.labels]) if needs_fingerprint else ""
         )
+        batch = DrawnBatch.of(
+            self.n_estimators - first, len(training.rows), fitter.sampler, training.positive,
+            fingerprint,
+        )  # fmt: skip
         if self.oob_score:
-            check_possible([*before.lots, lot])
-        with nullcontext() if takes_table(recipe.estimator) else one_thread_each(engine):
-            members = self._members(engine, recipe, range(there, self.n_estimators))
-        return before.grown(members, lot.of_members(len(members)))
+            check_oob_possible([*previous.batches, batch])
+        with nullcontext() if accepts_table(fitter.estimator) else limit_blas_threads(engine):
+            members = self._fit_members(engine, fitter, range(first, self.n_estimators))
+        return previous.extended(members, replace(batch, n_members=len(members)))
 
-    def _members(self, engine: Engine, recipe: Recipe, numbers: range) -> list[Member]:
+    def _fit_members(self, engine: Engine, fitter: MemberFitter, numbers: range) -> list[Member]:
         members: list[Member] = []
-        runs = list(groups(numbers, engine.threads))
-        fit = InConfiguration(recipe)
-        for step in Steps(self, len(runs), name="members"):
-            members += engine.map(fit, runs[step.number - 1])
+        groups = list(task_groups(numbers, engine.threads))
+        fit = WithSklearnConfig(fitter)
+        for iteration in Iterations(self, len(groups), name="members"):
+            members += engine.map(fit, groups[iteration.number - 1])
         return members
 
-    def _tally(self, X: Any, ask: Ask, width: tuple[int, ...]) -> MemberTally:
-        """What the members say of rows that need not be those of training."""
-        engine, rows = self._asked_about(X)
-        return tally(engine, BaggedMembers.of(self).members, rows, ask, width)
+    def _sum_predictions(
+        self, X: Any, predict: PredictFunction, shape: tuple[int, ...]
+    ) -> PredictionSums:
+        """Add up the members' predictions for ``X``."""
+        engine, rows = self._prediction_rows(X)
+        return sum_predictions(engine, BaggedMembers.of(self).members, rows, predict, shape)
 
     @property
     def estimators_samples_(self) -> list[Array]:
-        """Numbers of the rows that each member was given, as often as it was; drawn again."""
+        """Row indices of each member's sample, repeated as drawn; they are drawn again."""
         check_is_fitted(self)
-        bag = BaggedMembers.of(self)
-        return [bag.sample(number) for number in range(len(bag.members))]
+        bagged = BaggedMembers.of(self)
+        return [bagged.sample(number) for number in range(len(bagged.members))]
 
     @property
     def feature_importances_(self) -> Array:
-        """Mean of the members' importances, where all have them; 0 for columns not given."""
-        each = self._importances()
+        """Mean of the members' importances, if all have them; 0 for columns not drawn."""
+        importances = self._member_importances()
         total: Array = np.zeros(self.n_features_in_)
-        for columns, own in zip(self.estimators_features_, each, strict=True):
-            np.add.at(total, columns, own)
-        return total / len(each)
+        for columns, values in zip(self.estimators_features_, importances, strict=True):
+            np.add.at(total, columns, values)
+        return total / len(importances)
 
-    def _asked_method(self) -> str:
-        """The method by which members are asked."""
+    def _member_method(self) -> str:
+        """Return the name of the members' method that predictions call."""
         return "predict"
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """What scikit-learn's metadata routing hands on to the members.
+        """Return the metadata routing of the members.
 
         Returns
         -------
@@ -187,16 +231,17 @@ class Bagging(Committee):
         mapping = MethodMapping().add(caller="fit", callee="fit")
         for method in ("predict", "predict_proba", "predict_log_proba"):
             if hasattr(self, method):
-                mapping = mapping.add(caller=method, callee=self._asked_method())
-        return MetadataRouter(owner=self).add(estimator=self._prototype(), method_mapping=mapping)
+                mapping = mapping.add(caller=method, callee=self._member_method())
+        router = MetadataRouter(owner=self)
+        return router.add(estimator=self._get_estimator(), method_mapping=mapping)
 
     def _check_state(self) -> None:
-        """What a model file must satisfy."""
+        """Raise if a loaded model is inconsistent."""
         BaggedMembers.of(self).check(self.n_features_in_)
 
 
 def column_count(max_features: float, n_columns: int) -> int:
-    """Columns that each member is given.
+    """Return the number of columns drawn for each member.
 
     Examples
     --------
@@ -207,7 +252,7 @@ def column_count(max_features: float, n_columns: int) -> int:
         return max(1, int(max_features * n_columns))
     if max_features > n_columns:
         raise ValueError(
-            f"max_features={max_features} columns cannot be drawn from {n_columns}: give at most "
-            f"{n_columns}, or a share"
+            f"max_features must be at most the number of columns, {n_columns}, or a fraction, got "
+            f"{max_features}."
         )
     return int(max_features)

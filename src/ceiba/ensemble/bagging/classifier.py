@@ -1,4 +1,4 @@
-"""Bagging of classifiers: members on drawn rows decide by mean probability or by vote."""
+"""Bagging of classifiers: the members' mean probabilities, or their majority vote."""
 
 from __future__ import annotations
 
@@ -10,67 +10,55 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.data.target import Task, unite_classes
+from ceiba.base import fitted
+from ceiba.data.target import Task, merge_classes
 from ceiba.engine import Engine
-from ceiba.ensemble.bagging.base import Bagging
-from ceiba.ensemble.bagging.fitted import BaggedMembers
-from ceiba.ensemble.bagging.prediction import Ask, MemberTally, tally
-from ceiba.ensemble.common.base import check_classes, class_attributes
-from ceiba.ensemble.common.oob import judged_rows
-from ceiba.ensemble.common.parameters import (
-    Bootstrap,
-    BootstrapFeatures,
-    CommitteeSeed,
-    MaxSamples,
-    MemberCount,
-    MemberEstimator,
-    MemberFeatures,
-    OobScore,
-    WarmStart,
-)
-from ceiba.ensemble.common.rows import TrainingRows
-from ceiba.ensemble.common.votes import Votes, told_probabilities, told_votes
+from ceiba.ensemble.bagging.base import BaseBagging
+from ceiba.ensemble.bagging.fitted import BaggedMembers, out_of_bag_rows
+from ceiba.ensemble.bagging.prediction import PredictFunction, PredictionSums, sum_predictions
+from ceiba.ensemble.common.base import check_member_classes, class_attributes
+from ceiba.ensemble.common.rows import TrainingData
+from ceiba.ensemble.common.votes import Votes, member_probabilities, member_votes
 from ceiba.tree import DecisionTreeClassifier
-from ceiba.tree.parameters import Jobs
 
 
-class BaggingClassifier(ClassifierMixin, Bagging):
-    """Committee of classifiers, each fitted to rows and columns of its own draw.
+class BaggingClassifier(ClassifierMixin, BaseBagging):
+    """Bagging of classifiers, each fitted to its own sample of rows and columns.
 
-    Members are copies of any estimator. Ceiba's own are given a `Table`, with gaps and nominal
-    columns as they are; others the array or frame that came, so that it must suit them, and a
-    `Table` as the array it was made of or as a pandas frame. A member that takes ``sample_weight``
-    is given each row once, weighted by how often it was drawn; another is given it as often.
-    Classes are given as they are, not as numbers; one that a member has not seen has
-    probability 0 there. Rows must be in memory.
+    Members are clones of any estimator. Ceiba's estimators get a `Table`, with missing values and
+    nominal columns; others get the array or frame that was passed, which must suit them, and a
+    `Table` as the array it was made of or as a pandas frame. A member that accepts
+    ``sample_weight`` gets each row once, with its number of draws as weight; another gets repeated
+    rows. Members are fitted to the class labels themselves, not to label codes; a class that is
+    absent from a member's sample has probability 0 there. Rows must be in memory.
 
     {parameters}
 
     Attributes
     ----------
     estimators_ : list of estimators
-        The members.
+        The fitted members.
     estimators_features_ : list of ndarray
-        Numbers of the columns that each member was given.
+        Column indices of each member.
     estimators_samples_ : list of ndarray
-        Numbers of the rows that each member was given, in the order of the draws.
+        Row indices of each member's sample, in the order of the draws.
     classes_ : ndarray of shape (n_classes,)
     n_classes_ : int
     feature_importances_ : ndarray of shape (n_features,)
-        Mean over the members, where all have them.
+        Mean over the members, if all have them.
     oob_score_ : float
-        With ``oob_score``: share, by weight, of the rows ever out of bag whose class is right.
+        With ``oob_score``: weighted accuracy on the rows that have an out-of-bag prediction.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
-        With ``oob_score``: mean probabilities, or shares of votes, of the members that were not
-        given the row; NaN where all were, or where the row has weight zero.
+        With ``oob_score``: mean probabilities, or fractions of votes, of the members whose sample
+        lacks the row; NaN if there is none, or if the row has weight zero.
     oob_ties_ : int
-        With ``oob_score`` and majority vote: rows whose class was drawn among several.
-    lots_ : list of Lot
-        How rows were drawn.
+        With ``oob_score`` and majority vote: number of rows with tied classes.
+    batches_ : list of DrawnBatch
+        How the members' rows were drawn.
     seed_ : int
-        What keys the draws and decides ties.
+        Keys the draws and breaks ties.
     n_features_in_, feature_names_in_, schema_
-        What the columns were; the schema for Ceiba's own members.
+        Description of the columns; the schema for Ceiba's estimators.
 
     Examples
     --------
@@ -90,101 +78,69 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     """
 
     _task: ClassVar[Task] = "classification"
-    _kind: ClassVar[str] = "classifier"
-    _own: ClassVar[type[Any]] = DecisionTreeClassifier
-    classes_: Array
-    n_classes_: int
-    seed_: int
+    _member_type: ClassVar[str] = "classifier"
+    _tree_class: ClassVar[type[Any]] = DecisionTreeClassifier
+    classes_: Array = fitted()
+    n_classes_: int = fitted()
+    seed_: int = fitted()
 
-    def __init__(
-        self,
-        estimator: MemberEstimator = None,
-        n_estimators: MemberCount = 10,
-        *,
-        max_samples: MaxSamples = None,
-        max_features: MemberFeatures = 1.0,
-        bootstrap: Bootstrap = True,
-        bootstrap_features: BootstrapFeatures = False,
-        voting: Annotated[
-            Literal["probability", "majority"],
-            "How members decide: by the mean of their probabilities (a member without "
-            "``predict_proba`` gives all to the class that it predicts), of equal ones the first "
-            "class; or by one vote each, where a tie is drawn by the seed and the number of the "
-            "row.",
-        ] = "probability",
-        oob_score: OobScore = False,
-        warm_start: WarmStart = False,
-        random_state: CommitteeSeed = 0,
-        n_jobs: Jobs = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.bootstrap_features = bootstrap_features
-        self.voting = voting
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    voting: Annotated[
+        Literal["probability", "majority"],
+        "Whether predictions are mean probabilities (a member without ``predict_proba`` gives "
+        "probability 1 to the class it predicts; of equal classes the first is chosen), or one "
+        "vote per member, with ties drawn by the seed and the row number.",
+    ] = "probability"
 
     def predict(self, X: Any, **params: Any) -> Array:
-        """The class that the members decide for.
+        """Predict the class of each row.
 
         Parameters
         ----------
         X : array, frame, Table or list
         **params : dict
-            Metadata for the members, where scikit-learn's metadata routing is on.
+            Metadata for the members, if scikit-learn's metadata routing is enabled.
 
         Returns
         -------
         ndarray of shape (n_rows,)
         """
-        asked = self._routed("predict", self._asked_method(), params)
+        member_params = self._routed_params("predict", self._member_method(), params)
         if self.voting == "majority":
-            place = self._votes(X, asked).place
+            index = self._count_votes(X, member_params).class_index
         else:
-            place = self._probabilities(X, asked).argmax(axis=1)
-        classes: Array = self.classes_[place]
+            index = self._mean_probabilities(X, member_params).argmax(axis=1)
+        classes: Array = self.classes_[index]
         return classes
 
     def predict_proba(self, X: Any, **params: Any) -> Array:
-        """Mean of the members' probabilities; with ``voting="majority"`` shares of their votes.
+        """Predict mean class probabilities, or fractions of votes with majority vote.
 
         Parameters
         ----------
         X : array, frame, Table or list
         **params : dict
-            Metadata for the members, where scikit-learn's metadata routing is on.
+            Metadata for the members, if scikit-learn's metadata routing is enabled.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
             Columns as in ``classes_``.
         """
-        asked = self._routed("predict_proba", self._asked_method(), params)
-        if self.voting == "majority":
-            return self._votes(X, asked).shares
-        return self._probabilities(X, asked)
+        return self._predict_proba("predict_proba", X, params)
 
     def predict_log_proba(self, X: Any, **params: Any) -> Array:
-        """Logarithms of what `predict_proba` gives."""
-        asked = self._routed("predict_log_proba", self._asked_method(), params)
-        majority = self.voting == "majority"
-        shares = self._votes(X, asked).shares if majority else self._probabilities(X, asked)
+        """Predict logarithms of the class probabilities."""
         with np.errstate(divide="ignore"):
-            logs: Array = np.log(shares)
+            logs: Array = np.log(self._predict_proba("predict_log_proba", X, params))
         return logs
 
     def votes(self, X: Any) -> Votes:
-        """One vote of each member for every row, whatever ``voting`` says.
+        """Count one vote per member for every row, whatever ``voting`` is.
 
         Returns
         -------
         Votes
-            Counts, the class elected, and which rows were tied.
+            Counts, the elected class, and which rows are tied.
 
         Examples
         --------
@@ -195,49 +151,61 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         array([[5, 0],
                [0, 5]])
         """
-        return self._votes(X, {})
+        return self._count_votes(X, {})
 
-    def _votes(self, X: Any, params: dict[str, Any]) -> Votes:
-        counts = self._asked(X, told_votes, params).totals
-        return Votes.of(counts, self.seed_)
+    def _predict_proba(self, method: str, X: Any, params: dict[str, Any]) -> Array:
+        member_params = self._routed_params(method, self._member_method(), params)
+        if self.voting == "majority":
+            return self._count_votes(X, member_params).fractions
+        return self._mean_probabilities(X, member_params)
 
-    def _probabilities(self, X: Any, params: dict[str, Any]) -> Array:
-        return self._asked(X, told_probabilities, params).means
+    def _count_votes(self, X: Any, params: dict[str, Any]) -> Votes:
+        return Votes.of(self._sum_class_scores(X, member_votes, params).sums, self.seed_)
 
-    def _asked(self, X: Any, told: Any, params: dict[str, Any]) -> MemberTally:
+    def _mean_probabilities(self, X: Any, params: dict[str, Any]) -> Array:
+        return self._sum_class_scores(X, member_probabilities, params).means
+
+    def _sum_class_scores(self, X: Any, score: Any, params: dict[str, Any]) -> PredictionSums:
         check_is_fitted(self)
-        ask = partial(told, self.classes_, params)
-        return self._tally(X, ask, self.classes_.shape)
+        return self._sum_predictions(X, partial(score, self.classes_, params), self.classes_.shape)
 
-    def _asked_method(self) -> str:
-        majority = self.voting == "majority" or not hasattr(self._prototype(), "predict_proba")
-        return "predict" if majority else "predict_proba"
+    def _member_method(self) -> str:
+        votes = self.voting == "majority" or not hasattr(self._get_estimator(), "predict_proba")
+        return "predict" if votes else "predict_proba"
 
-    def _more_attributes(self, training: TrainingRows, goes_on: bool) -> dict[str, Any]:
+    def _extra_fitted(self, training: TrainingData, warm: bool) -> dict[str, Any]:
         classes = training.classes
-        if goes_on and classes is not None:
-            # Members that are there may know classes that these rows do not have.
-            classes = unite_classes(self.classes_, classes)
+        if warm and classes is not None:
+            # Existing members may have classes that these rows lack.
+            classes = merge_classes(self.classes_, classes)
         return class_attributes(classes)
 
     def _oob_attributes(
-        self, engine: Engine, bag: BaggedMembers, training: TrainingRows, fitted: dict[str, Any]
+        self,
+        engine: Engine,
+        bagged: BaggedMembers,
+        training: TrainingData,
+        attributes: dict[str, Any],
     ) -> dict[str, Any]:
-        classes: Array = fitted["classes_"]
+        classes: Array = attributes["classes_"]
         majority = self.voting == "majority"
-        ask: Ask = partial(told_votes if majority else told_probabilities, classes, {})
-        found = tally(engine, bag.members, training.rows, ask, classes.shape, bag.out)
-        judged = judged_rows(found.members, bag.lots[0].sampling.n_rows)
-        attributes: dict[str, Any] = {"oob_decision_function_": found.means}
+        score: PredictFunction = partial(
+            member_votes if majority else member_probabilities, classes, {}
+        )
+        found = sum_predictions(
+            engine, bagged.members, training.rows, score, classes.shape, bagged.out_of_bag
+        )
+        rows = out_of_bag_rows(found.n_members, bagged.batches[0].sampler.n_rows)
+        oob: dict[str, Any] = {"oob_decision_function_": found.means}
         if majority:
-            votes = Votes.of(found.totals[judged], bag.seed, judged)
-            place, attributes["oob_ties_"] = votes.place, votes.ties
+            votes = Votes.of(found.sums[rows], bagged.seed, rows)
+            index, oob["oob_ties_"] = votes.class_index, votes.n_ties
         else:
-            place = found.means[judged].argmax(axis=1)
-        right = classes[place] == training.labels[judged]
-        attributes["oob_score_"] = float(np.average(right, weights=training.weights_of(judged)))
-        return attributes
+            index = found.means[rows].argmax(axis=1)
+        correct = classes[index] == training.labels[rows]
+        oob["oob_score_"] = float(np.average(correct, weights=training.weights_of(rows)))
+        return oob
 
     def _check_state(self) -> None:
         super()._check_state()
-        check_classes(self)
+        check_member_classes(self)

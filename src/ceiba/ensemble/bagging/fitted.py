@@ -1,112 +1,117 @@
-"""Which rows the members of a bag were given, kept as what drew them."""
+"""Members of a bagging ensemble and the record of how their rows were drawn."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.base import ArrayOf, AtLeast, Record
+from ceiba.data.warn import warn_user
 from ceiba.ensemble.common.members import Member, member_seed
-from ceiba.ensemble.common.sampling import Sampling
+from ceiba.ensemble.common.sampling import OutOfBagWarning, RowSampler
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lot:
-    """Members drawn one after the other from the same rows, in the same way.
+@dataclass(frozen=True, eq=False)
+class DrawnBatch(Record):
+    """Record of consecutive members whose rows were drawn in the same way.
 
     Parameters
     ----------
-    members : int
-        How many they are.
+    n_members : int
     n_rows : int
-        Rows that ``fit`` was given.
-    sampling : Sampling
-        How rows were drawn, among those of positive weight.
-    kept : ndarray or None
-        Numbers of the rows of positive weight; None where all are.
-    mark : str
-        Tells rows and targets apart, where that may be asked for; else empty.
+        Rows passed to ``fit``.
+    n_draws, replace, weights, all_rows
+        The `RowSampler`, which draws among the rows of positive weight.
+    positive : ndarray or None
+        Indices of the rows of positive weight; None if all are.
+    fingerprint : str
+        Hash of rows and target, empty unless ``warm_start`` or ``oob_score`` needs it.
     """
 
-    members: int
-    n_rows: int
-    sampling: Sampling
-    kept: Array | None = None
-    mark: str = ""
-
-    def sample(self, seed: int) -> Array:
-        """Numbers of the rows that the member of a seed was given, as often as it was."""
-        return self._numbered(self.sampling.drawn(seed))
-
-    def out(self, seed: int) -> Array:
-        """Numbers of the rows, of those with a weight, that it was not given."""
-        return self._numbered(np.flatnonzero(self.sampling.counts(seed) == 0))
-
-    @property
-    def everything(self) -> bool:
-        """Whether every member was given all rows that have a weight."""
-        return not self.sampling.replace and self.sampling.draws == self.sampling.n_rows
-
-    def _numbered(self, rows: Array) -> Array:
-        numbers: Array = rows if self.kept is None else self.kept[rows]
-        return numbers
-
-    def alike(self, other: Lot) -> bool:
-        """Whether both are known to be drawn from the same rows with the same weights."""
-        return (
-            self.n_rows == other.n_rows
-            and self.mark == other.mark
-            and _equal(self.kept, other.kept)
-            and _equal(self.sampling.weights, other.sampling.weights)
-        )
-
-    def followed(self, other: Lot) -> list[Lot]:
-        """Both lots, as one where they are drawn in the same way."""
-        one, two = self.sampling, other.sampling
-        same = (one.n_rows, one.draws, one.replace) == (two.n_rows, two.draws, two.replace)
-        if same and self.alike(other):
-            return [self.of_members(self.members + other.members)]
-        return [self, other]
-
-    def of_members(self, members: int) -> Lot:
-        """The same of another number of members."""
-        return replace(self, members=members)
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain dictionary for a model file; its arrays stay arrays."""
-        return {
-            "members": self.members,
-            "n_rows": self.n_rows,
-            "kept": self.kept,
-            "draws": self.sampling.draws,
-            "replace": self.sampling.replace,
-            "every": self.sampling.every,
-            "weights": self.sampling.weights,
-            "mark": self.mark,
-        }
+    n_members: Annotated[int, AtLeast(1)]
+    n_rows: Annotated[int, AtLeast(1)]
+    n_draws: Annotated[int, AtLeast(1)]
+    replace: bool
+    weights: Annotated[Array | None, ArrayOf("int64", "n_positive")] = None
+    all_rows: bool = False
+    positive: Annotated[Array | None, ArrayOf("i", "n_positive")] = None
+    fingerprint: str = ""
 
     @classmethod
-    def from_json(cls, record: dict[str, Any]) -> Lot:
-        """The lot that `to_json` wrote; ValueError where the record contradicts itself."""
-        n_rows, kept = _count(record["n_rows"]), record["kept"]
-        if kept is not None:
-            _check_rows(kept, n_rows)
-        n_kept = n_rows if kept is None else len(kept)
-        weights = record["weights"]
-        if weights is not None:
-            _check_weights(weights, n_kept)
-        draws, replaced, every = _count(record["draws"]), record["replace"], record["every"]
-        if type(replaced) is not bool or type(every) is not bool:
-            raise ValueError("whether rows are drawn, and drawn again, is not said")
-        if (draws > n_kept and not replaced) or (every and (replaced or draws != n_kept)):
-            raise ValueError("other rows are drawn than there are")
-        sampling = Sampling(n_kept, draws, replaced, weights, every)
-        if not isinstance(record["mark"], str):
-            raise ValueError("the mark of the lot is not text")
-        return cls(_count(record["members"]), n_rows, sampling, kept, record["mark"])
+    def of(
+        cls, n_members: int, n_rows: int, sampler: RowSampler, positive: Array | None,
+        fingerprint: str,
+    ) -> DrawnBatch:  # fmt: skip
+        """Record the members of a fit and their sampler."""
+        return cls(
+            n_members, n_rows, sampler.n_draws, sampler.replace, sampler.weights, sampler.all_rows,
+            positive, fingerprint,
+        )  # fmt: skip
+
+    @property
+    def n_positive(self) -> int:
+        """Number of rows of positive weight."""
+        return self.n_rows if self.positive is None else len(self.positive)
+
+    @property
+    def sampler(self) -> RowSampler:
+        """The sampler of the members' rows."""
+        return RowSampler(self.n_positive, self.n_draws, self.replace, self.weights, self.all_rows)
+
+    def sample(self, seed: int) -> Array:
+        """Return the row indices in the sample of a seed, repeated as drawn."""
+        return self._input_indices(self.sampler.draw(seed))
+
+    def out_of_bag(self, seed: int) -> Array:
+        """Return the indices of the rows of positive weight outside the sample of a seed."""
+        return self._input_indices(np.flatnonzero(self.sampler.counts(seed) == 0))
+
+    def _input_indices(self, rows: Array) -> Array:
+        indices: Array = rows if self.positive is None else self.positive[rows]
+        return indices
+
+    @property
+    def uses_all_rows(self) -> bool:
+        """Whether every member gets all rows of positive weight."""
+        return not self.replace and self.n_draws == self.n_positive
+
+    def same_data(self, other: DrawnBatch) -> bool:
+        """Return whether both were drawn from the same rows with the same weights."""
+        return (
+            self.n_rows == other.n_rows
+            and self.fingerprint == other.fingerprint
+            and _equal(self.positive, other.positive)
+            and _equal(self.weights, other.weights)
+        )
+
+    def followed_by(self, other: DrawnBatch) -> list[DrawnBatch]:
+        """Return both batches, merged into one where they are drawn in the same way."""
+        same = (self.n_draws, self.replace) == (other.n_draws, other.replace)
+        if same and self.same_data(other):
+            return [dataclasses.replace(self, n_members=self.n_members + other.n_members)]
+        return [self, other]
+
+    def check(self) -> None:
+        """Raise if indices, weights and number of draws contradict each other."""
+        rows = self.positive
+        if rows is not None:
+            in_range = len(rows) > 0 and rows[0] >= 0 and rows[-1] < self.n_rows
+            if not in_range or not (np.diff(rows) > 0).all():
+                raise ValueError(f"positive must be ascending row indices below {self.n_rows}.")
+        weights = self.weights
+        if weights is not None and (len(weights) != self.n_positive or not (weights > 0).all()):
+            raise ValueError(f"weights must be {self.n_positive} positive integers.")
+        too_many = not self.replace and self.n_draws > self.n_positive
+        if too_many or (self.all_rows and (self.replace or self.n_draws != self.n_positive)):
+            raise ValueError(
+                f"n_draws must match the {self.n_positive} rows that can be drawn, got "
+                f"{self.n_draws}."
+            )
 
 
 def _equal(one: Array | None, other: Array | None) -> bool:
@@ -115,89 +120,68 @@ def _equal(one: Array | None, other: Array | None) -> bool:
     return bool(np.array_equal(one, other))
 
 
-def _count(value: Any) -> int:
-    if type(value) is not int or value < 1:
-        raise ValueError("a number of the lot is not a count")
-    return value
-
-
-def _check_rows(kept: Any, n_rows: int) -> None:
-    whole = isinstance(kept, np.ndarray) and kept.ndim == 1 and kept.dtype.kind == "i"
-    if not whole or not len(kept) or kept[0] < 0 or kept[-1] >= n_rows:
-        raise ValueError("the numbers of rows do not fit the rows")
-    if not (np.diff(kept) > 0).all():
-        raise ValueError("the numbers of rows do not ascend")
-
-
-def _check_weights(weights: Any, n_rows: int) -> None:
-    whole = isinstance(weights, np.ndarray) and weights.dtype == np.int64
-    if not whole or weights.shape != (n_rows,) or not (weights > 0).all():
-        raise ValueError("the weights of the lot are not a whole number for each row")
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class BaggedMembers:
-    """Members, numbered from 0 over all fits that added some.
+    """Members of a bagging ensemble, numbered from 0 over all fits that added some.
 
     Parameters
     ----------
     seed : int
-        It keys every draw, together with the number of a member.
+        Keys every draw, together with the number of the member.
     members : tuple of Member
-    lots : tuple of Lot
-        How their rows were drawn, in the members' order.
+    batches : tuple of DrawnBatch
+        How the members' rows were drawn, in the order of the members.
     """
 
     seed: int
     members: tuple[Member, ...] = ()
-    lots: tuple[Lot, ...] = ()
+    batches: tuple[DrawnBatch, ...] = ()
 
     @classmethod
     def of(cls, model: Any) -> BaggedMembers:
-        """The bag of a fitted model."""
+        """Return the members of a fitted model."""
         pairs = zip(model.estimators_, model.estimators_features_, strict=True)
         members = tuple(Member(estimator, columns) for estimator, columns in pairs)
-        return cls(model.seed_, members, tuple(model.lots_))
+        return cls(model.seed_, members, tuple(model.batches_))
 
     def attributes(self) -> dict[str, Any]:
-        """What a fitted model keeps of the bag."""
+        """Return the fitted attributes of a model with these members."""
         return {
             "estimators_": [member.estimator for member in self.members],
             "estimators_features_": [member.columns for member in self.members],
-            "lots_": list(self.lots),
+            "batches_": list(self.batches),
             "seed_": self.seed,
         }
 
-    def grown(self, members: Sequence[Member], lot: Lot) -> BaggedMembers:
-        """The bag with members of one more lot."""
-        return BaggedMembers(self.seed, (*self.members, *members), self.lots_with(lot))
-
-    def lots_with(self, lot: Lot) -> tuple[Lot, ...]:
-        """The lots and one more; alike ones are one."""
-        if lot.members == 0:
-            return self.lots
-        return (*self.lots[:-1], *self.lots[-1].followed(lot)) if self.lots else (lot,)
+    def extended(self, members: Sequence[Member], batch: DrawnBatch) -> BaggedMembers:
+        """Return the ensemble with the members of one more batch."""
+        if not members:
+            return self
+        batches: tuple[DrawnBatch, ...] = (batch,)
+        if self.batches:
+            batches = (*self.batches[:-1], *self.batches[-1].followed_by(batch))
+        return BaggedMembers(self.seed, (*self.members, *members), batches)
 
     def sample(self, number: int) -> Array:
-        """Numbers of the rows that a member was given, as often as it was."""
-        return self._lot(number).sample(member_seed(self.seed, number))
+        """Return the row indices in a member's sample, repeated as drawn."""
+        return self._batch(number).sample(member_seed(self.seed, number))
 
-    def out(self, number: int) -> Array:
-        """Numbers of the rows with a weight that a member was not given."""
-        return self._lot(number).out(member_seed(self.seed, number))
+    def out_of_bag(self, number: int) -> Array:
+        """Return the indices of the rows of positive weight outside a member's sample."""
+        return self._batch(number).out_of_bag(member_seed(self.seed, number))
 
-    def _lot(self, number: int) -> Lot:
-        ends = np.cumsum([lot.members for lot in self.lots])
-        return self.lots[int(np.searchsorted(ends, number, side="right"))]
+    def _batch(self, number: int) -> DrawnBatch:
+        ends = np.cumsum([batch.n_members for batch in self.batches])
+        return self.batches[int(np.searchsorted(ends, number, side="right"))]
 
     def check(self, n_columns: int) -> None:
-        """Refuse members, columns and lots that do not fit together, as a file may hold."""
+        """Raise if members, columns and batches of a loaded model contradict each other."""
         if not self.members or type(self.seed) is not int or not 0 <= self.seed < 2**64:
-            raise ValueError("a bag needs members and a seed of 64 bits")
-        if not all(isinstance(lot, Lot) for lot in self.lots):
-            raise ValueError("lots_ must hold lots")
-        if sum(lot.members for lot in self.lots) != len(self.members):
-            raise ValueError("lots_ must be those of estimators_")
+            raise ValueError("estimators_ must not be empty and seed_ must be an int of 64 bits.")
+        if not all(isinstance(batch, DrawnBatch) for batch in self.batches):
+            raise ValueError("batches_ must be a list of DrawnBatch.")
+        if sum(batch.n_members for batch in self.batches) != len(self.members):
+            raise ValueError("batches_ must have as many members as estimators_.")
         for member in self.members:
             _check_columns(member, n_columns)
 
@@ -205,8 +189,53 @@ class BaggedMembers:
 def _check_columns(member: Member, n_columns: int) -> None:
     columns = member.columns
     if columns.ndim != 1 or columns.dtype.kind != "i" or not len(columns):
-        raise ValueError("estimators_features_ must hold numbers of columns")
+        raise ValueError("estimators_features_ must be a list of 1-D arrays of column indices.")
     if columns.min() < 0 or columns.max() >= n_columns:
-        raise ValueError(f"estimators_features_ must be below the {n_columns} columns of the bag")
+        raise ValueError(f"estimators_features_ must be indices below {n_columns}.")
     if getattr(member.estimator, "n_features_in_", len(columns)) != len(columns):
-        raise ValueError("estimators_features_ must be as many as a member's columns")
+        raise ValueError("estimators_features_ must match n_features_in_ of the members.")
+
+
+def check_oob_possible(batches: Sequence[DrawnBatch]) -> None:
+    """Raise if no row can be out of bag, or if members were fitted to different data."""
+    if not all(batch.same_data(batches[0]) for batch in batches):
+        raise ValueError(
+            "oob_score=True requires all members to be drawn from the same rows: set "
+            "warm_start=False or oob_score=False."
+        )
+    if batches[0].sampler.n_rows == 1:
+        raise ValueError(
+            "oob_score=True requires more than n_samples=1, because the only row is in every "
+            "sample."
+        )
+    if all(batch.uses_all_rows for batch in batches):
+        raise ValueError(
+            "oob_score=True requires members that do not use all rows: set bootstrap=True, or "
+            "max_samples below the number of rows."
+        )
+
+
+def out_of_bag_rows(n_members: Array, n_rows: int) -> Array:
+    """Return the rows that have an out-of-bag prediction; warn about the others.
+
+    Parameters
+    ----------
+    n_members : ndarray of shape (n_input_rows,)
+        Members that each row is out of bag for.
+    n_rows : int
+        Rows of positive weight.
+    """
+    rows = np.flatnonzero(n_members)
+    if not len(rows):
+        raise ValueError(
+            "no row is out of bag, because every member uses every row: increase n_estimators, "
+            "or decrease max_samples."
+        )
+    if len(rows) < n_rows:
+        warn_user(
+            f"{n_rows - len(rows)} of {n_rows} rows are in the sample of every member, so that "
+            "they have no out-of-bag prediction (NaN) and do not count in oob_score_: increase "
+            "n_estimators.",
+            OutOfBagWarning,
+        )
+    return rows

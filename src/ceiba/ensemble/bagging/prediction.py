@@ -1,4 +1,4 @@
-"""Members side by side: in groups, under the caller's settings, on one thread each."""
+"""Fit and predict with members in parallel; sum their predictions in order."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from threadpoolctl import threadpool_limits
 from ceiba._typing import Array
 from ceiba.engine import Engine
 from ceiba.engine.contract import R, T
-from ceiba.ensemble.common.members import Member, blaming
-from ceiba.ensemble.common.rows import MemberRows
+from ceiba.ensemble.common.members import Member, error_context
+from ceiba.ensemble.common.rows import InputRows
 
-# Tasks of one thread between two steps: more keep the threads busy, fewer need less memory.
-_TASKS_A_THREAD = 4
+# Members per thread in one call of the engine: more keep the threads busy, fewer take less memory.
+_TASKS_PER_THREAD = 4
 
 
-def groups(numbers: range, threads: int) -> Iterator[range]:
-    """The numbers in runs that keep the threads busy and can be held in memory together.
+def task_groups(numbers: range, threads: int) -> Iterator[range]:
+    """Split member numbers into groups that keep the threads busy and fit into memory.
 
     Examples
     --------
-    >>> list(groups(range(10), 2))
+    >>> list(task_groups(range(10), 2))
     [range(0, 8), range(8, 10)]
     """
-    size = _TASKS_A_THREAD * threads
+    size = _TASKS_PER_THREAD * threads
     return (numbers[first : first + size] for first in range(0, len(numbers), size))
 
 
-class InConfiguration(Generic[T, R]):
-    """A function of a task that runs, in any thread, under the caller's scikit-learn settings.
+class WithSklearnConfig(Generic[T, R]):
+    """Call a function in any thread under the current scikit-learn configuration.
 
-    These belong to a thread, metadata routing and the containers of outputs among them.
+    The configuration is thread-local; it includes metadata routing and output containers.
     """
 
     def __init__(self, function: Callable[[T], R]) -> None:
         self._function = function
-        self._configuration = get_config()
+        self._config = get_config()
 
     def __call__(self, task: T) -> R:
-        """The function of one task."""
-        with config_context(**self._configuration):
+        """Call the function with one task."""
+        with config_context(**self._config):
             return self._function(task)
 
 
-def one_thread_each(engine: Engine) -> AbstractContextManager[Any]:
-    """While members of other libraries are fitted side by side, their linear algebra has a thread.
+def limit_blas_threads(engine: Engine) -> AbstractContextManager[Any]:
+    """Limit BLAS to one thread while other estimators are fitted in parallel.
 
-    Ceiba's own see to that themselves.
+    Ceiba's own estimators limit their threads themselves.
     """
     if engine.threads == 1:
         return nullcontext()
@@ -62,75 +62,76 @@ def one_thread_each(engine: Engine) -> AbstractContextManager[Any]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MemberTally:
-    """Sums over members of what they say of each row.
+class PredictionSums:
+    """Sums of the members' predictions for each row.
 
     Parameters
     ----------
-    totals : ndarray of shape (n_rows,) or (n_rows, n_classes)
-    members : ndarray of shape (n_rows,)
-        How many members were asked about the row.
+    sums : ndarray of shape (n_rows,) or (n_rows, n_classes)
+    n_members : ndarray of shape (n_rows,)
+        Number of members in each row's sum.
 
     Examples
     --------
-    >>> MemberTally(np.array([[3.0, 1.0], [0.0, 0.0]]), np.array([4, 0])).means
+    >>> PredictionSums(np.array([[3.0, 1.0], [0.0, 0.0]]), np.array([4, 0])).means
     array([[0.75, 0.25],
            [ nan,  nan]])
     """
 
-    totals: Array
-    members: Array
+    sums: Array
+    n_members: Array
 
     @property
     def means(self) -> Array:
-        """Mean over the members asked; NaN where none was."""
-        asked = self.members if self.totals.ndim == 1 else self.members[:, None]
-        means: Array = np.full(self.totals.shape, np.nan)
-        np.divide(self.totals, asked, out=means, where=asked > 0)
+        """Mean prediction for each row; NaN where no member predicted."""
+        n_members = self.n_members if self.sums.ndim == 1 else self.n_members[:, None]
+        means: Array = np.full(self.sums.shape, np.nan)
+        np.divide(self.sums, n_members, out=means, where=n_members > 0)
         return means
 
 
-Ask = Callable[[Any, Any], Array]
+PredictFunction = Callable[[Any, Any], Array]
 
 
-def tally(
+def sum_predictions(
     engine: Engine,
     members: Sequence[Member],
-    rows: MemberRows,
-    ask: Ask,
-    width: tuple[int, ...],
-    which: Callable[[int], Array] | None = None,
-) -> MemberTally:
-    """Ask every member and add up the answers, in the members' order.
+    rows: InputRows,
+    predict: PredictFunction,
+    shape: tuple[int, ...],
+    rows_of: Callable[[int], Array] | None = None,
+) -> PredictionSums:
+    """Add up the members' predictions, in the order of the members.
 
     Parameters
     ----------
-    ask : callable
-        ``ask(estimator, X)``: an array with one entry, of shape ``width``, for each row.
-    which : callable, optional
-        Numbers of the rows that a member is asked about, by its own number; all if not given.
+    predict : callable
+        ``predict(estimator, X)`` returns an array with one entry, of shape ``shape``, per row.
+    rows_of : callable, optional
+        Returns the indices of the rows that the member of a number predicts; all by default.
     """
-    totals = np.zeros((len(rows), *width))
-    asked = np.zeros(len(rows), np.int64)
-    answer = InConfiguration(partial(_answer, members, rows, ask, which))
-    for group in groups(range(len(members)), engine.threads):
-        for place, said in engine.map(answer, group):
-            totals[place] += said
-            asked[place] += 1
-    return MemberTally(totals, asked)
+    sums = np.zeros((len(rows), *shape))
+    n_members = np.zeros(len(rows), np.int64)
+    task = WithSklearnConfig(partial(_predict_member, members, rows, predict, rows_of))
+    for group in task_groups(range(len(members)), engine.threads):
+        for index, predicted in engine.map(task, group):
+            sums[index] += predicted
+            n_members[index] += 1
+    return PredictionSums(sums, n_members)
 
 
-def _answer(
+def _predict_member(
     members: Sequence[Member],
-    rows: MemberRows,
-    ask: Ask,
-    which: Callable[[int], Array] | None,
+    rows: InputRows,
+    predict: PredictFunction,
+    rows_of: Callable[[int], Array] | None,
     number: int,
 ) -> tuple[Any, Array]:
-    place = None if which is None else which(number)
-    if place is not None and not len(place):
-        return place, np.zeros(())  # a member that was given every row is not asked
+    """Return the rows that a member predicts, and its predictions."""
+    index = None if rows_of is None else rows_of(number)
+    if index is not None and not len(index):
+        return index, np.zeros(())  # nothing is out of bag for this member
     member = members[number]
-    with blaming(f"member {number} of the bag could not predict"):
-        said = ask(member.estimator, rows.part(place, member.columns))
-    return (slice(None) if place is None else place), said
+    with error_context(f"member {number} of the ensemble could not predict"):
+        predicted = predict(member.estimator, rows.select(index, member.columns))
+    return (slice(None) if index is None else index), predicted

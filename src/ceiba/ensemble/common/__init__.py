@@ -1,1 +1,1 @@
-"""..."""
+"""Parts that all ensembles share: sampling, input rows, member fits and votes."""

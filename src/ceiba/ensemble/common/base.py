@@ -1,4 +1,4 @@
-"""A committee: copies of any estimator, fitted by themselves, that decide together."""
+"""Base of bagging and AdaBoost: ensembles of clones of any estimator."""
 
 from __future__ import annotations
 
@@ -11,88 +11,90 @@ from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import Estimator, validate
-from ceiba.data.target import Task, class_places
+from ceiba.data.target import Task, class_indices
 from ceiba.engine import Engine
 from ceiba.ensemble.common.rows import (
-    MemberRows,
-    TrainingRows,
+    InputRows,
+    TrainingData,
+    accepts_table,
     check_in_memory,
-    given_rows,
-    own_rows,
-    takes_table,
+    open_as_given,
+    open_as_table,
 )
 
 
-class Committee(Estimator):
-    """What bagging and boosting share; fitting members and hearing them is the subclass's."""
+class BaseMetaEnsemble(Estimator):
+    """Base of ensembles that fit clones of any estimator, Ceiba's or another."""
 
     _task: ClassVar[Task]
-    # The kind of estimator that members must be, in scikit-learn's word.
-    _kind: ClassVar[str]
+    # The estimator type that members must have, as in scikit-learn's tags.
+    _member_type: ClassVar[str]
     estimators_: list[Any]
     n_features_in_: int
 
-    def _usual(self) -> Any:
-        """The member where no estimator is given."""
+    def _default_estimator(self) -> Any:
+        """Return the estimator that stands for ``estimator=None``."""
         raise NotImplementedError
 
-    def _prototype(self) -> Any:
-        """What members are copies of."""
-        return self._usual() if self.estimator is None else self.estimator
+    def _get_estimator(self) -> Any:
+        """Return the estimator that members are clones of."""
+        return self._default_estimator() if self.estimator is None else self.estimator
 
-    def _begun(self, fit_params: dict[str, Any], *given: Any) -> tuple[Any, dict[str, Any]]:
-        """What members of a fit are copies of, and metadata for them, when all is checked."""
+    def _prepare_fit(self, fit_params: dict[str, Any], *inputs: Any) -> tuple[Any, dict[str, Any]]:
+        """Check parameters; return a clone of the estimator and metadata for fit."""
         validate(self)
-        params = self._routed("fit", "fit", fit_params)
-        check_in_memory(type(self).__name__, *given)
-        estimator = clone(self._prototype())
+        params = self._routed_params("fit", "fit", fit_params)
+        check_in_memory(type(self).__name__, *inputs)
+        estimator = clone(self._get_estimator())
         self._check_estimator(estimator)
         return estimator, params
 
     def _check_estimator(self, estimator: Any) -> None:
         kind = get_tags(estimator).estimator_type
-        if kind not in (None, self._kind):
+        if kind not in (None, self._member_type):
             raise ValueError(
-                f"{type(self).__name__} is for {self._task}, and its estimator "
-                f"{type(estimator).__name__} is a {kind}"
+                f"estimator of {type(self).__name__} must be a {self._member_type}, got "
+                f"{type(estimator).__name__}, a {kind}."
             )
 
-    def _learning(
+    def _training_data(
         self, estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool
-    ) -> tuple[Engine, TrainingRows]:
-        """The rows of a fit, with a schema of their own or with that of the fit before."""
-        engine, rows = self._opened(X, takes_table(estimator), y=y, reset=reset)
-        return engine, TrainingRows.of(rows, y, sample_weight, self._task)
+    ) -> tuple[Engine, TrainingData]:
+        """Open the rows of a fit, under a new schema or under that of the previous fit."""
+        engine, rows = self._open_rows(X, accepts_table(estimator), y=y, reset=reset)
+        return engine, TrainingData.of(rows, y, sample_weight, self._task)
 
-    def _asked_about(self, X: Any) -> tuple[Engine, MemberRows]:
-        """Rows that need not be those of training, as members take them."""
+    def _prediction_rows(self, X: Any) -> tuple[Engine, InputRows]:
+        """Open the rows of a prediction, in the form that members take."""
         check_is_fitted(self)
         check_in_memory(type(self).__name__, X)
-        return self._opened(X, "schema_" in vars(self), reset=False)
+        return self._open_rows(X, "schema_" in vars(self), reset=False)
 
-    def _opened(
-        self, X: Any, own: bool, *, y: Any = None, reset: bool
-    ) -> tuple[Engine, MemberRows]:
-        return own_rows(self, X, y=y, reset=reset) if own else given_rows(self, X, reset=reset)
+    def _open_rows(
+        self, X: Any, as_table: bool, *, y: Any = None, reset: bool
+    ) -> tuple[Engine, InputRows]:
+        if as_table:
+            return open_as_table(self, X, y=y, reset=reset)
+        return open_as_given(self, X, reset=reset)
 
-    def _keep(self, attributes: dict[str, Any]) -> None:
-        """What was learnt, in the place of all that was learnt before."""
+    def _replace_fitted(self, attributes: dict[str, Any]) -> None:
+        """Replace all fitted attributes atomically."""
         old = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
-        self._become(attributes, without=old)
+        self._set_fitted(attributes, without=old)
 
-    def _importances(self) -> list[Array]:
-        """Those of each member."""
+    def _member_importances(self) -> list[Array]:
+        """Return ``feature_importances_`` of each member."""
         check_is_fitted(self)
         try:
             return [member.feature_importances_ for member in self.estimators_]
         except AttributeError as error:
             name = type(self.estimators_[0]).__name__
             raise AttributeError(
-                f"{name} has no feature_importances_, and so its committee none"
+                f"feature_importances_ requires members that have it, and {name} does not."
             ) from error
 
-    def _routed(self, method: str, callee: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Metadata of a call that members have asked for, whose ``callee`` is called then."""
+    def _routed_params(self, method: str, callee: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the metadata of a call that ``callee`` of the members requests."""
         _raise_for_params(params, self, method)
         if not _routing_enabled():
             return {}
@@ -101,21 +103,21 @@ class Committee(Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self._prototype()).input_tags
+        inner = get_tags(self._get_estimator()).input_tags
         for name in ("allow_nan", "categorical", "string"):
             setattr(tags.input_tags, name, getattr(inner, name))
         return tags
 
 
 def class_attributes(classes: Array | None) -> dict[str, Any]:
-    """What a fitted committee keeps of its classes."""
+    """Return the fitted attributes that describe the classes."""
     assert classes is not None
     return {"classes_": classes, "n_classes_": len(classes)}
 
 
-def check_classes(model: Any) -> None:
-    """Refuse classes that are not those of the members, as a file may hold."""
+def check_member_classes(model: Any) -> None:
+    """Raise if ``classes_`` of a loaded model contradicts its members."""
     if model.n_classes_ != len(model.classes_):
-        raise ValueError("n_classes_ must be the number of classes_")
+        raise ValueError("n_classes_ must be the length of classes_.")
     for member in model.estimators_:
-        class_places(member.classes_, model.classes_)
+        class_indices(member.classes_, model.classes_)

@@ -1,4 +1,4 @@
-"""Fitting one member of a bag: its seeds, its columns, its rows, and who is to blame."""
+"""Fit one base estimator on its sample; errors name the member."""
 
 from __future__ import annotations
 
@@ -13,134 +13,135 @@ from sklearn.utils.metadata_routing import _routing_enabled, get_routing_for_obj
 from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
 from ceiba._typing import Array
-from ceiba.ensemble.common.rows import MemberRows
-from ceiba.ensemble.common.sampling import MEMBER, STATE, Sampling, drawn_columns, keyed
+from ceiba.ensemble.common.rows import InputRows
+from ceiba.ensemble.common.sampling import MEMBER, STATE, RowSampler, draw_columns, keyed_bits
 
-# Seeds that every learner takes: NumPy's RandomState has 32 bits, and some count in signed ones.
+# NumPy's RandomState takes seeds of 32 bits, and some learners read them as signed integers.
 _STATE_BITS = 31
 
 
 class MemberError(RuntimeError):
-    """A member of a committee has failed; the message names it."""
+    """A member of an ensemble failed; the message names it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """A fitted member and the numbers of the columns that it was given."""
+    """A fitted estimator and the indices of its columns."""
 
     estimator: Any
     columns: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recipe:
-    """All that the members of a bag are made of: the number of a member says the rest.
+class MemberFitter:
+    """Fit members of a bagging ensemble, each determined by its number.
 
     Parameters
     ----------
     estimator : estimator
-        What members are copies of.
+        The estimator that members are clones of.
     seed : int
-        Seed of the bag.
-    rows : MemberRows
+        Seed of the ensemble.
+    rows : InputRows
         Rows of positive weight.
     target : ndarray
         Labels or numbers of these rows.
-    sampling : Sampling
-        How rows are drawn.
-    weight : ndarray or None
-        Weights that rows carry along; None where they were drawn by weight, or have none.
-    by_weight : bool
-        Whether a row drawn several times is given once, with a weight, or as often.
+    sampler : RowSampler
+    sample_weight : ndarray or None
+        Weights that the rows keep in every sample; None where rows are drawn by weight.
+    pass_weights : bool
+        Whether a row drawn several times is passed once, with its count as weight, or repeated.
     n_columns : int
-        Columns that are drawn.
-    repeat_columns : bool
-        Whether a column may be drawn twice.
+        Number of columns drawn per member.
+    bootstrap_features : bool
+        Whether a column can be drawn more than once.
     params : dict
-        Metadata for the members' ``fit``.
+        Metadata for ``fit`` of the members.
     """
 
     estimator: Any
     seed: int
-    rows: MemberRows
+    rows: InputRows
     target: Array
-    sampling: Sampling
-    weight: Array | None
-    by_weight: bool
+    sampler: RowSampler
+    sample_weight: Array | None
+    pass_weights: bool
     n_columns: int
-    repeat_columns: bool = False
+    bootstrap_features: bool = False
     params: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, number: int) -> Member:
         """Fit the member of that number; an error names it."""
         seed = member_seed(self.seed, number)
-        columns = drawn_columns(
-            seed, self.rows.n_columns, self.n_columns, replace=self.repeat_columns
+        columns = draw_columns(
+            seed, self.rows.n_columns, self.n_columns, replace=self.bootstrap_features
         )
-        estimator = seeded(self.estimator, seed)
+        estimator = clone_with_seed(self.estimator, seed)
         rows, weight = self.draw(seed)
         params = _check_method_params(self.rows.data, self.params, rows)
         if weight is not None:
             params["sample_weight"] = weight
-        with blaming(f"member {number} of the bag could not be fitted"):
-            estimator.fit(self.rows.part(rows, columns), self.target[rows], **params)
+        with error_context(f"member {number} of the ensemble could not be fitted"):
+            estimator.fit(self.rows.select(rows, columns), self.target[rows], **params)
         return Member(estimator, columns)
 
     def draw(self, seed: int) -> tuple[Array, Array | None]:
-        """Numbers of a member's rows, and their weights; None where each is 1.
+        """Return the row indices of a member and their weights; None for weights of 1.
 
-        A member that takes no weights is given a row as often as it was drawn, in that order.
+        A member that does not take weights gets repeated rows, in the order of the draws.
         """
-        if not self.by_weight:
-            rows = self.sampling.drawn(seed)
-            return (rows if self.weight is None else _repeated(rows, self.weight)), None
-        counts = self.sampling.counts(seed)
+        if not self.pass_weights:
+            rows = self.sampler.draw(seed)
+            if self.sample_weight is not None:
+                rows = np.repeat(rows, self.sample_weight[rows].astype(np.int64))
+            return rows, None
+        counts = self.sampler.counts(seed)
         rows = np.flatnonzero(counts)
         weight = counts[rows].astype(np.float64)
-        if self.weight is not None:
-            weight *= self.weight[rows]
+        if self.sample_weight is not None:
+            weight *= self.sample_weight[rows]
         return rows, None if (weight == 1).all() else weight
 
 
 def member_seed(seed: int, number: int) -> int:
-    """The seed of one member of a bag."""
-    return keyed(seed, MEMBER, number)
+    """Return the seed of one member of an ensemble."""
+    return keyed_bits(seed, MEMBER, number)
 
 
-def seeded(estimator: Any, seed: int) -> Any:
-    """A copy of an estimator, with every ``random_state`` in it set from a member's seed.
+def clone_with_seed(estimator: Any, seed: int) -> Any:
+    """Clone an estimator and set every ``random_state`` in it from a member's seed.
 
     Examples
     --------
     >>> from ceiba.tree import DecisionTreeClassifier
-    >>> seeded(DecisionTreeClassifier(), 7).random_state != 0
+    >>> clone_with_seed(DecisionTreeClassifier(), 7).random_state != 0
     True
     """
     member = clone(estimator)
-    names = sorted(name for name in member.get_params(deep=True) if _is_state(name))
-    states = {name: keyed(seed, STATE, place) % 2**_STATE_BITS for place, name in enumerate(names)}
+    names = sorted(name for name in member.get_params(deep=True) if _is_random_state(name))
+    states = {name: keyed_bits(seed, STATE, i) % 2**_STATE_BITS for i, name in enumerate(names)}
     return member.set_params(**states) if states else member
 
 
-def takes_weights(estimator: Any) -> bool:
-    """Whether ``fit`` takes ``sample_weight``; under metadata routing, whether it asks for them."""
+def accepts_sample_weight(estimator: Any) -> bool:
+    """Return whether ``fit`` accepts, or with routing requests, ``sample_weight``."""
     if _routing_enabled():
-        asks = get_routing_for_object(estimator).consumes("fit", ("sample_weight",))
-        return bool(asks)
+        requested = get_routing_for_object(estimator).consumes("fit", ("sample_weight",))
+        return bool(requested)
     return bool(has_fit_parameter(estimator, "sample_weight"))
 
 
 @contextmanager
-def blaming(failure: str) -> Iterator[None]:
-    """Tell what goes wrong inside as the failure of a member; the common kinds stay what they are.
+def error_context(failure: str) -> Iterator[None]:
+    """Prefix the message of any error with ``failure``; common error types are kept.
 
     Examples
     --------
-    >>> with blaming("member 3 of the bag could not be fitted"):
-    ...     raise ValueError("two classes are wanted")
+    >>> with error_context("member 3 of the ensemble could not be fitted"):
+    ...     raise ValueError("y must have two classes.")
     Traceback (most recent call last):
         ...
-    ValueError: member 3 of the bag could not be fitted: two classes are wanted
+    ValueError: member 3 of the ensemble could not be fitted: y must have two classes.
     """
     try:
         yield
@@ -150,10 +151,5 @@ def blaming(failure: str) -> Iterator[None]:
         raise kind(f"{failure}: {error}") from error
 
 
-def _is_state(name: str) -> bool:
+def _is_random_state(name: str) -> bool:
     return name == "random_state" or name.endswith("__random_state")
-
-
-def _repeated(rows: Array, weight: Array) -> Array:
-    repeated: Array = np.repeat(rows, weight[rows].astype(np.int64))
-    return repeated

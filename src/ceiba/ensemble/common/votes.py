@@ -1,4 +1,4 @@
-"""Votes of a committee: one for each member, ties drawn by the seed and counted; their margin."""
+"""Predictions of the members of an ensemble: votes, probabilities and values."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.target import class_places
-from ceiba.ensemble.common.sampling import tied_choice
+from ceiba.data.target import class_indices
+from ceiba.ensemble.common.sampling import break_ties
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Votes:
-    """What the members of a bag vote for, row by row.
+    """Majority vote of an ensemble, one vote per member and row.
 
     Parameters
     ----------
     counts : ndarray of shape (n_rows, n_classes) and dtype int64
         Votes for each class.
-    place : ndarray of shape (n_rows,)
-        The class elected, as its place among the classes.
+    class_index : ndarray of shape (n_rows,)
+        Index of the elected class.
     tied : ndarray of bool of shape (n_rows,)
-        Whether several classes had the most votes, so that one of them was drawn.
+        Whether several classes had the maximum of votes, so that one of them was drawn.
 
     Examples
     --------
     >>> import numpy as np
     >>> votes = Votes.of(np.array([[3, 2, 0], [1, 2, 2]]), seed=0)
-    >>> votes.ties, votes.tied.tolist(), int(votes.place[0])
+    >>> votes.n_ties, votes.tied.tolist(), int(votes.class_index[0])
     (1, [False, True], 0)
     """
 
     counts: Array
-    place: Array
+    class_index: Array
     tied: Array
 
     @classmethod
@@ -44,46 +44,45 @@ class Votes:
         Parameters
         ----------
         counts : ndarray of shape (n_rows, n_classes)
-            Whole numbers of votes.
+            Integer numbers of votes.
         seed : int
-            It decides ties, together with the number of the row.
+            Breaks ties, together with the row number.
         rows : ndarray of shape (n_rows,), optional
-            The rows' numbers; 0, 1, ... if not given.
+            Row numbers; 0, 1, ... by default.
         """
         counts = np.asarray(counts).astype(np.int64, copy=False)
-        first = counts == counts.max(axis=1, keepdims=True)
-        ties = first.sum(axis=1)
-        place = first.argmax(axis=1)
-        tied = ties > 1
+        is_max = counts == counts.max(axis=1, keepdims=True)
+        n_tied = is_max.sum(axis=1)
+        class_index = is_max.argmax(axis=1)
+        tied = n_tied > 1
         if tied.any():
             numbers = np.flatnonzero(tied) if rows is None else np.asarray(rows)[tied]
-            wanted = np.asarray(tied_choice(seed, numbers, ties[tied]))
-            # The class in which the running number of tied ones passes the one drawn.
-            place[tied] = (np.cumsum(first[tied], axis=1) > wanted[:, None]).argmax(axis=1)
-        return cls(counts, place, tied)
+            drawn = np.asarray(break_ties(seed, numbers, n_tied[tied]))
+            # The class at which the running count of tied classes exceeds the drawn number.
+            class_index[tied] = (np.cumsum(is_max[tied], axis=1) > drawn[:, None]).argmax(axis=1)
+        return cls(counts, class_index, tied)
 
     @property
-    def ties(self) -> int:
-        """Rows whose class was drawn among several."""
+    def n_ties(self) -> int:
+        """Number of rows whose class was drawn among several."""
         return int(self.tied.sum())
 
     @property
-    def shares(self) -> Array:
-        """Share of the votes that each class had."""
-        shares: Array = self.counts / self.counts.sum(axis=1, keepdims=True)
-        return shares
+    def fractions(self) -> Array:
+        """Fraction of the votes for each class."""
+        fractions: Array = self.counts / self.counts.sum(axis=1, keepdims=True)
+        return fractions
 
 
-def lead(said: Array, places: Array) -> Array:
-    """The margin of votes: what is said for each row's class, less the most for another.
+def class_margin(scores: Array, true_index: Array) -> Array:
+    """Return the score of the true class minus the largest other score.
 
     Parameters
     ----------
-    said : ndarray of shape (n_rows, n_classes)
-        Votes, shares or whatever else speaks for a class. Where there is one class alone, nothing
-        is said for another.
-    places : ndarray of shape (n_rows,)
-        Places of the rows' classes.
+    scores : ndarray of shape (n_rows, n_classes)
+        Votes, probabilities or any other class scores. With a single class the margin is its score.
+    true_index : ndarray of shape (n_rows,)
+        Index of each row's true class.
 
     Returns
     -------
@@ -92,66 +91,66 @@ def lead(said: Array, places: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> lead(np.array([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]]), np.array([0, 2])).round(2)
+    >>> class_margin(np.array([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]]), np.array([0, 2])).round(2)
     array([ 0.2, -0.3])
     """
-    rows = np.arange(len(said))
-    own: Array = said[rows, places]
-    if said.shape[1] == 1:
+    rows = np.arange(len(scores))
+    own: Array = scores[rows, true_index]
+    if scores.shape[1] == 1:
         return own
-    others = said.astype(np.float64)
-    others[rows, places] = -np.inf
-    ahead: Array = own - others.max(axis=1)
-    return ahead
+    others = scores.astype(np.float64)
+    others[rows, true_index] = -np.inf
+    margin: Array = own - others.max(axis=1)
+    return margin
 
 
-def told_probabilities(classes: Array, params: dict[str, Any], estimator: Any, X: Any) -> Array:
-    """Probability of each of ``classes``, 0 for those that the member has not seen.
+def member_probabilities(classes: Array, params: dict[str, Any], estimator: Any, X: Any) -> Array:
+    """Return a member's probability of each class, 0 for classes unknown to it.
 
-    A member without ``predict_proba`` gives all to the class that it predicts.
+    A member without ``predict_proba`` gives probability 1 to the class it predicts.
     """
     if not hasattr(estimator, "predict_proba"):
-        return told_votes(classes, params, estimator, X)
-    told = np.asarray(estimator.predict_proba(X, **params), dtype=np.float64)
-    places = class_places(np.asarray(estimator.classes_), classes)
-    if told.shape != (X.shape[0], len(places)):
+        return member_votes(classes, params, estimator, X)
+    predicted = np.asarray(estimator.predict_proba(X, **params), dtype=np.float64)
+    indices = class_indices(np.asarray(estimator.classes_), classes)
+    if predicted.shape != (X.shape[0], len(indices)):
         raise ValueError(
-            f"predict_proba gave an array of shape {told.shape} for {X.shape[0]} rows and "
-            f"{len(places)} classes"
+            f"predict_proba must return an array of shape {(X.shape[0], len(indices))}, got "
+            f"{predicted.shape}."
         )
-    _check_finite(told)
-    if len(places) == len(classes):
-        return told
-    spread = np.zeros((len(told), len(classes)))
-    spread[:, places] = told
-    return spread
+    _check_finite(predicted)
+    if len(indices) == len(classes):
+        return predicted
+    probabilities = np.zeros((len(predicted), len(classes)))
+    probabilities[:, indices] = predicted
+    return probabilities
 
 
-def told_votes(classes: Array, params: dict[str, Any], estimator: Any, X: Any) -> Array:
-    """1 for the class that the member predicts, 0 for the others."""
-    places = class_places(_one_a_row(estimator.predict(X, **params), X), classes)
-    ballot = np.zeros((len(places), len(classes)))
-    ballot[np.arange(len(places)), places] = 1.0
-    return ballot
+def member_votes(classes: Array, params: dict[str, Any], estimator: Any, X: Any) -> Array:
+    """Return 1 for the class that a member predicts and 0 for the others."""
+    indices = class_indices(_one_per_row(estimator.predict(X, **params), X), classes)
+    votes = np.zeros((len(indices), len(classes)))
+    votes[np.arange(len(indices)), indices] = 1.0
+    return votes
 
 
-def told_numbers(params: dict[str, Any], estimator: Any, X: Any) -> Array:
-    """The number that the member predicts."""
-    told = _one_a_row(estimator.predict(X, **params), X).astype(np.float64)
-    _check_finite(told)
-    return told
+def member_values(params: dict[str, Any], estimator: Any, X: Any) -> Array:
+    """Return the numbers that a member predicts."""
+    values = _one_per_row(estimator.predict(X, **params), X).astype(np.float64)
+    _check_finite(values)
+    return values
 
 
-def _one_a_row(told: Any, X: Any) -> Array:
-    values = np.asarray(told)
+def _one_per_row(predicted: Any, X: Any) -> Array:
+    values = np.asarray(predicted)
     if values.shape not in ((X.shape[0],), (X.shape[0], 1)):
         raise ValueError(
-            f"predict gave an array of shape {values.shape} for {X.shape[0]} rows: one value a row "
-            "is wanted"
+            f"predict must return one value per row, an array of shape ({X.shape[0]},), got "
+            f"{values.shape}."
         )
     return values.reshape(-1)
 
 
-def _check_finite(told: Array) -> None:
-    if not np.isfinite(told).all():
-        raise ValueError("it predicts NaN or infinity, and the mean of that means nothing")
+def _check_finite(predicted: Array) -> None:
+    if not np.isfinite(predicted).all():
+        raise ValueError("the member predicted NaN or infinity.")

@@ -1,1 +1,1 @@
-"""..."""
+"""Random forests, grown natively."""

@@ -1,37 +1,51 @@
-"""What the forest classifier and the forest regressor share."""
+"""What RandomForestClassifier and RandomForestRegressor share."""
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base import seed_of, validate, watched
+from ceiba.base import Estimator, fitted, reports_progress, seed_of, validate
 from ceiba.base.estimator import schema_attributes
 from ceiba.data.source import Source
 from ceiba.data.target import Task
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine, choose_engine
-from ceiba.ensemble.common.oob import OutOfBagWarning
 from ceiba.ensemble.common.rows import check_in_memory
-from ceiba.ensemble.forest.fitted import OPTIONAL, FittedForest, check_alike
-from ceiba.ensemble.forest.grower import Bags, ForestGrower
+from ceiba.ensemble.common.sampling import OutOfBagWarning, RowSampler
+from ceiba.ensemble.forest.grower import ForestGrower, TrainingSample
 from ceiba.ensemble.forest.importance import PermutationImportance
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.oob import OutOfBag
-from ceiba.stats import Labelled, TargetSurvey, ToLabelled
-from ceiba.tree.base import check_survey
+from ceiba.ensemble.forest.parameters import ForestParameters, tree_config
+from ceiba.stats import Labeled, TargetSummary, ToLabeled
+from ceiba.tree.base import check_target_summary
+from ceiba.tree.grow.config import n_drawn_columns
+from ceiba.tree.model.tree import Tree
+from ceiba.tree.scoring import predict_leaves, predict_values, score, table_of
+
+# Results on out-of-bag rows, which a forest of other trees does not have.
+_OOB_RESULTS = (
+    "oob_score_", "oob_curve_", "oob_decision_function_", "oob_prediction_", "oob_errors_",
+    "oob_importance_", "leaf_targets_",
+)  # fmt: skip
 
 
-class RandomForest(FittedForest):
-    """Growing, and what training rows tell out of the bag; what is predicted is the subclass's."""
+class BaseForest(ForestParameters, Estimator):
+    """Base of random forests: grow, predict, drop and merge trees, out-of-bag results."""
 
     _task: ClassVar[Task]
+    # The fitted attribute with the out-of-bag predictions.
     _oob_name: ClassVar[str]
+    forest_: Forest = fitted()
 
-    @watched
+    @reports_progress
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the forest; with ``warm_start`` add trees to it.
 
@@ -42,174 +56,268 @@ class RandomForest(FittedForest):
         y : array of shape (n_rows,)
             Classes or numbers.
         sample_weight : array of shape (n_rows,), optional
-            Rows of weight zero count as absent. Whole weights count as repeated rows; others are
-            chances of being drawn, or weights of rows where there is no replacement.
+            Rows of weight zero count as absent. Integer weights count as repeated rows; others are
+            proportional to the probability of a draw, or weights of the rows if these are drawn
+            without replacement.
 
         Returns
         -------
         self : estimator
         """
         validate(self)
-        check_options(self)
+        config = tree_config(self)
         check_in_memory(type(self).__name__, X)
-        before = getattr(self, "forest_", None) if self.warm_start else None
-        engine, source = self._open_rows(X, y, sample_weight, before)
-        batch = engine.rows(source.partitions, ToLabelled(self._task))
-        survey = engine.reduce(batch, TargetSurvey.of)
-        check_survey(survey)
-        survey = self._known_classes(survey, before)
-        self._check_target(survey)
-        bags = self._bags(batch.rows, survey)
-        self._check_before(before, bags)
-        forest = self._grown(engine, batch, bags, source, before)
+        previous = getattr(self, "forest_", None) if self.warm_start else None
+        engine, source = self._open_training(X, y, sample_weight, previous)
+        rows = engine.rows(source.partitions, ToLabeled(self._task))
+        summary = engine.reduce(rows, TargetSummary.of)
+        check_target_summary(summary)
+        summary = self._with_known_classes(summary, previous)
+        self._check_target(summary)
+        sample = self._training_sample(rows.table(), summary)
+        self._check_previous(previous, sample)
+        grower = ForestGrower(
+            engine, rows, sample, config, source.schema, seed_of(self.random_state),
+            self._columns_per_tree(len(source.schema)),
+        )  # fmt: skip
+        forest = self._grow(grower, previous)
         attributes = {
             **schema_attributes(source.schema),
             "forest_": forest,
-            **self._more_attributes(survey),
-            **self._measured(forest, bags, engine.threads),
+            **self._extra_fitted(summary),
+            **self._oob_results(forest, sample, engine.threads),
         }
         if self._oob_name in attributes:
-            # A row of the result for each that was given, rows of weight zero included.
-            n_given = len(source.partitions[0].load().table)
-            attributes[self._oob_name] = spread(attributes[self._oob_name], bags, n_given)
-        self._become(attributes, without=OPTIONAL)
+            # One entry per input row, rows of weight zero included.
+            n_rows = len(source.partitions[0].load().table)
+            attributes[self._oob_name] = expand(attributes[self._oob_name], sample, n_rows)
+        self._set_fitted(attributes, without=(*_OOB_RESULTS, "class_weight_"))
         return self
 
-    def _open_rows(
-        self, X: Any, y: Any, sample_weight: Any, before: Forest | None
+    def _open_training(
+        self, X: Any, y: Any, sample_weight: Any, previous: Forest | None
     ) -> tuple[Engine, Source]:
-        """Rows under their own schema, or under that of the trees there are."""
-        if before is not None:
+        """Open rows under their own schema, or under that of the existing trees."""
+        if previous is not None:
             self._check_columns(X)
         return choose_engine(
             X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
-            schema=None if before is None else before.schema,
+            schema=None if previous is None else previous.schema,
         )  # fmt: skip
 
-    def _known_classes(self, survey: TargetSurvey, before: Forest | None) -> TargetSurvey:
-        return survey
+    def _with_known_classes(self, summary: TargetSummary, previous: Forest | None) -> TargetSummary:
+        return summary
 
-    def _check_target(self, survey: TargetSurvey) -> None:
-        """Refuse targets that a criterion does not suit."""
+    def _check_target(self, summary: TargetSummary) -> None:
+        """Raise for targets that do not suit the criterion."""
 
-    def _check_before(self, before: Forest | None, bags: Bags) -> None:
-        """Refuse to add trees where results need all trees to know the same rows."""
+    def _check_previous(self, previous: Forest | None, sample: TrainingSample) -> None:
+        """Raise if results require all trees to be grown from the same rows."""
 
-    def _member(self) -> Any:
-        """The decision tree that every tree of the forest is one of."""
-        raise NotImplementedError
-
-    def _member_options(self) -> dict[str, Any]:
-        return {
-            "criterion": self.criterion, "thresholds": self.thresholds,
-            "n_thresholds": self.n_thresholds, "max_bins": self.max_bins, "missing": self.missing,
-            "max_depth": self.max_depth, "min_samples_split": self.min_samples_split,
-            "min_samples_leaf": self.min_samples_leaf,
-            "min_weight_fraction_leaf": self.min_weight_fraction_leaf,
-            "min_impurity_decrease": self.min_impurity_decrease,
-            "max_leaf_nodes": self.max_leaf_nodes,
-            "max_features": None if self.features_per == "tree" else self.max_features,
-        }  # fmt: skip
-
-    def _bags(self, rows: Labelled, survey: TargetSurvey) -> Bags:
-        return Bags.of(
-            rows, survey, self._member(), self.max_samples, self.bootstrap,
-            self._class_weights(survey), self._balanced,
-        )  # fmt: skip
+    def _training_sample(self, rows: Labeled, summary: TargetSummary) -> TrainingSample:
+        sampler = RowSampler.of(len(rows), rows.weight, self.max_samples, self.bootstrap)
+        weights = self._class_weights(summary)
+        return TrainingSample.of(rows, summary, self.criterion, sampler, weights, self._balanced)
 
     @property
     def _balanced(self) -> bool:
+        """Whether every tree balances the classes of its own sample."""
         return False
 
-    def _class_weights(self, survey: TargetSurvey) -> Array | None:
+    def _class_weights(self, summary: TargetSummary) -> Array | None:
         return None
 
-    def _grown(
-        self, engine: Engine, batch: Any, bags: Bags, source: Source, before: Forest | None
-    ) -> Forest:
-        there = 0 if before is None else before.n_trees
-        if self.n_estimators < there:
+    def _columns_per_tree(self, n_columns: int) -> int:
+        if self.max_features_per == "node":
+            return 0
+        per_tree = self.max_features if self.max_features_per == "tree" else self.tree_features
+        return n_drawn_columns(per_tree, n_columns)
+
+    def _grow(self, grower: ForestGrower, previous: Forest | None) -> Forest:
+        if previous is None:
+            return grower.grow(0, self.n_estimators)
+        n_new = self.n_estimators - previous.n_trees
+        if n_new < 0:
             raise ValueError(
-                f"n_estimators={self.n_estimators} must not be less than the {there} trees there "
-                "are with warm_start=True: drop trees by without()"
+                f"n_estimators={self.n_estimators} must be larger or equal to "
+                f"len(estimators_)={previous.n_trees} when warm_start==True: drop trees by "
+                "without()."
             )
-        if before is not None and self.n_estimators == there:
+        if n_new == 0:
             warn_user(
-                f"n_estimators={self.n_estimators} trees are there already, so that warm_start "
-                "adds none.",
+                "Warm-start fitting without increasing n_estimators does not fit new trees: there "
+                f"are n_estimators={self.n_estimators} already.",
                 UserWarning,
             )
-            return before
-        first = 0 if before is None else before.grown
-        grower = ForestGrower(
-            engine, batch, bags, self._member(), source.schema, seed_of(self.random_state),
-            self.max_features, self.features_per, self.tree_features,
-        )  # fmt: skip
-        new = grower.grow(first, first + self.n_estimators - there)
-        if before is None:
-            return new
-        check_alike(before, new)
-        return before.joined(new)
+            return previous
+        new = grower.grow(previous.n_grown, previous.n_grown + n_new)
+        check_same_columns(previous, new)
+        return previous.merged(new)
 
-    def _measured(self, forest: Forest, bags: Bags, threads: int) -> dict[str, Any]:
-        """What is measured on rows out of the bag, as far as it is asked for."""
-        measured: dict[str, Any] = {}
+    def _oob_results(self, forest: Forest, sample: TrainingSample, threads: int) -> dict[str, Any]:
+        """Return the requested results on out-of-bag rows."""
+        results: dict[str, Any] = {}
         if not (self.oob_score or self.importance):
-            return measured
-        outside = OutOfBag.of(forest, bags, self._added, threads)
+            return results
+        oob = OutOfBag.of(forest, sample, self._leaf_smoothing, threads)
         if self.oob_score:
-            mean, count, curve = outside.told()
-            warn_inside(int((count == 0).sum()), len(count))
-            measured[self._oob_name] = mean
-            measured["oob_curve_"] = curve
-            measured["oob_score_"] = self._oob_score(mean, count, bags)
+            mean, n_trees, curve = oob.predict()
+            warn_never_out_of_bag(int((n_trees == 0).sum()), len(n_trees))
+            results[self._oob_name] = mean
+            results["oob_curve_"] = curve
+            results["oob_score_"] = self._score_oob(mean, n_trees, sample)
         if self.importance:
-            measured["oob_importance_"] = outside.permutation_importance(1, 0.95)
-        return measured
+            results["oob_importance_"] = oob.permutation_importance(1, 0.95)
+        return results
 
-    def _oob_score(self, mean: Array, count: Array, bags: Bags) -> float:
+    def _score_oob(self, mean: Array, n_trees: Array, sample: TrainingSample) -> float:
         raise NotImplementedError
 
-    def _more_attributes(self, survey: TargetSurvey) -> dict[str, Any]:
+    def _extra_fitted(self, summary: TargetSummary) -> dict[str, Any]:
         return {}
 
+    def _predict(self, X: Any) -> Array:
+        """Return the mean of the trees' predictions for each row."""
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, table_of)
+        values: Array = engine.predict(rows, predict_values, self.forest_, self._leaf_smoothing)
+        return values
+
+    def apply(self, X: Any) -> Array:
+        """Return the leaf of each row in each tree.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_trees) and dtype int32
+        """
+        return self._leaves(X)[0]
+
+    def _leaves(self, X: Any) -> tuple[Array, int]:
+        """Return the leaves of the rows, and the number of threads."""
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, table_of)
+        return engine.predict(rows, predict_leaves, self.forest_), engine.threads
+
+    def _score_on(self, engine: Engine, source: Source) -> float:
+        return score(self, self.forest_, engine, source, self._leaf_smoothing)
+
+    @property
+    def _leaf_smoothing(self) -> float:
+        """Weight that is added to each class in each leaf."""
+        return 0.0
+
+    def tree(self, number: int) -> Tree:
+        """Return one tree of the forest, for example to print ``tree(0).to_text()``."""
+        check_is_fitted(self)
+        return self.forest_.tree(number)
+
+    def without(self, trees: Sequence[int]) -> Self:
+        """Return the forest without some of its trees, and without out-of-bag results.
+
+        Parameters
+        ----------
+        trees : sequence of int
+            Numbers of the trees to drop.
+
+        Returns
+        -------
+        estimator
+        """
+        check_is_fitted(self)
+        return self._with_forest(self.forest_.without(trees))
+
+    def merged(self, *others: Self) -> Self:
+        """Return a forest with the trees of this one and of others.
+
+        They must be fitted to the same columns.
+
+        Returns
+        -------
+        estimator
+            With the parameters of this one, and without out-of-bag results.
+        """
+        check_is_fitted(self)
+        for other in others:
+            if type(other) is not type(self):
+                raise TypeError(
+                    f"others must be instances of {type(self).__name__}, got "
+                    f"{type(other).__name__}."
+                )
+            check_is_fitted(other)
+            check_same_columns(self.forest_, other.forest_)
+            self._check_same_target(other)
+        forest = self.forest_.merged(*(other.forest_ for other in others))
+        keys = np.column_stack([forest.tree_seeds, forest.samples[:, 1]])
+        if len(np.unique(keys, axis=0)) < forest.n_trees:
+            raise ValueError(
+                "the merged forest would contain duplicate trees: fit the forests with different "
+                "random_state."
+            )
+        return self._with_forest(forest)
+
+    def _check_same_target(self, other: Self) -> None:
+        """Raise for forests that predict other classes."""
+
+    def _with_forest(self, forest: Forest) -> Self:
+        model = copy.copy(self)
+        for name in _OOB_RESULTS:
+            model.__dict__.pop(name, None)
+        model.n_estimators = forest.n_trees
+        model.forest_ = forest
+        return model
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Mean over the trees of the normalized decrease of impurity by each column.
+
+        It favors columns with many values: see ``oob_importance`` and ``corrected_importances``.
+        """
+        check_is_fitted(self)
+        return self.forest_.mean_importances()
+
     def oob_importance(
-        self, X: Any, y: Any, sample_weight: Any = None, *, repeats: int = 1, level: float = 0.95
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        n_repeats: int = 1,
+        confidence_level: float = 0.95,
     ) -> PermutationImportance:
-        """Permutation importance of the columns on rows out of the bag.
+        """Compute the permutation importance of the columns on out-of-bag rows.
 
         Parameters
         ----------
         X, y, sample_weight
-            As they were given to ``fit``.
-        repeats : int
-            Permutations of each tree and column, 1 to 255.
-        level : float
-            Confidence of the null band.
+            As passed to ``fit``.
+        n_repeats : int
+            Permutations per tree and column, 1 to 255.
+        confidence_level : float
+            Confidence level of the null band.
 
         Returns
         -------
         PermutationImportance
         """
-        if not isinstance(repeats, Integral) or not 1 <= repeats <= 255:
-            raise ValueError(f"repeats={repeats}: give a whole number from 1 to 255")
-        if not 0 < level < 1:
-            raise ValueError(f"level={level}: give a confidence between 0 and 1")
-        outside = self._outside(X, y, sample_weight)
-        return outside.permutation_importance(int(repeats), float(level))
+        if not isinstance(n_repeats, Integral) or not 1 <= n_repeats <= 255:
+            raise ValueError(f"n_repeats must be an int in [1, 255], got {n_repeats}.")
+        if not 0 < confidence_level < 1:
+            raise ValueError(f"confidence_level must be in (0, 1), got {confidence_level}.")
+        oob = self._out_of_bag(X, y, sample_weight)
+        return oob.permutation_importance(int(n_repeats), float(confidence_level))
 
     def corrected_importances(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Decrease of impurity by each column, without the bias of ``feature_importances_``.
+        """Compute the debiased decrease of impurity by each column.
 
-        The decrease is told by rows out of the bag: by how much the steps that a tree's means make
-        at splits of a column agree with what these rows have above others in the node. So a column
-        that says nothing has none on average, however many values it has. Not normalised; chance
-        makes some negative.
+        The decrease is computed on out-of-bag rows: how well the differences between a tree's node
+        means at splits of a column agree with the deviations of these rows from the node mean. A
+        column without information has zero importance on average, however many values it has. The
+        importances are not normalized and can be negative by chance.
 
         Parameters
         ----------
         X, y, sample_weight
-            As they were given to ``fit``.
+            As passed to ``fit``.
 
         Returns
         -------
@@ -220,67 +328,60 @@ class RandomForest(FittedForest):
         Li, Wang, Basu, Kumbier & Yu (2019), "A debiased MDI feature importance measure for random
         forests", NeurIPS.
         """
-        return self._outside(X, y, sample_weight).corrected_importances()
+        return self._out_of_bag(X, y, sample_weight).corrected_importances()
 
-    def _outside(self, X: Any, y: Any, sample_weight: Any) -> OutOfBag:
+    def _out_of_bag(self, X: Any, y: Any, sample_weight: Any) -> OutOfBag:
         check_in_memory(type(self).__name__, X)
-        engine, source = self._open(X, sample_weight, reset=False, y=y, task=self._task)
-        batch = engine.rows(source.partitions, ToLabelled(self._task))
-        survey = engine.reduce(batch, TargetSurvey.of)
-        survey = self._known_classes(survey, self.forest_)
-        bags = self._bags(batch.rows, survey)
-        return OutOfBag.of(self.forest_, bags, self._added, engine.threads)
+        engine, source = self._open_source(X, sample_weight, reset=False, y=y, task=self._task)
+        rows = engine.rows(source.partitions, ToLabeled(self._task))
+        summary = engine.reduce(rows, TargetSummary.of)
+        summary = self._with_known_classes(summary, self.forest_)
+        sample = self._training_sample(rows.table(), summary)
+        return OutOfBag.of(self.forest_, sample, self._leaf_smoothing, engine.threads)
 
-    def enough_trees(self) -> int | None:
-        """The fewest trees whose out-of-bag error is as good as that of all; None: not settled.
+    def n_trees_sufficient(self) -> int | None:
+        """Return the number of trees after which the out-of-bag error stays the same.
 
-        See ``oob_curve_.answer()`` for a sentence.
+        None if the error has not settled; ``oob_curve_.summary()`` describes it in a sentence.
         """
-        self._check_fitted()
+        check_is_fitted(self)
         if not hasattr(self, "oob_curve_"):
-            raise ValueError("there is no out-of-bag curve: fit with oob_score=True")
-        enough: int | None = self.oob_curve_.enough
-        return enough
+            raise ValueError("n_trees_sufficient() requires oob_score=True in fit.")
+        n_trees: int | None = self.oob_curve_.n_trees_sufficient
+        return n_trees
+
+    def _check_state(self) -> None:
+        """Raise if a loaded model is inconsistent."""
+        if not isinstance(getattr(self, "forest_", None), Forest):
+            raise ValueError("forest_ must be a Forest.")
+        if self.forest_.schema != self.schema_ or self.n_features_in_ != len(self.schema_):
+            raise ValueError("forest_ must have the columns of schema_.")
 
 
-def check_options(model: RandomForest) -> None:
-    """Refuse parameters that contradict each other."""
-    if (model.tree_features is not None) != (model.features_per == "both"):
-        raise ValueError(
-            "tree_features is how many columns each tree draws with features_per='both': give both "
-            "or neither"
-        )
-    bagged = model.bootstrap or model.max_samples is not None
-    if (model.oob_score or model.importance) and not bagged:
-        raise ValueError(
-            "out-of-bag numbers need rows that a tree did not draw: set bootstrap=True or "
-            "max_samples"
-        )
-    if model.n_thresholds != 1 and model.thresholds != "random":
-        raise ValueError("n_thresholds is for thresholds='random'")
-    if model.thresholds == "random" and model.criterion == "absolute_error":
-        raise ValueError(
-            "absolute error is searched between any two values: set thresholds='midpoint', or use "
-            "criterion='squared_error'"
-        )
+def check_same_columns(one: Forest, other: Forest) -> None:
+    """Raise for forests of other columns or classes."""
+    if one.schema != other.schema:
+        raise ValueError("the forests must have the same columns: their schemas differ.")
+    if one.n_classes != other.n_classes:
+        raise ValueError("the forests must have the same classes.")
 
 
-def spread(told: Array, bags: Bags, n_given: int) -> Array:
-    """What is said of rows of positive weight, with NaN for the others that were given."""
-    kept = bags.given.kept
+def expand(values: Array, sample: TrainingSample, n_rows: int) -> Array:
+    """Extend values to all input rows, with NaN for rows of weight zero."""
+    kept = sample.weighted_rows.kept
     if kept is None:
-        return told
-    every = np.full((n_given, *told.shape[1:]), np.nan)
-    every[kept] = told
-    return every
+        return values
+    expanded = np.full((n_rows, *values.shape[1:]), np.nan)
+    expanded[kept] = values
+    return expanded
 
 
-def warn_inside(rows: int, n: int) -> None:
-    """Say that some rows, or all, were in every bag."""
-    if rows:
+def warn_never_out_of_bag(n_inside: int, n_rows: int) -> None:
+    """Warn if some rows are in the sample of every tree."""
+    if n_inside:
         warn_user(
-            f"{rows} of {n} rows are in the bag of every tree, so that they have no out-of-bag "
-            "prediction (NaN) and do not count in oob_score_: grow more trees, or lower "
-            "max_samples.",
+            f"{n_inside} of {n_rows} rows are in the sample of every tree, so that they have no "
+            "out-of-bag prediction (NaN) and do not count in oob_score_: increase n_estimators, or "
+            "decrease max_samples.",
             OutOfBagWarning,
         )

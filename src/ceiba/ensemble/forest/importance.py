@@ -1,46 +1,50 @@
-"""How much worse a forest predicts with a column permuted, and what a noise column would show."""
+"""Permutation importance on out-of-bag rows, with a null band."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 from scipy.stats import norm
 
 from ceiba._typing import Array
+from ceiba.base import ArrayOf, AtLeast, Between, Record
 
-# A noise column's value is a sum over pairs of rows, one judged and one learnt from, and every pair
-# is there both ways round. If both ways said the same, the variance would be twice that of
-# independent rows; permutations, which differ for each tree, lessen that. Measured on noise, values
-# spread by 1.1 (50 trees) to 1.4 (500 trees, or large leaves) times their standard error.
-_SIDES = 2.0
+# The importance of a noise column is a sum over pairs of rows, one predicted and one in the sample
+# of the tree, and every pair occurs both ways round. If both gave the same value, the variance
+# would be twice that of independent rows; permutations, which differ for each tree, reduce that.
+# Measured on noise, importances spread by 1.1 (50 trees) to 1.4 (500 trees, or large leaves) times
+# their standard error.
+_VARIANCE_FACTOR = 2.0
+
+Measure = Literal["error rate", "mean squared error"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PermutationImportance:
-    """Permutation importance on rows out of the bag, with a null band.
+@dataclass(frozen=True, eq=False)
+class PermutationImportance(Record):
+    """Permutation importance of the columns on out-of-bag rows, with a null band.
 
-    ``value`` is the mean over rows of what each loses more, on average over the trees that did not
-    draw it, when the column is permuted among such rows. For a column that says nothing beyond the
-    others the two losses differ by chance alone: it then lies within ``band`` of zero, and reads as
-    zero in ``reads``. Rows are not independent: each is judged by trees that learnt from the
-    others, so that what two rows have in common by chance counts from either side. That at most
-    doubles the variance, and the band allows for it.
+    The importance of a column is the mean over rows of the increase of a row's loss, averaged over
+    the trees whose sample lacks the row, when the column is permuted among such rows. For a column
+    without information beyond the others the two losses differ by chance alone: its importance is
+    within ``null_band`` of zero, and ``above_noise`` is zero. Rows are not independent: each is
+    predicted by trees that were grown from the others, so that what two rows have in common by
+    chance counts twice. That at most doubles the variance, which the band allows for.
 
     Parameters
     ----------
-    names : list of str
-        The columns.
-    value, error : ndarray of shape (n_columns,)
-        Importance, and its standard error over the rows, as if they were independent.
-    band : ndarray of shape (n_columns,)
-        Half-width around zero that a noise column keeps to, for all columns together with the
-        confidence ``level`` (Bonferroni).
-    level : float
+    feature_names : list of str
+    importances : ndarray of shape (n_columns,)
+    standard_errors : ndarray of shape (n_columns,)
+        Standard errors over the rows, as if these were independent.
+    null_band : ndarray of shape (n_columns,)
+        Half-width of the interval around zero that noise columns stay in, all together with
+        probability ``confidence_level`` (Bonferroni).
+    confidence_level : float
     measure : "error rate" or "mean squared error"
-    repeats : int
-        Permutations of each tree and column.
+    n_repeats : int
+        Permutations per tree and column.
 
     References
     ----------
@@ -52,80 +56,67 @@ class PermutationImportance:
     >>> from ceiba import RandomForestClassifier
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
     >>> forest = RandomForestClassifier(30, importance=True).fit(X, X[:, 0] > 0)
-    >>> [bool(seen) for seen in forest.oob_importance_.reads > 0]
+    >>> (forest.oob_importance_.above_noise > 0).tolist()
     [True, False]
     """
 
-    names: list[str]
-    value: Array
-    error: Array
-    band: Array
-    level: float
-    measure: str
-    repeats: int
+    feature_names: list[str]
+    importances: Annotated[Array, ArrayOf("float64", "n_columns")]
+    standard_errors: Annotated[Array, ArrayOf("float64", "n_columns")]
+    null_band: Annotated[Array, ArrayOf("float64", "n_columns")]
+    confidence_level: Annotated[float, Between(0.0, 1.0, closed="neither")]
+    measure: Measure
+    n_repeats: Annotated[int, AtLeast(1)]
 
     @classmethod
     def of(
-        cls, names: list[str], sums: Array, count: Array, *, classes: bool, repeats: int,
-        level: float, scale: float = 1.0,
+        cls, names: list[str], sums: Array, n_trees: Array, *, measure: Measure, n_repeats: int,
+        confidence_level: float, scale: float = 1.0,
     ) -> PermutationImportance:  # fmt: skip
-        """From sums of differences over the trees (rows x columns) and the trees of each row.
+        """Compute importances from sums of loss differences over trees.
 
-        Errors of numbers are in units of ``scale``.
+        Parameters
+        ----------
+        names : list of str
+        sums : ndarray of shape (n_rows, n_columns)
+            Squared errors are in units of ``scale`` squared.
+        n_trees : ndarray of shape (n_rows,)
+            Trees in each row's sum.
         """
-        known = count > 0
-        if not known.any():
+        has_trees = n_trees > 0
+        if not has_trees.any():
             raise ValueError(
-                "no row is out of any bag, so there is nothing to measure importance on: draw with "
-                "bootstrap=True, or max_samples below the number of rows"
+                "permutation importance requires out-of-bag rows, and there are none: set "
+                "bootstrap=True, or max_samples below the number of rows."
             )
-        mean = sums[known] / (count[known, None] * float(repeats))
-        n = len(mean)
-        value = mean.mean(axis=0) * scale**2
-        error = np.full(len(names), np.inf)
-        if n > 1:
-            error = mean.std(axis=0, ddof=1) / np.sqrt(n) * scale**2
-        band = error * np.sqrt(_SIDES) * norm.ppf(1 - (1 - level) / (2 * len(names)))
-        measure = "error rate" if classes else "mean squared error"
-        return cls(list(names), value, error, band, level, measure, repeats)
+        mean = sums[has_trees] / (n_trees[has_trees, None] * float(n_repeats))
+        n_rows = len(mean)
+        importances = mean.mean(axis=0) * scale**2
+        errors = np.full(len(names), np.inf)
+        if n_rows > 1:
+            errors = mean.std(axis=0, ddof=1) / np.sqrt(n_rows) * scale**2
+        quantile = norm.ppf(1 - (1 - confidence_level) / (2 * len(names)))
+        band = errors * np.sqrt(_VARIANCE_FACTOR) * quantile
+        return cls(list(names), importances, errors, band, confidence_level, measure, n_repeats)
 
     @property
-    def reads(self) -> Array:
-        """The importances; zero where one is within the band of noise."""
-        return np.where(self.value > self.band, self.value, 0.0)
+    def above_noise(self) -> Array:
+        """The importances above the null band, and zero for the other columns."""
+        return np.where(self.importances > self.null_band, self.importances, 0.0)
 
     def to_table(self) -> str:
-        """The columns, the most important first, as text."""
-        width = max(len(name) for name in ("column", *self.names))
-        lines = [f"{'column':<{width}}  importance  std. error   null band  reads"]
+        """Return the columns as a text table, by decreasing importance."""
+        width = max(len(name) for name in ("column", *self.feature_names))
+        lines = [f"{'column':<{width}}  importance  std. error  null band  above noise"]
         lines += [
-            f"{self.names[j]:<{width}}  {self.value[j]:>10.4g}  {self.error[j]:>10.3g}  "
-            f"{self.band[j]:>10.4g}  {self.reads[j]:.4g}"
-            for j in np.argsort(-self.value, kind="stable")
+            f"{self.feature_names[j]:<{width}}  {self.importances[j]:>10.4g}  "
+            f"{self.standard_errors[j]:>10.3g}  {self.null_band[j]:>10.4g}  "
+            f"{self.above_noise[j]:.4g}"
+            for j in np.argsort(-self.importances, kind="stable")
         ]
         return "\n".join(lines)
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain dictionary for a model file; its arrays stay arrays."""
-        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
-
-    @classmethod
-    def from_json(cls, record: dict[str, Any]) -> PermutationImportance:
-        """The record that `to_json` wrote; ValueError where it contradicts itself."""
-        if set(record) != {entry.name for entry in fields(cls)}:
-            raise ValueError("these are not the parts of an importance")
-        names = record["names"]
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ValueError("names must be a list of text")
-        for part in ("value", "error", "band"):
-            array = record[part]
-            sound = isinstance(array, np.ndarray) and array.dtype == np.float64
-            if not sound or array.shape != (len(names),):
-                raise ValueError(f"{part} must have an entry for each column")
-        if type(record["level"]) is not float or not 0 < record["level"] < 1:
-            raise ValueError("level must be between 0 and 1")
-        if type(record["repeats"]) is not int or record["repeats"] < 1:
-            raise ValueError("repeats must be a count")
-        if record["measure"] not in ("error rate", "mean squared error"):
-            raise ValueError("the measure is not known")
-        return cls(**record)
+    def check(self) -> None:
+        """Raise if the number of names differs from the number of columns."""
+        if len(self.feature_names) != len(self.importances):
+            raise ValueError("feature_names must have a name for each column.")

@@ -1,88 +1,88 @@
-"""The one structure of random forests: the nodes of all trees one after the other."""
+"""The trees of a forest as plain arrays, with the nodes of all trees in one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.base import ArrayOf, AtLeast, Between, Record
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
-from ceiba.ensemble.forest.storage import check_record, chosen, packed, shifted, unpacked
+from ceiba.ensemble.common.sampling import tree_seeds
+from ceiba.ensemble.forest.storage import from_stored, select_trees, shift_references, to_stored
 from ceiba.tree.grow.encoding import REAL, SINGLE, ColumnTypes, column_arrays
 from ceiba.tree.model.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
-    """The trees of a forest as plain arrays, sixteen bytes a node.
+class Forest(Record):
+    """The trees of a forest as plain arrays, sixteen bytes per node.
 
     Parameters
     ----------
     nodes : ndarray of uint64 of shape (n_nodes, 2)
         Nodes of all trees, as in `ceiba.tree.model.tree.Tree`; branches are numbered within their
-        tree. A leaf of classes holds its class weights, or the first 64 bits of them.
-    first : ndarray of int64 of shape (n_trees + 1,)
-        Where the nodes of each tree begin, and the end.
+        tree. A leaf of a classifier holds its class weights, or their first 64 bits.
+    tree_offsets : ndarray of int64 of shape (n_trees + 1,)
+        Index of the first node of each tree, and the number of nodes.
     words, tables : ndarray
-        Levels of nominal splits that do not fit into a node.
+        Categories of nominal splits that do not fit into a node.
     leaves : ndarray of uint8
-        Bits of class weights that do not fit into a leaf, of one leaf after the other.
-    keys : ndarray of uint64 of shape (n_trees, 3)
-        Of each tree its seed, the rows of its table, and a mark of table, target and draws.
+        Bits of class weights that do not fit into a leaf, leaf by leaf.
+    origins : ndarray of uint64 of shape (n_trees, 2)
+        Seed of the forest that each tree was grown in, and its number there.
+    samples : ndarray of uint64 of shape (n_trees, 2)
+        Number of training rows of each tree, and a fingerprint of table, target and sampler.
     importances : ndarray of shape (n_trees, n_columns)
         Decrease of impurity by the splits of each column.
     schema : Schema
-        The columns.
     n_classes : int
-        0 for numbers.
-    grown : int
-        Trees that were grown so far, dropped ones included: the number of the next.
+        0 for regression.
+    n_grown : int
+        Trees grown so far, dropped ones included: the number of the next tree.
     weight_unit : ndarray of shape (n_trees,)
-        The weight that one stands for in the leaves of classes of each tree.
-    steps : ndarray of int64 of shape (n_trees, n_classes) or None
-        Leaves of several classes count the weight of each in these steps; None for ones.
-    origins : ndarray of uint64 of shape (n_trees, 2) or None
-        Of each tree the seed of the forest that it was grown in, and its number there, which tell
-        its own seed; None where an older file did not keep them.
+        Weight that 1 stands for in the leaves of each tree of a classifier.
+    class_units : ndarray of int64 of shape (n_trees, n_classes) or None
+        Units in which leaves of several classes count the weight of each; None for 1.
 
     Examples
     --------
     >>> from ceiba import RandomForestClassifier, datasets
     >>> iris = datasets.load("iris")
     >>> forest = RandomForestClassifier(10).fit(iris.table, iris.y).forest_
-    >>> forest.n_trees, forest.bytes_a_node < 20
+    >>> forest.n_trees, forest.bytes_per_node < 20
     (10, True)
     """
 
-    nodes: Array
-    first: Array
-    words: Array
-    tables: Array
-    leaves: Array
-    keys: Array
-    importances: Array
+    nodes: Annotated[Array, ArrayOf("uint64", "n_nodes", 2)]
+    tree_offsets: Annotated[Array, ArrayOf("int64", "n_offsets")]
+    words: Annotated[Array, ArrayOf("uint64", "n_words")]
+    tables: Annotated[Array, ArrayOf("int32", "n_entries")]
+    leaves: Annotated[Array, ArrayOf("uint8", "n_bytes")]
+    origins: Annotated[Array, ArrayOf("uint64", "n_trees", 2)]
+    samples: Annotated[Array, ArrayOf("uint64", "n_trees", 2)]
+    importances: Annotated[Array, ArrayOf("float64", "n_trees", "n_columns")]
     schema: Schema
-    n_classes: int
-    grown: int
-    weight_unit: Array
-    steps: Array | None = None
-    origins: Array | None = None
+    n_classes: Annotated[int, Between(0, 65_535)]
+    n_grown: Annotated[int, AtLeast(0)]
+    weight_unit: Annotated[Array, ArrayOf("float64", "n_trees")]
+    class_units: Annotated[Array | None, ArrayOf("int64", "n_trees", "n_classes")] = None
 
     def __post_init__(self) -> None:
         for entry in fields(self):
             array = getattr(self, entry.name)
             if isinstance(array, np.ndarray):
-                # The kernels walk these without looking twice: nobody may change them.
+                # The kernels do not check these arrays again, so nothing may change them.
                 array.flags.writeable = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A copy or what comes out of a pickle is checked as a file is, and as unchangeable.
+        # Copies and pickles are checked like files, and are read-only.
         return Forest.from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
@@ -91,155 +91,165 @@ class Forest:
     @property
     def n_trees(self) -> int:
         """Number of trees."""
-        return len(self.first) - 1
+        return len(self.tree_offsets) - 1
 
     @property
     def n_nodes(self) -> int:
-        """Nodes of all trees."""
+        """Number of nodes of all trees."""
         return len(self.nodes)
 
     @property
-    def bytes_a_node(self) -> float:
-        """Bytes of what prediction needs, for each node."""
-        arrays = (self.nodes, self.first, self.words, self.tables, self.leaves, self.steps)
+    def bytes_per_node(self) -> float:
+        """Bytes that prediction needs, per node."""
+        arrays = (
+            self.nodes, self.tree_offsets, self.words, self.tables, self.leaves, self.class_units
+        )  # fmt: skip
         return sum(array.nbytes for array in arrays if array is not None) / self.n_nodes
 
     @cached_property
+    def tree_seeds(self) -> Array:
+        """Seed of each tree."""
+        return tree_seeds(self.origins)
+
+    @cached_property
     def columns(self) -> ColumnTypes:
-        """Types and levels of the columns."""
+        """Types and numbers of categories of the columns."""
         return ColumnTypes.of(self.schema)
 
     @cached_property
     def native(self) -> Any:
-        """The native view; ValueError where the arrays contradict themselves."""
+        """The native counterpart; ValueError where the arrays are inconsistent."""
         return _native.ForestArrays(
-            self.nodes, self.first, self.words, self.tables, self.leaves,
-            self.n_classes, self.steps, self.columns.types, self.columns.levels,
+            self.nodes, self.tree_offsets, self.words, self.tables, self.leaves,
+            self.n_classes, self.class_units, self.columns.types, self.columns.n_categories,
         )  # fmt: skip
 
     @property
     def _all_real(self) -> bool:
         return set(self.columns.types) <= {REAL, SINGLE}
 
-    def rows(self, table: Table) -> Any:
-        """A table under the forest's schema, as the kernels take it."""
+    def native_rows(self, table: Table) -> Any:
+        """Return a table under the forest's schema for the kernels."""
         block = table.matrix
         if block is not None and self._all_real and block.dtype in (np.float64, np.float32):
             return _native.ForestRows(np.ascontiguousarray(block))
-        arrays, gaps = column_arrays(table, self.columns)
+        arrays, missing = column_arrays(table, self.columns)
         types = [
             (SINGLE if array.dtype == np.float32 else REAL) if kind in (REAL, SINGLE) else kind
             for kind, array in zip(self.columns.types, arrays, strict=True)
         ]
-        return _native.ForestRows(arrays, gaps, types, self.columns.levels)
+        return _native.ForestRows(arrays, missing, types, self.columns.n_categories)
 
     def apply(self, table: Table, threads: int = 1) -> Array:
-        """The leaf of every (row, tree), numbered within the tree."""
+        """Return the leaf of each row in each tree, numbered within the tree."""
         leaf = np.empty((len(table), self.n_trees), np.int32)
-        _native.forest_apply(self.native, self.rows(table), leaf, threads)
+        _native.forest_apply(self.native, self.native_rows(table), leaf, threads)
         return leaf
 
-    def told(self, table: Table, threads: int = 1, added: float = 0.0) -> Array:
-        """The mean of what the trees say of every row: class shares, or a number.
+    def predict(self, table: Table, threads: int = 1, leaf_smoothing: float = 0.0) -> Array:
+        """Return the mean of the trees' predictions: class probabilities, or a number.
 
-        ``added`` is added to every class's weight in every leaf.
+        ``leaf_smoothing`` is added to the weight of each class in each leaf.
         """
         out = np.empty((len(table), max(1, self.n_classes)))
-        units = added / self.weight_unit
-        _native.forest_tell(self.native, self.rows(table), units, out, threads)
+        smoothing = leaf_smoothing / self.weight_unit
+        _native.forest_tell(self.native, self.native_rows(table), smoothing, out, threads)
         return out if self.n_classes else out[:, 0]
 
+    def predict_class(self, table: Table, threads: int = 1, leaf_smoothing: float = 0.0) -> Array:
+        """Return the index of each row's most probable class."""
+        return self.decide(self.predict(table, threads, leaf_smoothing))
+
+    def decide(self, probabilities: Array) -> Array:
+        """Return the index of each row's most probable class; ties go to the first."""
+        indices: Array = probabilities.argmax(axis=1)
+        return indices
+
     def tree(self, number: int) -> Tree:
-        """One tree, as the viewers of trees take it; see `ceiba.ensemble.forest.tree_view`."""
+        """Return one tree; see `ceiba.ensemble.forest.tree_view`."""
         from ceiba.ensemble.forest.tree_view import tree_of
 
         return tree_of(self, number)
 
     def without(self, trees: Sequence[int]) -> Forest:
-        """The forest without some of its trees."""
-        asked = np.asarray(list(trees))
-        if asked.size and (asked.dtype.kind not in "iu" or asked.ndim != 1):
-            raise ValueError(f"trees are dropped by their numbers, 0 to {self.n_trees - 1}")
-        outside = asked[(asked < -self.n_trees) | (asked >= self.n_trees)]
+        """Return the forest without some of its trees."""
+        dropped = np.asarray(list(trees))
+        if dropped.size and (dropped.dtype.kind not in "iu" or dropped.ndim != 1):
+            raise ValueError(f"trees must be integers in [0, {self.n_trees - 1}].")
+        outside = dropped[(dropped < -self.n_trees) | (dropped >= self.n_trees)]
         if len(outside):
-            raise ValueError(f"there is no tree {outside[0]}: they are 0 to {self.n_trees - 1}")
+            raise ValueError(f"trees must be in [0, {self.n_trees - 1}], got {outside[0]}.")
         kept = np.ones(self.n_trees, bool)
-        kept[asked.astype(np.int64)] = False
+        kept[dropped.astype(np.int64)] = False
         if not kept.any():
-            raise ValueError("a forest needs a tree: leave at least one")
-        return chosen(self, kept)
+            raise ValueError("trees must leave at least one tree of the forest.")
+        return select_trees(self, kept)
 
-    def joined(self, *others: Forest) -> Forest:
-        """The trees of all forests, one forest after the other."""
-        every = (self, *others)
+    def merged(self, *others: Forest) -> Forest:
+        """Return the trees of all forests, one forest after the other."""
+        forests = (self, *others)
         beside = {
-            name: np.cumsum([0, *(len(getattr(f, name)) for f in every)])
+            name: np.cumsum([0, *(len(getattr(f, name)) for f in forests)])
             for name in ("words", "tables")
         }
-        ends = np.cumsum([0, *(f.n_nodes for f in every)])
+        ends = np.cumsum([0, *(f.n_nodes for f in forests)])
         nodes = [
-            shifted(f, **{name: int(start[i]) for name, start in beside.items()})
-            for i, f in enumerate(every)
+            shift_references(f, **{name: int(first[i]) for name, first in beside.items()})
+            for i, f in enumerate(forests)
         ]
-        told = [f.origins for f in every if f.origins is not None]
-        first = [f.first[:-1] + ends[i] for i, f in enumerate(every)]
+        offsets = [f.tree_offsets[:-1] + ends[i] for i, f in enumerate(forests)]
+        names = (*beside, "leaves", "origins", "samples", "importances", "weight_unit")
         return Forest(
             nodes=np.concatenate(nodes),
-            first=np.concatenate([*first, ends[-1:]]).astype(np.int64),
-            **{name: np.concatenate([getattr(f, name) for f in every]) for name in beside},
-            leaves=np.concatenate([f.leaves for f in every]),
-            keys=np.concatenate([f.keys for f in every]),
-            importances=np.concatenate([f.importances for f in every]),
+            tree_offsets=np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
+            **{name: np.concatenate([getattr(f, name) for f in forests]) for name in names},
             schema=self.schema,
             n_classes=self.n_classes,
-            grown=max(f.grown for f in every),
-            weight_unit=np.concatenate([f.weight_unit for f in every]),
-            steps=_joined_steps(every),
-            origins=np.concatenate(told) if len(told) == len(every) else None,
+            n_grown=max(f.n_grown for f in forests),
+            class_units=_merged_units(forests),
         )
 
     def mean_importances(self) -> Array:
-        """Mean over the trees of each column's share in the decrease of impurity.
+        """Return the mean of the trees' normalized importances.
 
-        Trees without a split do not count.
+        Trees without splits are left out. They sum to 1 unless no tree has a split.
         """
         totals = self.importances.sum(axis=1)
-        shares = self.importances[totals > 0] / totals[totals > 0, None]
-        if not len(shares):
+        normalized = self.importances[totals > 0] / totals[totals > 0, None]
+        if not len(normalized):
             return np.zeros(len(self.schema))
-        mean = shares.mean(axis=0)
+        mean = normalized.mean(axis=0)
         return np.asarray(mean / mean.sum())
 
-    def decided(self, told: Array) -> Array:
-        """Place of the class of the largest share of each row; of equal ones the first."""
-        places: Array = told.argmax(axis=1)
-        return places
-
     def to_json(self) -> dict[str, Any]:
-        """Plain dictionary for a model file; its arrays stay arrays.
-
-        Where trees are small, what is kept of each of them is packed: see
-        `ceiba.ensemble.forest.storage`.
-        """
-        return packed(self)
+        """Return the values for a model file: see `ceiba.ensemble.forest.storage`."""
+        return to_stored(self)
 
     @classmethod
-    def from_json(cls, record: dict[str, Any]) -> Forest:
-        """The forest that `to_json` wrote; ValueError where it contradicts itself."""
-        record = unpacked(record)
-        check_record(record, {entry.name for entry in fields(cls)})
-        forest = cls(**record)
-        _ = forest.native  # checks the nodes
-        return forest
+    def from_json(cls, values: dict[str, Any]) -> Forest:
+        """Return the forest that `to_json` wrote; ValueError where it is damaged."""
+        return super().from_json(from_stored(values))
+
+    def check(self) -> None:
+        """Raise ValueError where the arrays contradict each other."""
+        if self.n_trees < 1 or len(self.origins) != self.n_trees:
+            raise ValueError("tree_offsets must be one more than the trees, at least 2.")
+        if self.importances.shape[1] != len(self.schema):
+            raise ValueError("importances must have shape (n_trees, n_columns).")
+        if not (np.isfinite(self.importances) & (self.importances >= 0)).all():
+            raise ValueError("importances must be finite and not negative.")
+        if not ((self.weight_unit >= 1e-300) & (self.weight_unit <= 1e300)).all():
+            raise ValueError("weight_unit must be positive and finite.")
+        _ = self.native  # checks the nodes
 
 
-def _joined_steps(forests: Sequence[Forest]) -> Array | None:
-    if all(forest.steps is None for forest in forests):
+def _merged_units(forests: Sequence[Forest]) -> Array | None:
+    if all(forest.class_units is None for forest in forests):
         return None
     ones = [np.ones((forest.n_trees, forest.n_classes), np.int64) for forest in forests]
     return np.concatenate(
         [
-            one if forest.steps is None else forest.steps
+            one if forest.class_units is None else forest.class_units
             for forest, one in zip(forests, ones, strict=True)
         ]
     )

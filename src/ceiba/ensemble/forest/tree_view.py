@@ -1,4 +1,4 @@
-"""One tree of a forest as a `Tree`: what a forest does not keep is told from its leaves."""
+"""One tree of a forest as a `Tree`, with node values computed from its leaves."""
 
 from __future__ import annotations
 
@@ -8,73 +8,73 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.tree.model.node_dtype import NodeTest, NodeView
 from ceiba.tree.model.tree import Tree
 
 if TYPE_CHECKING:
     from ceiba.ensemble.forest.model import Forest
 
-_LEAF, _THRESHOLDS = 0, 5
-# Why a leaf is one, or how the levels of a split were found, is not kept.
-_NOT_KEPT, _PURE_REASON, _SPLIT = 12, 1, 0
-_NONE, _BY_THRESHOLD, _ORDERED = 0, 1, 2
-# More than this no sum of impurities could hold.
-_MOST_IMPURE = 1e290
+# Codes of `Tree.reason` and `Tree.method`: a forest does not store why a node is a leaf or how the
+# categories of a split were found.
+_UNKNOWN_REASON, _PURE_REASON, _NO_REASON = 12, 1, 0
+_NO_METHOD, _THRESHOLD_METHOD, _ORDERED_METHOD = 0, 1, 2
+# A larger impurity could overflow when impurities are summed.
+_MAX_IMPURITY = 1e290
 
 
 def tree_of(forest: Forest, number: int) -> Tree:
-    """Tree ``number`` of a forest.
+    """Return tree ``number`` of a forest.
 
-    Weights and values of its nodes are sums over their leaves, in draws of the tree's bag (of
-    numbers in rows, where these have weights that are not whole); impurity and gain are the Gini
-    index, or the variance of the leaves' means, whatever the criterion was. Why a leaf is one and
-    runner-up splits are not kept.
+    Weights and values of the nodes are sums over their leaves, in draws of the tree's sample (for
+    regression in rows, if these have fractional weights). Impurity and gain are those of the Gini
+    index, or the variance of the leaves' means, whatever the criterion was. Reasons of leaves and
+    runner-up splits are not stored.
     """
     if not -forest.n_trees <= number < forest.n_trees:
         raise IndexError(f"tree {number} of {forest.n_trees}")
     number %= forest.n_trees
-    nodes = forest.nodes[forest.first[number] : forest.first[number + 1]].copy()
-    halves = nodes.view(np.uint32)
-    is_leaf = (halves[:, 3] >> 24 & 0xF) == _LEAF
+    nodes = forest.nodes[forest.tree_offsets[number] : forest.tree_offsets[number + 1]].copy()
+    view = NodeView(nodes)
+    is_leaf = view.is_leaf
     parent = parents(nodes, is_leaf)
     depth = depths(parent)
     if forest.n_classes:
         value = class_weights(forest, number) * forest.weight_unit[number]
         leaves = as_rows(nodes, is_leaf, value)
-        value = summed(value, parent, depth)
+        value = subtree_sums(value, parent, depth)
         weight = value.sum(axis=1)
         impurity = 1 - ((value / weight[:, None]) ** 2).sum(axis=1)
     else:
         leaves = np.empty((0, 0))
-        weight, value, impurity = number_sums(nodes, is_leaf, parent, depth)
-        halves[is_leaf, 2] = np.uint32(0xFFFFFFFF)
+        weight, value, impurity = regression_sums(nodes, is_leaf, parent, depth)
+        view.child[is_leaf] = -1
     n = len(nodes)
-    test = halves[:, 3] >> 24 & 0xF
-    method = np.where(test < _THRESHOLDS, _BY_THRESHOLD, _ORDERED)
-    # Of numbers nobody knows whether the rows of a leaf differ.
+    method = np.where(view.kind < NodeTest.MASK, _THRESHOLD_METHOD, _ORDERED_METHOD)
+    # For regression it is unknown whether the targets of a leaf differ.
     pure = (impurity == 0) & (forest.n_classes > 0)
-    reason = np.where(pure, _PURE_REASON, _NOT_KEPT)
+    reason = np.where(pure, _PURE_REASON, _UNKNOWN_REASON)
     return Tree(
         nodes=nodes, words=forest.words, tables=forest.tables, leaves=leaves,
         schema=forest.schema, n_rows=np.rint(weight).astype(np.int64), weight=weight,
         impurity=impurity, gain=gains(weight, impurity, parent, is_leaf), value=value,
-        reason=np.where(is_leaf, reason, _SPLIT).astype(np.uint8),
-        method=np.where(is_leaf, _NONE, method).astype(np.uint8),
+        reason=np.where(is_leaf, reason, _NO_REASON).astype(np.uint8),
+        method=np.where(is_leaf, _NO_METHOD, method).astype(np.uint8),
         ties=np.zeros(n, np.int32), depth=depth,
         runner_up_column=np.full(n, -1, np.int32), runner_up_gain=np.zeros(n),
     )  # fmt: skip
 
 
 def parents(nodes: Array, is_leaf: Array) -> Array:
-    """The node above each node; -1 for the root."""
-    child = nodes.view(np.int32)[:, 2]
+    """Return the parent of each node; -1 for the root."""
+    child = NodeView(nodes).child
     inner = np.flatnonzero(~is_leaf)
     inner = inner[np.argsort(child[inner], kind="stable")]
-    branches = np.diff(np.append(child[inner], len(nodes)))
-    return np.concatenate([[-1], np.repeat(inner, branches)]).astype(np.int32)
+    n_branches = np.diff(np.append(child[inner], len(nodes)))
+    return np.concatenate([[-1], np.repeat(inner, n_branches)]).astype(np.int32)
 
 
 def depths(parent: Array) -> Array:
-    """Splits above each node."""
+    """Return the depth of each node."""
     depth = np.zeros(len(parent), np.int32)
     above = parent.copy()
     while (above >= 0).any():
@@ -84,59 +84,61 @@ def depths(parent: Array) -> Array:
 
 
 def class_weights(forest: Forest, number: int) -> Array:
-    """Class weights of the leaves of a tree, in their unit; zero elsewhere."""
-    n = int(forest.first[number + 1] - forest.first[number])
-    found = np.empty((n, forest.n_classes))
-    _native.forest_class_weights(forest.native, number, found)
-    return found
+    """Return the class weights of a tree's leaves in their unit; 0 elsewhere."""
+    n_nodes = int(forest.tree_offsets[number + 1] - forest.tree_offsets[number])
+    weights = np.empty((n_nodes, forest.n_classes))
+    _native.forest_class_weights(forest.native, number, weights)
+    return weights
 
 
 def as_rows(nodes: Array, is_leaf: Array, weights: Array) -> Array:
-    """Class shares of the leaves, each once; the leaves are told their rows."""
+    """Return the distinct class distributions, and let the leaves refer to them."""
     own = weights[is_leaf]
-    shares, row = np.unique(own / own.sum(axis=1, keepdims=True), axis=0, return_inverse=True)
-    halves = nodes.view(np.uint32)
-    halves[is_leaf, 2] = row.reshape(-1).astype(np.uint32)
-    halves[is_leaf, 3] = 0
-    nodes[is_leaf, 0] = 0
-    return shares
+    distributions, row = np.unique(
+        own / own.sum(axis=1, keepdims=True), axis=0, return_inverse=True
+    )
+    view = NodeView(nodes)
+    view.child[is_leaf] = row.reshape(-1)
+    view.make_leaf(is_leaf)
+    view.word[is_leaf] = 0
+    return distributions
 
 
-def summed(value: Array, parent: Array, depth: Array) -> Array:
-    """Every node's sum over its leaves."""
+def subtree_sums(value: Array, parent: Array, depth: Array) -> Array:
+    """Return the sum over the leaves below each node."""
     total = value.copy()
-    for level in range(int(depth.max()), 0, -1):
-        own = np.flatnonzero(depth == level)
+    for d in range(int(depth.max()), 0, -1):
+        own = np.flatnonzero(depth == d)
         np.add.at(total, parent[own], total[own])
     return total
 
 
-def number_sums(
+def regression_sums(
     nodes: Array, is_leaf: Array, parent: Array, depth: Array
 ) -> tuple[Array, Array, Array]:
-    """Weight, mean and variance of the leaves' means, of every node."""
-    told = np.where(is_leaf, nodes[:, 0].view(np.float64), 0.0)
-    weight = np.where(is_leaf, nodes.view(np.int32)[:, 2], 0).astype(np.float64)
-    centre = told[is_leaf].mean()
-    moved = np.where(is_leaf, told - centre, 0.0)
-    # Squares of numbers relative to the largest can be held; their variance perhaps not.
-    scale = np.float64(np.abs(moved).max() or 1.0)
-    moved = moved / scale
-    sums = np.column_stack([weight, weight * moved, weight * moved**2])
-    weight, first, second = summed(sums, parent, depth).T
+    """Return weight, mean, and variance of the leaves' means, of each node."""
+    predicted = np.where(is_leaf, NodeView(nodes).value, 0.0)
+    weight = np.where(is_leaf, NodeView(nodes).child, 0).astype(np.float64)
+    center = predicted[is_leaf].mean()
+    centered = np.where(is_leaf, predicted - center, 0.0)
+    # Squares relative to the largest value cannot overflow; their variance may.
+    scale = np.float64(np.abs(centered).max() or 1.0)
+    centered = centered / scale
+    sums = np.column_stack([weight, weight * centered, weight * centered**2])
+    weight, first, second = subtree_sums(sums, parent, depth).T
     mean = first / weight
     with np.errstate(over="ignore"):
         impurity = np.maximum(second / weight - mean**2, 0.0) * scale * scale
-    impurity = np.minimum(impurity, _MOST_IMPURE)
+    impurity = np.minimum(impurity, _MAX_IMPURITY)
     mean *= scale
     impurity[is_leaf] = 0.0
-    value = np.where(is_leaf, told, mean + centre)
+    value = np.where(is_leaf, predicted, mean + center)
     return weight, value[:, None], impurity
 
 
 def gains(weight: Array, impurity: Array, parent: Array, is_leaf: Array) -> Array:
-    """By how much each split lowers the impurity."""
-    left = np.zeros(len(weight))
-    np.add.at(left, parent[1:], weight[1:] * impurity[1:])
-    gain = np.where(is_leaf, 0.0, impurity - left / weight)
+    """Return the decrease of impurity by each split."""
+    children = np.zeros(len(weight))
+    np.add.at(children, parent[1:], weight[1:] * impurity[1:])
+    gain = np.where(is_leaf, 0.0, impurity - children / weight)
     return np.maximum(gain, 0.0)

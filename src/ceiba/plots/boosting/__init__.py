@@ -1,1 +1,1 @@
-"""..."""
+"""Pictures of the rounds of AdaBoost."""

@@ -1,4 +1,4 @@
-"""Rounds of boosting side by side: which rows gain weight, and how the boundary moves."""
+"""Draw the rounds of boosting, side by side or as frames of an animation."""
 
 from __future__ import annotations
 
@@ -7,16 +7,32 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.plots.boosting.curves import draw_alphas, draw_errors
-from ceiba.plots.boosting.stages import boosting_trace, round_numbers
-from ceiba.plots.boosting.view import BoostingView
-from ceiba.plots.style import LABEL_SIZE, MUTED, TICK_SIZE, new_figure, tidy
+from ceiba.plots.boosting.view import BoostingView, check_boosted, round_numbers
+from ceiba.plots.docstrings import documented
+from ceiba.plots.style import (
+    ACCENT,
+    INK,
+    LABEL_SIZE,
+    MUTED,
+    PALE,
+    PALETTE,
+    TICK_SIZE,
+    count_text,
+    new_figure,
+    plain_numbers,
+    set_note,
+    style_axes,
+)
 
 __all__ = ["rounds"]
 
-_PANELS = 6
+_N_PANELS = 6
+# Fewer grid points and rows than a still picture: an animation has many frames.
+_ANIMATED_RESOLUTION = 150
+_MAX_ANIMATED_POINTS = 1_000
 
 
+@documented
 def rounds(
     model: Any,
     X: Any,
@@ -29,41 +45,36 @@ def rounds(
     random_state: Any = 0,
     figure: Any = None,
 ) -> Any:
-    """Draw some rounds of boosting over two numeric columns, and all rounds' errors beneath.
+    """Draw some rounds of boosting over two columns, and the errors of all rounds.
 
-    In the panel of a round the area of a row is its weight before the round, in the same measure in
-    every panel, cut off where it would cover the others. The dashed line is the border of the
-    round's own learner, and the rows that it gets wrong are ringed: they weigh more in the next
-    round. Colours and the whole line are what the committee of all rounds so far predicts.
-    Committees of Ceiba's trees are drawn exactly, unless they have hundreds of thresholds in a
-    column; any other on a grid.
+    In the panel of a round the area of a row is its weight before the round, on the same scale in
+    every panel, up to a maximum. The dashed line is the boundary of the round's estimator, and the
+    rows that it misclassifies are ringed: their weight increases in the next round. The colors and
+    the solid line are the prediction of the ensemble of all rounds so far. Ensembles of Ceiba's
+    trees are drawn exactly, unless they have hundreds of thresholds in a column; others on a grid.
 
     Parameters
     ----------
     model : fitted classifier
         An `ceiba.AdaBoostClassifier` fitted with ``trace=True``.
-    X : array, frame or table
+    X : array, frame or table of shape (n_rows, n_columns)
         The rows that it was fitted to.
     y : array of shape (n_rows,), optional
-        Their classes; without them rows are grey, and the committee's error is not drawn.
+        Their classes; without them the rows are gray, and the error of the ensemble is not drawn.
     rounds : sequence of int, optional
-        Which rounds, from 1. Unless given six of them, more of the early ones.
-    columns : pair of names or numbers, optional
-        The columns to show, where there are more than two. The others are held at their median or
-        most frequent level: the picture is then one cut through the model.
+        Rounds to draw, from 1. By default six, most of them early.
+    columns : pair of str or int, optional
+        The two numeric columns to show; required if there are more. The others are fixed at their
+        median or most frequent category: the picture is then one section through the model.
     resolution : int
-        Places of the grid along each axis.
-    max_points : int
-        Draw a random sample of this many rows where there are more.
-    random_state : int or None
-        Draws that sample.
-    figure : Figure or SubFigure, optional
-        Where to draw; a new figure unless given.
+        Grid points along each axis.
+    {sample}
+    {figure}
 
     Returns
     -------
     Figure
-        A panel for each round, and two of the error and the say (alpha) of every round's learner.
+        A panel for each round, and two for the error and the weight of every round's estimator.
 
     Examples
     --------
@@ -79,66 +90,185 @@ def rounds(
     Freund & Schapire (1997), "A decision-theoretic generalization of on-line learning and an
     application to boosting", Journal of Computer and System Sciences 55.
     """
-    frames = boosting_trace(model)
-    places = _places(round_numbers(frames), rounds)
+    check_boosted(model)
+    frames: Sequence[Any] = getattr(model, "trace_", None) or ()
+    if not len(frames):
+        raise ValueError("There is no trace of the rounds: fit the model with trace=True.")
+    indices = _frame_indices(round_numbers(frames), rounds)
     view = BoostingView.of(
         model, frames, X, y, columns, resolution=resolution, max_points=max_points,
         random_state=random_state,
     )  # fmt: skip
-    beside = 2 if len(places) == 4 else min(3, len(places))
-    lines = -(-len(places) // beside)
+    n_columns = 2 if len(indices) == 4 else min(3, len(indices))
+    n_lines = -(-len(indices) // n_columns)
     if figure is None:
-        figure = new_figure(max(3.3 * beside, 6.6), 2.9 * lines + 2.2)
-    grid = figure.add_gridspec(lines + 1, 2 * beside, height_ratios=[*[2.9] * lines, 1.5])
-    for panel, place in enumerate(places):
-        line, at = divmod(panel, beside)
-        ax = figure.add_subplot(grid[line, 2 * at : 2 * at + 2])
-        view.draw(ax, place)
-        lowest = panel + beside >= len(places)
-        _dress(ax, view, place, x=lowest, y=at == 0)
-    draw_errors(figure.add_subplot(grid[lines, :beside]), view, places)
-    draw_alphas(figure.add_subplot(grid[lines, beside:]), view, places)
-    if view.section.held_words:
-        held = view.section.held_words
-        figure.suptitle(held, x=0.01, ha="left", fontsize=LABEL_SIZE, color=MUTED)
-    view.legend(figure)
+        figure = new_figure(max(3.3 * n_columns, 6.6), 2.9 * n_lines + 2.2)
+    grid = figure.add_gridspec(n_lines + 1, 2 * n_columns, height_ratios=[*[2.9] * n_lines, 1.5])
+    for panel, index in enumerate(indices):
+        line, column = divmod(panel, n_columns)
+        ax = figure.add_subplot(grid[line, 2 * column : 2 * column + 2])
+        view.draw(ax, index)
+        is_lowest = panel + n_columns >= len(indices)
+        _label_panel(ax, view, index, x=is_lowest, y=column == 0)
+    _draw_errors(figure.add_subplot(grid[n_lines, :n_columns]), view, indices)
+    _draw_weights(figure.add_subplot(grid[n_lines, n_columns:]), view, indices)
+    if view.section.fixed_text:
+        figure.suptitle(
+            view.section.fixed_text, x=0.01, ha="left", fontsize=LABEL_SIZE, color=MUTED
+        )
+    view.add_legend(figure)
     return figure
 
 
-def _places(kept: list[int], wanted: Sequence[int] | None) -> list[int]:
-    """Places of the frames of the wanted rounds."""
-    if wanted is None:
-        spread = np.geomspace(1, len(kept), min(_PANELS, len(kept)))
-        return [number - 1 for number in _apart(spread.round().astype(int).tolist())]
-    if isinstance(wanted, int | str) or not len(wanted):
-        raise ValueError(f"rounds={wanted!r}: give a sequence of rounds, like [1, 2, 10]")
-    for step in wanted:
-        if step not in kept:
-            raise ValueError(
-                f"the trace has no round {step}: it has {_listed(kept)}, counted from 1"
-            )
-    return [kept.index(step) for step in wanted]
+def _frame_indices(kept: list[int], requested: Sequence[int] | None) -> list[int]:
+    """Return the indices of the frames of the requested rounds."""
+    if requested is None:
+        spread = np.geomspace(1, len(kept), min(_N_PANELS, len(kept)))
+        return [number - 1 for number in _increasing(spread.round().astype(int).tolist())]
+    if isinstance(requested, int | str) or not len(requested):
+        raise ValueError(f"rounds must be a sequence of rounds like [1, 2, 10], got {requested!r}.")
+    for number in requested:
+        if number not in kept:
+            raise ValueError(f"rounds must be in the trace, {_range_text(kept)}, got {number}.")
+    return [kept.index(number) for number in requested]
 
 
-def _apart(numbers: list[int]) -> list[int]:
-    """The numbers, each at least one above the one before."""
+def _increasing(numbers: list[int]) -> list[int]:
+    """Raise numbers so that each is at least one above its predecessor."""
     found: list[int] = []
     for number in numbers:
         found.append(max(number, found[-1] + 1) if found else number)
     return found
 
 
-def _listed(steps: list[int]) -> str:
-    if steps[-1] - steps[0] == len(steps) - 1:
-        return f"{steps[0]:,} to {steps[-1]:,}"
-    return f"{', '.join(map(str, steps[:3]))} … {steps[-1]}, thinned to every {steps[1] - steps[0]}"
+def _range_text(rounds: list[int]) -> str:
+    if rounds[-1] - rounds[0] == len(rounds) - 1:
+        return f"from {rounds[0]:,} to {rounds[-1]:,}"
+    first = ", ".join(map(str, rounds[:3]))
+    return f"{first}, … {rounds[-1]} (thinned to every {rounds[1] - rounds[0]})"
 
 
-def _dress(ax: Any, view: BoostingView, place: int, *, x: bool, y: bool) -> None:
-    """Number, error and say of a round; names of the columns at the rims only."""
-    frame, names = view.frames[place], view.section.names
-    tidy(ax, title=f"Round {view.steps[place]:,}", x=names[0] if x else "", y=names[1] if y else "")
-    kept = view.steps[place] <= len(view.model.estimators_)
-    said = f"error {frame['error']:.3f}, " + (f"α {frame['alpha']:.2f}" if kept else "not kept")
-    ax.set_title(said, loc="right", fontsize=TICK_SIZE, color=MUTED, pad=8)
+def _label_panel(ax: Any, view: BoostingView, index: int, *, x: bool, y: bool) -> None:
+    """Set round, error and estimator weight; label the outer axes only."""
+    frame, number, names = view.frames[index], view.rounds[index], view.section.names
+    style_axes(ax, title=f"Round {number:,}", x=names[0] if x else "", y=names[1] if y else "")
+    is_kept = number <= len(view.model.estimators_)
+    weight = f"α {frame['alpha']:.2f}" if is_kept else "not kept"
+    set_note(ax, f"error {frame['error']:.3f}, {weight}", fontsize=TICK_SIZE)
     ax.locator_params(nbins=5)
+
+
+def _draw_errors(ax: Any, view: BoostingView, marked: Sequence[int], last: int = -1) -> None:
+    """Draw the weighted error of each estimator, and that of the ensemble if known.
+
+    The frames at the indices ``marked`` are marked; those after ``last`` are pale.
+    """
+    _draw_curve(ax, view, view.errors, last, PALETTE[0], "-", "estimator, weighted")
+    _draw_marks(ax, view, view.errors, marked)
+    if view.ensemble_errors is not None:
+        _draw_curve(ax, view, view.ensemble_errors, last, PALETTE[2], (0, (3, 1)), "ensemble")
+    # Leave space above the curves for the legend, which then does not move in an animation.
+    _style_curve(ax, view, "Error", 1.4 * max([*view.errors, *(view.ensemble_errors or [])]))
+    ax.legend(
+        loc="upper right", ncols=2, fontsize=TICK_SIZE, labelcolor=INK, frameon=False,
+        handlelength=2.2, columnspacing=1.2, borderaxespad=0.0,
+    )  # fmt: skip
+
+
+def _draw_weights(ax: Any, view: BoostingView, marked: Sequence[int], last: int = -1) -> None:
+    """Draw the weight of each round's estimator, like `_draw_errors`."""
+    weights = view.estimator_weights
+    _draw_curve(ax, view, weights, last, PALETTE[0], "-", "")
+    _draw_marks(ax, view, weights, marked)
+    _style_curve(ax, view, "Estimator weight α", 1.12 * max(weights))
+
+
+def _draw_curve(
+    ax: Any,
+    view: BoostingView,
+    values: Sequence[float],
+    last: int,
+    color: str,
+    line: Any,
+    label: str,
+) -> None:
+    done = slice(0, last % len(values) + 1)
+    ax.plot(view.rounds, values, color=PALE, linewidth=1.4, linestyle=line)
+    ax.plot(
+        view.rounds[done], values[done], color=color, linewidth=1.7, linestyle=line, label=label
+    )
+
+
+def _draw_marks(
+    ax: Any, view: BoostingView, values: Sequence[float], marked: Sequence[int]
+) -> None:
+    ax.plot(
+        [view.rounds[index] for index in marked], [values[index] for index in marked], "o",
+        color=ACCENT, markersize=6, zorder=3, clip_on=False, gid="shown",
+    )  # fmt: skip
+
+
+def _style_curve(ax: Any, view: BoostingView, title: str, top: float) -> None:
+    style_axes(ax, title=title, x="round", grid="y")
+    first, last = view.rounds[0], view.rounds[-1]
+    margin = max(0.5, 0.04 * (last - first))
+    ax.set(xlim=(first - margin, last + margin), ylim=(0, top or 1.0))
+    ax.locator_params(axis="x", integer=True, nbins=6)
+    ax.locator_params(axis="y", nbins=5)
+    plain_numbers(ax)
+
+
+class BoostingPainter:
+    """Draw the frames of boosting: rows by weight, regions, errors and weights.
+
+    Parameters
+    ----------
+    frames : sequence of frames
+        One per round: ``weights`` of the rows before it, ``error``, ``alpha`` and ``wrong``.
+    X : array, frame or table
+        The rows that the model was fitted to; a random sample of 1,000 is drawn if there are more.
+    model : fitted classifier
+    y : array of shape (n_rows,), optional
+        Classes of the rows; without them the rows are gray.
+    columns : pair of str or int, optional
+        The columns to show; required if there are more than two.
+    """
+
+    def __init__(
+        self,
+        frames: Sequence[Any],
+        X: Any,
+        model: Any,
+        *,
+        y: Any = None,
+        columns: Sequence[str | int] | None = None,
+    ) -> None:
+        check_boosted(model)
+        self._view = BoostingView.of(
+            model, frames, X, y, columns, resolution=_ANIMATED_RESOLUTION,
+            max_points=_MAX_ANIMATED_POINTS,
+        )  # fmt: skip
+
+    def layout(self, figure: Any) -> list[Any]:
+        """Make axes for the rows, to their right for errors and weights, and the legend."""
+        grid = figure.add_gridspec(2, 2, width_ratios=[1.9, 1])
+        self._view.add_legend(figure)
+        return [figure.add_subplot(cell) for cell in (grid[:, 0], grid[0, 1], grid[1, 1])]
+
+    def draw(self, axes: Sequence[Any], index: int) -> None:
+        """Draw one round, and the errors and estimator weights up to it."""
+        view = self._view
+        view.draw(axes[0], index)
+        style_axes(axes[0], title=self._title(index), x=view.section.names[0],
+                   y=view.section.names[1])  # fmt: skip
+        _draw_errors(axes[1], view, [index], index)
+        _draw_weights(axes[2], view, [index], index)
+        for ax, values in ((axes[1], view.errors), (axes[2], view.estimator_weights)):
+            set_note(ax, f"{values[index]:.3f}".replace("-", "−"), ACCENT)
+
+    def _title(self, index: int) -> str:
+        frame, view = self._view.frames[index], self._view
+        n_wrong = count_text(int(np.count_nonzero(frame["wrong"])), "row")
+        wrong = f"{n_wrong} misclassified, {frame['error']:.1%} of the weight"
+        fixed = f"\n{view.section.fixed_text}" if view.section.fixed_text else ""
+        return f"Round {view.rounds[index]:,} of {view.rounds[-1]:,}: {wrong}{fixed}"

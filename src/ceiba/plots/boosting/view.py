@@ -1,8 +1,8 @@
-"""Cells that a plane falls into where trees decide, or an even grid, and lines between them."""
+"""Draw one round of a boosted classifier over two columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,147 +10,49 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.table import Table
-from ceiba.data.target import class_places
+from ceiba.data.target import class_indices
+from ceiba.plots.boosting.cells import Cells
 from ceiba.plots.boosting.rows import WeightedRows
-from ceiba.plots.boosting.stages import check_frames, relative_weights, round_numbers, staged_codes
-from ceiba.plots.planes.regions import Section, class_codes, pale_colours
+from ceiba.plots.planes.section import Section, class_codes, pale_colors
+from ceiba.plots.playback.painter import frame_iteration, frame_names
 from ceiba.plots.style import INK, TICK_SIZE
-from ceiba.plots.trees.steps import thresholds_of
-from ceiba.tree.model.tree import Tree
 
-# More cells along an axis than this are smaller than what a picture shows.
-_MOST_EDGES = 250
-
-Corner = tuple[int, int]  # where edges cross, counted along each axis
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Cells:
-    """Rectangles that fill what is seen of two columns, and a place in each.
-
-    Attributes
-    ----------
-    edges : pair of arrays
-        Where the cells begin and end along each axis, ascending.
-    places : array of shape (n_cells, 2)
-        A place in each cell, those of the first axis next to each other.
-    """
-
-    edges: tuple[Array, Array]
-    places: Array
-
-    @classmethod
-    def of(cls, models: Iterable[Any], section: Section, resolution: int) -> Cells:
-        """Cells between the thresholds of trees, which are exact; of other models, a grid.
-
-        A grid of ``resolution`` cells along each axis is also made of trees with so many
-        thresholds that it is as good.
-        """
-        if resolution < 2:
-            raise ValueError(f"resolution={resolution}: give the places along each axis, 2 or more")
-        trees = [getattr(model, "tree_", None) for model in models]
-        if all(isinstance(tree, Tree) for tree in trees):
-            edges = [_between(trees, section, axis) for axis in (0, 1)]
-            if max(map(len, edges)) <= _MOST_EDGES:
-                # The upper end of a cell belongs to it: rows go left where value <= threshold.
-                return cls((edges[0], edges[1]), _crossed(edges[0][1:], edges[1][1:]))
-        x, y = (
-            np.linspace(low, high, resolution + 1)
-            for low, high in zip(section.low, section.high, strict=True)
-        )
-        return cls((x, y), _crossed((x[1:] + x[:-1]) / 2, (y[1:] + y[:-1]) / 2))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Cells along the second axis and the first one, as images have them."""
-        return len(self.edges[1]) - 1, len(self.edges[0]) - 1
-
-    def borders(self, codes: Array) -> list[Array]:
-        """Lines between cells of other codes, each as its corners in turn, (n_corners, 2)."""
-        table = codes.reshape(self.shape)
-        upright = _runs(table[:, 1:] != table[:, :-1])
-        level = _runs((table[1:] != table[:-1]).T)
-        pieces = [((at + 1, begin), (at + 1, end)) for at, begin, end in upright]
-        pieces += [((begin, at + 1), (end, at + 1)) for at, begin, end in level]
-        x, y = self.edges
-        corners = [np.transpose(line) for line in _joined(pieces)]
-        return [np.column_stack([x[across], y[up]]) for across, up in corners]
-
-
-def _runs(mask: Array) -> list[list[int]]:
-    """Column, begin and end of each unbroken run of truth down the columns."""
-    edge = np.zeros((1, mask.shape[1]), dtype=np.int8)
-    change = np.diff(mask.astype(np.int8), axis=0, prepend=edge, append=edge).T
-    (column, begin), (_, end) = np.nonzero(change == 1), np.nonzero(change == -1)
-    runs: list[list[int]] = np.column_stack([column, begin, end]).tolist()
-    return runs
-
-
-def _joined(pieces: Iterable[tuple[Corner, Corner]]) -> list[list[Corner]]:
-    """Pieces end to end, so that dashes run on around corners."""
-    beside: dict[Corner, list[Corner]] = {}
-    for one, other in pieces:
-        beside.setdefault(one, []).append(other)
-        beside.setdefault(other, []).append(one)
-    # Lines that end somewhere are begun there; what is left then are loops.
-    starts = sorted(beside, key=lambda corner: len(beside[corner]) % 2 == 0)
-    lines = []
-    for start in starts:
-        while beside[start]:
-            line = [start]
-            while beside[line[-1]]:
-                here, there = line[-1], beside[line[-1]].pop()
-                beside[there].remove(here)
-                line.append(there)
-            lines.append(line)
-    return lines
-
-
-def _between(trees: list[Any], section: Section, axis: int) -> Array:
-    """The thresholds of a shown column that are seen, and the ends of what is seen."""
-    low, high, column = section.low[axis], section.high[axis], section.shown[axis]
-    cuts = np.concatenate([thresholds_of(tree, column) for tree in trees])
-    return np.unique([low, *cuts[(cuts > low) & (cuts < high)], high])
-
-
-def _crossed(x: Array, y: Array) -> Array:
-    return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-
+FRAME = frozenset({"weights", "error", "alpha", "wrong"})
 
 _DASHES = (0, (4, 3))
-_ENTRY = 1.6  # inches of the legend
-_THIN, _THICK, _RIM = 1.1, 1.5, 3.0  # lines of a round's learner, the committee, and their rim
+_LEGEND_ENTRY = 1.6  # inches
+_ESTIMATOR_WIDTH, _ENSEMBLE_WIDTH, _RIM_WIDTH = 1.1, 1.5, 3.0  # of the boundaries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoostingView:
-    """What every round of a boosted classifier is drawn from.
+    """Everything that the pictures of the rounds of a boosted classifier share.
 
     Attributes
     ----------
     model : fitted classifier
     frames : sequence of frames
-        One a round: ``weights`` of the rows before it, ``error``, ``alpha`` and ``wrong``.
-    steps : list of int
+        One per round: ``weights`` of the rows before it, ``error``, ``alpha`` and ``wrong``.
+    rounds : list of int
         Numbers of these rounds, from 1.
     section : Section
-        The two columns that are shown.
+        The two columns shown.
     rows : WeightedRows
     cells : Cells
-    stages : list of arrays
-        After each round, the class that the committee predicts in each cell.
-    committee : list of float, optional
-        After each round, the share of rows that the committee gets wrong; None without classes.
+    ensemble_codes : list of arrays
+        Class index that the ensemble predicts in each cell after each round.
+    ensemble_errors : list of float, optional
+        Error of the ensemble on the rows after each round; None without classes.
     """
 
     model: Any
     frames: Sequence[Any]
-    steps: list[int]
+    rounds: list[int]
     section: Section
     rows: WeightedRows
     cells: Cells
-    stages: list[Array]
-    committee: list[float] | None
+    ensemble_codes: list[Array]
+    ensemble_errors: list[float] | None
 
     @classmethod
     def of(
@@ -165,90 +67,151 @@ class BoostingView:
         max_points: int = 600,
         random_state: Any = 0,
     ) -> BoostingView:
-        """The frames of a fit to these rows, ready to be drawn."""
+        """Prepare the frames of a fit to these rows."""
         section = _section(model, X, columns)
         n_rows = len(section.points)
-        check_frames(frames, n_rows)
+        _check_frames(frames, n_rows)
         codes = None if y is None else class_codes(model, y, n_rows)
         drawn = section.sample(max_points, random_state)
-        heaviest = max(float(relative_weights(frame)[drawn].max()) for frame in frames)
-        rows = WeightedRows.of(section.points, drawn, codes, list(model.classes_), heaviest)
-        steps = round_numbers(frames)
+        max_weight = max(float(relative_weights(frame)[drawn].max()) for frame in frames)
+        rows = WeightedRows.of(section.points, drawn, codes, list(model.classes_), max_weight)
+        rounds = round_numbers(frames)
         cells = Cells.of(model.estimators_, section, resolution)
-        stages = staged_codes(model, section.rows(cells.places), steps)
-        committee = None
+        ensemble_codes = _staged_codes(model, section.rows(cells.points), rounds)
+        errors = None
         if codes is not None:
-            said = staged_codes(model, X if section.plain else section.table, steps)
-            committee = [float(np.mean(stage != codes)) for stage in said]
-        return cls(model, frames, steps, section, rows, cells, stages, committee)
+            predicted = _staged_codes(model, X if section.plain else section.table, rounds)
+            errors = [float(np.mean(stage != codes)) for stage in predicted]
+        return cls(model, frames, rounds, section, rows, cells, ensemble_codes, errors)
 
     @property
     def errors(self) -> list[float]:
-        """Weighted error of each round's learner."""
+        """Weighted error of each round's estimator."""
         return [float(frame["error"]) for frame in self.frames]
 
     @property
-    def alphas(self) -> list[float]:
-        """Say of each round's learner."""
+    def estimator_weights(self) -> list[float]:
+        """Weight of each round's estimator."""
         return [float(frame["alpha"]) for frame in self.frames]
 
-    def member_codes(self, place: int) -> Array | None:
-        """The class that the round's own learner predicts in each cell; None without a learner."""
-        step = self.steps[place]
-        if step > len(self.model.estimators_):
-            return None
-        rows = self.section.rows(self.cells.places)
-        said = np.asarray(self.model.estimators_[step - 1].predict(rows))
-        return class_places(said, np.asarray(self.model.classes_))
-
-    def draw(self, ax: Any, place: int) -> None:
-        """Draw one round: the committee after it, its own learner, and the rows by weight."""
-        frame, committee, learner = self.frames[place], self.stages[place], self.member_codes(place)
-        colours = pale_colours(np.eye(len(self.model.classes_)))[committee]
+    def draw(self, ax: Any, index: int) -> None:
+        """Draw one round: the ensemble after it, its estimator, and the rows."""
+        frame, ensemble = self.frames[index], self.ensemble_codes[index]
+        colors = pale_colors(np.eye(len(self.model.classes_)))[ensemble]
         ax.pcolormesh(
-            *self.cells.edges, colours.reshape(*self.cells.shape, 3), zorder=0.5, rasterized=True
+            *self.cells.edges, colors.reshape(*self.cells.shape, 3), zorder=0.5, rasterized=True
         )
-        if learner is not None:
-            self._draw_borders(ax, learner, linewidth=_THIN, linestyle=_DASHES, gid="learner")
-        self._draw_borders(ax, committee, linewidth=_THICK, gid="committee")
+        estimator = self._estimator_codes(index)
+        if estimator is not None:
+            look = {"linewidth": _ESTIMATOR_WIDTH, "linestyle": _DASHES, "gid": "estimator"}
+            self._draw_borders(ax, estimator, **look)
+        self._draw_borders(ax, ensemble, linewidth=_ENSEMBLE_WIDTH, gid="ensemble")
         self.rows.draw(ax, relative_weights(frame), np.asarray(frame["wrong"], dtype=bool))
         ax.set_xlim(self.section.low[0], self.section.high[0])
         ax.set_ylim(self.section.low[1], self.section.high[1])
 
-    def legend(self, figure: Any) -> None:
-        """Say beneath the figure what sizes, lines, rings and colours are."""
-        handles = [*_lines(), *self.rows.legend_handles()]
-        room = int(figure.bbox.width / figure.dpi / _ENTRY)
+    def add_legend(self, figure: Any) -> None:
+        """Add the legend of areas, lines, rings and colors below the figure."""
+        handles = [*_line_handles(), *self.rows.legend_handles()]
+        n_fitting = int(figure.bbox.width / figure.dpi / _LEGEND_ENTRY)
         figure.legend(
-            handles=handles, loc="outside lower center", ncols=min(-(-len(handles) // 2), room),
+            handles=handles, loc="outside lower center",
+            ncols=min(-(-len(handles) // 2), n_fitting),
             fontsize=TICK_SIZE, labelcolor=INK, frameon=False, columnspacing=1.8,
         )  # fmt: skip
+
+    def _estimator_codes(self, index: int) -> Array | None:
+        """Return the class that the round's estimator predicts per cell; None if not kept."""
+        number = self.rounds[index]
+        if number > len(self.model.estimators_):
+            return None
+        rows = self.section.rows(self.cells.points)
+        predicted = np.asarray(self.model.estimators_[number - 1].predict(rows))
+        return class_indices(predicted, np.asarray(self.model.classes_))
 
     def _draw_borders(self, ax: Any, codes: Array, **look: Any) -> None:
         from matplotlib.collections import LineCollection
 
-        # On top of the rows, or many of them would hide it; a white rim parts the two.
-        rim = {"color": "white", "linewidth": _RIM, "alpha": 0.5, "zorder": 2.5}
+        # Above the rows, or many rows would hide the line; a white rim separates the two.
+        rim = {"color": "white", "linewidth": _RIM_WIDTH, "alpha": 0.5, "zorder": 2.5}
         for line in (rim, {"color": INK, "zorder": 2.6, **look}):
             ax.add_collection(LineCollection(self.cells.borders(codes), **line), autolim=False)
 
 
+def check_boosted(model: Any) -> None:
+    """Raise ValueError unless the model is a fitted classifier boosted round by round."""
+    if model is None:
+        raise ValueError("A trace of boosting requires its ensemble: play the fitted model.")
+    if not all(hasattr(model, name) for name in ("estimators_", "staged_predict", "classes_")):
+        raise ValueError(
+            f"model must be an AdaBoostClassifier fitted with trace=True, got "
+            f"{type(model).__name__}."
+        )
+
+
+def round_numbers(frames: Sequence[Any]) -> list[int]:
+    """Return the numbers of the frames' rounds, from 1."""
+    return [frame_iteration(frame, index + 1) for index, frame in enumerate(frames)]
+
+
+def relative_weights(frame: Any) -> Array:
+    """Return the weights of the rows before a round, relative to their mean."""
+    weights = np.asarray(frame["weights"], dtype=float)
+    relative: Array = weights / weights.mean()
+    return relative
+
+
+def _check_frames(frames: Sequence[Any], n_rows: int) -> None:
+    """Raise ValueError for frames without row weights, or of other rows."""
+    for frame in frames:
+        absent = sorted(FRAME - frame_names(frame))
+        if absent:
+            raise ValueError(
+                f"The trace does not contain {' and '.join(absent)}, which were too large to keep: "
+                "fit fewer rows with trace=True."
+            )
+        if len(frame["weights"]) != n_rows:
+            raise ValueError(
+                f"X must have the {len(frame['weights']):,} rows that the model was fitted to, got "
+                f"{n_rows:,}."
+            )
+
+
+def _staged_codes(model: Any, rows: Any, rounds: Sequence[int]) -> list[Array]:
+    """Return the class indices predicted by the ensemble after each of ``rounds``.
+
+    After a round whose estimator was not kept this is the whole ensemble.
+    """
+    classes = np.asarray(model.classes_)
+    small = np.min_scalar_type(len(classes))
+    last = len(model.estimators_)
+    needed = {min(number, last) for number in rounds}
+    found = {
+        stage: class_indices(np.asarray(predicted), classes).astype(small)
+        for stage, predicted in enumerate(model.staged_predict(rows), start=1)
+        if stage in needed
+    }
+    return [found[min(number, last)] for number in rounds]
+
+
 def _section(model: Any, X: Any, columns: Sequence[str | int] | None) -> Section:
-    """The shown columns; of more than two nobody but the user chooses, and two are proposed."""
+    """Take the section; columns must be given if there are more than two."""
     schema = Table.of(X, getattr(model, "schema_", None)).schema
     section = Section.of(model, X, columns)
     if columns is None and len(schema) > 2:
         raise ValueError(
-            f"the table has {len(schema)} columns and the picture shows 2: choose them, like "
-            f"columns={section.names!r}; the others are held at their median or commonest level"
+            f"columns must be given for a table of {len(schema)} columns, for example "
+            f"columns={section.names!r}; the others are fixed at their median or most frequent "
+            "category."
         )
     return section
 
 
-def _lines() -> list[Any]:
+def _line_handles() -> list[Any]:
     from matplotlib.lines import Line2D
 
     return [
-        Line2D([], [], color=INK, linewidth=_THIN, linestyle=_DASHES, label="the round's learner"),
-        Line2D([], [], color=INK, linewidth=_THICK, label="committee so far"),
-    ]
+        Line2D([], [], color=INK, linewidth=_ESTIMATOR_WIDTH, linestyle=_DASHES,
+               label="estimator of the round"),
+        Line2D([], [], color=INK, linewidth=_ENSEMBLE_WIDTH, label="ensemble so far"),
+    ]  # fmt: skip

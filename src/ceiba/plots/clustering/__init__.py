@@ -1,1 +1,1 @@
-"""..."""
+"""Pictures of clusters and of the choice of their number."""

@@ -1,4 +1,4 @@
-"""The choice of a number of clusters: each index against k."""
+"""Draw the choice of a number of clusters: each index against k."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ceiba.cluster.selection.choose import ClusterChoice
+from ceiba.plots.docstrings import documented
 from ceiba.plots.style import (
     ACCENT,
     INK,
@@ -15,15 +16,18 @@ from ceiba.plots.style import (
     PALETTE,
     new_figure,
     plain_numbers,
-    tidy,
+    set_note,
+    style_axes,
 )
+
+__all__ = ["cluster_choice"]
 
 # Index -> column of the table, its error column, title.
 _PANELS = {
     "elbow": ("inertia", None, "Inertia (elbow)"),
-    "silhouette": ("silhouette", "silhouette_se", "Silhouette (largest)"),
-    "calinski_harabasz": ("calinski_harabasz", None, "Calinski-Harabasz (largest)"),
-    "davies_bouldin": ("davies_bouldin", None, "Davies-Bouldin (smallest)"),
+    "silhouette": ("silhouette", "silhouette_se", "Silhouette (max)"),
+    "calinski_harabasz": ("calinski_harabasz", None, "Calinski-Harabasz (max)"),
+    "davies_bouldin": ("davies_bouldin", None, "Davies-Bouldin (min)"),
     "gap": ("gap", "gap_se", "Gap ± s (one-error rule)"),
 }
 _NAMES = {
@@ -35,20 +39,20 @@ _NAMES = {
 }
 
 
+@documented
 def cluster_choice(choice: ClusterChoice, *, figure: Any = None) -> Any:
-    """Draw each index against the number of clusters, with the proposed k marked.
+    """Draw each index against the number of clusters and mark the proposed k.
 
     Parameters
     ----------
     choice : ClusterChoice
-        What `ceiba.cluster.choose_n_clusters` returned.
-    figure : Figure or SubFigure, optional
-        Where to draw; a new figure unless given.
+        Result of `ceiba.cluster.choose_n_clusters`.
+    {figure}
 
     Returns
     -------
     Figure
-        Five panels (four without the gap statistic) and a last one with all proposals.
+        Five panels (four without the gap statistic), and a last one with all proposals.
 
     Examples
     --------
@@ -85,14 +89,14 @@ def _draw_index(ax: Any, choice: ClusterChoice, index: str) -> None:
     if index == "elbow" and index in choice.best:
         ends = [0, -1]
         ax.plot(ks[ends], values[ends], "--", color=MUTED, linewidth=1)
-    tidy(ax, title=title, x="k", grid="y")
+    style_axes(ax, title=title, x="k", grid="y")
     plain_numbers(ax)
-    _mark(ax, choice, index, values)
-    _same_ks(ax, ks)
+    _mark_proposal(ax, choice, index, values)
+    _set_ticks(ax, ks)
 
 
-def _mark(ax: Any, choice: ClusterChoice, index: str, values: Any) -> None:
-    """Mark the proposed k; an infinite value stands at the top."""
+def _mark_proposal(ax: Any, choice: ClusterChoice, index: str, values: Any) -> None:
+    """Mark the proposed k; an infinite value is marked at the top."""
     k = choice.best.get(index)
     if k is None:
         ax.text(
@@ -109,23 +113,23 @@ def _mark(ax: Any, choice: ClusterChoice, index: str, values: Any) -> None:
             k, 0.92, " ∞", transform=ax.get_xaxis_transform(), color=ACCENT, fontsize=14,
             va="center",
         )  # fmt: skip
-    ax.set_title(f"k = {k}", loc="right", fontsize=LABEL_SIZE, color=ACCENT, weight="bold", pad=8)
+    set_note(ax, f"k = {k}", ACCENT, weight="bold")
 
 
 def _draw_proposals(ax: Any, choice: ClusterChoice, panels: list[str]) -> None:
-    """One line an index, a dot at its k."""
+    """Draw one line per index with a dot at its k."""
     for line, index in enumerate(panels):
         if index in choice.best:
             ax.plot(choice.best[index], line, "o", color=ACCENT, markersize=8)
     ax.set_yticks(range(len(panels)), [_NAMES[index] for index in panels])
     ax.set_ylim(len(panels) - 0.5, -0.5)
-    tidy(ax, title="All proposals", x="k", grid="both")
+    style_axes(ax, title="All proposals", x="k", grid="both")
     ax.tick_params(axis="y", length=0, labelcolor=INK)
-    _same_ks(ax, choice.table["k"])
+    _set_ticks(ax, choice.table["k"])
 
 
-def _same_ks(ax: Any, ks: Any) -> None:
-    """The same range in every panel, with ticks at ks only, at most ten of them."""
+def _set_ticks(ax: Any, ks: Any) -> None:
+    """Set the same range in every panel, with at most ten ticks, all at tried k."""
     margin = max(0.5, 0.04 * (ks[-1] - ks[0]))
     ax.set_xlim(ks[0] - margin, ks[-1] + margin)
     ax.set_xticks(ks[:: -(-len(ks) // 10)])

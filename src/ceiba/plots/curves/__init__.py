@@ -1,1 +1,1 @@
-"""..."""
+"""Curves: out-of-bag error, permutation importance, margins, impurity."""

@@ -1,1 +1,1 @@
-"""..."""
+"""Pictures of Gaussian mixtures."""

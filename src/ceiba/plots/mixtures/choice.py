@@ -1,4 +1,4 @@
-"""The choice of components and form: each criterion against the number of components."""
+"""Draw the choice of components and covariance type: criteria against components."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.plots.docstrings import documented
 from ceiba.plots.style import (
     ACCENT,
     INK,
     LABEL_SIZE,
     MARKERS,
     MUTED,
-    colour_of,
+    color_of,
     new_figure,
     plain_numbers,
-    tidy,
+    set_note,
+    style_axes,
 )
 
 if TYPE_CHECKING:
@@ -26,20 +28,21 @@ __all__ = ["mixture_choice"]
 
 # Column of the table -> title of its panel.
 _PANELS = {
-    "bic": "BIC (smallest)",
-    "icl": "ICL (smallest)",
-    "aic": "AIC (smallest)",
-    "cv": "Cross-validation (largest)",
+    "bic": "BIC (min)",
+    "icl": "ICL (min)",
+    "aic": "AIC (min)",
+    "cv": "Cross-validation (max)",
 }
-# Both are a constant less twice the log-likelihood, so that starts spread in them by twice its
-# spread. What the entropy in ICL and the held-out rows make of a worse start is not known.
-_SPREAD_BY_TWO = ("bic", "aic")
-# In log-likelihood. Twice of it is what BIC must differ by to be worth more than a bare mention
+# Both are a constant minus twice the log-likelihood, so the initializations differ in them by twice
+# its spread. The effect of a worse initialization on the entropy in ICL and on held-out rows is not
+# known.
+_TWICE_SPREAD = ("bic", "aic")
+# In log-likelihood. Twice this is the smallest difference in BIC that counts as positive evidence
 # (Kass & Raftery, "Bayes factors", JASA 90, 1995).
 _DISAGREEMENT = 1.0
 _LINES = ("-", "--", ":")
-# How far apart lines stand at a number of components, so that no bar hides another.
-_APART, _WIDEST = 0.08, 0.5
+# Offset between the lines at one number of components, so that no bar hides another.
+_OFFSET, _MAX_OFFSETS = 0.08, 0.5
 _RING: dict[str, Any] = {
     "linestyle": "",
     "marker": "o",
@@ -50,25 +53,26 @@ _RING: dict[str, Any] = {
 }
 
 
+@documented
 def mixture_choice(choice: MixtureChoice, *, figure: Any = None) -> Any:
-    """Draw BIC, ICL, AIC and the cross-validated likelihood against the number of components.
+    """Draw the selection criteria against the number of components.
 
-    Each form of covariance is a line. What a criterion proposes is ringed. Where starts disagree,
-    by more than one unit of log-likelihood, a bar in the panels of BIC and AIC reaches up to the
-    worst of them: another draw of the starts could have put the point anywhere on it. A hollow
-    marker is a fit that stopped before it converged.
+    The criteria are BIC, ICL, AIC and the cross-validated log-likelihood. Each covariance type is a
+    line, and the proposal of each criterion is ringed. If initializations differ by more than one
+    unit of log-likelihood, a bar in the panels of BIC and AIC extends to the worst of them: other
+    random initializations could have put the point anywhere on it. A hollow marker is a fit that
+    stopped before it converged.
 
     Parameters
     ----------
     choice : MixtureChoice
-        What `ceiba.mixture.choose_components` returned, or a mixture's ``choice_``.
-    figure : Figure or SubFigure, optional
-        Where to draw; a new figure unless given.
+        Result of `ceiba.mixture.choose_components`, or ``choice_`` of a mixture.
+    {figure}
 
     Returns
     -------
     Figure
-        A panel for each criterion that the table has values of.
+        A panel for each criterion that the table contains.
 
     Examples
     --------
@@ -83,15 +87,15 @@ def mixture_choice(choice: MixtureChoice, *, figure: Any = None) -> Any:
     columns = 2 if len(names) == 4 else len(names)
     rows = len(names) // columns
     if figure is None:
-        height = max(3.4 * rows, 0.23 * (len(_forms(choice)) + 6))  # room for the legend
+        height = max(3.4 * rows, 0.23 * (len(_forms(choice)) + 6))  # at least that of the legend
         figure = new_figure(3.4 * columns + 2.0, height)
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
     for ax, name in zip(axes, names, strict=True):
         for form in _forms(choice):
             _draw_form(ax, choice, name, form)
-        _dress(ax, choice, name)
-        _mark(ax, choice, name)
-    _legend(figure, choice)
+        _set_limits(ax, choice, name)
+        _mark_proposal(ax, choice, name)
+    _add_legend(figure, choice)
     return figure
 
 
@@ -99,40 +103,40 @@ def _forms(choice: MixtureChoice) -> list[str]:
     return list(dict.fromkeys(str(form) for form in choice.table["covariance_type"]))
 
 
-def _places(choice: MixtureChoice, form: str) -> Array:
-    """Where along x the fits of a form stand, one for each line of the table."""
+def _positions(choice: MixtureChoice, form: str) -> Array:
+    """Return the x coordinates of the fits of a covariance type."""
     forms = _forms(choice)
-    apart = min(_APART, _WIDEST / len(forms))
-    shift = apart * (forms.index(form) - (len(forms) - 1) / 2)
-    places: Array = choice.table["n_components"] + shift
-    return places
+    offset = min(_OFFSET, _MAX_OFFSETS / len(forms))
+    shift = offset * (forms.index(form) - (len(forms) - 1) / 2)
+    positions: Array = choice.table["n_components"] + shift
+    return positions
 
 
 def _draw_form(ax: Any, choice: MixtureChoice, name: str, form: str) -> None:
-    """One line, with hollow markers where the fit did not converge, and its disagreements."""
+    """Draw the line of a covariance type, hollow markers, and bars of disagreement."""
     table = choice.table
-    mine = np.flatnonzero((table["covariance_type"] == form) & np.isfinite(table[name]))
-    mine = mine[np.argsort(table["n_components"][mine], kind="stable")]
-    k, values = _places(choice, form)[mine], table[name][mine]
+    own = np.flatnonzero((table["covariance_type"] == form) & np.isfinite(table[name]))
+    own = own[np.argsort(table["n_components"][own], kind="stable")]
+    k, values = _positions(choice, form)[own], table[name][own]
     style = _style(_forms(choice).index(form))
     ax.plot(k, values, **style)
-    early = ~table["converged"][mine].astype(bool)
+    early = ~table["converged"][own].astype(bool)
     ax.plot(k[early], values[early], **{**style, "linestyle": ""}, markerfacecolor="white")
-    if name in _SPREAD_BY_TWO:
-        apart = _disagree(choice)[mine]
-        reach = 2 * table["spread"][mine][apart]
+    if name in _TWICE_SPREAD:
+        differ = _disagree(choice)[own]
+        reach = 2 * table["spread"][own][differ]
         ax.errorbar(
-            k[apart], values[apart], [np.zeros_like(reach), reach], fmt="none",
+            k[differ], values[differ], [np.zeros_like(reach), reach], fmt="none",
             ecolor=style["color"], elinewidth=1.0, capsize=3, alpha=0.8, zorder=1.8,
         )  # fmt: skip
 
 
-def _style(place: int) -> dict[str, Any]:
-    """Look of a form's line: colours come round after seven, with other dashes then."""
+def _style(index: int) -> dict[str, Any]:
+    """Return the style of a line; the dashes change whenever the colors repeat."""
     return {
-        "color": colour_of(place),
-        "marker": MARKERS[place % len(MARKERS)],
-        "linestyle": _LINES[place // len(MARKERS) % len(_LINES)],
+        "color": color_of(index),
+        "marker": MARKERS[index % len(MARKERS)],
+        "linestyle": _LINES[index // len(MARKERS) % len(_LINES)],
         "linewidth": 1.5,
         "markersize": 5,
         "markeredgewidth": 1.2,
@@ -140,14 +144,14 @@ def _style(place: int) -> dict[str, Any]:
 
 
 def _disagree(choice: MixtureChoice) -> Array:
-    """Mask of the fits whose starts ended apart."""
-    apart: Array = choice.table["spread"] > _DISAGREEMENT
-    return apart
+    """Return a mask of the fits whose initializations ended at different likelihoods."""
+    differ: Array = choice.table["spread"] > _DISAGREEMENT
+    return differ
 
 
-def _dress(ax: Any, choice: MixtureChoice, name: str) -> None:
-    """Limits by the points: the bar of a start that went astray may leave the picture."""
-    tidy(ax, title=_PANELS[name], x="components", grid="y")
+def _set_limits(ax: Any, choice: MixtureChoice, name: str) -> None:
+    """Set limits by the points alone, since long bars may exceed them."""
+    style_axes(ax, title=_PANELS[name], x="components", grid="y")
     plain_numbers(ax)
     values = choice.table[name][np.isfinite(choice.table[name])]
     margin = 0.07 * (np.ptp(values) or max(abs(values[0]), 1.0))
@@ -157,26 +161,23 @@ def _dress(ax: Any, choice: MixtureChoice, name: str) -> None:
     ax.set_xticks(ks[:: -(-len(ks) // 10)])
 
 
-def _mark(ax: Any, choice: MixtureChoice, name: str) -> None:
-    """Ring what this criterion proposes; in bold where it is the one asked for."""
+def _mark_proposal(ax: Any, choice: MixtureChoice, name: str) -> None:
+    """Ring the proposal of a criterion; the chosen criterion is in bold."""
     if name not in choice.best:
         return
     k, form = choice.best[name]
     table = choice.table
     at = np.flatnonzero((table["n_components"] == k) & (table["covariance_type"] == form))[0]
-    ax.plot(_places(choice, form)[at], table[name][at], **{**_RING, "markersize": 12}, zorder=4)
-    weight = "bold" if name == choice.criterion else "normal"
-    ax.set_title(
-        f"{k}, {form}", loc="right", fontsize=LABEL_SIZE, color=ACCENT, weight=weight, pad=8
-    )
+    ax.plot(_positions(choice, form)[at], table[name][at], **{**_RING, "markersize": 12}, zorder=4)
+    set_note(ax, f"{k}, {form}", ACCENT, weight="bold" if name == choice.criterion else "normal")
 
 
-def _legend(figure: Any, choice: MixtureChoice) -> None:
-    """The forms, and only those marks that the picture has."""
+def _add_legend(figure: Any, choice: MixtureChoice) -> None:
+    """Add the covariance types, and only those marks that occur."""
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], label=form, **_style(place)) for place, form in enumerate(_forms(choice))
+        Line2D([], [], label=form, **_style(index)) for index, form in enumerate(_forms(choice))
     ]
     plain: dict[str, Any] = {"color": MUTED, "linestyle": ""}
     if not choice.table["converged"].all():
@@ -184,7 +185,7 @@ def _legend(figure: Any, choice: MixtureChoice) -> None:
         handles.append(Line2D([], [], label="not converged", **hollow))
     if _disagree(choice).any():
         bar = {**plain, "marker": "|", "markersize": 11}
-        handles.append(Line2D([], [], label="up to the\nworst start", **bar))
+        handles.append(Line2D([], [], label="up to the worst\ninitialization", **bar))
     handles.append(Line2D([], [], label="proposed", **_RING))
     legend = figure.legend(
         handles=handles, loc="outside right center", fontsize=LABEL_SIZE, labelcolor=INK,

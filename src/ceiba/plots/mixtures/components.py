@@ -1,4 +1,4 @@
-"""Gaussian components as pictures need them: on any plane, at any rows, gaps or not."""
+"""Weights, means and covariances of a mixture, for drawing on any plane."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.engine import choose_engine
-from ceiba.mixture.densities import Gaussians, LogDensities, Posteriors
-from ceiba.plots.plane import Plane
+from ceiba.mixture.densities import Gaussians, log_densities, posteriors
+from ceiba.plots.projection import Projection
 from ceiba.stats import ToPoints
 
-# Enough that the contour of 99 % rests on 200 draws.
-_DRAWS = 20_000
-# Forms with one covariance for all components: fitted, they hold it once.
-_SHARED_ONCE = ("tied", "EEE")
+# Enough for the contour of 99 % to rest on 200 draws.
+_N_DRAWS = 20_000
+# Covariance types with one matrix for all components, which is stored once.
+_TIED = ("tied", "EEE")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,21 +37,21 @@ class Components:
 
     @classmethod
     def of_model(cls, model: Any) -> Components:
-        """Those of a fitted mixture, whatever its form of covariance."""
+        """Return those of a fitted mixture of any covariance type."""
         if not all(hasattr(model, name) for name in ("weights_", "means_", "covariances_")):
             raise TypeError(
-                "give a fitted mixture, with weights_, means_ and covariances_, and then the rows; "
-                f"{type(model).__name__} is none, or is not fitted yet"
+                "model must be a fitted mixture with weights_, means_ and covariances_, followed "
+                f"by the rows X, got {type(model).__name__}."
             )
         means = np.asarray(model.means_, dtype=float)
         covariances = np.asarray(model.covariances_, dtype=float)
-        if getattr(model, "covariance_type", None) in _SHARED_ONCE:
+        if getattr(model, "covariance_type", None) in _TIED:
             covariances = np.broadcast_to(covariances, (len(means), *covariances.shape))
         return cls._of(model.weights_, means, covariances)
 
     @classmethod
     def of_frame(cls, frame: Any) -> Components:
-        """Those of one frame of a trace."""
+        """Return those of one frame of a trace."""
         return cls._of(frame["weights"], frame["means"], frame["covariances"])
 
     @classmethod
@@ -66,16 +66,16 @@ class Components:
         return len(self.weights)
 
     def check_width(self, names: list[str]) -> None:
-        """Refuse rows whose columns are not as many as the means have."""
+        """Raise ValueError if the rows and the means differ in their number of columns."""
         if len(names) != self.means.shape[1]:
             raise ValueError(
-                f"the rows have {len(names)} columns ({', '.join(names[:5])}"
-                f"{', ...' if len(names) > 5 else ''}) but the mixture has "
-                f"{self.means.shape[1]}: give the rows that it was fitted to"
+                f"X has {len(names)} columns ({', '.join(names[:5])}"
+                f"{', ...' if len(names) > 5 else ''}), but the mixture was fitted to "
+                f"{self.means.shape[1]}: pass the rows it was fitted to."
             )
 
-    def on(self, plane: Plane) -> Components:
-        """The marginal mixture on a plane, which is a mixture of Gaussians again, exactly."""
+    def on(self, plane: Projection) -> Components:
+        """Return the marginal mixture on a plane, which is a Gaussian mixture exactly."""
         axes = plane.axes
         if self.covariances.ndim == 2:
             flat = np.einsum("dp,kd,dq->kpq", axes, self.covariances, axes)
@@ -83,8 +83,8 @@ class Components:
             flat = axes.T @ self.covariances @ axes
         return Components(self.weights, self.means @ axes, flat)
 
-    def deviations(self) -> Array:
-        """Standard deviation of every component along every column, (K, d)."""
+    def standard_deviations(self) -> Array:
+        """Return the standard deviation of every component along every column, (K, d)."""
         variances = self.covariances
         if variances.ndim == 3:
             variances = np.diagonal(variances, axis1=1, axis2=2)
@@ -92,36 +92,37 @@ class Components:
         return roots
 
     def log_density(self, rows: Array) -> Array:
-        """Log density of the mixture at rows, of their observed values."""
-        return self._ask(rows, LogDensities.of)
+        """Return the log density of the observed values of each row."""
+        return self._evaluate(rows, log_densities)
 
     def responsibilities(self, rows: Array) -> Array:
-        """Probability of each component given the observed values of each row, (n, K)."""
-        return self._ask(rows, Posteriors.of)
+        """Return the probability of each component given the observed values, (n, K)."""
+        return self._evaluate(rows, posteriors)
 
-    def heights(self, rows: Array) -> Array:
-        """Weight times density of each component at rows, (n, K)."""
-        heights: Array = np.exp(self.log_density(rows))[:, None] * self.responsibilities(rows)
-        return heights
+    def weighted_densities(self, rows: Array) -> Array:
+        """Return weight times density of each component at each row, (n, K)."""
+        densities: Array = np.exp(self.log_density(rows))[:, None] * self.responsibilities(rows)
+        return densities
 
-    def log_levels(self, shares: Any) -> Array:
-        """Log densities above which the mixture keeps these shares of its probability.
+    def contour_log_densities(self, probabilities: Any) -> Array:
+        """Return the log densities whose contours enclose these probabilities, ascending.
 
-        Found from draws of the mixture itself, always the same ones: a grid would lose the
-        components that are narrower than its cells. Increasing, and each once.
+        They are quantiles of a fixed sample of the mixture: a grid would lose components that are
+        narrower than its cells.
         """
         random = np.random.default_rng(0)
         weights = self.weights / self.weights.sum()
-        labels = random.choice(len(weights), _DRAWS, p=weights)
-        noise = random.standard_normal((_DRAWS, self.means.shape[1], 1))
+        labels = random.choice(len(weights), _N_DRAWS, p=weights)
+        noise = random.standard_normal((_N_DRAWS, self.means.shape[1], 1))
         draws = self.means[labels] + (np.linalg.cholesky(self.covariances)[labels] @ noise)[..., 0]
-        levels: Array = np.unique(np.quantile(self.log_density(draws), 1 - np.asarray(shares)))
-        return levels
+        quantiles = np.quantile(self.log_density(draws), 1 - np.asarray(probabilities))
+        unique: Array = np.unique(quantiles)
+        return unique
 
-    def _ask(self, rows: Array, statistic: Callable[..., Any]) -> Array:
-        """What the learner's own kernels say of rows, gaps or not."""
+    def _evaluate(self, rows: Array, function: Callable[..., Any]) -> Array:
+        """Evaluate the rows, with or without missing values, by the native kernels."""
         engine, source = choose_engine(rows)
         points = engine.rows(source.partitions, ToPoints(keep_all=True))
         gaussians = Gaussians.of(self.weights, self.means, self.covariances)
-        values: Array = engine.reduce(points, statistic, gaussians).values
+        values: Array = engine.predict(points, function, gaussians)
         return values

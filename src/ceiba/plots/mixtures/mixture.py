@@ -1,4 +1,4 @@
-"""A Gaussian mixture on paper: who is responsible for which row, and the density."""
+"""Draw a Gaussian mixture, and one table under several covariance types."""
 
 from __future__ import annotations
 
@@ -6,59 +6,74 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 
+from ceiba.mixture.gaussian_mixture import GaussianMixture
+from ceiba.plots.docstrings import documented
 from ceiba.plots.mixtures.components import Components
-from ceiba.plots.mixtures.view import DEVIATIONS, MixtureView
-from ceiba.plots.style import INK, LABEL_SIZE, MUTED, colour_of, marker_of, new_figure, tidy
+from ceiba.plots.mixtures.view import DEVIATIONS, Box, MixtureView
+from ceiba.plots.style import (
+    ACCENT,
+    INK,
+    MUTED,
+    add_legend,
+    color_of,
+    count_text,
+    marker_of,
+    new_figure,
+    number_text,
+    panel_grid,
+    set_note,
+    style_axes,
+)
 
-__all__ = ["mixture"]
+__all__ = ["covariance_forms", "mixture"]
 
-_LEGEND_COMPONENTS = 14
-_SHARES = (0.25, 0.5, 0.75, 0.9, 0.99)
+_MAX_LEGEND = 14  # components
+_CONTOURS = (0.25, 0.5, 0.75, 0.9, 0.99)
+_FORM_CONTOURS = (0.5, 0.9)
+_MAX_COLUMNS = 4  # panels side by side
+_MAX_ASPECT = 1.6  # ratio of the axis ranges up to which both have one scale
 
 
+@documented
 def mixture(
     model: Any,
     X: Any,
     *,
     deviations: Sequence[float] = DEVIATIONS,
-    shares: Sequence[float] = _SHARES,
+    contours: Sequence[float] = _CONTOURS,
     ax: Any = None,
     max_points: int = 20_000,
     random_state: Any = 0,
 ) -> Any:
-    """Draw rows under a Gaussian mixture: colours by responsibility, ellipses and density.
+    """Draw rows under a Gaussian mixture: responsibilities, ellipses and density.
 
-    The colour of a row is the mix of its components' colours, in the shares that they are
-    responsible for it, so that doubtful rows show. Two columns are drawn as they are, more on their
-    first two principal components, with the marginal mixture on that plane, whose means and
-    covariances are the projected ones exactly. A single column is drawn as a histogram under the
-    density, with its rows in a strip beneath. A gap is drawn at its column's mean, in the colour
-    that the row's other values give it.
+    The color of a row mixes the colors of the components by responsibility, so that ambiguous rows
+    are visible. Two columns are the axes of the picture; more columns are projected on their first
+    two principal components together with the mixture, whose projected means and covariances are
+    exact. A single column is drawn as a histogram under the density, with its rows in a strip
+    below. A missing value is drawn at the mean of its column, in the color that follows from the
+    observed values of the row.
 
     Parameters
     ----------
     model : fitted mixture
         With ``weights_``, ``means_`` and ``covariances_``.
-    X : array, frame or table
+    {rows}
     deviations : sequence of float
-        Ellipses so many standard deviations about each mean; shades beneath the curve for a
-        single column. None of them for ``()``.
-    shares : sequence of float
-        Contours of equal density that hold these shares of the mixture's probability; lines
-        at those densities for a single column. None of them for ``()``.
-    ax : Axes, optional
-        Where to draw; a new figure unless given.
-    max_points : int
-        Draw a random sample of this many rows where there are more.
-    random_state : int or None
-        Draws that sample.
+        Standard deviations of the ellipses around each mean, or of the shades under the density
+        of a single column; ``()`` for none.
+    contours : sequence of float
+        Probabilities enclosed by contours of equal density, or by lines at these densities for a
+        single column; ``()`` for none.
+    {ax}
+    {sample}
 
     Returns
     -------
-    Figure
-        The figure drawn on. A new one shows itself in a notebook, and ``.save("mixture.png")``
-        keeps it.
+    {picture}
 
     Examples
     --------
@@ -68,69 +83,163 @@ def mixture(
     >>> len(picture.axes)
     1
     """
-    _check(deviations, shares)
+    if not all(0 < deviation < np.inf for deviation in deviations):
+        raise ValueError(f"deviations must be finite and greater than 0, got {deviations}.")
+    if not all(0 < probability < 1 for probability in contours):
+        raise ValueError(f"contours must be probabilities between 0 and 1, got {contours}.")
     components = Components.of_model(model)
     view = MixtureView.of(X, model, max_points, random_state)
     components.check_width(view.names)
-    own = ax is None
-    if own:
+    is_new = ax is None
+    if is_new:
         ax = new_figure(7.4, 5.2).add_subplot()
     box = view.box([components], max(deviations, default=0.0))
-    view.draw(ax, components, box, deviations=deviations, shares=shares)
-    tidy(ax, title=_title(model, components, view))
-    view.dress(ax)
-    if len(components) <= _LEGEND_COMPONENTS:
-        _legend(ax, components, deviations, shares, beside=own)
+    view.draw(ax, components, box, deviations=deviations, contours=contours)
+    style_axes(ax, title=_title(model, components, view))
+    view.label_axes(ax)
+    if len(components) <= _MAX_LEGEND:
+        handles = _legend_handles(components, deviations, contours)
+        add_legend(ax, "component", beside=is_new, handles=handles)
     return ax.figure
 
 
-def _check(deviations: Sequence[float], shares: Sequence[float]) -> None:
-    if not all(0 < deviation < np.inf for deviation in deviations):
-        raise ValueError(f"deviations={deviations}: give standard deviations, more than 0")
-    if not all(0 < share < 1 for share in shares):
-        raise ValueError(f"shares={shares}: give shares of the probability, between 0 and 1")
-
-
 def _title(model: Any, components: Components, view: MixtureView) -> str:
-    form = getattr(model, "covariance_type", None)
-    name = type(model).__name__ + (f" ({form})" if form else "")
-    n = len(components)
-    title = f"{name}, {n} {'component' if n == 1 else 'components'} of {view.n_rows:,} rows"
+    covariance_type = getattr(model, "covariance_type", None)
+    name = type(model).__name__ + (f" ({covariance_type})" if covariance_type else "")
+    rows = count_text(view.n_rows, "row")
+    title = f"{name}, {count_text(len(components), 'component')} of {rows}"
     drawn = len(view.rows)
     return title + (f" ({drawn:,} drawn)" if drawn < view.n_rows else "")
 
 
-def _legend(
-    ax: Any,
-    components: Components,
-    deviations: Sequence[float],
-    shares: Sequence[float],
-    *,
-    beside: bool,
-) -> None:
-    """Beside the axes where the figure is ours to lay out, else inside them."""
+def _legend_handles(
+    components: Components, deviations: Sequence[float], contours: Sequence[float]
+) -> list[Any]:
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], linestyle="", marker=marker_of(k), markersize=6, color=colour_of(k),
+        Line2D([], [], linestyle="", marker=marker_of(k), markersize=6, color=color_of(k),
                label=f"{k}  (weight {weight:.1%})")
         for k, weight in enumerate(components.weights)
     ]  # fmt: skip
-    one = components.means.shape[1] == 1
+    one_column = components.means.shape[1] == 1
     if len(deviations):
-        label = f"{'shades' if one else 'ellipses'}: {_list(deviations)} σ"
+        label = f"{'shades' if one_column else 'ellipses'}: {_listed(deviations)} σ"
         handles.append(Line2D([], [], color=INK, linewidth=1.8, label=label))
-    if len(shares):
-        held = _list([100 * share for share in shares])
-        label = f"{'levels' if one else 'contours'} hold\n{held} %"
+    if len(contours):
+        percent = _listed([100 * probability for probability in contours])
+        label = f"{'lines' if one_column else 'contours'} enclose\n{percent} %"
         handles.append(Line2D([], [], color=MUTED, linewidth=0.8, label=label))
-    place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "frameon": False}
-    legend = ax.legend(
-        handles=handles, title="component", fontsize=LABEL_SIZE, labelcolor=INK,
-        title_fontsize=LABEL_SIZE, alignment="left", **(place if beside else {"loc": "best"}),
-    )  # fmt: skip
-    legend.get_title().set_color(MUTED)
+    return handles
 
 
-def _list(numbers: Sequence[float]) -> str:
+def _listed(numbers: Sequence[float]) -> str:
     return ", ".join(f"{number:.4g}" for number in sorted(numbers))
+
+
+@documented
+def covariance_forms(
+    X: Any,
+    n_components: int,
+    forms: Sequence[str] = ("spherical", "diag", "tied", "full"),
+    *,
+    figure: Any = None,
+    max_points: int = 5_000,
+    **options: Any,
+) -> Any:
+    """Draw fits of a Gaussian mixture under several covariance types.
+
+    Every panel shows the same rows on the same axes, as `mixture` draws them, with ellipses of one
+    and two standard deviations and contours that enclose 50 and 90 % of the probability. Components
+    have the numbers of the nearest components of the first panel. Above each panel are the
+    log-likelihood and BIC, the smallest BIC in color. If the axes of a new figure have similar
+    ranges, they get one scale, so that a spherical component is a circle.
+
+    Parameters
+    ----------
+    X : array, frame or table of shape (n_rows, n_columns)
+        Rows in memory.
+    n_components : int
+    forms : sequence of str
+        Values of ``covariance_type``, one panel each.
+    {figure}
+    max_points : int
+        Draw a random sample of this many rows if there are more; all rows are used by the fits.
+    **options
+        Further parameters of `ceiba.GaussianMixture`, such as ``n_init=10``.
+
+    Returns
+    -------
+    {picture}
+
+    Examples
+    --------
+    >>> from ceiba import datasets, plots
+    >>> X, _ = datasets.load("iris")
+    >>> picture = plots.covariance_forms(X, 3, ["EII", "full"])
+    >>> [ax.get_title(loc="left") for ax in picture.axes]
+    ['EII', 'full']
+    """
+    if isinstance(forms, str) or not len(forms):
+        raise ValueError(f'forms must be a sequence like ["tied", "full"], got {forms!r}.')
+    types: Sequence[Any] = forms
+    models = [
+        GaussianMixture(n_components, covariance_type=form, **options).fit(X) for form in types
+    ]
+    view = MixtureView.of(X, models[0], max_points)
+    fits = [Components.of_model(model) for model in models]
+    axes = panel_grid(figure, len(models), _MAX_COLUMNS, (3.2, 3.9))
+    box, equal = view.box(fits), False
+    # Panels of a given figure may be too low to be square: constrained layout clips titles then.
+    if figure is None:
+        box, equal = _equal_ranges(box, view)
+    for ax, components in zip(axes, fits, strict=True):
+        numbers = _matching_numbers(components, fits[0])
+        view.draw(ax, components, box, numbers=numbers, contours=_FORM_CONTOURS)
+        ax.set_aspect("equal" if equal else "auto")
+    _write_titles(axes, models, [float(model.bic(X)) for model in models])
+    _label_outer(axes, view)
+    return axes[0].figure
+
+
+def _equal_ranges(box: Box, view: MixtureView) -> tuple[Box, bool]:
+    """Extend the box to a square if its sides are similar; return also whether."""
+    low, high = box
+    sizes = high - low
+    if view.one_column or sizes.max() > _MAX_ASPECT * sizes.min():
+        return box, False
+    center, half = (low + high) / 2, sizes.max() / 2
+    return (center - half, center + half), True
+
+
+def _matching_numbers(components: Components, first: Components) -> list[int]:
+    """Number the components like the nearest ones of the first panel."""
+    scale = first.standard_deviations().mean(axis=0)
+    rows, columns = linear_sum_assignment(
+        cdist(components.means / scale, first.means / scale, "sqeuclidean")
+    )
+    numbers = dict(zip(rows.tolist(), columns.tolist(), strict=True))
+    free = iter(range(len(first), len(first) + len(components)))
+    return [numbers[k] if k in numbers else next(free) for k in range(len(components))]
+
+
+def _write_titles(axes: Sequence[Any], models: Sequence[Any], bics: Sequence[float]) -> None:
+    best = int(np.argmin(bics))
+    for index, (ax, model, bic) in enumerate(zip(axes, models, bics, strict=True)):
+        style_axes(ax, title=model.covariance_type)
+        likelihood = number_text(model.log_likelihood_, 6)
+        color = ACCENT if index == best and len(bics) > 1 else MUTED
+        set_note(ax, f"log-likelihood {likelihood}\nBIC {number_text(bic, 6)}", color)
+
+
+def _label_outer(axes: Sequence[Any], view: MixtureView) -> None:
+    """Label the axes at the left, and those without a panel below."""
+    columns = axes[0].get_subplotspec().get_gridspec().ncols
+    for index, ax in enumerate(axes):
+        view.label_axes(ax)
+        if index + columns < len(axes):
+            ax.set_xlabel("")
+            ax.tick_params(labelbottom=False)
+        if index % columns:
+            ax.set_ylabel("")
+            ax.tick_params(labelleft=False)

@@ -1,1 +1,1 @@
-"""..."""
+"""Pictures of what a model predicts over one or two columns."""

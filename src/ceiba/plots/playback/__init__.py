@@ -1,1 +1,1 @@
-"""..."""
+"""Play the trace of a fit as an animation."""

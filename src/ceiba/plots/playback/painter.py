@@ -1,6 +1,6 @@
-"""Who draws which frames: the protocol of a painter, and the register of painters.
+"""The painter protocol, and the registry that chooses a painter for the frames of a trace.
 
-The player knows nothing about learners. A learner whose frames hold, say, ``means`` and
+The player does not depend on any learner. A learner whose frames hold, for example, ``means`` and
 ``covariances`` adds a painter with one call::
 
     register_painter({"means", "covariances"}, MixturePainter)
@@ -13,69 +13,88 @@ from inspect import signature
 from typing import Any, Protocol
 
 from ceiba.base.trace import Frame
+from ceiba.plots.style import ACCENT, PALE, PALETTE, plain_numbers, set_note, style_axes
 
 
 class Painter(Protocol):
-    """Draws the frames of one trace, any one at any time."""
+    """Draw the frames of one trace, in any order."""
 
     def layout(self, figure: Any) -> Any:
-        """Make the axes on an empty figure; what is returned goes to `draw`."""
+        """Make the axes on an empty figure; the result is passed to `draw`."""
         ...
 
-    def draw(self, axes: Any, place: int) -> None:
-        """Draw the frame at ``place`` on those axes."""
+    def draw(self, axes: Any, index: int) -> None:
+        """Draw the frame at ``index`` on these axes."""
         ...
 
 
-PainterMaker = Callable[..., Painter]
+PainterFactory = Callable[..., Painter]
 
-_makers: dict[frozenset[str], PainterMaker] = {}
+_factories: dict[frozenset[str], PainterFactory] = {}
 
 
-def register_painter(names: Iterable[str], maker: PainterMaker) -> None:
-    """Let ``maker`` draw the traces whose frames hold all of ``names``.
+def register_painter(names: Iterable[str], factory: PainterFactory) -> None:
+    """Register the painter of traces whose frames hold all of ``names``.
 
     Parameters
     ----------
     names : iterable of str
-        What a frame must hold. Where several painters fit, the one that asks for most draws.
-    maker : callable
-        ``maker(frames, X, model)`` gives a `Painter`; ``model`` is None where only a trace is
-        played. It may take the keywords ``y`` and ``columns`` of `play` as well.
+        Values that a frame must hold. If several painters match, the one that requires most
+        values is used.
+    factory : callable
+        ``factory(frames, X, model)`` returns a `Painter`; ``model`` is None if a bare trace is
+        played. It may also accept the keywords ``y`` and ``columns`` of `play`.
     """
-    _makers[frozenset(names)] = maker
+    _factories[frozenset(names)] = factory
 
 
 def painter_for(frames: Sequence[Any], X: Any, model: Any, **options: Any) -> Painter:
-    """The painter that fits these frames; ValueError where there is none.
+    """Make the painter that matches these frames; ValueError if there is none.
 
-    Options that are None are not passed on; others must be the maker's own.
+    Options that are None are not passed on; others must be parameters of the painter.
     """
-    held = frame_names(frames[0])
-    fitting = [names for names in _makers if names <= held]
-    if not fitting:
-        known = "; ".join(", ".join(sorted(names)) for names in _makers)
+    available = frame_names(frames[0])
+    matches = [names for names in _factories if names <= available]
+    if not matches:
+        known = "; ".join(", ".join(sorted(names)) for names in _factories)
         raise ValueError(
-            f"no painter draws frames of {', '.join(sorted(held)) or 'nothing'}; the painters "
-            f"know frames of: {known}. Add one with register_painter."
+            f"No painter is registered for frames with {', '.join(sorted(available)) or 'nothing'}"
+            f" (registered: {known}). Add one with register_painter."
         )
-    maker = _makers[max(fitting, key=len)]
+    factory = _factories[max(matches, key=len)]
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
-        if name not in signature(maker).parameters:
-            raise ValueError(f"this film has no use for {name}: play it without")
-    return maker(frames, X, model, **given)
+        if name not in signature(factory).parameters:
+            raise ValueError(f"{name!r} has no effect on the animation of this trace: omit it.")
+    return factory(frames, X, model, **given)
 
 
 def frame_names(frame: Any) -> frozenset[str]:
-    """Names of what a frame (a `Frame` or a mapping) holds."""
+    """Return the names of the values of a frame, a `Frame` or a mapping."""
     if isinstance(frame, Frame):
         return frozenset(frame.values)
     if isinstance(frame, Mapping):
         return frozenset(frame)
-    raise TypeError(f"a frame is a ceiba.base.Frame or a mapping, not {type(frame).__name__}")
+    raise TypeError(f"A frame must be a ceiba.base.Frame or a mapping, got {type(frame).__name__}.")
 
 
-def frame_step(frame: Any, place: int) -> int:
-    """Number of the frame's step; its place, for a plain mapping."""
-    return frame.step if isinstance(frame, Frame) else place
+def frame_iteration(frame: Any, index: int) -> int:
+    """Return the iteration of a frame; the index for a plain mapping."""
+    return frame.step if isinstance(frame, Frame) else index
+
+
+def draw_progress(
+    ax: Any, frames: Sequence[Any], name: str, index: int, *, title: str, note: str
+) -> None:
+    """Draw one value of all frames as a curve, marked up to the frame at ``index``."""
+    iterations = [frame_iteration(frame, i) for i, frame in enumerate(frames)]
+    values = [float(frame[name]) for frame in frames]
+    done = slice(0, index + 1)
+    ax.plot(iterations, values, color=PALE, linewidth=1.4)
+    ax.plot(iterations[done], values[done], "-o", color=PALETTE[0], linewidth=1.8, markersize=4)
+    ax.plot(iterations[index], values[index], "o", color=ACCENT, markersize=8)
+    style_axes(ax, title=title, x="iteration", grid="y")
+    set_note(ax, note, ACCENT)
+    ax.locator_params(axis="x", integer=True, nbins=6)
+    ax.margins(x=0.08)
+    plain_numbers(ax)

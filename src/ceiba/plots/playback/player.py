@@ -1,81 +1,85 @@
-"""The one player: it replays the trace of any learner that has a painter."""
+"""Play the trace of any learner that has a painter, and save it as an animation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from ceiba.plots.playback.film import check_path, save_film, write_gif
+from ceiba._typing import Array
 from ceiba.plots.playback.painter import Painter, painter_for
-from ceiba.plots.style import new_figure
+from ceiba.plots.style import ACCENT, HIGHLIGHT, INK, MUTED, PALETTE, new_figure
 
 __all__ = ["Player", "play"]
 
 _SIZE = (9.6, 4.8)  # inches
+_COLORS = ("white", ACCENT, HIGHLIGHT, INK, MUTED, *PALETTE)
+_SAMPLED_FRAMES = 5  # frames whose colors make up the palette
+_LAST_FRAME = 3  # the last frame is shown this many times as long
 
 
 class Player:
-    """A trace ready to be looked at: frame by frame, in a notebook, or as a file.
+    """A trace to be shown frame by frame, in a notebook, or as a file.
 
     Parameters
     ----------
     painter : Painter
-    places : sequence of int
-        Which frames of the trace the film shows.
+    frame_indices : sequence of int
+        Frames of the trace to show.
     fps : float
-        Frames a second.
+        Frames per second.
     """
 
-    def __init__(self, painter: Painter, places: Sequence[int], fps: float) -> None:
+    def __init__(self, painter: Painter, frame_indices: Sequence[int], fps: float) -> None:
         if not fps > 0:
-            raise ValueError(f"fps={fps}: give the frames a second, more than 0")
+            raise ValueError(f"fps must be greater than 0, got {fps}.")
         self.painter = painter
-        self.places = tuple(places)
+        self.frame_indices = tuple(frame_indices)
         self.fps = fps
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.frame_indices)
 
     def draw(self, frame: int) -> Any:
-        """Frame number ``frame`` of the film as a figure."""
+        """Draw one frame of the animation as a figure."""
         figure = new_figure(*_SIZE)
-        self.painter.draw(self.painter.layout(figure), self.places[frame])
+        self.painter.draw(self.painter.layout(figure), self.frame_indices[frame])
         return figure
 
     def images(self) -> list[Any]:
-        """Every frame as a PIL image."""
+        """Render every frame as a PIL image."""
         figure = new_figure(*_SIZE)
-        from PIL import Image  # comes with matplotlib
+        from PIL import Image  # installed with matplotlib
 
         axes = self.painter.layout(figure)
         images = []
-        for place in self.places:
+        for index in self.frame_indices:
             for ax in figure.axes:
                 ax.clear()
-            self.painter.draw(axes, place)
+            self.painter.draw(axes, index)
             images.append(Image.fromarray(figure.pixels()).convert("RGB"))
-            # What the first frame laid out stays: nothing jumps, and laying out takes long.
+            # All frames keep the layout of the first, so that nothing moves; layout is also slow.
             figure.set_layout_engine("none")
         return images
 
     def save(self, path: str | Path) -> Path:
-        """Write the film: a GIF where ``path`` ends so, else PNG frames in that folder."""
-        check_path(path, len(self))
-        return save_film(self.images(), path, self.fps)
+        """Write a GIF if ``path`` ends in .gif, or else PNG frames into that folder."""
+        _check_path(path, len(self))
+        return _save_animation(self.images(), path, self.fps)
 
     def _repr_html_(self) -> str:
-        from ceiba.plots.playback.picture import inline_image
+        from ceiba.plots.figure import inline_image
 
         file = BytesIO()
-        write_gif(self.images(), file, self.fps)
+        _write_gif(self.images(), file, self.fps)
         return inline_image(file.getvalue(), "gif")
 
     def __repr__(self) -> str:
-        return f"Player({len(self)} frames, {self.fps:g} a second)"
+        return f"Player({len(self)} frames, {self.fps:g} per second)"
 
 
 def play(
@@ -88,40 +92,39 @@ def play(
     fps: float = 2.0,
     max_frames: int = 100,
 ) -> Player:
-    """Replay how a model was learnt, step by step, and save it as a film.
+    """Animate a fit, iteration by iteration.
 
-    For k-means: the rows in the colours of their nearest centre, the centres with the paths that
-    they came along, rows that changed cluster lit up, and the inertia beside them. For a Gaussian
-    mixture: the rows in the mixed colours of the components that are responsible for them, the
-    ellipses of one and two standard deviations, the paths of the means, and the log-likelihood.
-    For a tree: split after split as it grew, with what the columns had to offer, and then cut after
-    cut of its pruning; these can be played of a pruned tree that was fitted without a trace. For
-    AdaBoost: the rows as large as they weigh, those that the round's learner misses ringed, its
-    border and what the committee predicts so far, with the learners' errors and alphas.
+    k-means: the rows in the color of the nearest center, the paths of the centers, the rows that
+    changed cluster highlighted, and the inertia. Gaussian mixture: the rows in the mixed colors of
+    the responsible components, ellipses of one and two standard deviations, the paths of the means,
+    and the log-likelihood. Tree: each split with the best gain per column, then each step of the
+    pruning; a pruned tree can be played even if it was fitted without a trace. AdaBoost: the area
+    of a row is its weight, the rows misclassified in the round are ringed, with the boundaries of
+    the round's estimator and of the ensemble, the errors and the estimator weights.
 
     Parameters
     ----------
     model : fitted estimator or trace
         An estimator fitted with ``trace=True``, or its ``trace_``.
-    X : array, frame or table
-        The rows to draw, as given to ``fit``.
+    X : array, frame or table of shape (n_rows, n_columns)
+        The rows to draw, as passed to ``fit``.
     path : str or Path, optional
-        ``film.gif`` for an animated GIF, or a folder for numbered PNG frames. Nothing is
-        written without it.
+        ``fit.gif`` for an animated GIF, or a folder for numbered PNG frames. Nothing is written
+        if None.
     y : array of shape (n_rows,), optional
-        Classes of the rows, for AdaBoost; without them its rows are grey.
-    columns : pair of names or numbers, optional
-        The two numeric columns to show of AdaBoost, where there are more.
+        Classes of the rows, for AdaBoost; without them its rows are gray.
+    columns : pair of str or int, optional
+        The two numeric columns to show, for AdaBoost on more than two columns.
     fps : float
-        Frames a second.
+        Frames per second.
     max_frames : int
-        Show this many frames, evenly chosen, the first and the last among them, where the trace
-        has more.
+        Maximum number of frames; those of a longer trace are thinned evenly, and the first and
+        the last are kept.
 
     Returns
     -------
     Player
-        Shows itself in a notebook; ``draw(i)`` gives a frame as a figure.
+        Displays itself in a notebook; ``draw(i)`` returns a frame as a figure.
 
     Examples
     --------
@@ -134,22 +137,97 @@ def play(
     """
     trace, estimator = _trace_of(model)
     if max_frames < 2:
-        raise ValueError(f"max_frames={max_frames}: a film needs at least 2")
-    places = np.unique(np.linspace(0, len(trace) - 1, min(len(trace), max_frames)).round())
+        raise ValueError(f"max_frames must be at least 2, got {max_frames}.")
+    indices = np.unique(np.linspace(0, len(trace) - 1, min(len(trace), max_frames)).round())
     painter = painter_for(trace, X, estimator, y=y, columns=columns)
-    player = Player(painter, places.astype(int).tolist(), fps)
+    player = Player(painter, indices.astype(int).tolist(), fps)
     if path is not None:
         player.save(path)
     return player
 
 
 def _trace_of(model: Any) -> tuple[Sequence[Any], Any]:
-    """The frames, and the estimator that they came from, if any."""
+    """Return the frames, and the estimator that recorded them, if any."""
     estimator = None if isinstance(model, Sequence) else model
     trace = model
     if estimator is not None:
         pruning = getattr(model, "pruning_", None)
         trace = [*getattr(model, "trace_", ()), *getattr(pruning, "trace", ())]
     if not trace:
-        raise ValueError("there is no trace to play: fit the model with trace=True")
+        raise ValueError("There is no trace to play: fit the model with trace=True.")
     return trace, estimator
+
+
+def _check_path(path: str | Path, n_frames: int) -> None:
+    """Refuse a path to which an animation cannot be saved, before anything is drawn."""
+    path = Path(path)
+    if _is_gif(path):
+        return
+    if path.suffix and not path.is_dir():
+        raise ValueError(f"path must end in .gif or name a folder for PNG frames, got {path.name}.")
+    others = {found.name for found in path.glob("frame_*.png")} - set(_frame_files(n_frames))
+    if others:
+        raise FileExistsError(
+            f"{path} contains frames of a longer animation ({min(others)}): empty the folder or "
+            "choose another."
+        )
+
+
+def _save_animation(images: Sequence[Any], path: str | Path, fps: float) -> Path:
+    """Write RGB images as a GIF, or as numbered PNG files into a folder."""
+    path = Path(path)
+    if not _is_gif(path):
+        path.mkdir(parents=True, exist_ok=True)
+        for image, name in zip(images, _frame_files(len(images)), strict=True):
+            image.save(path / name)
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        _write_gif(images, file, fps)
+    return path
+
+
+def _is_gif(path: Path) -> bool:
+    return path.suffix.lower() == ".gif"
+
+
+def _frame_files(n_frames: int) -> list[str]:
+    return [f"frame_{index:04d}.png" for index in range(n_frames)]
+
+
+def _write_gif(images: Sequence[Any], file: IO[bytes], fps: float) -> None:
+    """Write an endless GIF whose frames share one palette, so that no color flickers."""
+    palette = _palette(images)
+    frames = [_indexed(image, palette) for image in images]
+    durations = [round(1000 / fps)] * len(frames)
+    durations[-1] *= _LAST_FRAME
+    frames[0].save(
+        file, format="GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0
+    )
+
+
+def _palette(images: Sequence[Any]) -> Array:
+    """Return 256 colors: those of the style, and the best others of some frames."""
+    from PIL import Image, ImageColor
+
+    sampled = np.unique(np.linspace(0, len(images) - 1, _SAMPLED_FRAMES).round().astype(int))
+    sheet = Image.fromarray(np.concatenate([np.asarray(images[index]) for index in sampled]))
+    own = [ImageColor.getrgb(name) for name in _COLORS]
+    others = np.reshape(sheet.quantize(colors=256 - len(own)).getpalette() or [], (-1, 3))
+    return np.concatenate([own, others]).astype(np.uint8)
+
+
+def _indexed(image: Any, palette: Array) -> Any:
+    """Convert an image to the nearest colors of the palette.
+
+    The look-up of Pillow is coarse: it maps a near white of the palette to white.
+    """
+    from PIL import Image
+
+    pixels = np.asarray(image).astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
+    colors, inverse = np.unique(pixels, return_inverse=True)
+    channels = np.stack([colors >> 16, colors >> 8 & 255, colors & 255], axis=1)
+    nearest = np.argmin(cdist(channels, palette, "sqeuclidean"), axis=1).astype(np.uint8)
+    indexed = Image.fromarray(nearest[inverse].reshape(pixels.shape), "P")
+    indexed.putpalette(palette.tobytes())
+    return indexed

@@ -1,1 +1,1 @@
-"""..."""
+"""Pictures of trees, of their growth and of their pruning."""

@@ -1,91 +1,176 @@
-"""Colours of a tree's nodes: those of their classes, or of their place on a scale of numbers."""
+"""Colors of a tree's nodes, and their legend."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.plots.style import GRID, PALETTE, colour_of
+from ceiba.plots.style import (
+    GRID,
+    INK,
+    LABEL_SIZE,
+    MUTED,
+    PALETTE,
+    TICK_SIZE,
+    color_of,
+    shorten,
+    text_width,
+)
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.prune.risk import is_of_classes
+from ceiba.tree.prune.risk import is_classification
 
-_SCALE = "viridis"
-# How far each further round of the class colours goes towards white or black.
-_ROUNDS = ((0.0, "white"), (0.5, "white"), (0.45, "black"))
+_COLOR_MAP = "viridis"
+# Blend with white or black, by this fraction, whenever the class colors repeat.
+_REPETITIONS = ((0.0, "white"), (0.5, "white"), (0.45, "black"))
 
-Bar = tuple[tuple[float, str], ...]
+_LEGEND_LINE, _SCALE_HEIGHT, _SCALE_WIDTH = 15.0, 34.0, 170.0  # points
+_MAX_NAMES = 28
+
+Bar = tuple[tuple[float, str], ...]  # fraction of the width and color of each part
 
 
-class ClassColours:
-    """A colour for each class, and bars of class shares."""
+class ClassColors:
+    """A color for each class, and bars of class proportions."""
 
     def __init__(self, tree: Tree) -> None:
         self._value = tree.value
 
     def bar(self, node: int) -> Bar:
-        """Share and colour of each class that a node has."""
+        """Return proportion and color of each class in a node."""
         value = self._value[node]
         total = float(value.sum())
-        return tuple((float(value[k]) / total, class_colour(int(k))) for k in np.flatnonzero(value))
+        return tuple((float(value[k]) / total, class_color(int(k))) for k in np.flatnonzero(value))
 
     def tint(self, node: int, predicted: int | None = None) -> str:
-        """Colour of the class that a node predicts, its heaviest unless given."""
-        return class_colour(int(self._value[node].argmax() if predicted is None else predicted))
+        """Return the color of the predicted class, by default the one of largest weight."""
+        return class_color(int(self._value[node].argmax() if predicted is None else predicted))
 
 
-class NumberColours:
-    """Colours along the range of a tree's values, and bars that reach as far as a value."""
+class NumberColors:
+    """Colors along the range of a tree's values, and bars as long as a value."""
 
     def __init__(self, tree: Tree) -> None:
         self._value: Array = tree.value[:, 0]
         self.low, self.high = float(self._value.min()), float(self._value.max())
 
     def bar(self, node: int) -> Bar:
-        """How far along the scale a node's value lies, and the rest."""
-        share = self._share(node)
-        filled = max(share, 0.03)  # the lowest value still has a colour to be seen
+        """Return the position of a node's value in the range, and the rest."""
+        filled = max(self._position(node), 0.03)  # even the smallest value shows its color
         return ((filled, self.tint(node)), (1 - filled, GRID))
 
     def tint(self, node: int, predicted: int | None = None) -> str:
-        """Colour of a node's value; ``predicted`` is for classes."""
+        """Return the color of a node's value; ``predicted`` applies to classes only."""
         from matplotlib import colormaps
         from matplotlib.colors import to_hex
 
-        return str(to_hex(colormaps[_SCALE](self._share(node))))
+        return str(to_hex(colormaps[_COLOR_MAP](self._position(node))))
 
     def mappable(self) -> Any:
-        """What a colour bar is drawn from."""
+        """Return the color scale for a color bar."""
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import Normalize
 
-        return ScalarMappable(Normalize(self.low, self.high), _SCALE)
+        return ScalarMappable(Normalize(self.low, self.high), _COLOR_MAP)
 
-    def _share(self, node: int) -> float:
-        # Halved, so that the width of a range that spans all floats does not overflow.
+    def _position(self, node: int) -> float:
+        # Halved, so that a range that spans all floats does not overflow.
         width = self.high / 2 - self.low / 2
         return (float(self._value[node]) / 2 - self.low / 2) / width if width > 0 else 0.5
 
 
-Colours = ClassColours | NumberColours
+Colors = ClassColors | NumberColors
 
 
-def colours_of(tree: Tree) -> Colours:
-    """The colours that fit a tree."""
-    return ClassColours(tree) if is_of_classes(tree) else NumberColours(tree)
+def node_colors(tree: Tree) -> Colors:
+    """Return the colors of a classification or regression tree."""
+    return ClassColors(tree) if is_classification(tree) else NumberColors(tree)
 
 
-def class_colour(place: int) -> str:
-    """Colour of a class: paler, then darker, when the seven come round again."""
-    share, towards = _ROUNDS[place // len(PALETTE) % len(_ROUNDS)]
-    return blend(colour_of(place), share, towards)
+def class_color(index: int) -> str:
+    """Return the color of a class; paler, then darker, when the seven colors repeat."""
+    fraction, other = _REPETITIONS[index // len(PALETTE) % len(_REPETITIONS)]
+    return blend(color_of(index), fraction, other)
 
 
-def blend(colour: str, share: float, towards: str = "white") -> str:
-    """A colour moved by a share of the way towards another."""
+def blend(color: str, fraction: float, other: str = "white") -> str:
+    """Blend a color with another, by the fraction of the second."""
     from matplotlib.colors import to_hex, to_rgb
 
-    ends: Sequence[Array] = [np.array(to_rgb(c)) for c in (colour, towards)]
-    return str(to_hex((1 - share) * ends[0] + share * ends[1]))
+    first, second = (np.array(to_rgb(c)) for c in (color, other))
+    return str(to_hex((1 - fraction) * first + fraction * second))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Legend:
+    """The classes in their colors, or the scale of numbers.
+
+    Parameters
+    ----------
+    labels : list or None
+        Class labels; None for numbers.
+    colors : Colors
+    """
+
+    labels: list[Any] | None
+    colors: Colors
+
+    @property
+    def names(self) -> list[str]:
+        """The texts, in the order of the classes."""
+        assert self.labels is not None
+        names = [shorten(label, 24) for label in self.labels[:_MAX_NAMES]]
+        rest = len(self.labels) - len(names)
+        return [*names, f"… {rest} more classes"] if rest else names
+
+    def n_columns(self, width: float) -> int:
+        """Return the number of names that fit side by side in a width of points."""
+        return min(len(self.names), max(1, int(width / self._entry_width())))
+
+    def width(self) -> float:
+        """Return the width, in points, of all entries in one line."""
+        return _SCALE_WIDTH if self.labels is None else len(self.names) * self._entry_width()
+
+    def height(self, width: float) -> float:
+        """Return the height, in points, that the legend needs in a width."""
+        if self.labels is None:
+            return _SCALE_HEIGHT
+        return _LEGEND_LINE * -(-len(self.names) // self.n_columns(width)) + 4.0
+
+    def draw(self, ax: Any, width: float, height: float) -> None:
+        """Draw the legend at the bottom of axes of a width and height in points."""
+        if isinstance(self.colors, NumberColors):
+            self._draw_scale(ax, self.colors, width, height)
+        else:
+            self._draw_names(ax, width)
+
+    def _entry_width(self) -> float:
+        return (max(text_width(name) for name in self.names) + 3.5) * LABEL_SIZE
+
+    def _draw_names(self, ax: Any, width: float) -> None:
+        from matplotlib.patches import Patch
+
+        assert self.labels is not None
+        colors = [class_color(k) for k in range(min(len(self.labels), _MAX_NAMES))]
+        colors += ["none"] * (len(self.names) - len(colors))
+        pairs = zip(colors, self.names, strict=True)
+        legend = ax.legend(
+            handles=[Patch(facecolor=color, label=name) for color, name in pairs],
+            loc="lower center", ncols=self.n_columns(width), frameon=False, fontsize=LABEL_SIZE,
+            labelcolor=INK, borderaxespad=0.0, borderpad=0.1, handlelength=1.2, handleheight=0.8,
+            labelspacing=0.35, columnspacing=1.4,
+        )  # fmt: skip
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+
+    def _draw_scale(self, ax: Any, colors: NumberColors, width: float, height: float) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        fraction = min(_SCALE_WIDTH / width, 1.0)
+        inset = ax.inset_axes([(1 - fraction) / 2, 18.0 / height, fraction, 9.0 / height])
+        bar = ax.figure.colorbar(colors.mappable(), cax=inset, orientation="horizontal")
+        bar.outline.set_visible(False)
+        bar.locator = MaxNLocator(4)
+        bar.ax.tick_params(labelsize=TICK_SIZE, color=MUTED, labelcolor=INK, length=3)

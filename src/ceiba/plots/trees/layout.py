@@ -1,6 +1,6 @@
-"""Where the nodes of a drawn tree stand: tidy, level by level, without overlaps.
+"""Arrange the nodes of a tree depth by depth, without overlaps.
 
-All lengths are in units of the font's size, so that a layout holds for any size of text.
+All lengths are in units of the font size, so that a layout is valid for any font size.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ import numpy as np
 
 from ceiba._typing import Array
 
-# Between neighbours of a level, and between a level and the conditions that lead to the next.
+# Distance between neighbors, and between a depth and the conditions that lead to the next.
 _BESIDE, _BELOW = 1.0, 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Places of the drawn nodes, in units of the font's size, downwards from the top.
+    """Positions of the drawn nodes, in units of the font size, downwards from the top.
 
     Attributes
     ----------
     x : array
-        Centre of each node.
+        Center of each node.
     top : array
-        Upper end of each node's box. Its condition stands right above.
-    level : array
-        Level of each node, 0 for the first.
-    band : array
-        Upper end of what a level has, conditions included.
-    floor : array
-        Lower end of the tallest box of a level.
+        Upper end of each node's box; its condition is right above.
+    depth : array
+        Depth of each node, 0 for the first.
+    depth_top : array
+        Upper end of each depth, conditions included.
+    depth_bottom : array
+        Lower end of the tallest box at each depth.
     width, height : float
-        Of the whole.
+        Size of the whole tree.
     """
 
     x: Array
     top: Array
-    level: Array
-    band: Array
-    floor: Array
+    depth: Array
+    depth_top: Array
+    depth_bottom: Array
     width: float
     height: float
 
@@ -48,16 +48,16 @@ class Layout:
 def tree_layout(
     branches: Sequence[Sequence[int]], widths: Array, boxes: Array, labels: Array
 ) -> Layout:
-    """Tidy places for a tree of boxes of any size.
+    """Arrange a tree of boxes of any size.
 
     Parameters
     ----------
     branches : sequence of sequences of int
-        Places of each node's branches; a node comes before its branches, the root first.
+        Indices of each node's branches; a node comes before its branches, the root first.
     widths : array
         Width of each node, its condition included.
     boxes, labels : array
-        Height of each node's box, and of the condition above it.
+        Heights of each node's box and of the condition above it.
 
     Returns
     -------
@@ -70,37 +70,37 @@ def tree_layout(
     >>> layout.x.tolist(), layout.width
     ([4.5, 2.0, 7.0], 9.0)
     """
-    level = _levels(branches)
-    x = tidy_places(branches, widths)
+    depth = _depths(branches)
+    x = tidy_positions(branches, widths)
     x -= (x - widths / 2).min()
-    label = _level_most(level, labels)
-    box = _level_most(level, boxes)
+    label = _max_per_depth(depth, labels)
+    box = _max_per_depth(depth, boxes)
     step = label + box
     step[1:] += _BELOW
-    floor = np.cumsum(step)
-    top = floor - box
-    width, height = float((x + widths / 2).max()), float(floor[-1])
-    return Layout(x, top[level], level, top - label, floor, width, height)
+    bottom = np.cumsum(step)
+    top = bottom - box
+    width, height = float((x + widths / 2).max()), float(bottom[-1])
+    return Layout(x, top[depth], depth, top - label, bottom, width, height)
 
 
-def _levels(branches: Sequence[Sequence[int]]) -> Array:
-    level = np.zeros(len(branches), np.int64)
+def _depths(branches: Sequence[Sequence[int]]) -> Array:
+    depth = np.zeros(len(branches), np.int64)
     for node, below in enumerate(branches):
-        level[list(below)] = level[node] + 1
-    return level
+        depth[list(below)] = depth[node] + 1
+    return depth
 
 
-def _level_most(level: Array, sizes: Array) -> Array:
-    most = np.zeros(int(level.max()) + 1)
-    np.maximum.at(most, level, sizes)
-    return most
+def _max_per_depth(depth: Array, sizes: Array) -> Array:
+    maximum = np.zeros(int(depth.max()) + 1)
+    np.maximum.at(maximum, depth, sizes)
+    return maximum
 
 
-def tidy_places(branches: Sequence[Sequence[int]], widths: Array) -> Array:
-    """Centres of the nodes along their level, in time proportional to their number.
+def tidy_positions(branches: Sequence[Sequence[int]], widths: Array) -> Array:
+    """Return the centers of the nodes along their depth, in linear time.
 
-    A node stands in the middle above its branches, subtrees are as close as their outlines
-    allow, and equal subtrees are drawn equally.
+    A node is centered above its branches, subtrees are as close as their contours allow, and equal
+    subtrees are drawn equally.
 
     References
     ----------
@@ -108,11 +108,11 @@ def tidy_places(branches: Sequence[Sequence[int]], widths: Array) -> Array:
     Engineering 7. Buchheim, Jünger & Leipert (2002), "Improving Walker's algorithm to run in
     linear time", Graph Drawing.
     """
-    return _Tidy(branches, widths).places()
+    return _TidyLayout(branches, widths).positions()
 
 
-class _Tidy:
-    """State of the two walks; names follow the paper, with w for a left neighbour of v."""
+class _TidyLayout:
+    """State of the two walks; names follow the paper, with w for a left neighbor of v."""
 
     def __init__(self, branches: Sequence[Sequence[int]], widths: Array) -> None:
         n = len(branches)
@@ -125,12 +125,13 @@ class _Tidy:
         for v, below in enumerate(branches):
             for number, child in enumerate(below):
                 self.parent[child], self.number[child] = v, number
-        # The subtree that a further outline belongs to unless the node itself knows better.
+        # The default ancestor of the paper: the subtree that a deeper contour belongs to.
         self.default = [below[0] if below else -1 for below in branches]
 
-    def places(self) -> Array:
+    def positions(self) -> Array:
+        """Walk up to place the subtrees, then down to add up their shifts."""
         for v in self._children_first():
-            self._place(v)
+            self._first_walk(v)
             if self.number[v]:
                 self._apportion(v)
         found = np.array(self.prelim)
@@ -141,15 +142,15 @@ class _Tidy:
         return found
 
     def _children_first(self) -> list[int]:
-        order, waiting = [], [0]
-        while waiting:
-            v = waiting.pop()
+        order, stack = [], [0]
+        while stack:
+            v = stack.pop()
             order.append(v)
-            waiting += self.branches[v]
+            stack += self.branches[v]
         return order[::-1]
 
-    def _place(self, v: int) -> None:
-        """Put v beside its left neighbour, or above the middle of its branches."""
+    def _first_walk(self, v: int) -> None:
+        """Place v beside its left neighbor, or above the middle of its branches."""
         middle, below = 0.0, self.branches[v]
         if below:
             self._execute_shifts(v)
@@ -162,7 +163,7 @@ class _Tidy:
             self.prelim[v] = middle
 
     def _apportion(self, v: int) -> None:
-        """Move v's subtree off the subtrees to its left, along both outlines at once."""
+        """Move the subtree of v off the subtrees to its left, along both contours at once."""
         inner_right, outer_right = v, v
         inner_left, outer_left = self._sibling(v, self.number[v] - 1), self._sibling(v, 0)
         sum_ir = sum_or = self.mod[v]
@@ -171,10 +172,10 @@ class _Tidy:
             inner_left, inner_right = self._right(inner_left), self._left(inner_right)
             outer_left, outer_right = self._left(outer_left), self._right(outer_right)
             self.ancestor[outer_right] = v
-            gap = self.prelim[inner_right] + sum_ir - self.prelim[inner_left] - sum_il
-            shift = self._distance(inner_left, inner_right) - gap
+            distance = self.prelim[inner_right] + sum_ir - self.prelim[inner_left] - sum_il
+            shift = self._distance(inner_left, inner_right) - distance
             if shift > 0:
-                self._move(self._uncommon(inner_left, v), v, shift)
+                self._move_subtree(self._ancestor(inner_left, v), v, shift)
                 sum_ir, sum_or = sum_ir + shift, sum_or + shift
             sum_il += self.mod[inner_left]
             sum_ir += self.mod[inner_right]
@@ -196,8 +197,8 @@ class _Tidy:
             change += self.change[w]
             shift += self.shift[w] + change
 
-    def _move(self, left: int, right: int, shift: float) -> None:
-        """Move a subtree, and promise those between a part of it each."""
+    def _move_subtree(self, left: int, right: int, shift: float) -> None:
+        """Shift a subtree; those between are shifted in proportion later."""
         between = self.number[right] - self.number[left]
         self.change[right] -= shift / between
         self.shift[right] += shift
@@ -205,8 +206,8 @@ class _Tidy:
         self.prelim[right] += shift
         self.mod[right] += shift
 
-    def _uncommon(self, inner_left: int, v: int) -> int:
-        """The sibling of v that a node of the left outline belongs to."""
+    def _ancestor(self, inner_left: int, v: int) -> int:
+        """Return the sibling of v whose subtree contains a node of the left contour."""
         ancestor = self.ancestor[inner_left]
         return ancestor if self.parent[ancestor] == self.parent[v] else self.default[self.parent[v]]
 

@@ -1,4 +1,4 @@
-"""A drawn tree: what its nodes ask, whom they hold, and where it is folded."""
+"""Draw a decision tree."""
 
 from __future__ import annotations
 
@@ -6,16 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ceiba.plots.style import INK, TITLE_SIZE
-from ceiba.plots.trees.nodes import NodeWriter, counted
-from ceiba.plots.trees.page import Legend, Page, need_matplotlib, new_page
-from ceiba.plots.trees.scene import Scene, Stage
+from ceiba.plots.docstrings import documented
+from ceiba.plots.style import count_text, require_matplotlib, set_title
+from ceiba.plots.trees.colors import Legend
+from ceiba.plots.trees.diagram import DiagramBuilder, TreeDiagram
+from ceiba.plots.trees.nodes import CardWriter
+from ceiba.plots.trees.rendering import DiagramAxes, new_diagram
 from ceiba.tree.explain.dictionary import class_labels
+from ceiba.tree.explain.folding import check_view
 from ceiba.tree.model.tree import Tree
 
 __all__ = ["tree"]
 
+# Upper bound for the width of the note on folded nodes.
+_LONGEST_NOTE = " (folded: 100,000 not shown)"
 
+
+@documented
 def tree(
     model: Any,
     *,
@@ -30,48 +37,41 @@ def tree(
     max_size: tuple[float, float] = (16.0, 10.0),
     ax: Any = None,
 ) -> Any:
-    """Draw a tree with its questions, rows, classes and gains.
+    """Draw a tree with its conditions, rows, predictions and gains.
 
-    A node names the column that it tests, its number, its rows, the shares of the classes as a
-    bar and as weights in the order of the legend (of more than four classes the heaviest, by
-    name), and the gain of its split; the condition of each branch stands above the branch. A leaf
-    says what it predicts, with which probability, and why it was not split. For numbers the bar
-    shows where the node's value lies in the range of all. Edges are as thick as the rows that take
-    them are many.
+    A node shows the column that it tests, its number, its rows, the class proportions as a bar and
+    the class weights in the order of the legend (of more than four classes the largest, by name),
+    and the gain of its split; the condition of each branch is above the branch. A leaf shows its
+    prediction, the probability, and why it was not split. In a regression tree the bar shows the
+    node's value within the range of all values. The width of an edge grows with its rows.
 
-    What has no room is folded: a dashed shape says how many nodes, leaves and rows it hides, and of
-    which classes. Nodes of most weight are opened first. The text shrinks to 6 points before
-    more is folded.
+    Nodes that do not fit are folded: a dashed shape states how many nodes, leaves and rows it
+    contains, and of which classes. Nodes of large weight are expanded first. The font shrinks to 6
+    points before more nodes are folded.
 
     Parameters
     ----------
-    model : fitted tree estimator or Tree
-    classes : sequence, optional
-        Labels of the classes; those of the estimator unless given.
+    {tree_model}
+    {classes}
     node : int
-        Where to begin; 0 for the root.
+        Root of the part to draw; 0 for the whole tree.
     max_nodes : int, optional
-        Most nodes to show; None for as many as fit.
+        Maximum number of nodes to show; None for as many as fit.
     max_depth : int, optional
-        Levels to show below the first node.
+        Maximum depth to show below the first node.
     runner_ups : bool
         Name in each node the best split of another column, with its gain.
     compact : bool
-        Only the column or prediction, the bar and the rows of each node, to show more of them.
-    max_labels : int
-        Most levels of a branch to list.
-    decimals : int
-        Digits after the point; thresholds have six digits that count if that is more.
-    max_size : tuple of float
-        Width and height in inches that a new figure may grow to.
-    ax : Axes, optional
-        Where to draw; a new figure unless given.
+        Show only the column or prediction, the bar and the rows of each node, so that more nodes
+        fit.
+    {max_labels}
+    {decimals}
+    {max_size}
+    {ax}
 
     Returns
     -------
-    Figure
-        The figure drawn on. A new one shows itself in a notebook, and ``.save("tree.png")``
-        keeps it.
+    {picture}
 
     Examples
     --------
@@ -82,55 +82,50 @@ def tree(
     >>> picture.axes[0].get_title(loc="left")
     'DecisionTreeClassifier: 5 nodes, 3 leaves, depth 2'
     """
-    subject = Subject.of(model, classes)
+    subject = LabeledTree.of(model, classes)
     check_view(
         subject.tree, node=node, max_nodes=max_nodes, max_depth=max_depth,
         max_labels=max_labels, decimals=decimals,
     )  # fmt: skip
-    writer = NodeWriter(subject.tree, subject.labels, runner_ups, max_labels, decimals, compact)
-    stage = Stage(writer, node, max_nodes, max_depth)
-    legend = Legend(subject.labels, writer.colours)
+    writer = CardWriter(subject.tree, subject.labels, runner_ups, max_labels, decimals, compact)
+    builder = DiagramBuilder(writer, node, max_nodes, max_depth)
+    legend = Legend(subject.labels, writer.colors)
     title = subject.title(node)
     if ax is None:
-        page, scene = new_page(stage, legend, [title + _FOLDED_TITLE], max_size)
+        axes, diagram = new_diagram(builder, legend, [title + _LONGEST_NOTE], max_size)
     else:
         draw_title(ax, title)
-        page = Page.on(ax, legend)
-        scene = stage.fitted(page.room)
-    draw_title(page.ax, title + _folds(writer, scene))
-    page.canvas(scene, subject.tree.weight).draw(scene.front)
-    page.draw_legend()
-    return page.ax.figure
+        axes = DiagramAxes.on(ax, legend)
+        diagram = builder.build(axes.available)
+    draw_title(axes.ax, title + _folded_note(writer, diagram))
+    axes.draw(diagram, subject.tree.weight)
+    return axes.ax.figure
 
 
-# As long as what is said of a folded tree may get.
-_FOLDED_TITLE = " (folded: 100,000 not shown)"
-
-
-def _folds(writer: NodeWriter, scene: Scene) -> str:
+def _folded_note(writer: CardWriter, diagram: TreeDiagram) -> str:
     hidden = sum(
-        int(writer.below.nodes[card.node]) for card in scene.front if card.kind == "folded"
+        int(writer.below.nodes[card.node]) for card in diagram.cards if card.kind == "folded"
     )
     return f" (folded: {hidden:,} not shown)" if hidden else ""
 
 
 def draw_title(ax: Any, title: str) -> None:
-    """Give axes a title in the house's look."""
-    ax.set_title(title, loc="left", fontsize=TITLE_SIZE, color=INK, pad=8, parse_math=False)
+    """Set a title that may contain names, in which $ is no formula."""
+    set_title(ax, title, parse_math=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subject:
-    """The tree to be drawn, the labels of its classes, and what it is called."""
+class LabeledTree:
+    """The tree to draw, its class labels, and its name."""
 
     tree: Tree
     labels: list[Any] | None
     name: str
 
     @classmethod
-    def of(cls, model: Any, classes: Sequence[Any] | None = None) -> Subject:
-        """Of a fitted estimator or of a tree alone."""
-        need_matplotlib()
+    def of(cls, model: Any, classes: Sequence[Any] | None = None) -> LabeledTree:
+        """Take them from a fitted estimator or from a bare tree."""
+        require_matplotlib()
         if isinstance(model, Tree):
             return cls(model, class_labels(model, classes), "Tree")
         from sklearn.utils.validation import check_is_fitted
@@ -138,35 +133,15 @@ class Subject:
         check_is_fitted(model)
         found = getattr(model, "tree_", None)
         if not isinstance(found, Tree):
-            raise TypeError(f"a {type(model).__name__} has no tree: give a fitted tree of Ceiba")
+            raise TypeError(f"model must be a fitted tree of Ceiba, got {type(model).__name__}.")
         if classes is None:
             classes = getattr(model, "classes_", None)
         return cls(found, class_labels(found, classes), type(model).__name__)
 
     def title(self, node: int) -> str:
-        """What is drawn: the whole, or the part below a node."""
+        """Describe the whole tree, or the part below a node."""
         tree = self.tree
         if node:
-            return f"{self.name}: the part below node {node:,} of {tree.n_nodes:,} nodes"
-        words = f"{counted(tree.n_nodes, 'node')}, {counted(tree.n_leaves, 'leaf')}"
-        return f"{self.name}: {words}, depth {tree.max_depth}"
-
-
-def check_view(
-    tree: Tree,
-    *,
-    node: int = 0,
-    max_nodes: int | None = None,
-    max_depth: int | None = None,
-    max_labels: int = 1,
-    decimals: int = 0,
-) -> None:
-    """Refuse what cannot be shown."""
-    if not 0 <= node < tree.n_nodes:
-        raise ValueError(f"the tree has nodes 0 to {tree.n_nodes - 1}, and no node {node}")
-    if max_nodes is not None and max_nodes < 1:
-        raise ValueError("max_nodes must be at least 1: use None for as many as fit")
-    if max_depth is not None and max_depth < 0:
-        raise ValueError("max_depth must not be negative: use None for every level")
-    if max_labels < 1 or decimals < 0:
-        raise ValueError("max_labels must be at least 1, and decimals not negative")
+            return f"{self.name}: subtree of node {node:,} of {tree.n_nodes:,} nodes"
+        size = f"{count_text(tree.n_nodes, 'node')}, {count_text(tree.n_leaves, 'leaf')}"
+        return f"{self.name}: {size}, depth {tree.max_depth}"

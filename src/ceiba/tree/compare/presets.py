@@ -1,4 +1,4 @@
-"""The presets side by side: one table, four trees."""
+"""Comparison of the presets hunt, id3, c45 and cart on one table."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from ceiba.tree.classifier import DecisionTreeClassifier
-from ceiba.tree.explain.conditions import condition
-from ceiba.tree.presets import PRESETS, Options, options_of
+from ceiba.tree.config import PRESETS, TreeConfig
+from ceiba.tree.explain.conditions import branch_text
 
 ORDER = ("hunt", "id3", "c45", "cart")
+_HEADINGS = {
+    "nodes": "n_nodes", "leaves": "n_leaves", "depth": "depth", "grown leaves": "grown_leaves",
+    "training error": "error", "root": "root",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class PresetRow:
-    """One preset's tree.
+    """Size, error and settings of the tree of one preset.
 
     Parameters
     ----------
@@ -24,11 +28,11 @@ class PresetRow:
     grown_leaves : int
         Leaves before pruning.
     error : float
-        Share of the training weight that it misclassifies.
+        Misclassified fraction of the training weight.
     root : str
-        What the root tests: its column, and its first branch.
+        Condition of the first branch of the root.
     settings : dict
-        The settings in which the presets differ, as this one has them.
+        Parameters in which the presets differ, with the values of this one.
     """
 
     name: str
@@ -43,13 +47,13 @@ class PresetRow:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PresetTable:
-    """Trees of the presets on one table; printed, they stand side by side.
+    """Table of presets; it prints as aligned text, with a column for each preset.
 
     Parameters
     ----------
     rows : tuple of PresetRow
     models : dict
-        The fitted classifiers, by preset.
+        Fitted classifiers, by preset.
     """
 
     rows: tuple[PresetRow, ...]
@@ -68,37 +72,31 @@ class PresetTable:
         for row in self.rows:
             if row.name == name:
                 return row
-        raise KeyError(f"{name!r} is not among {', '.join(row.name for row in self.rows)}")
+        names = ", ".join(repr(row.name) for row in self.rows)
+        raise KeyError(f"no row has the name {name!r}; the names are {names}")
 
     def __str__(self) -> str:
-        facts = ("n_nodes", "n_leaves", "depth", "grown_leaves", "error", "root")
         lines = [["", *(row.name for row in self.rows)]]
-        named = {"n_nodes": "nodes", "n_leaves": "leaves", "error": "training error"}
-        lines += [
-            [
-                named.get(fact, fact.replace("_", " ")),
-                *(_shown(getattr(row, fact)) for row in self.rows),
-            ]
-            for fact in facts
-        ]
-        for name in self.rows[0].settings if self.rows else ():
-            lines.append([name, *(_shown(row.settings[name]) for row in self.rows)])
-        return _aligned(lines)
+        for heading, name in _HEADINGS.items():
+            lines.append([heading, *(_format(getattr(row, name)) for row in self.rows)])
+        settings = self.rows[0].settings if self.rows else {}
+        lines += [[name, *(_format(row.settings[name]) for row in self.rows)] for name in settings]
+        return _align(lines)
 
 
 def compare_presets(
     X: Any, y: Any, *, presets: Sequence[str] = ORDER, sample_weight: Any = None, **options: Any
 ) -> PresetTable:
-    """Fit hunt, id3, c45 and cart to one table and put them side by side.
+    """Fit the presets hunt, id3, c45 and cart to one table and compare them.
 
     Parameters
     ----------
     X, y, sample_weight
         As in ``DecisionTreeClassifier.fit``.
     presets : sequence of str
-        Those to compare, in order.
+        Presets to compare, in order.
     **options
-        Parameters of `ceiba.DecisionTreeClassifier` that all of them get.
+        Other parameters of `ceiba.DecisionTreeClassifier`, the same for all.
 
     Returns
     -------
@@ -114,53 +112,52 @@ def compare_presets(
     [('id3', 5, 'outlook = overcast'), ('c45', 5, 'outlook = overcast')]
     """
     if "algorithm" in options:
-        raise ValueError("the algorithms are what is compared: name them as presets=")
+        raise ValueError("'algorithm' has no effect here: pass the algorithms as presets.")
     unknown = [name for name in presets if name not in PRESETS]
     if unknown or not presets:
-        raise ValueError(f"presets must be some of {', '.join(ORDER)}, and not {unknown}")
+        raise ValueError(f"presets must be a non-empty sequence of {ORDER}, got {presets!r}.")
     models = {
         name: DecisionTreeClassifier(algorithm=name, **options).fit(  # type: ignore[arg-type]
             X, y, sample_weight=sample_weight
         )
         for name in presets
     }
-    settled = {name: options_of(model) for name, model in models.items()}
-    different = _different(list(settled.values()))
-    rows = [
-        _row(name, model, {setting: getattr(settled[name], setting) for setting in different},
-             1 - model.score(X, y, sample_weight))
-        for name, model in models.items()
-    ]  # fmt: skip
+    resolved = {name: TreeConfig.from_estimator(model) for name, model in models.items()}
+    differing = _differing_fields(list(resolved.values()))
+    rows = []
+    for name, model in models.items():
+        settings = {field: getattr(resolved[name], field) for field in differing}
+        rows.append(_row(name, model, settings, 1 - model.score(X, y, sample_weight)))
     return PresetTable(tuple(rows), models)
 
 
-def _different(settled: list[Options]) -> list[str]:
-    names = Options.__dataclass_fields__
-    return [name for name in names if len({getattr(each, name) for each in settled}) > 1]
+def _differing_fields(resolved: list[TreeConfig]) -> list[str]:
+    names = TreeConfig.__dataclass_fields__
+    return [name for name in names if len({getattr(each, name) for each in resolved}) > 1]
 
 
 def _row(
     name: str, model: DecisionTreeClassifier, settings: dict[str, Any], error: float
 ) -> PresetRow:
     tree = model.tree_
-    root = "a leaf"
+    root = "leaf"
     if tree.n_nodes > 1:
         split = tree.split(0)
-        root = condition(split, 0, tree.schema[split.column]).removesuffix(" or missing")
+        root = branch_text(split, 0, tree.schema[split.column]).removesuffix(" or missing")
     grown = model.grown_tree_.n_leaves
     return PresetRow(
         name, tree.n_nodes, tree.n_leaves, tree.max_depth, grown, float(error), root, settings
     )
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _aligned(lines: list[list[str]]) -> str:
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+def _align(lines: list[list[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in lines

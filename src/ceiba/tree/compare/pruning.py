@@ -1,4 +1,4 @@
-"""The pruning laboratory: one tree pruned in every way, and what each way is worth."""
+"""Comparison of pruning methods on one tree, with errors and intervals."""
 
 from __future__ import annotations
 
@@ -12,39 +12,40 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
-from ceiba.engine.threads import effective_threads, run_tasks
+from ceiba.engine.local import effective_threads, run_tasks
 from ceiba.inference import Interval, t_interval, wilson
-from ceiba.stats import Labelled, ToLabelled
+from ceiba.stats import Labeled, ToLabeled
 from ceiba.tree.base import DecisionTree
 from ceiba.tree.prune.cross_validation import (
-    Rule,
-    Trial,
-    choice_of,
-    fold_trials,
-    grow,
-    grown_template,
-    held_out_rows,
-    some_rows,
+    AlphaRule,
+    FoldFit,
+    choose_from_folds,
+    fit_folds,
+    fit_rows,
+    unpruned_template,
 )
-from ceiba.tree.prune.path import complexity_path
+from ceiba.tree.prune.folds import split_rows
+from ceiba.tree.prune.path import cost_complexity_path
 from ceiba.tree.prune.risk import Risk
 
 _ERRORS = ("training", "validation", "cross_validated")
+_RULES: tuple[AlphaRule, ...] = ("min", "one_se")
+_VALIDATION_FRACTION = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class PruningRow:
-    """One way to prune, and what became of the tree.
+    """Size and errors of the tree that one pruning method gives.
 
     Parameters
     ----------
     name : str
-        The way, as "cost complexity, one_se, impurity".
+        The method, such as "cost complexity, one_se, impurity".
     n_leaves, depth : int
         Of the pruned tree.
     training, validation, cross_validated : Interval
-        Share of wrong predictions, or mean squared error, on the rows that the tree was grown
-        from, on the validation rows, and on rows in folds that growing and pruning did not see.
+        Error rate, or mean squared error, on the rows that the tree was grown from, on the
+        validation rows, and on folds that growing and pruning did not see.
     """
 
     name: str
@@ -57,18 +58,17 @@ class PruningRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PruningTable:
-    """One tree pruned in every way; printed, it is an aligned table.
+    """Table of pruning methods; it prints as aligned text.
 
     Parameters
     ----------
     rows : tuple of PruningRow
-        The first is the tree as it was grown.
+        The first is the unpruned tree.
     models : dict
-        Name of each row to the fitted estimator with that tree.
-    measure : str
-        What an error is: "error" (a share) or "squared error" (a mean).
+        Fitted estimator of each row, by name.
+    measure : {"error", "squared error"}
     notes : tuple of str
-        How the figures were made.
+        How the numbers were computed.
     """
 
     rows: tuple[PruningRow, ...]
@@ -87,50 +87,50 @@ class PruningTable:
             if row.name == name:
                 return row
         names = ", ".join(repr(row.name) for row in self.rows)
-        raise KeyError(f"no row is called {name!r}; there are {names}")
+        raise KeyError(f"no row has the name {name!r}; the names are {names}")
 
     def to_frame(self) -> Any:
-        """The table as a pandas frame, indexed by name; intervals are two columns each."""
+        """Return a pandas DataFrame, indexed by name, with two columns for each interval."""
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError(
-                'a frame needs pandas: pip install "ceiba[files]", or use .rows'
+                'to_frame requires pandas: pip install "ceiba[files]", or use .rows'
             ) from error
-        return pd.DataFrame([_flat(row) for row in self.rows]).set_index("name")
+        return pd.DataFrame([_flatten(row) for row in self.rows]).set_index("name")
 
     def __str__(self) -> str:
         columns = [
-            _column("", [row.name for row in self.rows], left=True),
-            _column("leaves", [str(row.n_leaves) for row in self.rows]),
-            _column("depth", [str(row.depth) for row in self.rows]),
+            _align("", [row.name for row in self.rows], left=True),
+            _align("leaves", [str(row.n_leaves) for row in self.rows]),
+            _align("depth", [str(row.depth) for row in self.rows]),
         ]
-        columns += [self._errors(name) for name in _ERRORS]
+        columns += [self._format_errors(name) for name in _ERRORS]
         lines = ["   ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
         return "\n".join([*lines, "", *self.notes])
 
     def __repr__(self) -> str:
         return str(self)
 
-    def _errors(self, name: str) -> list[str]:
+    def _format_errors(self, name: str) -> list[str]:
         intervals: list[Interval] = [getattr(row, name) for row in self.rows]
         form = ".4f" if self.measure == "error" else ".4g"
-        ends = [[format(x, form) for x in (i.estimate, i.lower, i.upper)] for i in intervals]
-        widths = [max(len(each[k]) for each in ends) for k in range(3)]
+        numbers = [[format(x, form) for x in (i.estimate, i.lower, i.upper)] for i in intervals]
+        widths = [max(len(texts[k]) for texts in numbers) for k in range(3)]
         cells = []
-        for each in ends:
-            mid, low, high = (text.rjust(w) for text, w in zip(each, widths, strict=True))
+        for texts in numbers:
+            mid, low, high = (text.rjust(w) for text, w in zip(texts, widths, strict=True))
             cells.append(f"{mid} [{low}, {high}]")
         heading = name.replace("_", "-")
-        return _column(f"{heading} {self.measure}", cells)
+        return _align(f"{heading} {self.measure}", cells)
 
 
-def _column(heading: str, cells: list[str], left: bool = False) -> list[str]:
+def _align(heading: str, cells: list[str], left: bool = False) -> list[str]:
     width = max(map(len, [heading, *cells]))
     return [text.ljust(width) if left else text.rjust(width) for text in (heading, *cells)]
 
 
-def _flat(row: PruningRow) -> dict[str, Any]:
+def _flatten(row: PruningRow) -> dict[str, Any]:
     flat: dict[str, Any] = {"name": row.name, "n_leaves": row.n_leaves, "depth": row.depth}
     for name in _ERRORS:
         interval: Interval = getattr(row, name)
@@ -139,11 +139,7 @@ def _flat(row: PruningRow) -> dict[str, Any]:
     return flat
 
 
-_SHARE = 0.25
-_RULES: tuple[Rule, ...] = ("min", "one_se")
-
-
-def pruning_laboratory(
+def compare_pruning(
     model: Any,
     X: Any,
     y: Any,
@@ -153,33 +149,34 @@ def pruning_laboratory(
     folds: int = 10,
     inner_folds: int = 5,
     seed: int = 0,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> PruningTable:
-    """Prune one tree in every way, and compare leaves, depth and errors.
+    """Prune one tree by every method, and compare leaves, depth and errors.
 
-    The ways: not at all; reduced error, on the validation rows; the pessimistic estimate, without
-    and with raising of subtrees (classes only); cost complexity, alpha chosen by cross-validation
-    with the minimum or the one-standard-error rule (for classes by both risks).
+    The methods: none; reduced-error pruning on the validation rows; pessimistic pruning, without
+    and with subtree raising (classification only); cost-complexity pruning, with alpha chosen by
+    cross-validation and the minimum or the one-standard-error rule (in classification for both
+    risks).
 
     Parameters
     ----------
     model : DecisionTreeClassifier or DecisionTreeRegressor
-        How the tree is grown, and the confidence of the pessimistic estimate; fitted or not, it is
-        not changed. Its own ``pruning`` is left out.
+        How the tree is grown, and ``prune_confidence``; fitted or not, it is not changed. Its own
+        ``pruning`` is ignored.
     X, y : table and target
-        Rows to grow and to cross-validate.
+        Rows to grow from and to cross-validate.
     X_validation, y_validation : table and target, optional
-        Rows for validation; without them a quarter of ``X`` is held out, stratified by class.
+        Validation rows; by default a quarter of ``X`` is held out, stratified by class.
     folds : int
-        Folds of the cross-validation, in which each tree is grown and pruned anew without the
-        rows that judge it; they also choose alpha.
+        Folds of the cross-validation, in which each tree is grown and pruned without the rows that
+        it is evaluated on; they also choose alpha.
     inner_folds : int
-        Folds that choose alpha within the rows of a fold's tree.
+        Folds that choose alpha within the training rows of each fold.
     seed : int
-        Keys the rows held out and the folds.
-    level : float
-        Confidence of the intervals: Wilson's for shares of wrong classes, Student's for mean
-        squared errors.
+        Seed of the held-out rows and of the folds.
+    confidence_level : float
+        Confidence level of the intervals: Wilson's for error rates, Student's t for mean squared
+        errors.
 
     Returns
     -------
@@ -189,142 +186,138 @@ def pruning_laboratory(
     --------
     >>> from ceiba import DecisionTreeClassifier, datasets
     >>> iris = datasets.load("iris")
-    >>> table = pruning_laboratory(DecisionTreeClassifier(), iris.table, iris.y, folds=5)
+    >>> table = compare_pruning(DecisionTreeClassifier(), iris.table, iris.y, folds=5)
     >>> [row.n_leaves for row in table][0] >= table["reduced error"].n_leaves
     True
     """
     if not isinstance(model, DecisionTree):
         raise TypeError(
-            "the laboratory prunes a DecisionTreeClassifier or DecisionTreeRegressor, not a "
-            f"{type(model).__name__}"
+            "model must be a DecisionTreeClassifier or DecisionTreeRegressor, got "
+            f"{type(model).__name__}."
         )
-    rows = _rows(model, Table.of(X), y)
-    train, validation, note = _parted(model, rows, X_validation, y_validation, seed)
-    bench = _Bench(model, grown_template(model), folds, inner_folds, seed)
-    trials = fold_trials(model, train, folds, seed)
-    grown = grow(bench.template, train)
-    models = dict(bench.pruned(grown, train, lambda: (grown, validation), trials))
-    judged = run_tasks(bench.losses, list(enumerate(trials)), effective_threads(model.n_jobs))
-    interval = _wilson if model._task == "classification" else t_interval
+    rows = _labeled(model, Table.of(X), y)
+    train, validation, note = _split_rows(model, rows, X_validation, y_validation, seed)
+    methods = _Methods(model, unpruned_template(model), inner_folds, seed)
+    fold_fits = fit_folds(model, train, folds, seed)
+    grown = fit_rows(methods.template, train)
+    models = dict(methods.prune_all(grown, train, lambda: (grown, validation), fold_fits))
+    fold_losses = run_tasks(
+        methods.fold_losses, list(enumerate(fold_fits)), effective_threads(model.n_jobs)
+    )
     table = []
     for name, pruned in models.items():
-        columns = [
+        losses = [
             _losses(pruned, train),
             _losses(pruned, validation),
-            np.concatenate([losses[name] for losses in judged]),
+            np.concatenate([by_name[name] for by_name in fold_losses]),
         ]
-        tree = pruned.tree_
-        errors = [interval(column, level) for column in columns]
-        table.append(PruningRow(name, tree.n_leaves, tree.max_depth, *errors))
+        intervals = [_interval(model, values, confidence_level) for values in losses]
+        table.append(PruningRow(name, pruned.tree_.n_leaves, pruned.tree_.max_depth, *intervals))
     measure = "error" if model._task == "classification" else "squared error"
-    notes = (note, *_notes(len(train), folds, inner_folds, level))
+    notes = (note, *_notes(len(train), folds, inner_folds, confidence_level))
     return PruningTable(tuple(table), models, measure, notes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Bench:
-    """How trees are grown, and every way to prune them."""
+class _Methods:
+    """All pruning methods, applied to trees of one estimator."""
 
     model: Any
     template: Any
-    folds: int
     inner_folds: int
     seed: int
 
-    def pruned(
+    def prune_all(
         self,
         grown: Any,
-        rows: Labelled,
-        validated: Callable[[], tuple[Any, Labelled]],
-        trials: list[Trial],
+        rows: Labeled,
+        validation_fit: Callable[[], tuple[Any, Labeled]],
+        fold_fits: list[FoldFit],
     ) -> Iterator[tuple[str, Any]]:
-        """Name of each way and the pruned estimator.
+        """Yield the name of each method and the pruned estimator.
 
-        ``validated`` gives what reduced error starts from: a grown estimator and the rows that it
-        is pruned by.
+        ``validation_fit`` returns the grown estimator that reduced-error pruning starts from and
+        its validation rows.
         """
         yield "unpruned", grown.unpruned()
-        other, held = validated()
-        yield "reduced error", other.pruned("reduced_error", held.table, _labels(held))
-        classes = self.model._task == "classification"
-        if classes:
-            yield "pessimistic", grown.pruned("pessimistic", raising=False)
-            raised = grown.pruned("pessimistic", rows.table, _labels(rows), raising=True)
-            yield "pessimistic, raising", raised
-        risks: tuple[Risk, ...] = ("impurity", "error") if classes else ("impurity",)
+        other, validation = validation_fit()
+        yield "reduced error", other.pruned("reduced_error", validation.table, _target(validation))
+        classification = self.model._task == "classification"
+        if classification:
+            yield "pessimistic", grown.pruned("pessimistic", subtree_raising=False)
+            raised = grown.pruned("pessimistic", rows.table, _target(rows), subtree_raising=True)
+            yield "pessimistic, subtree raising", raised
+        risks: tuple[Risk, ...] = ("impurity", "error") if classification else ("impurity",)
         for risk in risks:
-            path = complexity_path(grown.tree_, risk)
-            choice = choice_of(path, trials, risk, "min")
+            path = cost_complexity_path(grown.tree_, risk)
+            choice = choose_from_folds(path, fold_fits, risk, "min")
             for rule in _RULES:
-                alpha = choice.by(rule).alpha
+                alpha = choice.with_rule(rule).alpha
                 pruned = grown.pruned("cost_complexity", alpha=alpha, risk=risk)
-                yield _cost_complexity(rule, risk if classes else None), pruned
+                name = ["cost complexity", rule, *([risk] if classification else [])]
+                yield ", ".join(name), pruned
 
-    def losses(self, numbered: tuple[int, Trial]) -> dict[str, Array]:
-        """Losses of a fold's rows under each way, all choices made without them."""
-        number, trial = numbered
-        seed, rows = self.seed + 1 + number, trial.grown_from
-        trials = fold_trials(self.template, rows, self.inner_folds, seed)
-        ways = self.pruned(trial.model, rows, partial(self._held_out, rows, seed), trials)
-        return {name: _losses(pruned, trial.held) for name, pruned in ways}
+    def fold_losses(self, numbered: tuple[int, FoldFit]) -> dict[str, Array]:
+        """Return the losses of a fold by method; all choices are made without it."""
+        number, fold = numbered
+        seed, rows = self.seed + 1 + number, fold.train
+        inner_fits = fit_folds(self.template, rows, self.inner_folds, seed)
+        validation_fit = partial(self._validation_fit, rows, seed)
+        pruned_models = self.prune_all(fold.model, rows, validation_fit, inner_fits)
+        return {name: _losses(pruned, fold.held_out) for name, pruned in pruned_models}
 
-    def _held_out(self, rows: Labelled, seed: int) -> tuple[Any, Labelled]:
-        share = getattr(self.model, "validation_share", _SHARE)
-        held = held_out_rows(len(rows), share, seed, _codes(rows))
-        rest = some_rows(rows, np.flatnonzero(~held))
-        return grow(self.template, rest), some_rows(rows, np.flatnonzero(held))
-
-
-def _rows(model: Any, table: Table, y: Any) -> Labelled:
-    return ToLabelled(model._task)(Chunk(table, y))
+    def _validation_fit(self, rows: Labeled, seed: int) -> tuple[Any, Labeled]:
+        fraction = getattr(self.model, "validation_fraction", _VALIDATION_FRACTION)
+        train, validation = split_rows(rows, fraction, seed)
+        return fit_rows(self.template, train), validation
 
 
-def _parted(
-    model: Any, rows: Labelled, X: Any, y: Any, seed: int
-) -> tuple[Labelled, Labelled, str]:
-    """Rows for growing, rows for validation, and a sentence about them."""
+def _labeled(model: Any, table: Table, y: Any) -> Labeled:
+    return ToLabeled(model._task)(Chunk(table, y))
+
+
+def _split_rows(
+    model: Any, rows: Labeled, X: Any, y: Any, seed: int
+) -> tuple[Labeled, Labeled, str]:
+    """Return training rows, validation rows, and a note about them."""
     if (X is None) != (y is None):
-        raise ValueError("give both X_validation and y_validation, or neither")
+        raise ValueError("X_validation and y_validation must be passed together.")
     if X is not None:
-        given = _rows(model, Table.of(X, rows.table.schema, who="the laboratory"), y)
+        table = Table.of(X, rows.table.schema, expected_by="compare_pruning")
+        given = _labeled(model, table, y)
         return rows, given, f"Validation: {len(given):,} rows given."
-    held = held_out_rows(len(rows), _SHARE, seed, _codes(rows))
-    kept, out = np.flatnonzero(~held), np.flatnonzero(held)
-    note = f"Validation: {len(out):,} of {len(rows):,} rows held out; no tree is grown from them."
-    return some_rows(rows, kept), some_rows(rows, out), note
+    train, held_out = split_rows(rows, _VALIDATION_FRACTION, seed)
+    note = (
+        f"Validation: {len(held_out):,} of {len(rows):,} rows held out; no tree is grown from them."
+    )
+    return train, held_out, note
 
 
-def _codes(rows: Labelled) -> Array | None:
-    return None if rows.target.classes is None else rows.target.values
-
-
-def _labels(rows: Labelled) -> Array:
-    """The target as it was given."""
+def _target(rows: Labeled) -> Array:
+    """Return the target as it was given."""
     classes, values = rows.target.classes, rows.target.values
-    labels: Array = values if classes is None else classes[values]
-    return labels
+    target: Array = values if classes is None else classes[values]
+    return target
 
 
-def _losses(model: Any, rows: Labelled) -> Array:
-    """Of every row 1 for a wrong class, else 0; or its squared error."""
-    said, wanted = model.predict(rows.table), _labels(rows)
+def _losses(model: Any, rows: Labeled) -> Array:
+    """Return the 0-1 loss, or the squared error, of every row."""
+    predicted, true = model.predict(rows.table), _target(rows)
     if rows.target.classes is None:
-        return np.asarray((said - wanted) ** 2)
-    return np.asarray(said != wanted, np.float64)
+        return np.asarray((predicted - true) ** 2)
+    return np.asarray(predicted != true, np.float64)
 
 
-def _wilson(losses: Array, level: float) -> Interval:
-    return wilson(float(losses.sum()), len(losses), level)
+def _interval(model: Any, losses: Array, confidence_level: float) -> Interval:
+    if model._task == "classification":
+        return wilson(float(losses.sum()), len(losses), confidence_level)
+    return t_interval(losses, confidence_level)
 
 
-def _cost_complexity(rule: Rule, risk: Risk | None) -> str:
-    return ", ".join(["cost complexity", rule, *([risk] if risk else [])])
-
-
-def _notes(n_rows: int, folds: int, inner_folds: int, level: float) -> tuple[str, ...]:
+def _notes(n_rows: int, folds: int, inner_folds: int, confidence_level: float) -> tuple[str, ...]:
     return (
-        "Reduced error chose its cuts on the validation rows, which flatters its validation error.",
+        "Reduced-error pruning uses the validation rows: its validation error is optimistic.",
         f"Cross-validation: {folds} folds of {n_rows:,} rows, every choice made within the other "
         f"folds (alpha by {inner_folds} inner folds).",
-        f"Intervals: {100 * level:g} %.",
+        f"Intervals: {100 * confidence_level:g} %.",
     )

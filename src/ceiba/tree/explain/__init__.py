@@ -1,1 +1,1 @@
-"""..."""
+"""Trees as text, nested dictionaries, JSON and if-then rules."""

@@ -1,4 +1,4 @@
-"""What a rule asks of one column: an interval or some levels, and whether a gap will do."""
+"""If-then rules: conditions on single columns, and a prediction."""
 
 from __future__ import annotations
 
@@ -11,97 +11,96 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.data.schema import Column
 from ceiba.data.table import Table
-from ceiba.tree.explain.conditions import listed_labels, number_words, threshold_words
+from ceiba.tree.explain.conditions import format_labels, format_number, format_threshold
+from ceiba.tree.explain.text import rows_text
 from ceiba.tree.grow.encoding import NOMINAL, ORDINAL, ColumnTypes, column_arrays
 from ceiba.tree.model.split import Split
 
 
 @dataclass(frozen=True, slots=True)
 class RuleCondition:
-    """What a rule asks of one column.
+    """A condition on one column: an interval or a set of categories.
 
     Parameters
     ----------
-    place : int
-        Number of the column.
+    column_index : int
     column : Column
-    low, high : number, level or None
-        Values above ``low`` and not above ``high``; None for no bound. Of numeric and ordinal
-        columns.
-    levels : tuple or None
-        Levels of a nominal column; None for the others.
+    low, high : number, category or None
+        Interval ``low < value <= high`` of a numeric or ordinal column; None for no bound.
+    categories : tuple or None
+        Categories of a nominal column; None for other columns.
     known : bool
-        Whether any value will do: without, only a gap does.
-    gap : bool
-        Whether a gap will do.
+        Whether any known value satisfies it; if not, only a missing value does.
+    missing : bool
+        Whether a missing value satisfies it.
     """
 
-    place: int
+    column_index: int
     column: Column
     low: Any = None
     high: Any = None
-    levels: tuple[Any, ...] | None = None
+    categories: tuple[Any, ...] | None = None
     known: bool = True
-    gap: bool = False
+    missing: bool = False
 
     @property
-    def possible(self) -> bool:
-        """Whether any row can meet it."""
-        return self.known or self.gap
+    def is_satisfiable(self) -> bool:
+        """Whether some value satisfies it."""
+        return self.known or self.missing
 
     @property
-    def free(self) -> bool:
-        """Whether every row meets it."""
-        return self.gap and self._any_value
+    def is_trivial(self) -> bool:
+        """Whether every value satisfies it."""
+        return self.missing and self._takes_any_known
 
     @property
-    def _any_value(self) -> bool:
-        if self.levels is not None:
-            return len(self.levels) == len(self.column.levels) > 0
+    def _takes_any_known(self) -> bool:
+        if self.categories is not None:
+            return len(self.categories) == len(self.column.categories) > 0
         return self.known and self.low is None and self.high is None
 
-    def both(self, other: RuleCondition) -> RuleCondition:
-        """What meets this condition and another one of the same column."""
-        gap = self.gap and other.gap
-        if self.levels is not None:
-            assert other.levels is not None
-            kept = set(other.levels)
-            levels = tuple(level for level in self.levels if level in kept)
-            return replace(self, levels=levels, known=bool(levels), gap=gap)
-        low = max(_given(self.low, other.low), key=self.code, default=None)
-        high = min(_given(self.high, other.high), key=self.code, default=None)
-        empty = low is not None and high is not None and self.code(low) >= self.code(high)
+    def intersect(self, other: RuleCondition) -> RuleCondition:
+        """Combine this condition with another one on the same column."""
+        missing = self.missing and other.missing
+        if self.categories is not None:
+            assert other.categories is not None
+            allowed = set(other.categories)
+            common = tuple(category for category in self.categories if category in allowed)
+            return replace(self, categories=common, known=bool(common), missing=missing)
+        low = max(_not_none(self.low, other.low), key=self.encode, default=None)
+        high = min(_not_none(self.high, other.high), key=self.encode, default=None)
+        empty = low is not None and high is not None and self.encode(low) >= self.encode(high)
         known = self.known and other.known and not empty
-        return replace(self, low=low, high=high, known=known, gap=gap)
+        return replace(self, low=low, high=high, known=known, missing=missing)
 
     def parts(self) -> list[RuleCondition]:
-        """What can be dropped by itself: the two ends of an interval are two conditions."""
+        """Split an interval into its two ends, each of which can be dropped alone."""
         if self.low is None or self.high is None:
             return [self]
         return [replace(self, high=None), replace(self, low=None)]
 
-    def code(self, value: Any) -> Any:
-        """A bound as rows hold it: a level of an ordinal column is its number."""
-        return self.column.levels.index(value) if self.column.levels else value
+    def encode(self, value: Any) -> Any:
+        """Return a bound as rows are encoded: a category as its index."""
+        return self.column.categories.index(value) if self.column.categories else value
 
-    def text(self, *, gaps: bool = True, max_labels: int = 10, decimals: int = 3) -> str:
-        """The condition in words: ``1 < width <= 3``, ``colour in {red, blue} or missing``."""
+    def to_text(self, *, show_missing: bool = True, max_labels: int = 10, decimals: int = 3) -> str:
+        """Format the condition: ``1 < width <= 3``, ``color in {red, blue} or missing``."""
         name = self.column.name
         if not self.known:
             return f"{name} missing"
-        if self._any_value:
+        if self._takes_any_known:
             text = f"{name} known"
-        elif self.levels is None:
-            text = self._interval(name, decimals)
-        elif len(self.levels) == 1:
-            text = f"{name} = {self.levels[0]}"
+        elif self.categories is None:
+            text = self._interval_text(name, decimals)
+        elif len(self.categories) == 1:
+            text = f"{name} = {self.categories[0]}"
         else:
-            text = f"{name} in {{{listed_labels(self.levels, max_labels)}}}"
-        return f"{text} or missing" if self.gap and gaps else text
+            text = f"{name} in {{{format_labels(self.categories, max_labels)}}}"
+        return f"{text} or missing" if self.missing and show_missing else text
 
-    def _interval(self, name: str, decimals: int) -> str:
+    def _interval_text(self, name: str, decimals: int) -> str:
         low, high = (
-            None if end is None else threshold_words(end, self.column, decimals)
+            None if end is None else format_threshold(end, self.column, decimals)
             for end in (self.low, self.high)
         )
         if low is None:
@@ -109,95 +108,42 @@ class RuleCondition:
         return f"{name} > {low}" if high is None else f"{low} < {name} <= {high}"
 
     def __str__(self) -> str:
-        return self.text()
+        return self.to_text()
 
 
-def branch_condition(split: Split, branch: int, column: Column, gap: bool) -> RuleCondition:
-    """What leads to a branch; ``gap`` says whether rows without a value come there."""
-    place = split.column
-    if split.branches:
-        levels = split.branches[branch]
-        return RuleCondition(place, column, levels=levels, known=bool(levels), gap=gap)
-    cuts = split.thresholds if split.kind == "intervals" else (split.threshold,)
-    low = cuts[branch - 1] if 0 < branch <= len(cuts) else None
-    high = cuts[branch] if branch < len(cuts) else None
-    # An infinite threshold parts known values from gaps: no value lies above it.
-    known = branch <= len(cuts) and not _infinite(low)
-    return RuleCondition(
-        place, column, None if _infinite(low) else low, None if _infinite(high) else high,
-        known=known, gap=gap,
-    )  # fmt: skip
-
-
-def merged(conditions: Iterable[RuleCondition]) -> tuple[RuleCondition, ...]:
-    """One condition a column, in the order of their first mention; those that ask nothing go."""
-    found: dict[int, RuleCondition] = {}
-    for condition in conditions:
-        before = found.get(condition.place)
-        found[condition.place] = condition if before is None else before.both(condition)
-    return tuple(condition for condition in found.values() if not condition.free)
-
-
-class Cells:
-    """The values of a table as conditions compare them.
-
-    Parameters
-    ----------
-    table : Table
-        Under the schema of the tree.
-    types : ColumnTypes
-        Those of the tree.
-    """
-
-    __slots__ = ("_arrays", "_gaps", "_masks", "_types")
-
-    def __init__(self, table: Table, types: ColumnTypes) -> None:
-        self._arrays, self._masks = column_arrays(table, types)
-        self._types = types.types
-        self._gaps: dict[int, Array] = {}
-
-    def meet(self, condition: RuleCondition, rows: Any = slice(None)) -> Array:
-        """Which of some rows meet a condition."""
-        j = condition.place
-        if j not in self._gaps:
-            self._prepare(j)
-        gaps = self._gaps[j][rows]
-        if not condition.known:
-            return np.asarray(gaps & condition.gap)
-        met = self._known(condition, self._arrays[j][rows])
-        return np.where(gaps, condition.gap, met)
-
-    def _known(self, condition: RuleCondition, values: Array) -> Array:
-        if condition.levels is not None:
-            inside = np.zeros(len(condition.column.levels) + 1, bool)  # the last is a gap's
-            inside[[condition.code(level) for level in condition.levels]] = True
-            met: Array = inside[values]
-            return met
-        met = np.ones(len(values), bool)
-        if condition.low is not None:
-            met &= values > condition.code(condition.low)
-        if condition.high is not None:
-            met &= values <= condition.code(condition.high)
-        return met
-
-    def _prepare(self, j: int) -> None:
-        array, mask = self._arrays[j], self._masks[j]
-        if self._types[j] in (ORDINAL, NOMINAL):
-            mask = array < 0
-        elif array.dtype.kind == "f":
-            # A threshold beside float32 would be rounded to float32 itself.
-            array = array.astype(np.float64, copy=False)
-            mask = np.isnan(array)
-        self._arrays[j] = array
-        self._gaps[j] = np.zeros(len(array), bool) if mask is None else mask
-
-
-def _given(*bounds: Any) -> list[Any]:
+def _not_none(*bounds: Any) -> list[Any]:
     return [bound for bound in bounds if bound is not None]
 
 
-def _infinite(threshold: Any) -> bool:
+def branch_condition(split: Split, branch: int, column: Column, missing: bool) -> RuleCondition:
+    """Return the condition of a branch; ``missing``: missing values go there."""
+    index = split.column
+    if split.branches:
+        categories = split.branches[branch]
+        return RuleCondition(
+            index, column, categories=categories, known=bool(categories), missing=missing
+        )
+    thresholds = split.thresholds if split.kind == "intervals" else (split.threshold,)
+    low = thresholds[branch - 1] if 0 < branch <= len(thresholds) else None
+    high = thresholds[branch] if branch < len(thresholds) else None
+    # An infinite threshold separates known values from missing ones: no value is above it.
+    known = branch <= len(thresholds) and not _is_infinite(low)
+    low, high = (None if _is_infinite(end) else end for end in (low, high))
+    return RuleCondition(index, column, low, high, known=known, missing=missing)
+
+
+def _is_infinite(threshold: Any) -> bool:
     return isinstance(threshold, float) and threshold == np.inf
+
+
+def merge_conditions(conditions: Iterable[RuleCondition]) -> tuple[RuleCondition, ...]:
+    """Combine conditions into one for each column, without trivial ones."""
+    by_column: dict[int, RuleCondition] = {}
+    for condition in conditions:
+        previous = by_column.get(condition.column_index)
+        combined = condition if previous is None else previous.intersect(condition)
+        by_column[condition.column_index] = combined
+    return tuple(condition for condition in by_column.values() if not condition.is_trivial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,51 +153,103 @@ class Rule:
     Parameters
     ----------
     conditions : tuple of RuleCondition
-        Empty where the rule asks nothing.
+        Empty for a rule that covers every row.
     prediction : label or float
-    rows, weight : int and float
+    n_rows, weight : int and float
         Training rows that the rule covers, and their weight.
     class_weights : tuple of float or None
-        Weight of each class among them; None for numbers.
+        Weight of each class among them; None for regression.
     confidence : float or None
-        Probability of the predicted class; None for numbers.
-    class_number : int or None
-        Number of the predicted class; None for numbers.
+        Probability of the predicted class; None for regression.
+    class_index : int or None
+        Index of the predicted class; None for regression.
     node : int
-        The leaf that it comes from; -1 for none.
-    estimate : float or None
-        Pessimistic error rate, where conditions were dropped by it.
+        Leaf that the rule comes from; -1 for none.
+    pessimistic_error : float or None
+        Pessimistic error rate, if conditions were dropped by it.
     """
 
     conditions: tuple[RuleCondition, ...]
     prediction: Any
-    rows: int
+    n_rows: int
     weight: float
     class_weights: tuple[float, ...] | None = None
     confidence: float | None = None
-    class_number: int | None = None
+    class_index: int | None = None
     node: int = -1
-    estimate: float | None = None
+    pessimistic_error: float | None = None
 
-    def text(self, *, gaps: bool = True, max_labels: int = 10, decimals: int = 3) -> str:
-        """The rule in words; options as in `ceiba.tree.explain.rule_list.RuleList.to_text`."""
-        words = [
-            condition.text(gaps=gaps, max_labels=max_labels, decimals=decimals)
+    def to_text(self, *, show_missing: bool = True, max_labels: int = 10, decimals: int = 3) -> str:
+        """Format the rule; options as in `ceiba.tree.explain.rule_list.RuleList.to_text`."""
+        texts = [
+            condition.to_text(show_missing=show_missing, max_labels=max_labels, decimals=decimals)
             for condition in self.conditions
         ]
-        if len(words) > 1:
-            words = [f"({word})" if word.endswith(" or missing") else word for word in words]
-        lead = f"if {' and '.join(words)} then" if words else "always"
-        return f"{lead} {self.result(decimals)}"
+        if len(texts) > 1:
+            texts = [f"({text})" if text.endswith(" or missing") else text for text in texts]
+        lead = f"if {' and '.join(texts)} then" if texts else "always"
+        return f"{lead} {self.prediction_text(decimals)}"
 
-    def result(self, decimals: int) -> str:
-        """What follows: ``yes (12 rows, p = 0.92)``."""
-        rows = f"{self.rows} row{'s' * (self.rows != 1)}"
-        if self.weight != self.rows:
-            rows += f" of weight {number_words(self.weight, decimals)}"
+    def prediction_text(self, decimals: int) -> str:
+        """Format the prediction: ``yes (12 rows, p = 0.92)``."""
+        rows = rows_text(self.n_rows, self.weight, decimals)
         if self.confidence is None:
-            return f"{number_words(self.prediction, decimals)} ({rows})"
-        return f"{self.prediction} ({rows}, p = {number_words(self.confidence, decimals)})"
+            return f"{format_number(self.prediction, decimals)} ({rows})"
+        return f"{self.prediction} ({rows}, p = {format_number(self.confidence, decimals)})"
 
     def __str__(self) -> str:
-        return self.text()
+        return self.to_text()
+
+
+class ConditionEvaluator:
+    """Evaluate conditions on the rows of a table.
+
+    Parameters
+    ----------
+    table : Table
+        Under the schema of the tree.
+    types : ColumnTypes
+        Those of the tree.
+    """
+
+    __slots__ = ("_arrays", "_masks", "_missing", "_types")
+
+    def __init__(self, table: Table, types: ColumnTypes) -> None:
+        self._arrays, self._masks = column_arrays(table, types)
+        self._types = types.types
+        self._missing: dict[int, Array] = {}
+
+    def satisfied(self, condition: RuleCondition, rows: Any = slice(None)) -> Array:
+        """Return which of some rows satisfy a condition."""
+        j = condition.column_index
+        if j not in self._missing:
+            self._prepare_column(j)
+        missing = self._missing[j][rows]
+        if not condition.known:
+            return np.asarray(missing & condition.missing)
+        satisfied = self._satisfied_known(condition, self._arrays[j][rows])
+        return np.where(missing, condition.missing, satisfied)
+
+    def _satisfied_known(self, condition: RuleCondition, values: Array) -> Array:
+        if condition.categories is not None:
+            allowed = np.zeros(len(condition.column.categories) + 1, bool)  # -1: missing
+            allowed[[condition.encode(category) for category in condition.categories]] = True
+            satisfied: Array = allowed[values]
+            return satisfied
+        satisfied = np.ones(len(values), bool)
+        if condition.low is not None:
+            satisfied &= values > condition.encode(condition.low)
+        if condition.high is not None:
+            satisfied &= values <= condition.encode(condition.high)
+        return satisfied
+
+    def _prepare_column(self, j: int) -> None:
+        array, mask = self._arrays[j], self._masks[j]
+        if self._types[j] in (ORDINAL, NOMINAL):
+            mask = array < 0
+        elif array.dtype.kind == "f":
+            # Beside a float32 array a threshold would itself be rounded to float32.
+            array = array.astype(np.float64, copy=False)
+            mask = np.isnan(array)
+        self._arrays[j] = array
+        self._missing[j] = np.zeros(len(array), bool) if mask is None else mask

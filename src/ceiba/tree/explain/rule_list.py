@@ -1,4 +1,4 @@
-"""A tree as a list of rules."""
+"""A tree as a list of if-then rules, one for each leaf."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ from ceiba._typing import Array
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
 from ceiba.tree.explain.dictionary import class_labels
-from ceiba.tree.explain.rule import Cells, Rule, RuleCondition, branch_condition, merged
-from ceiba.tree.explain.rule_simplification import Dropper
+from ceiba.tree.explain.folding import check_format
+from ceiba.tree.explain.rule import (
+    ConditionEvaluator,
+    Rule,
+    RuleCondition,
+    branch_condition,
+    merge_conditions,
+)
+from ceiba.tree.explain.rule_simplification import RuleSimplifier
 from ceiba.tree.model.tree import Tree
 
 Order = Literal["tree", "confidence", "coverage"]
@@ -21,18 +28,18 @@ Order = Literal["tree", "confidence", "coverage"]
 
 @dataclass(frozen=True, eq=False)
 class RuleList:
-    """Rules of a tree; the first that a row meets decides.
+    """Rules of a tree; the first rule that covers a row predicts it.
 
     Parameters
     ----------
     rules : tuple of Rule
     tree : Tree
-        Where they come from.
+        The tree that they come from.
     labels : ndarray or None
-        Labels of the classes; None for numbers.
+        Labels of the classes; None for regression.
     default : Rule or None
-        What decides where no rule does, if conditions were dropped. None where the rules cover
-        every row that the tree does not share out or send on by surrogates.
+        Rule of the rows that no other covers, if conditions were dropped. None if the rules cover
+        every row whose missing values the tree sends to a single branch.
 
     Examples
     --------
@@ -41,7 +48,7 @@ class RuleList:
     >>> iris = datasets.load("iris")
     >>> model = DecisionTreeClassifier(max_depth=2).fit(iris.table, iris.y)
     >>> rules = rule_list(model.tree_, classes=model.classes_)
-    >>> print(rules.to_text(gaps=False))
+    >>> print(rules.to_text(show_missing=False))
     if petal length (cm) <= 2.45 then setosa (50 rows, p = 1)
     if petal length (cm) > 2.45 and petal width (cm) <= 1.75 then versicolor (54 rows, p = 0.907)
     if petal length (cm) > 2.45 and petal width (cm) > 1.75 then virginica (46 rows, p = 0.978)
@@ -60,8 +67,8 @@ class RuleList:
     def __iter__(self) -> Iterator[Rule]:
         return iter(self.rules)
 
-    def __getitem__(self, place: int) -> Rule:
-        return self.rules[place]
+    def __getitem__(self, index: int) -> Rule:
+        return self.rules[index]
 
     def __repr__(self) -> str:
         return f"RuleList({len(self.rules)} rules)"
@@ -71,56 +78,56 @@ class RuleList:
 
     @property
     def schema(self) -> Schema:
-        """The columns."""
+        """Columns of the tree."""
         return self.tree.schema
 
-    def to_text(self, *, gaps: bool = True, max_labels: int = 10, decimals: int = 3) -> str:
-        """The rules as lines.
+    def to_text(self, *, show_missing: bool = True, max_labels: int = 10, decimals: int = 3) -> str:
+        """Format the rules as lines.
 
         Parameters
         ----------
-        gaps : bool
-            Whether to say which conditions a missing value meets, too.
+        show_missing : bool
+            Whether to mark conditions that a missing value satisfies ("or missing").
         max_labels : int
-            Most levels of a condition to list.
+            Maximum number of categories of a condition to list.
         decimals : int
-            Digits after the point; thresholds have six digits that count if that is more.
+            Maximum number of decimals; thresholds have at least six significant digits.
         """
-        if max_labels < 1 or decimals < 0:
-            raise ValueError("max_labels must be at least 1, and decimals not negative")
+        check_format(max_labels, decimals)
         lines = [
-            rule.text(gaps=gaps, max_labels=max_labels, decimals=decimals) for rule in self.rules
+            rule.to_text(show_missing=show_missing, max_labels=max_labels, decimals=decimals)
+            for rule in self.rules
         ]
         if self.default is not None:
-            lines.append(f"otherwise {self.default.result(decimals)}")
+            lines.append(f"otherwise {self.default.prediction_text(decimals)}")
         return "\n".join(lines)
 
-    def fired(self, X: Any) -> Array:
-        """Number of the first rule that each row meets; -1 where it meets none.
+    def apply(self, X: Any) -> Array:
+        """Return the index of the first rule that covers each row; -1 for none.
 
         Parameters
         ----------
         X : array, frame, list or Table
-            Rows with the columns of training; a level that training did not see is a gap.
+            Rows with the columns of training; a category unseen in training is missing.
         """
-        table = Table.of(X, self.schema, who="this list of rules")
-        cells = Cells(table, self.tree.columns)
-        found = np.full(len(table), -1, np.int64)
-        waiting = np.arange(len(table))
-        for number, rule in enumerate(self.rules):
-            rows = waiting
+        table = Table.of(X, self.schema, expected_by="this rule list")
+        evaluator = ConditionEvaluator(table, self.tree.columns)
+        first_rule = np.full(len(table), -1, np.int64)
+        open_rows = np.arange(len(table))
+        for index, rule in enumerate(self.rules):
+            rows = open_rows
             for condition in rule.conditions:
-                rows = rows[cells.meet(condition, rows)]
-            found[rows] = number
-            waiting = waiting[found[waiting] < 0]
-        return found
+                rows = rows[evaluator.satisfied(condition, rows)]
+            first_rule[rows] = index
+            open_rows = open_rows[first_rule[open_rows] < 0]
+        return first_rule
 
     def predict(self, X: Any) -> Array:
-        """What the first rule that each row meets predicts.
+        """Predict each row by the first rule that covers it.
 
-        Without dropped conditions this is what the tree predicts: rows that no rule covers,
-        because a value is missing that the tree would share out or replace by a surrogate, are left
-        to the tree.
+        If no conditions were dropped, the predictions equal those of the tree: the tree itself
+        predicts rows that no rule covers, because they have a missing value for which the tree uses
+        several branches or surrogates.
 
         Parameters
         ----------
@@ -130,23 +137,24 @@ class RuleList:
         -------
         ndarray of shape (n_rows,)
         """
-        table = Table.of(X, self.schema, who="this list of rules")
-        fired = self.fired(table)
+        table = Table.of(X, self.schema, expected_by="this rule list")
+        first_rule = self.apply(table)
+        # An index of -1 takes the last entry: the default, where there is one.
         rules = self.rules if self.default is None else (*self.rules, self.default)
         if self.labels is None:
-            found = np.array([rule.prediction for rule in rules])[fired]
+            predicted = np.array([rule.prediction for rule in rules])[first_rule]
         else:
-            found = self.labels[np.array([rule.class_number for rule in rules])[fired]]
-        open_rows = np.flatnonzero(fired < 0)
-        if self.default is None and len(open_rows):
-            found[open_rows] = self._by_tree(table.take(open_rows))
-        return found
+            predicted = self.labels[np.array([rule.class_index for rule in rules])[first_rule]]
+        uncovered = np.flatnonzero(first_rule < 0)
+        if self.default is None and len(uncovered):
+            predicted[uncovered] = self._predict_by_tree(table.take(uncovered))
+        return predicted
 
-    def _by_tree(self, table: Table) -> Array:
-        told = self.tree.told(table)
+    def _predict_by_tree(self, table: Table) -> Array:
+        predicted = self.tree.predict(table)
         if self.labels is None:
-            return told
-        labels: Array = self.labels[self.tree.decided(told)]
+            return predicted
+        labels: Array = self.labels[self.tree.decide(predicted)]
         return labels
 
 
@@ -162,31 +170,30 @@ def rule_list(
     sample_weight: Any = None,
     confidence: float = 0.25,
 ) -> RuleList:
-    """The tree as a list of rules, one a leaf: if some conditions hold, then a prediction.
+    """Convert a tree to a list of rules, one for each leaf.
 
     Parameters
     ----------
     tree : Tree
     classes : sequence, optional
-        Labels of the classes (``classes_`` of the estimator); their numbers unless given.
+        Labels of the classes (``classes_`` of the estimator); by default their indices.
     order : {"tree", "confidence", "coverage"}, optional
-        As the leaves stand in the tree, the surest first, or those of most weight first. Unless
-        given it is "tree", and with ``drop`` "confidence", which then goes by the pessimistic
-        error rate.
+        Order of the leaves, or descending by confidence or by weight. By default "tree", and with
+        ``drop`` "confidence", which then is ascending by pessimistic error rate.
     simplify : bool
-        One condition a column: several thresholds become an interval, sets of levels what they
-        have in common, and rules that no row can meet are left out. Otherwise one condition for
-        each split on the way.
+        Whether to combine the conditions on each column: thresholds into an interval, sets of
+        categories into their intersection; rules that no row can satisfy are left out. Otherwise
+        there is one condition for each split on the path.
     drop : bool
-        Drop conditions as C4.5rules does: again and again the one without which the rule's
-        pessimistic error rate is least, as long as that does not raise it. An end of an interval
-        counts as a condition. Equal rules become one; a rule without conditions is left out; what
-        meets no rule has the class that is most frequent among such rows. Rules may then overlap,
-        and rows, weights and confidence are those of all rows that a rule covers.
+        Whether to drop conditions as C4.5rules does: repeatedly the one without which the
+        pessimistic error rate of the rule is lowest, as long as that does not raise it. Each end of
+        an interval is a condition. Duplicate rules are merged and rules without conditions left
+        out; rows that no rule covers get the class that is most frequent among them. Rules may then
+        overlap, and rows, weights and confidence are those of all rows that a rule covers.
     X, y, sample_weight
-        Training rows for ``drop``; ``y`` holds labels of ``classes``.
+        Training rows, for ``drop``; ``y`` holds labels of ``classes``.
     confidence : float in (0, 0.5]
-        Level of the bound of the error rate, for ``drop``: less drops more.
+        Confidence of the pessimistic error rate, for ``drop``: the smaller, the more is dropped.
 
     Returns
     -------
@@ -194,9 +201,9 @@ def rule_list(
 
     Notes
     -----
-    A missing value meets a condition where it follows that branch of the tree ("or missing"). Trees
-    that share rows out or have surrogates send it to no one branch: it meets no condition there, as
-    in C4.5rules.
+    A missing value satisfies a condition if the tree sends it to that branch ("or missing"). Trees
+    grown with missing="fractional" or "surrogate" send it to no single branch: there it satisfies
+    no condition, as in C4.5rules.
 
     Examples
     --------
@@ -213,96 +220,93 @@ def rule_list(
     """
     labels = class_labels(tree, classes)
     order = order or ("confidence" if drop else "tree")
-    _check(tree, order, simplify, drop, X, y)
-    names = (
-        None if labels is None else np.asarray(range(len(labels)) if classes is None else classes)
-    )
+    _check_options(tree, order, simplify, drop, X, y)
     rules = [
-        _rule(tree, leaf, conditions, labels)
-        for leaf, conditions in _ways(tree, simplify)
-        if not simplify or all(condition.possible for condition in conditions)
+        _leaf_rule(tree, leaf, conditions, labels)
+        for leaf, conditions in _leaf_conditions(tree, simplify)
+        if not simplify or all(condition.is_satisfiable for condition in conditions)
     ]
-    default = None
+    class_array, default = None, None
+    if labels is not None:
+        class_array = np.asarray(range(len(labels)) if classes is None else classes)
     if drop:
         assert labels is not None
-        assert names is not None
-        dropper = Dropper.of(tree, labels, names, X, y, sample_weight, confidence)
-        rules, default = dropper.dropped(rules)
-    return RuleList(tuple(_sorted(rules, order)), tree, names, default)
+        assert class_array is not None
+        simplifier = RuleSimplifier.of(tree, labels, class_array, X, y, sample_weight, confidence)
+        rules, default = simplifier.simplify(rules)
+    return RuleList(tuple(_sort_rules(rules, order)), tree, class_array, default)
 
 
-def _ways(tree: Tree, simplify: bool) -> Iterator[tuple[int, tuple[RuleCondition, ...]]]:
-    """Each leaf and what leads there, first branches first."""
-    waiting: list[tuple[int, tuple[RuleCondition, ...]]] = [(0, ())]
-    while waiting:
-        node, conditions = waiting.pop()
+def _leaf_conditions(tree: Tree, simplify: bool) -> Iterator[tuple[int, tuple[RuleCondition, ...]]]:
+    """Yield each leaf and the conditions on its path, in depth-first order."""
+    stack: list[tuple[int, tuple[RuleCondition, ...]]] = [(0, ())]
+    while stack:
+        node, conditions = stack.pop()
         if tree.is_leaf[node]:
             yield node, conditions
             continue
         split = tree.split(node)
         column = tree.schema[split.column]
-        # Elsewhere a gap has no one branch.
-        settled = tree.missing == "branch" or (
+        # Otherwise a missing value has no single branch.
+        has_missing_branch = tree.missing == "branch" or (
             tree.missing == "surrogate" and not tree.surrogates_of(node)
         )
         branches = []
         for branch, child in enumerate(tree.children(node)):
-            new = branch_condition(split, branch, column, settled and branch == split.gaps)
-            longer = (*conditions, new)
-            branches.append((child, merged(longer) if simplify else longer))
-        waiting += reversed(branches)
+            missing = has_missing_branch and branch == split.missing_branch
+            path = (*conditions, branch_condition(split, branch, column, missing))
+            branches.append((child, merge_conditions(path) if simplify else path))
+        stack += reversed(branches)
 
 
-def _rule(
+def _leaf_rule(
     tree: Tree, leaf: int, conditions: tuple[RuleCondition, ...], labels: list[Any] | None
 ) -> Rule:
-    rows, weight = int(tree.n_rows[leaf]), float(tree.weight[leaf])
+    n_rows, weight = int(tree.n_rows[leaf]), float(tree.weight[leaf])
     if labels is None:
-        number = tree.values_of(np.array([leaf]))[0].item()
-        return Rule(conditions, number, rows, weight, node=leaf)
-    place = int(tree.child[leaf])
-    code = int(tree.likeliest[place])
+        value = tree.leaf_values(np.array([leaf]))[0].item()
+        return Rule(conditions, value, n_rows, weight, node=leaf)
+    leaf_row = int(tree.child[leaf])
+    class_index = int(tree.leaf_class[leaf_row])
     return Rule(
         conditions,
-        labels[code],
-        rows,
+        labels[class_index],
+        n_rows,
         weight,
         tuple(tree.value[leaf].tolist()),
-        float(tree.leaves[place, code]),
-        code,
+        float(tree.leaves[leaf_row, class_index]),
+        class_index,
         leaf,
     )
 
 
-def _sorted(rules: list[Rule], order: Order) -> list[Rule]:
+def _sort_rules(rules: list[Rule], order: Order) -> list[Rule]:
     if order == "coverage":
         return sorted(rules, key=lambda rule: -rule.weight)
     if order == "confidence":
-        return sorted(rules, key=_doubt)
+        return sorted(rules, key=_error_and_weight)
     return rules
 
 
-def _doubt(rule: Rule) -> tuple[float, float]:
+def _error_and_weight(rule: Rule) -> tuple[float, float]:
     assert rule.confidence is not None
-    error = 1 - rule.confidence if rule.estimate is None else rule.estimate
+    error = 1 - rule.confidence if rule.pessimistic_error is None else rule.pessimistic_error
     return error, -rule.weight
 
 
-def _check(tree: Tree, order: Any, simplify: bool, drop: bool, X: Any, y: Any) -> None:
+def _check_options(tree: Tree, order: Any, simplify: bool, drop: bool, X: Any, y: Any) -> None:
     if order not in get_args(Order):
-        raise ValueError(f"order={order!r}: give 'tree', 'confidence' or 'coverage'")
-    numbers = not tree.leaves.shape[1]
-    if numbers and order == "confidence":
-        raise ValueError("this tree predicts numbers, which have no confidence: order by coverage")
+        raise ValueError(f"order must be one of {get_args(Order)}, got {order!r}.")
+    regression = not tree.leaves.shape[1]
+    if regression and order == "confidence":
+        raise ValueError("order='confidence' requires a classification tree: use order='coverage'.")
     if not drop:
         if X is not None or y is not None:
-            raise ValueError(
-                "X and y are looked at with drop=True alone: set it, or leave them out"
-            )
+            raise ValueError("'X' and 'y' have no effect with drop=False: leave them out.")
         return
-    if numbers:
-        raise ValueError("conditions are dropped by errors of classes: this tree predicts numbers")
+    if regression:
+        raise ValueError("drop=True requires a classification tree.")
     if not simplify:
-        raise ValueError("drop=True drops merged conditions: leave simplify at True")
+        raise ValueError("drop=True requires simplify=True.")
     if X is None or y is None:
-        raise ValueError("drop=True needs the training rows: give X and y")
+        raise ValueError("drop=True requires the training rows: pass X and y.")

@@ -1,7 +1,7 @@
-"""Dropping conditions of rules by their pessimistic error rates, as C4.5rules does.
+"""Dropping of rule conditions by pessimistic error rates, as C4.5rules does.
 
-    while some condition can go without raising the rule's estimate:
-        drop the one without which the estimate is least
+    while dropping some condition does not raise the pessimistic error rate of the rule:
+        drop the condition without which the rate is lowest
 
 Quinlan (1993), "C4.5: programs for machine learning", chapter 5.
 """
@@ -16,30 +16,31 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.table import Table
-from ceiba.tree.explain.rule import Cells, Rule, RuleCondition, merged
+from ceiba.tree.explain.rule import ConditionEvaluator, Rule, merge_conditions
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.prune.pessimistic import added_errors
+from ceiba.tree.prune.pessimistic import added_errors, check_confidence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dropper:
-    """Training rows, and how sure an error rate must be.
+class RuleSimplifier:
+    """Drop conditions of rules on the training rows.
 
     Parameters
     ----------
     tree : Tree
     labels : list
         Labels of its classes.
-    cells : Cells
-        Values of the rows.
+    evaluator : ConditionEvaluator
+        Of the training rows.
     weights : ndarray of shape (n_rows, n_classes)
         Weight of each row in the column of its class.
     confidence : float
+        Confidence of the pessimistic error rate, in (0, 0.5].
     """
 
     tree: Tree
     labels: list[Any]
-    cells: Cells
+    evaluator: ConditionEvaluator
     weights: Array
     confidence: float
 
@@ -48,101 +49,110 @@ class Dropper:
         cls,
         tree: Tree,
         labels: list[Any],
-        names: Array,
+        classes: Array,
         X: Any,
         y: Any,
         sample_weight: Any,
         confidence: float,
-    ) -> Dropper:
-        """The rows that a user gives, checked."""
-        if not 0 < confidence <= 0.5:
-            raise ValueError(f"confidence={confidence!r}: give a number above 0 and up to 0.5")
-        table = Table.of(X, tree.schema, who="this tree")
-        codes = _codes(names, y, len(table))
+    ) -> RuleSimplifier:
+        """Check and encode the training rows."""
+        check_confidence(confidence)
+        table = Table.of(X, tree.schema, expected_by="this tree")
+        class_index = _encode_labels(classes, y, len(table))
         weights = np.zeros((len(table), len(labels)))
-        weights[np.arange(len(table)), codes] = _row_weights(sample_weight, len(table))
-        return cls(tree, labels, Cells(table, tree.columns), weights, confidence)
+        weights[np.arange(len(table)), class_index] = _row_weights(sample_weight, len(table))
+        return cls(tree, labels, ConditionEvaluator(table, tree.columns), weights, confidence)
 
-    def dropped(self, rules: Sequence[Rule]) -> tuple[list[Rule], Rule]:
-        """The rules with fewer conditions, and what decides where none of them does."""
-        found: dict[tuple[Any, ...], Rule] = {}
+    def simplify(self, rules: Sequence[Rule]) -> tuple[list[Rule], Rule]:
+        """Return the rules with fewer conditions, and the default rule."""
+        simplified: dict[tuple[Any, ...], Rule] = {}
         uncovered = np.ones(len(self.weights), bool)
         for rule in rules:
-            shorter, inside = self._shortened(rule)
+            shorter, covered = self._drop_conditions(rule)
             if shorter.conditions:
-                found.setdefault((shorter.class_number, frozenset(shorter.conditions)), shorter)
-                uncovered &= ~inside
-        return list(found.values()), self._default(uncovered)
+                key = (shorter.class_index, frozenset(shorter.conditions))
+                simplified.setdefault(key, shorter)
+                uncovered &= ~covered
+        return list(simplified.values()), self._default_rule(uncovered)
 
-    def _shortened(self, rule: Rule) -> tuple[Rule, Array]:
-        assert rule.class_number is not None
+    def _drop_conditions(self, rule: Rule) -> tuple[Rule, Array]:
+        """Return the rule with the conditions that are kept, and the rows that it covers."""
+        assert rule.class_index is not None
         parts = [part for condition in rule.conditions for part in condition.parts()]
-        failed = np.array([~self.cells.meet(part) for part in parts])
+        failed = np.array([~self.evaluator.satisfied(part) for part in parts])
         failed = failed.reshape(len(parts), len(self.weights))
-        right = self.weights[:, rule.class_number]
+        correct = self.weights[:, rule.class_index]
         weight = self.weights.sum(axis=1)
         kept = list(range(len(parts)))
-        estimate = self._estimates(failed[kept], right, weight)[-1]
+        rate = self._error_rates(failed[kept], correct, weight)[-1]
         while kept:
-            estimates = self._estimates(failed[kept], right, weight)[:-1]
-            best = int(estimates.argmin())
-            if estimates[best] > estimate:
+            rates = self._error_rates(failed[kept], correct, weight)[:-1]
+            best = int(rates.argmin())
+            if rates[best] > rate:
                 break
-            estimate = float(estimates[best])
+            rate = float(rates[best])
             del kept[best]
-        inside: Array = np.logical_not(failed[kept].any(axis=0))
-        return self._counted(rule, [parts[k] for k in kept], inside, float(estimate)), inside
+        covered: Array = np.logical_not(failed[kept].any(axis=0))
+        conditions = merge_conditions(parts[k] for k in kept)
+        shorter = replace(
+            self._count_rows(covered, rule.class_index), conditions=conditions, node=rule.node,
+            pessimistic_error=float(rate),
+        )  # fmt: skip
+        return shorter, covered
 
-    def _estimates(self, failed: Array, right: Array, weight: Array) -> Array:
-        """Pessimistic error rate without each condition, and last that with all of them."""
-        failures = failed.sum(axis=0)
-        met, nearly = failures == 0, failures == 1
-        # A row that fails just one condition is covered once that one is gone.
-        lost = failed[:, nearly]
-        covered = np.append(weight[met].sum() + lost @ weight[nearly], weight[met].sum())
-        correct = np.append(right[met].sum() + lost @ right[nearly], right[met].sum())
-        errors = np.maximum(covered - correct, 0.0)
+    def _error_rates(self, failed: Array, correct: Array, weight: Array) -> Array:
+        """Return the pessimistic error rate without each condition, and last with all."""
+        n_failed = failed.sum(axis=0)
+        satisfied, fails_once = n_failed == 0, n_failed == 1
+        # A row that fails a single condition is covered once that condition is dropped.
+        gained = failed[:, fails_once]
+        covered = np.append(
+            weight[satisfied].sum() + gained @ weight[fails_once], weight[satisfied].sum()
+        )
+        right = np.append(
+            correct[satisfied].sum() + gained @ correct[fails_once], correct[satisfied].sum()
+        )
+        errors = np.maximum(covered - right, 0.0)
         rates = np.ones(len(covered))
-        some = covered > 0
-        N, e = covered[some], errors[some]
-        rates[some] = (e + added_errors(N, e, self.confidence)) / N
+        positive = covered > 0
+        N, e = covered[positive], errors[positive]
+        rates[positive] = (e + added_errors(N, e, self.confidence)) / N
         return rates
 
-    def _counted(
-        self, rule: Rule, conditions: list[RuleCondition], inside: Array, estimate: float
-    ) -> Rule:
-        counted = self._rule(inside, rule.class_number)
-        return replace(counted, conditions=merged(conditions), node=rule.node, estimate=estimate)
+    def _default_rule(self, uncovered: Array) -> Rule:
+        """Return the rule of the uncovered rows, or of all rows if there are none."""
+        has_rows = self.weights[uncovered].any()
+        weights = self.weights[uncovered if has_rows else slice(None)].sum(axis=0)
+        class_index = int(self.tree.decide(weights[None])[0])
+        rule = self._count_rows(uncovered, class_index)
+        if has_rows:
+            return rule
+        return replace(rule, confidence=float(weights[class_index] / weights.sum()))
 
-    def _default(self, uncovered: Array) -> Rule:
-        """The class for rows without a rule: the cheapest of them, or of all if there are none."""
-        some = self.weights[uncovered].any()
-        weights = self.weights[uncovered if some else slice(None)].sum(axis=0)
-        code = int(self.tree.decided(weights[None])[0])
-        found = self._rule(uncovered, code)
-        return found if some else replace(found, confidence=float(weights[code] / weights.sum()))
-
-    def _rule(self, inside: Array, code: int | None) -> Rule:
-        assert code is not None
-        weights = self.weights[inside].sum(axis=0)
+    def _count_rows(self, covered: Array, class_index: int) -> Rule:
+        """Return a rule without conditions, with the counts of the rows that it covers."""
+        weights = self.weights[covered].sum(axis=0)
         total = float(weights.sum())
-        share = float(weights[code]) / total if total > 0 else 0.0
-        rows = int(self.weights[inside].any(axis=1).sum())
-        return Rule((), self.labels[code], rows, total, tuple(weights.tolist()), share, code)
+        fraction = float(weights[class_index]) / total if total > 0 else 0.0
+        n_rows = int(self.weights[covered].any(axis=1).sum())
+        return Rule(
+            (), self.labels[class_index], n_rows, total, tuple(weights.tolist()), fraction,
+            class_index,
+        )  # fmt: skip
 
 
-def _codes(names: Array, y: Any, n: int) -> Array:
+def _encode_labels(classes: Array, y: Any, n: int) -> Array:
     y = np.asarray(y)
     if y.shape != (n,):
-        raise ValueError(f"y has shape {y.shape}, and X has {n} rows")
-    place = {label: code for code, label in enumerate(names.tolist())}
-    codes = [place.get(label, -1) for label in y.tolist()]
-    if -1 in codes:
+        raise ValueError(f"y must have shape ({n},), as X has {n} rows, got {y.shape}.")
+    index = {label: code for code, label in enumerate(classes.tolist())}
+    encoded = [index.get(label, -1) for label in y.tolist()]
+    if -1 in encoded:
         raise ValueError(
-            f"y holds {y.tolist()[codes.index(-1)]!r}, which is none of the classes "
-            f"{names.tolist()!r}: give the classes_ of the estimator as classes"
+            f"y contains {y.tolist()[encoded.index(-1)]!r}, which is not in classes="
+            f"{classes.tolist()!r}: pass the classes_ of the estimator as classes."
         )
-    return np.array(codes, np.int64)
+    return np.array(encoded, np.int64)
 
 
 def _row_weights(given: Any, n: int) -> Array:
@@ -150,5 +160,5 @@ def _row_weights(given: Any, n: int) -> Array:
         return np.ones(n)
     weights = np.asarray(given, dtype=np.float64)
     if weights.shape != (n,) or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ValueError(f"sample_weight must be {n} finite numbers, none of them negative")
+        raise ValueError(f"sample_weight must be {n} finite numbers >= 0.")
     return weights

@@ -1,1 +1,1 @@
-"""..."""
+"""Grow trees: encode columns, search splits, merge statistics of partitions."""

@@ -1,4 +1,4 @@
-"""From an estimator's parameters to the rules by which its tree is grown."""
+"""From a `TreeConfig` and the data to the parameter struct of the kernels."""
 
 from __future__ import annotations
 
@@ -7,139 +7,175 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
+from ceiba import _native
 from ceiba._typing import Array
-from ceiba.data.schema import Kind, Schema
-from ceiba.tree.grow.statistics import TreeRules
-from ceiba.tree.grow.targets import FixedPoint
-from ceiba.tree.grow.thresholds import CutRule
-from ceiba.tree.presets import Options
+from ceiba.data.schema import Column, Kind, Schema
+from ceiba.tree.config import TreeConfig
+from ceiba.tree.grow.targets import FixedPointScale
 
-CRITERIA = {
+_CRITERIA = {
     "gini": 0, "entropy": 1, "log_loss": 1, "gain_ratio": 2, "error": 3,
     "squared_error": 4, "absolute_error": 5, "poisson": 6,
 }  # fmt: skip
-MISSING = {"learned": 0, "branch": 1, "majority": 2, "fractional": 3, "surrogate": 4}
-REUSE = {"all": 0, "numeric": 1, "none": 2}
-# No side of a numeric cut needs more than this weight, whatever cut_share asks (Quinlan 1993).
-MOST_LEAST = 25
-# Columns with as many levels as this share of the rows do not count in the average gain.
-MANY_LEVELS = 0.3
-GROWTH = {"depth_first": 0, "level_wise": 1, "best_first": 2}
-_DEEPEST = 2**62
+_MISSING = {"learned": 0, "branch": 1, "majority": 2, "fractional": 3, "surrogate": 4}
+_FEATURE_REUSE = {"all": 0, "numeric": 1, "none": 2}
+_GROWTH = {"depth_first": 0, "breadth_first": 1, "best_first": 2}
+_THRESHOLDS = {
+    "midpoint": 0, "value": 0, "quantile": 1, "equal_width": 2, "mean": 3, "median": 4, "random": 5,
+}  # fmt: skip
+_ROOT_THRESHOLDS = 6
+# No side of a numeric split needs more than this weight, whatever min_split_fraction is (Quinlan
+# 1993).
+_MAX_MIN_SIDE_WEIGHT = 25
+# Columns with at least this fraction of the rows as categories do not count in the average gain.
+_MANY_CATEGORIES = 0.3
+_UNLIMITED = 2**62
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ground:
-    """What a tree grows from, beside its rows: all of it is known before the first split.
+class GrowthInputs:
+    """Facts about the data that must be known before the first split.
 
     Parameters
     ----------
     schema : Schema
-    n_rows, total : int
-        Rows, and their weight in units of the fixed point.
-    fixed : FixedPoint
-    cuts : CutRule
-        With the seed of the fit.
+    n_rows : int
+    total_weight : int
+        Weight of all rows in units of the fixed-point scale; used by min_weight_fraction_leaf.
+    scale : FixedPointScale
+    seed : int
     cost_factors : ndarray or None
-        What costs multiply the weights of classes by.
+        Factors of the class weights that stand for a cost matrix.
     """
 
     schema: Schema
     n_rows: int
-    total: int
-    fixed: FixedPoint
-    cuts: CutRule
+    total_weight: int
+    scale: FixedPointScale
+    seed: int
     cost_factors: Array | None = None
 
 
-def tree_rules(estimator: Any, options: Options, ground: Ground) -> TreeRules:
-    """The rules of growing."""
-    e, fixed = estimator, ground.fixed
-    growth = e.growth
-    if growth == "auto":
-        growth = "depth_first" if e.max_leaf_nodes is None else "best_first"
-    return TreeRules(
-        {
-            "criterion": CRITERIA[options.criterion],
-            "growing": GROWTH[growth],
-            "reuse": REUSE[options.reuse],
-            "classes": 0 if fixed.classes is None else len(fixed.classes),
-            "weighted": fixed.weighted,
-            "max_depth": _DEEPEST if e.max_depth is None else int(e.max_depth),
-            "least_to_split": least_rows(options.min_samples_split, ground.n_rows, 2),
-            "max_leaves": int(e.max_leaf_nodes or 0),
-            "columns_a_node": columns_a_node(e.max_features, len(ground.schema)),
-            "many_levels": many_levels(ground.schema, ground.n_rows),
-            "surrogates": int(e.max_surrogates),
-            "least_decrease": float(e.min_impurity_decrease),
-            "enough": float(e.min_impurity_split),
-            "seed": ground.cuts.seed,
-            "weight_unit": fixed.relative_unit,
-            "target_unit": fixed.target_unit,
-            "square_unit": fixed.square_unit,
-            "centre": fixed.centre,
-            "candidates": bool(e.trace),
-            **split_rules(e, options, ground),
-        }
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class GrowthConfig:
+    """The parameter struct of the kernels as plain numbers, which can be sent to workers."""
+
+    values: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls, config: TreeConfig, inputs: GrowthInputs, *, weighted: bool | None = None
+    ) -> GrowthConfig:
+        """Translate a configuration; ``weighted`` as in the scale if not given."""
+        growth, scale, columns = config.growth, inputs.scale, list(inputs.schema)
+        if growth == "auto":
+            growth = "depth_first" if config.max_leaf_nodes is None else "best_first"
+        return cls(
+            {
+                "criterion": _CRITERIA[config.criterion],
+                "growing": _GROWTH[growth],
+                "reuse": _FEATURE_REUSE[config.feature_reuse],
+                "classes": 0 if scale.classes is None else len(scale.classes),
+                "weighted": scale.weighted if weighted is None else weighted,
+                "max_depth": _UNLIMITED if config.max_depth is None else int(config.max_depth),
+                "least_to_split": _min_rows(config.min_samples_split, inputs.n_rows, 2),
+                "max_leaves": int(config.max_leaf_nodes or 0),
+                "columns_a_node": n_drawn_columns(config.max_features, len(columns)),
+                "many_levels": _many_categories(columns, inputs.n_rows),
+                "surrogates": int(config.max_surrogates),
+                "least_decrease": float(config.min_impurity_decrease),
+                "enough": float(config.min_impurity_split),
+                "seed": inputs.seed,
+                "weight_unit": scale.relative_weight_unit,
+                "target_unit": scale.target_unit,
+                "square_unit": scale.square_unit,
+                "centre": scale.target_center,
+                "candidates": bool(config.trace),
+                **_split_values(config, inputs),
+            }
+        )
+
+    def native(self) -> Any:
+        """Return the parameter struct."""
+        struct = _native.TreeRules()
+        for name, value in self.values.items():
+            setattr(struct, name, value)
+        return struct
+
+    @property
+    def cell_size(self) -> int:
+        """Numbers per histogram cell."""
+        return int((self.values["classes"] or 2) + self.values["weighted"])
+
+    def count_rows(self, cells: Array) -> int:
+        """Return the number of rows in the cells of some nodes."""
+        if self.values["weighted"]:
+            return int(cells[:, -1].sum())
+        return int(cells.sum()) if self.values["classes"] else int(cells[:, 0].sum())
 
 
-def split_rules(estimator: Any, options: Options, ground: Ground) -> dict[str, Any]:
-    """How one column of one node may be split."""
-    e, fixed = estimator, ground.fixed
-    rows = least_rows(options.min_samples_leaf, ground.n_rows, 1)
-    weight = math.ceil(e.min_weight_fraction_leaf * ground.total)
-    if options.missing == "fractional":
-        # Shares of rows add up to weights, which may be a rounding short.
-        weight = max(weight, math.ceil(in_units(rows * (1 - 1e-9), fixed)))
+def _split_values(config: TreeConfig, inputs: GrowthInputs) -> dict[str, Any]:
+    """Return the values that decide how one column of one node may be split."""
+    scale, thresholds = inputs.scale, _THRESHOLDS[config.thresholds]
+    rows = _min_rows(config.min_samples_leaf, inputs.n_rows, 1)
+    weight = math.ceil(config.min_weight_fraction_leaf * inputs.total_weight)
+    if config.missing == "fractional":
+        # Fractions of rows add up to weights, which may be short by a rounding error.
+        weight = max(weight, math.ceil(_in_units(rows * (1 - 1e-9), scale)))
         rows = 1
+    if config.threshold_scope == "root" and not config.all_thresholds:
+        thresholds = _ROOT_THRESHOLDS
+    factors = inputs.cost_factors
     return {
-        "gaps": MISSING[options.missing],
-        "multiway": options.splits != "binary",
-        "intervals": (e.n_intervals or 1) if options.splits == "intervals" else 0,
-        "empty": options.empty_branches,
-        "two": options.leaf_rule == "two",
-        "guard": options.gain_guard,
-        "mdl": options.mdl_correction,
+        "gaps": _MISSING[config.missing],
+        "multiway": config.splits != "binary",
+        "intervals": (config.n_intervals or 1) if config.splits == "intervals" else 0,
+        "empty": config.empty_branches,
+        "two": config.min_leaf_branches == "two",
+        "guard": config.above_average_gain,
+        "mdl": config.mdl_correction,
         "least_rows": rows,
         "least_weight": weight,
-        "most_least": math.floor(in_units(MOST_LEAST, fixed)),
-        "cut_share": float(options.cut_share),
-        "real_unit": fixed.weight_unit,
-        "cuts": ground.cuts.code,
-        "n_cuts": int(ground.cuts.n_thresholds),
-        "exact_values": e.max_bins is None,
-        "factors": [] if ground.cost_factors is None else ground.cost_factors.tolist(),
+        "most_least": math.floor(_in_units(_MAX_MIN_SIDE_WEIGHT, scale)),
+        "cut_share": float(config.min_split_fraction),
+        "real_unit": scale.weight_unit,
+        "cuts": thresholds,
+        "n_cuts": int(config.n_thresholds),
+        "exact_values": config.max_bins is None,
+        "factors": [] if factors is None else factors.tolist(),
     }
 
 
-def in_units(weight: float, fixed: FixedPoint) -> float:
-    """A weight in units of the fixed point; more than all rows have is as good as any more."""
-    return min(weight / fixed.weight_unit, float(_DEEPEST))
+def _in_units(weight: float, scale: FixedPointScale) -> float:
+    """Return a weight in units of the scale, at most more than all rows have."""
+    return min(weight / scale.weight_unit, float(_UNLIMITED))
 
 
-def many_levels(schema: Schema, n_rows: int) -> float:
-    """Levels from which on a column does not count in the average gain; infinite where all do."""
-    limit = MANY_LEVELS * n_rows
-    many = [column.kind is Kind.NOMINAL and len(column.levels) >= limit for column in schema]
+def _many_categories(columns: list[Column], n_rows: int) -> float:
+    """Return the number of categories that excludes a column from the average gain.
+
+    It is infinite if that would exclude all columns.
+    """
+    limit = _MANY_CATEGORIES * n_rows
+    many = [column.kind is Kind.NOMINAL and len(column.categories) >= limit for column in columns]
     return math.inf if all(many) else limit
 
 
-def least_rows(asked: int | float, n_rows: int, least: int) -> int:
-    """A number of rows, given as such or as a share of all."""
-    if isinstance(asked, Integral):
-        return int(asked)
-    return max(least, math.ceil(asked * n_rows))
+def _min_rows(value: int | float, n_rows: int, minimum: int) -> int:
+    """Return a number of rows, given as such or as a fraction of all."""
+    if isinstance(value, Integral):
+        return int(value)
+    return max(minimum, math.ceil(value * n_rows))
 
 
-def columns_a_node(asked: int | float | str | None, n_columns: int) -> int:
-    """How many columns a node looks at; 0 for all."""
-    if asked is None:
+def n_drawn_columns(max_features: int | float | str | None, n_columns: int) -> int:
+    """Return the number of columns that ``max_features`` stands for; 0 for all."""
+    if max_features is None:
         return 0
-    if asked == "sqrt":
+    if max_features == "sqrt":
         return max(1, int(math.sqrt(n_columns)))
-    if asked == "log2":
+    if max_features == "log2":
         return max(1, int(math.log2(n_columns)))
-    if isinstance(asked, Integral):
-        return min(int(asked), n_columns)
-    return max(1, int(float(asked) * n_columns))
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_columns)
+    return max(1, int(float(max_features) * n_columns))

@@ -1,4 +1,4 @@
-"""A cost matrix in growing: classes weigh as much as their mistakes cost.
+"""Grow with a cost matrix: classes are weighted by the costs of their errors.
 
 Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees", section 4.4:
 altered priors.
@@ -12,49 +12,53 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.tree.grow.targets import FixedPoint
+from ceiba.engine import Batch
+from ceiba.stats.labeled import Labeled
+from ceiba.tree.grow.targets import FixedPointScale
 from ceiba.tree.model.tree import Tree
 
 
-def checked_costs(costs: Any, classes: Array) -> Array:
-    """The matrix as floats; ValueError where it is none for these classes."""
+def check_cost_matrix(costs: Any, classes: Array) -> None:
+    """Raise ValueError unless ``costs`` is a cost matrix of these classes."""
     matrix = np.asarray(costs, dtype=np.float64)
     n = len(classes)
     if matrix.shape != (n, n):
         raise ValueError(
-            f"cost_matrix has the shape {matrix.shape}, and there are {n} classes: give it a row "
-            f"and a column for each of {classes.tolist()!r}"
+            f"cost_matrix must have shape {(n, n)}, got {matrix.shape}: give it a row and a column "
+            f"for each of the classes {classes.tolist()!r}."
         )
     if not (np.isfinite(matrix) & (matrix >= 0)).all() or np.diag(matrix).any():
-        raise ValueError("cost_matrix must hold costs of 0 or more, with 0 on the diagonal")
+        raise ValueError(
+            "cost_matrix must hold finite costs >= 0 with 0 on the diagonal, got "
+            f"{matrix.tolist()!r}."
+        )
     if n > 1 and not matrix.sum(axis=1).all():
         raise ValueError(
-            "cost_matrix has a row of zeros: a class whose mistakes cost nothing is never "
-            "predicted; leave its rows out"
+            "cost_matrix must not have a row of zeros, got one: a class whose errors cost nothing "
+            "is never predicted; leave its rows out."
         )
-    return matrix
 
 
-def cost_weights(costs: Any) -> Array:
-    """Factor of each class's weight: what its mistakes cost together, the least being 1."""
+def cost_factors(costs: Any) -> Array:
+    """Return a weight factor per class: the sum of its costs, relative to the smallest sum."""
     total = np.asarray(costs, dtype=np.float64).sum(axis=1)
     if not total.any():  # a single class
         return np.ones(len(total))
     return np.asarray(total / total.min())
 
 
-def as_given(tree: Tree, costs: Any, factors: Array, *, whole: bool) -> Tree:
-    """The tree with class weights as the rows were given, and the costs that its leaves heed."""
+def remove_cost_factors(tree: Tree, costs: Any, factors: Array, *, integer: bool) -> Tree:
+    """Return the tree with class weights without cost factors, and with its cost matrix."""
 
-    def given(weights: Array) -> Array:
+    def original(weights: Array) -> Array:
         plain = weights / factors
-        return np.rint(plain) if whole else plain
+        return np.rint(plain) if integer else plain
 
-    value = given(tree.value)
+    value = original(tree.value)
     return replace(
         tree,
         value=value,
-        leaves=given(tree.leaves),
+        leaves=original(tree.leaves),
         weight=value.sum(axis=1),
         costs=np.asarray(costs, dtype=np.float64).copy(),
     )
@@ -62,20 +66,20 @@ def as_given(tree: Tree, costs: Any, factors: Array, *, whole: bool) -> Tree:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassTotals:
-    """Sums of the rows' weights by class, in units of a fixed point."""
+    """Sums of the rows' weights by class, in fixed-point units."""
 
     totals: Array
 
     @classmethod
-    def of(cls, batch: Any, fixed: FixedPoint) -> ClassTotals:
-        """Of labelled rows."""
-        assert fixed.classes is not None
-        totals = np.zeros(len(fixed.classes), np.int64)
-        labels = batch.rows.labels(fixed.classes)
-        weights = fixed.fixed_weights(batch.rows)
+    def of(cls, batch: Batch[Labeled], scale: FixedPointScale) -> ClassTotals:
+        """Sum the weights of a batch."""
+        assert scale.classes is not None
+        totals = np.zeros(len(scale.classes), np.int64)
+        labels = batch.rows.labels(scale.classes)
+        weights = scale.fixed_weights(batch.rows)
         np.add.at(totals, labels, 1 if weights is None else weights)
         return cls(totals)
 
     def merge(self, other: ClassTotals) -> ClassTotals:
-        """Of both parts."""
+        """Return the sums of both parts."""
         return ClassTotals(self.totals + other.totals)

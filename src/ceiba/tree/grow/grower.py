@@ -1,14 +1,14 @@
-"""Growing a tree on any engine: code the values, grow levels from sums, finish in memory.
+"""Grow a tree on any engine: encode the values, sum the nodes of each depth, finish in memory.
 
-    coding = bins of a keyed sample              (or ranks of all values, in memory)
-    while the open rows are too many to hold:
-        sums  = engine.reduce(rows, LevelSums.of, ...)      # one pass a level
+    encoding = bins of a keyed sample            (or ranks of all values, in memory)
+    while the rows of open nodes are too many to gather:
+        sums  = engine.reduce(rows, DepthSums.of, ...)      # one pass per depth
         state = solve(sums)                                 # splits, and new open nodes
-    rest = engine.reduce(rows, OpenRows.of, ...)            # what is left fits here
+    rest = engine.reduce(rows, OpenRows.of, ...)            # the remaining rows fit in memory
     tree = grow(rest)
 
-In memory everything fits at once. Sums are whole numbers and the same kernels decide the splits, so
-a binned tree is the same on every engine.
+In memory all rows are gathered at once. Sums are integers and the same kernels choose the splits,
+so a binned tree is the same on every engine.
 
 Shafer, Agrawal & Mehta (1996), "SPRINT: a scalable parallel classifier for data mining", VLDB.
 Ke et al. (2017), "LightGBM: a highly efficient gradient boosting decision tree", NeurIPS.
@@ -24,19 +24,20 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.data.schema import Schema
 from ceiba.data.table import Table
 from ceiba.engine import Engine
-from ceiba.tree.grow.encoding import Coding, RowSample, Scale, column_arrays
-from ceiba.tree.grow.statistics import OPEN, LevelSums, OpenRows, State, TreeRules
-from ceiba.tree.grow.targets import FixedPoint, TargetArrays
-from ceiba.tree.grow.thresholds import CutRule, at_values, binned_worth, exact_worth
+from ceiba.tree.config import TreeConfig
+from ceiba.tree.grow.config import GrowthConfig, GrowthInputs
+from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding, RowSample
+from ceiba.tree.grow.statistics import DepthSums, GrowthState, OpenRows
+from ceiba.tree.grow.targets import TargetArrays
+from ceiba.tree.grow.thresholds import ThresholdCandidates, snap_to_values
 from ceiba.tree.model.tree import Tree
 
-# Rows that tell the edges of the bins: a bin of 255 then holds 257 of them on average, so its
-# share of all rows is told to some six per cent.
+# Rows from which the edges of bins are computed: one of 255 bins then has 257 of them on average,
+# so its fraction of all rows is known to some six percent.
 SAMPLE_ROWS = 65_536
-# Open rows are gathered when their codes and targets take no more than this.
+# Rows of open nodes are gathered when their codes and targets take no more than this.
 GATHER_BYTES = 256_000_000
 # Sums of the nodes of one pass take no more than this, unless one node alone takes more.
 SUMS_BYTES = 256_000_000
@@ -44,188 +45,204 @@ _TARGET_BYTES = 36
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grown:
-    """A finished tree, and the candidates of its nodes where they were to be kept.
+class GrowthResult:
+    """A grown tree, with the candidates of its nodes if these were kept.
 
-    ``order`` says which node of the state that it grew from each node was. ``gains`` and ``cuts``
-    have a row for each node and an entry for each column: the gain of the column's best split (-1
-    for none), and the value of its cut's code.
+    Parameters
+    ----------
+    tree : Tree
+    values : CodeValues
+        Values of the threshold codes.
+    state_nodes : ndarray
+        Number of each node in the growth state.
+    candidate_gains : ndarray of shape (n_nodes, n_columns) or None
+        Gain of each column's best split; -1 for none.
+    candidate_codes : ndarray of shape (n_nodes, n_columns) or None
+        Threshold code of each column's best split.
     """
 
     tree: Tree
-    scale: Scale
-    order: Array
-    gains: Array | None
-    cuts: Array | None
+    values: CodeValues
+    state_nodes: Array
+    candidate_gains: Array | None
+    candidate_codes: Array | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grower:
-    """Grows one tree: what is known before its first split."""
+class TreeGrower:
+    """Grows one tree.
+
+    Parameters
+    ----------
+    engine : Engine
+    rows : rows of the engine
+        Labeled rows, numbered globally.
+    config : TreeConfig
+    inputs : GrowthInputs
+    growth : GrowthConfig
+        The two as the kernels take them.
+    """
 
     engine: Engine
     rows: Any
-    schema: Schema
-    fixed: FixedPoint
-    rules: TreeRules
-    n_rows: int
-    ranks: bool
-    cuts: CutRule
-    gap_way: str
-    cost_factors: Array | None = None
+    config: TreeConfig
+    inputs: GrowthInputs
+    growth: GrowthConfig
 
-    def exact(self) -> Grown:
-        """A tree whose thresholds lie between any two neighbouring values; in memory only."""
-        table = self.rows.rows.table
-        coding, codes = Coding.exact(table, self.engine.threads)
-        targets = self.fixed.targets(self.rows.rows, ranks=self.ranks)
-        if not self.cuts.every:
-            arrays, gaps = column_arrays(table, coding.columns)
-            worth = exact_worth(coding, codes, arrays)
-            coding = self.cuts.told(coding, worth, arrays, gaps, targets.weight)
-        state = self.finish(coding, codes, targets)
-        grown = self.packed(coding, state, table, codes)
-        if self.cuts.thresholds == "value":
-            return replace(grown, tree=at_values(grown.tree, table))
-        return grown
+    @classmethod
+    def of(cls, engine: Engine, rows: Any, config: TreeConfig, inputs: GrowthInputs) -> TreeGrower:
+        """Return a grower for labeled rows of an engine."""
+        return cls(engine, rows, config, inputs, GrowthConfig.of(config, inputs))
 
-    def binned(self, max_bins: int, seed: int, levels: Callable[[], Iterable[Any]]) -> Grown:
-        """A tree whose thresholds are edges of bins; ``levels`` counts the passes."""
-        sample = self.engine.reduce(self.rows, RowSample.of, SAMPLE_ROWS, seed)
-        coding = Coding.of_bins(sample, max_bins, self.engine.threads)
-        if not self.cuts.every:
-            worth = binned_worth(coding)
-            coding = self.cuts.told(coding, worth, sample.arrays, sample.gaps, sample.weight)
-        state: State | None = None
-        if self.engine.name != "local":
-            state = self._levels(coding, levels)
-            if state is not None and not len(open_nodes(state)):
-                return self._pack(coding, state, coding.edges)
+    @property
+    def _sums_ranks(self) -> bool:
+        """Whether targets are ranks, as absolute error needs them."""
+        return self.config.criterion == "absolute_error"
+
+    def grow_exact(self) -> GrowthResult:
+        """Grow a tree whose thresholds lie between any two neighboring values, in memory."""
+        labeled = self.rows.table()
+        table = labeled.table
+        encoding, codes = ColumnEncoding.of_ranks(table, self.engine.threads)
+        targets = self.targets(labeled)
+        if not self.config.all_thresholds:
+            candidates = ThresholdCandidates.of(self.config, self.inputs.seed)
+            encoding = candidates.for_ranks(encoding, codes, table, targets.weight)
+        state = self.grow_encoded(encoding, codes, targets)
+        result = self.pack(encoding, state, table, codes)
+        if self.config.thresholds == "value":
+            return replace(result, tree=snap_to_values(result.tree, table))
+        return result
+
+    def grow_binned(self, max_bins: int, passes: Callable[[], Iterable[Any]]) -> GrowthResult:
+        """Grow a tree whose thresholds are bin edges; ``passes`` reports the passes."""
+        sample = self.engine.reduce(self.rows, RowSample.of, SAMPLE_ROWS, self.inputs.seed)
+        encoding = ColumnEncoding.of_bins(sample, max_bins, self.engine.threads)
+        if not self.config.all_thresholds:
+            candidates = ThresholdCandidates.of(self.config, self.inputs.seed)
+            encoding = candidates.for_bins(encoding, sample)
+        state: GrowthState | None = None
+        if not self.engine.in_memory:
+            state = self._grow_depths(encoding, passes)
+            if state is not None and not len(state.open_nodes()):
+                return self._pack(encoding, state, encoding.edges)
         rest = self.engine.reduce(
-            self.rows, OpenRows.of, coding, self.fixed, self.rules, state, self.ranks
-        )
-        codes, targets, places = rest.joined()
-        state = self.finish(coding, codes, targets, state, places)
-        return self._pack(coding, state, coding.edges)
+            self.rows, OpenRows.of, encoding, self.inputs.scale, self.growth, state,
+            self._sums_ranks,
+        )  # fmt: skip
+        codes, targets, nodes = rest.joined()
+        state = self.grow_encoded(encoding, codes, targets, state, nodes)
+        return self._pack(encoding, state, encoding.edges)
 
-    def _levels(self, coding: Coding, levels: Callable[[], Iterable[Any]]) -> State | None:
-        """Grow level after level until the rows of open nodes can be held, or none is open."""
-        state: State | None = None
-        row_bytes = len(coding.n_codes) * 4 + _TARGET_BYTES
-        node_bytes = 8 * coding.total_codes * self.rules.cell
-        at_once = max(1, SUMS_BYTES // node_bytes)
-        for step in levels():
-            nodes = np.zeros(1, np.int32) if state is None else open_nodes(state)
-            rows = self.n_rows if state is None else open_rows(state, nodes, self.rules)
-            step.record(nodes=len(nodes), rows=rows)
-            if rows * row_bytes <= GATHER_BYTES:
+    def targets(self, labeled: Any) -> TargetArrays:
+        """Return the targets of labeled rows, as the kernels take them."""
+        return self.inputs.scale.targets(labeled, ranks=self._sums_ranks)
+
+    def _grow_depths(
+        self, encoding: ColumnEncoding, passes: Callable[[], Iterable[Any]]
+    ) -> GrowthState | None:
+        """Grow depth by depth until no node is open or the rows of open nodes fit in memory."""
+        state: GrowthState | None = None
+        row_bytes = len(encoding.n_codes) * 4 + _TARGET_BYTES
+        node_bytes = 8 * encoding.total_codes * self.growth.cell_size
+        nodes_per_pass = max(1, SUMS_BYTES // node_bytes)
+        for iteration in passes():
+            nodes = np.zeros(1, np.int32) if state is None else state.open_nodes()
+            n_rows = self.inputs.n_rows if state is None else state.n_rows(nodes, self.growth)
+            iteration.record(nodes=len(nodes), rows=n_rows)
+            if n_rows * row_bytes <= GATHER_BYTES:
                 break
-            for first in range(0, len(nodes), at_once):
-                part = nodes[first : first + at_once]
+            for first in range(0, len(nodes), nodes_per_pass):
+                part = nodes[first : first + nodes_per_pass]
                 sums = self.engine.reduce(
-                    self.rows, LevelSums.of, coding, self.fixed, self.rules, state, part
+                    self.rows, DepthSums.of, encoding, self.inputs.scale, self.growth, state, part
                 )
-                state = self._solve(coding, state, part, sums)
+                state = self.solve(encoding, state, part, sums)
         return state
 
-    def _solve(self, coding: Coding, state: State | None, nodes: Array, sums: LevelSums) -> State:
+    def solve(
+        self, encoding: ColumnEncoding, state: GrowthState | None, nodes: Array, sums: DepthSums
+    ) -> GrowthState:
+        """Return the state after some nodes are split by their sums."""
         solved = _native.tree_solve_level(
-            self.rules.native(),
-            coding.native(),
-            state,
-            nodes,
-            sums.cells,
-            sums.squares,
-            sums.least,
-            sums.most,
-        )
-        return State(*solved)
+            self.growth.native(), encoding.native(), state, nodes,
+            sums.cells, sums.squares, sums.min_target, sums.max_target,
+        )  # fmt: skip
+        return GrowthState(*solved)
 
-    def finish(
+    def grow_encoded(
         self,
-        coding: Coding,
+        encoding: ColumnEncoding,
         codes: Array,
         targets: TargetArrays,
-        state: State | None = None,
-        places: Array | None = None,
+        state: GrowthState | None = None,
+        nodes: Array | None = None,
         order: Any = None,
-    ) -> State:
-        """Grow coded rows to the end, from the root or from a tree begun, with each row's node.
+    ) -> GrowthState:
+        """Grow a tree on encoded rows to the end.
 
-        ``order`` of the rows in every column, where it is known already: `_native.tree_presort`.
+        Parameters
+        ----------
+        encoding : ColumnEncoding
+        codes : ndarray of shape (n_columns, n_rows)
+        targets : TargetArrays
+        state : GrowthState, optional
+            A partly grown tree; from the root if not given.
+        nodes : ndarray of shape (n_rows,), optional
+            Node of every row in the state.
+        order : TreeOrder, optional
+            Order of the rows in every column, if known: `_native.tree_presort`.
         """
         grown = _native.tree_grow(
-            self.rules.native(),
-            codes,
-            coding.native(),
-            self._with_plain(targets).native(),
-            state,
-            places,
-            self.engine.threads,
-            order,
-        )
-        return State(*grown)
+            self.growth.native(), codes, encoding.native(),
+            self._with_plain_weights(targets).native(), state, nodes, self.engine.threads, order,
+        )  # fmt: skip
+        return GrowthState(*grown)
 
-    def _with_plain(self, targets: TargetArrays) -> TargetArrays:
-        """Where costs weigh rows, what these weigh without: gaps and surrogates ask for that."""
-        if self.cost_factors is None or self.gap_way == "branch":
+    def _with_plain_weights(self, targets: TargetArrays) -> TargetArrays:
+        """Add the weights without cost factors, which missing values and surrogates need."""
+        factors = self.inputs.cost_factors
+        if factors is None or self.config.missing_routing == "branch":
             return targets
         assert targets.weight is not None
-        plain = np.rint(targets.weight / self.cost_factors[targets.label]).astype(np.int64)
-        return replace(targets, plain=np.maximum(plain, 1))
+        plain = np.rint(targets.weight / factors[targets.label]).astype(np.int64)
+        return replace(targets, weight_without_costs=np.maximum(plain, 1))
 
-    def packed(self, coding: Coding, state: State, table: Table, codes: Array) -> Grown:
-        """The finished tree; where codes are ranks, the table tells the values of its cuts."""
-        if coding.edges is not None:
-            return self._pack(coding, state, coding.edges)
-        columns, cuts = self._cuts_of(coding, state)
-        values = coding.values(table, codes, columns, cuts, self.engine.threads)
-        return self._pack(coding, state, values)
-
-    def _cuts_of(self, coding: Coding, state: State) -> tuple[Array, Array]:
-        """Columns and codes on both sides of all cuts, and of all candidates that were kept."""
-        columns, codes = _native.tree_cuts(self.rules.native(), coding.native(), state)
+    def pack(
+        self, encoding: ColumnEncoding, state: GrowthState, table: Table, codes: Array
+    ) -> GrowthResult:
+        """Return the grown tree; if codes are ranks, thresholds are looked up in the table."""
+        if encoding.edges is not None:
+            return self._pack(encoding, state, encoding.edges)
+        columns, threshold_codes = _native.tree_cuts(self.growth.native(), encoding.native(), state)
         kept = state.gains >= 0
-        n_columns = len(self.schema)
-        every = np.tile(np.arange(n_columns), len(kept) // n_columns)[kept]
-        return np.concatenate([columns, every]), np.concatenate([codes, state.cuts[kept]])
+        n_columns = len(encoding.n_codes)
+        column_of = np.tile(np.arange(n_columns), len(kept) // n_columns)[kept]
+        values = encoding.look_up(
+            table, codes, np.concatenate([columns, column_of]),
+            np.concatenate([threshold_codes, state.threshold_codes[kept]]), self.engine.threads,
+        )  # fmt: skip
+        return self._pack(encoding, state, values)
 
-    def _pack(self, coding: Coding, state: State, scale: Scale | None) -> Grown:
-        assert scale is not None
-        columns, fixed = coding.columns, self.fixed
+    def _pack(
+        self, encoding: ColumnEncoding, state: GrowthState, values: CodeValues | None
+    ) -> GrowthResult:
+        assert values is not None
+        columns, scale = encoding.columns, self.inputs.scale
         arrays = _native.tree_pack(
-            self.rules.native(),
-            state,
-            columns.types,
-            columns.levels,
-            scale.bits,
-            scale.offsets,
-            scale.codes,
-        )
+            self.growth.native(), state, columns.types, columns.n_categories,
+            values.bits, values.offsets, values.codes,
+        )  # fmt: skip
         order = arrays.pop("order")
-        arrays["leaves"] = arrays["leaves"] * fixed.weight_unit
-        if fixed.weight_shift:
-            # The kernels know weights relative to the largest alone: squares of targets have room.
-            arrays["weight"] = np.ldexp(arrays["weight"], fixed.weight_shift)
-            if fixed.classes is not None:
-                arrays["value"] = np.ldexp(arrays["value"], fixed.weight_shift)
-        tree = Tree(schema=self.schema, missing=self.gap_way, **arrays)
-        if not self.rules.settings["candidates"]:
-            return Grown(tree, scale, order, None, None)
-        shape = (-1, len(self.schema))
-        gains, cuts = state.gains.reshape(shape)[order], state.cuts.reshape(shape)[order]
-        return Grown(tree, scale, order, gains, cuts)
-
-
-def open_nodes(state: State) -> Array:
-    """Nodes that nobody has decided about."""
-    reasons = _native.tree_reasons(state)
-    return np.flatnonzero(reasons == OPEN).astype(np.int32)
-
-
-def open_rows(state: State, nodes: Array, rules: TreeRules) -> int:
-    """Rows of some nodes: the last number of a cell with weights, else the sum of its classes."""
-    cells = state.cells.reshape(-1, rules.cell)[nodes]
-    if rules.settings["weighted"]:
-        return int(cells[:, -1].sum())
-    return int(cells.sum()) if rules.settings["classes"] else int(cells[:, 0].sum())
+        arrays["leaves"] = arrays["leaves"] * scale.weight_unit
+        if scale.weight_shift:
+            # The kernels use weights relative to the largest, so that squares of targets fit.
+            arrays["weight"] = np.ldexp(arrays["weight"], scale.weight_shift)
+            if scale.classes is not None:
+                arrays["value"] = np.ldexp(arrays["value"], scale.weight_shift)
+        tree = Tree(schema=self.inputs.schema, missing=self.config.missing_routing, **arrays)
+        if not self.config.trace:
+            return GrowthResult(tree, values, order, None, None)
+        shape = (-1, len(self.inputs.schema))
+        gains = state.gains.reshape(shape)[order]
+        return GrowthResult(tree, values, order, gains, state.threshold_codes.reshape(shape)[order])

@@ -1,158 +1,145 @@
-"""What a tree that is being grown asks of its rows: sums of a level, or the rows of open nodes."""
+"""Statistics of a growing tree: sums of the nodes at one depth, or the rows of open nodes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.tree.grow.encoding import Coding
-from ceiba.tree.grow.targets import FixedPoint, TargetArrays
+from ceiba.engine import Batch
+from ceiba.stats.labeled import Labeled
+from ceiba.tree.grow.config import GrowthConfig
+from ceiba.tree.grow.encoding import ColumnEncoding
+from ceiba.tree.grow.targets import FixedPointScale, TargetArrays
 
-OPEN = 12  # the reason of a node that nobody has decided about
+_OPEN = 12  # reason of a node that is neither split nor a leaf yet
 
 
-class State(NamedTuple):
-    """A tree that is being grown, as the kernels hand it over: it can travel.
+class GrowthState(NamedTuple):
+    """A partly grown tree in the arrays of the kernels, which can be sent to workers.
 
-    ``nodes`` are records in bytes, ``cells`` their sums, ``tables`` branches of levels, ``gains``
-    and ``cuts`` the best candidate of every node and column where these are kept, ``surrogates``
-    records in bytes.
+    ``nodes`` are records in bytes, ``cells`` their sums, ``tables`` the branches of categories,
+    ``gains`` and ``threshold_codes`` the best candidate of every node and column if these are
+    kept, ``surrogates`` records in bytes.
     """
 
     nodes: Array
     cells: Array
     tables: Array
     gains: Array
-    cuts: Array
+    threshold_codes: Array
     surrogates: Array
 
+    def open_nodes(self) -> Array:
+        """Return the nodes that are neither split nor leaves yet."""
+        return np.flatnonzero(self.is_open()).astype(np.int32)
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TreeRules:
-    """How a tree is grown, in plain numbers that travel: see `native`."""
+    def is_open(self) -> Array:
+        """Return which nodes are neither split nor leaves yet."""
+        is_open: Array = _native.tree_reasons(self) == _OPEN
+        return is_open
 
-    settings: dict[str, Any]
-
-    def native(self) -> Any:
-        """The parameter struct of the kernels."""
-        rules = _native.TreeRules()
-        for name, value in self.settings.items():
-            setattr(rules, name, value)
-        return rules
-
-    @property
-    def cell(self) -> int:
-        """Numbers of a cell."""
-        classes, weighted = self.settings["classes"], self.settings["weighted"]
-        return int((classes or 2) + weighted)
+    def n_rows(self, nodes: Array, growth: GrowthConfig) -> int:
+        """Return the number of rows of some nodes."""
+        return growth.count_rows(self.cells.reshape(-1, growth.cell_size)[nodes])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LevelSums:
-    """Sums of targets for every (node, column, code), and extremes of the nodes' targets.
+class DepthSums:
+    """Sums of targets per (node, column, code), and extremes of the nodes' targets.
 
-    The sums are whole numbers: equal in every bit for any partitioning.
+    The sums are integers: equal in every bit for any partitioning.
     """
 
     cells: Array
     squares: Array
-    least: Array
-    most: Array
+    min_target: Array
+    max_target: Array
 
     @classmethod
     def of(
         cls,
-        batch: Any,
-        coding: Coding,
-        fixed: FixedPoint,
-        rules: TreeRules,
-        state: State | None,
+        batch: Batch[Labeled],
+        encoding: ColumnEncoding,
+        scale: FixedPointScale,
+        growth: GrowthConfig,
+        state: GrowthState | None,
         nodes: Array,
-    ) -> LevelSums:
-        """Sum the batch's rows that have come to one of ``nodes``."""
-        codes = coding.codes(batch.rows.table, batch.threads)
-        places = places_of(rules, state, codes, coding)
-        slots = np.full(int(nodes.max()) + 1, -1, np.int32)
-        slots[nodes] = np.arange(len(nodes), dtype=np.int32)
-        slot = np.where(places < len(slots), slots[np.minimum(places, len(slots) - 1)], -1)
+    ) -> DepthSums:
+        """Sum the batch's rows in some nodes."""
+        codes = encoding.encode(batch.rows.table, batch.threads)
+        node = nodes_of_rows(growth, state, codes, encoding)
+        slot_of = np.full(int(nodes.max()) + 1, -1, np.int32)
+        slot_of[nodes] = np.arange(len(nodes), dtype=np.int32)
+        slot = np.where(node < len(slot_of), slot_of[np.minimum(node, len(slot_of) - 1)], -1)
         sums = cls(
-            np.zeros(len(nodes) * coding.total_codes * rules.cell, np.int64),
+            np.zeros(len(nodes) * encoding.total_codes * growth.cell_size, np.int64),
             np.zeros(len(nodes), np.int64),
             np.full(len(nodes), np.inf),
             np.full(len(nodes), -np.inf),
         )
         _native.tree_level_sums(
-            rules.native(),
-            codes,
-            coding.native(),
-            fixed.targets(batch.rows).native(),
-            slot.astype(np.int32),
-            sums.cells,
-            sums.squares,
-            sums.least,
-            sums.most,
+            growth.native(), codes, encoding.native(), scale.targets(batch.rows).native(),
+            slot.astype(np.int32), sums.cells, sums.squares, sums.min_target, sums.max_target,
             batch.threads,
-        )
+        )  # fmt: skip
         return sums
 
-    def merge(self, other: LevelSums) -> LevelSums:
-        """The sums of both parts' rows."""
-        return LevelSums(
+    def merge(self, other: DepthSums) -> DepthSums:
+        """Return the sums of both parts' rows."""
+        return DepthSums(
             self.cells + other.cells,
             self.squares + other.squares,
-            np.minimum(self.least, other.least),
-            np.maximum(self.most, other.most),
+            np.minimum(self.min_target, other.min_target),
+            np.maximum(self.max_target, other.max_target),
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenRows:
-    """The rows of nodes that are still open, coded, with their targets and nodes.
-
-    Without a state these are all rows, of the root.
-    """
+    """Codes, targets and nodes of the rows in open nodes; without a state of all rows."""
 
     parts: tuple[tuple[Array, TargetArrays, Array | None], ...]
 
     @classmethod
     def of(
         cls,
-        batch: Any,
-        coding: Coding,
-        fixed: FixedPoint,
-        rules: TreeRules,
-        state: State | None,
+        batch: Batch[Labeled],
+        encoding: ColumnEncoding,
+        scale: FixedPointScale,
+        growth: GrowthConfig,
+        state: GrowthState | None,
         ranks: bool = False,
     ) -> OpenRows:
-        """The batch's rows of open nodes."""
-        codes = coding.codes(batch.rows.table, batch.threads)
-        targets = fixed.targets(batch.rows, ranks=ranks)
+        """Return the batch's rows in open nodes."""
+        codes = encoding.encode(batch.rows.table, batch.threads)
+        targets = scale.targets(batch.rows, ranks=ranks)
         if state is None:
             return cls(((codes, targets, None),))
-        places = places_of(rules, state, codes, coding)
-        reasons = _native.tree_reasons(state)
-        kept = np.flatnonzero(reasons[places] == OPEN)
-        return cls(((np.ascontiguousarray(codes[:, kept]), targets.take(kept), places[kept]),))
+        node = nodes_of_rows(growth, state, codes, encoding)
+        kept = np.flatnonzero(state.is_open()[node])
+        return cls(((np.ascontiguousarray(codes[:, kept]), targets.take(kept), node[kept]),))
 
     def merge(self, other: OpenRows) -> OpenRows:
-        """Both parts' rows, in order."""
+        """Append the rows of ``other``."""
         return OpenRows(self.parts + other.parts)
 
     def joined(self) -> tuple[Array, TargetArrays, Array | None]:
-        """Codes, targets and nodes of all rows."""
-        codes, targets, places = zip(*self.parts, strict=True)
-        every = codes[0] if len(codes) == 1 else np.concatenate(codes, axis=1)
-        nodes = None if places[0] is None else np.concatenate(places)
-        return every, TargetArrays.joined(targets), nodes
+        """Return codes, targets and nodes of all rows."""
+        codes, targets, nodes = zip(*self.parts, strict=True)
+        all_codes = codes[0] if len(codes) == 1 else np.concatenate(codes, axis=1)
+        all_nodes = None if nodes[0] is None else np.concatenate(nodes)
+        return all_codes, TargetArrays.concatenate(targets), all_nodes
 
 
-def places_of(rules: TreeRules, state: State | None, codes: Array, coding: Coding) -> Array:
-    """The node that every coded row has come to."""
-    places = np.zeros(codes.shape[1], np.int32)
+def nodes_of_rows(
+    growth: GrowthConfig, state: GrowthState | None, codes: Array, encoding: ColumnEncoding
+) -> Array:
+    """Return the node of every encoded row."""
+    nodes = np.zeros(codes.shape[1], np.int32)
     if state is not None:
-        _native.tree_places(rules.native(), state, codes, coding.native(), places)
-    return places
+        _native.tree_places(growth.native(), state, codes, encoding.native(), nodes)
+    return nodes

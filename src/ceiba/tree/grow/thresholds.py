@@ -1,7 +1,7 @@
-"""Where numeric columns may be cut: rules that name a few numbers, in a node or in the whole table.
+"""Threshold candidates other than all midpoints: a grid, the mean or median, in a node or the root.
 
-The native search applies a rule at each node; here are what it needs to know of the codes, and the
-same rules for the whole table.
+The native search applies a method at each node. This module computes what it needs to know of the
+codes, and the thresholds of ``threshold_scope="root"``.
 """
 
 from __future__ import annotations
@@ -14,130 +14,143 @@ import numpy as np
 from ceiba import _native
 from ceiba._typing import Array
 from ceiba.data.table import Table
-from ceiba.tree.grow.encoding import INT, NOMINAL, ORDINAL, UNSIGNED, Coding, column_arrays
+from ceiba.tree.config import TreeConfig
+from ceiba.tree.grow.encoding import (
+    INT,
+    NOMINAL,
+    ORDINAL,
+    UNSIGNED,
+    ColumnEncoding,
+    RowSample,
+    column_arrays,
+)
+from ceiba.tree.model.node_dtype import NodeTest, NodeView
 from ceiba.tree.model.tree import Tree
 
-RULES = {
-    "midpoint": 0, "value": 0, "quantile": 1, "equal_width": 2, "mean": 3, "median": 4, "random": 5,
-}  # fmt: skip
-GIVEN = 6
 _STREAM = 0x63757473
-_ROOT = 1  # the path of the root, which keys its draws
+_ROOT = 1  # path of the root, which keys its draws
 
 
 @dataclass(frozen=True, slots=True)
-class CutRule:
-    """A rule for cuts.
+class ThresholdCandidates:
+    """A method that names the thresholds of a numeric column.
 
     Parameters
     ----------
-    thresholds : str
-        Its name.
-    at : "node" or "root"
-        Whether each node applies it to its own rows, or all use the cuts of the whole table.
+    method : {"quantile", "equal_width", "mean", "median", "random"}
+    scope : {"node", "root"}
+        Whether each node applies it to its own rows, or all use the thresholds of the whole table.
     n_thresholds : int
-        Cuts of a quantile, equal_width or random grid.
+        Number of thresholds of a quantile, equal_width or random grid.
     seed : int
-        Of random cuts.
+        Seed of random thresholds.
     """
 
-    thresholds: str
-    at: str
+    method: str
+    scope: str
     n_thresholds: int
     seed: int
 
-    @property
-    def every(self) -> bool:
-        """Whether every gap between two values may be cut."""
-        return RULES[self.thresholds] == 0
+    @classmethod
+    def of(cls, config: TreeConfig, seed: int) -> ThresholdCandidates:
+        """Return the candidates of a configuration."""
+        return cls(config.thresholds, config.threshold_scope, config.n_thresholds, seed)
 
-    @property
-    def code(self) -> int:
-        """The native name of the rule."""
-        return GIVEN if self.at == "root" and not self.every else RULES[self.thresholds]
+    def for_ranks(
+        self, encoding: ColumnEncoding, codes: Array, table: Table, weight: Array | None
+    ) -> ColumnEncoding:
+        """Return an encoding by ranks with what the native search needs."""
+        arrays, masks = column_arrays(table, encoding.columns)
+        values = rank_representatives(encoding, codes, arrays)
+        return self._add_to(encoding, values, arrays, masks, weight)
 
-    def told(
+    def for_bins(self, encoding: ColumnEncoding, sample: RowSample) -> ColumnEncoding:
+        """Return an encoding by bins with what the native search needs."""
+        values = bin_representatives(encoding)
+        return self._add_to(encoding, values, sample.arrays, sample.missing_masks, sample.weight)
+
+    def _add_to(
         self,
-        coding: Coding,
-        worth: list[Array],
+        encoding: ColumnEncoding,
+        representatives: list[Array],
         arrays: Sequence[Array],
-        gaps: Sequence[Array | None],
+        masks: Sequence[Array | None],
         weight: Array | None,
-    ) -> Coding:
-        """The coding with what codes are worth, and for ``at="root"`` the cuts of these rows."""
-        if self.at == "node":
-            return coding.with_worth(worth, None)
-        kinds = coding.columns.types
-        cuts = [
-            self._cuts(j, kind, array, mask, weight)
-            for j, (kind, array, mask) in enumerate(zip(kinds, arrays, gaps, strict=True))
+    ) -> ColumnEncoding:
+        if self.scope == "node":
+            return encoding.with_representatives(representatives, None)
+        kinds = encoding.columns.types
+        thresholds = [
+            self._of_column(j, kind, array, mask, weight)
+            for j, (kind, array, mask) in enumerate(zip(kinds, arrays, masks, strict=True))
         ]
-        return coding.with_worth(worth, cuts)
+        return encoding.with_representatives(representatives, thresholds)
 
-    def _cuts(
+    def _of_column(
         self, column: int, kind: int, array: Array, mask: Array | None, weight: Array | None
     ) -> Array:
-        known = known_values(kind, array, mask)
-        if kind == NOMINAL or not known.any():
+        observed = observed_mask(kind, array, mask)
+        if kind == NOMINAL or not observed.any():
             return np.empty(0)
-        values, place = np.unique(array[known].astype(np.float64), return_inverse=True)
-        heavy = None if weight is None else weight[known]
-        cuts = self._of_values(column, values, np.cumsum(np.bincount(place, heavy)))
-        return np.sort(cuts[~np.isnan(cuts)])
+        values, rank = np.unique(array[observed].astype(np.float64), return_inverse=True)
+        own_weight = None if weight is None else weight[observed]
+        cumulative = np.cumsum(np.bincount(rank, own_weight))
+        thresholds = self._of_values(column, values, cumulative)
+        return np.sort(thresholds[~np.isnan(thresholds)])
 
-    def _of_values(self, column: int, values: Array, below: Array) -> Array:
-        """Cuts of ascending different values, with the weight up to each."""
-        n, least, most = self.n_thresholds, values[0], values[-1]
+    def _of_values(self, column: int, values: Array, cumulative: Array) -> Array:
+        """Return the thresholds of ascending distinct values with their cumulative weight."""
+        n, low, high = self.n_thresholds, values[0], values[-1]
         grid = np.arange(1.0, n + 1)
-        if self.thresholds == "quantile":
-            wanted = grid * below[-1] / (n + 1)
-            places = np.minimum(np.searchsorted(below, wanted), len(values) - 1)
-            return np.asarray([_after(values, i) for i in np.unique(places)])
-        if self.thresholds == "random":
+        if self.method == "quantile":
+            wanted = grid * cumulative[-1] / (n + 1)
+            indices = np.minimum(np.searchsorted(cumulative, wanted), len(values) - 1)
+            return np.asarray([_midpoint_after(values, i) for i in np.unique(indices)])
+        if self.method == "random":
             _native.uniforms(self.seed ^ _ROOT, _STREAM, column << 32, grid)
-        if self.thresholds in ("equal_width", "random"):
-            return _along(least, most, grid, n + 1 if self.thresholds == "equal_width" else 1)
-        if self.thresholds == "mean":
-            middle = _mean(values, np.diff(below, prepend=0.0))
+        if self.method in ("equal_width", "random"):
+            return _interpolate(low, high, grid, n + 1 if self.method == "equal_width" else 1)
+        if self.method == "mean":
+            middle = _mean(values, np.diff(cumulative, prepend=0.0))
         else:
-            middle = _median(values, below)
-        below_most = values[-2] if len(values) > 1 else most
-        return np.array([below_most if middle >= most else max(middle, least)])
+            middle = _median(values, cumulative)
+        below_high = values[-2] if len(values) > 1 else high
+        return np.array([below_high if middle >= high else max(middle, low)])
 
 
-def _along(least: float, most: float, part: Array, parts: int) -> Array:
-    """``part`` of ``parts`` of the way, which may be as far as numbers get."""
+def _interpolate(low: float, high: float, step: Array, n_steps: int) -> Array:
+    """Return ``low + step / n_steps * (high - low)``, also where the difference overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
-        steps = part * (most - least)
-        shares = least * (1 - part / parts) + most * (part / parts)
-        return np.where(np.isfinite(steps), least + steps / parts, shares)
+        scaled = step * (high - low)
+        weighted = low * (1 - step / n_steps) + high * (step / n_steps)
+        return np.where(np.isfinite(scaled), low + scaled / n_steps, weighted)
 
 
-def _after(values: Array, place: int) -> float:
-    """Halfway to the next value."""
-    if place + 1 == len(values):
-        return float(values[place])
-    return float(values[place] / 2 + values[place + 1] / 2)
+def _midpoint_after(values: Array, index: int) -> float:
+    """Return the midpoint of a value and the next one."""
+    if index + 1 == len(values):
+        return float(values[index])
+    return float(values[index] / 2 + values[index + 1] / 2)
 
 
 def _mean(values: Array, weight: Array) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(values @ weight)
-        # Shares cannot overflow, but are rounded.
-        return (
-            total / weight.sum() if np.isfinite(total) else float(values @ (weight / weight.sum()))
-        )
+        if np.isfinite(total):
+            return float(total / weight.sum())
+        # Relative weights cannot overflow, but are rounded.
+        return float(values @ (weight / weight.sum()))
 
 
-def _median(values: Array, below: Array) -> float:
-    place = int(np.searchsorted(below, below[-1] / 2))
-    if below[place] != below[-1] / 2:
-        return float(values[place])
-    return _after(values, place)
+def _median(values: Array, cumulative: Array) -> float:
+    index = int(np.searchsorted(cumulative, cumulative[-1] / 2))
+    if cumulative[index] != cumulative[-1] / 2:
+        return float(values[index])
+    return _midpoint_after(values, index)
 
 
-def known_values(kind: int, array: Array, mask: Array | None) -> Array:
-    """Which rows have a value in a column."""
+def observed_mask(kind: int, array: Array, mask: Array | None) -> Array:
+    """Return which rows have a value in a column."""
     if kind in (NOMINAL, ORDINAL):
         return array >= 0
     if kind in (INT, UNSIGNED):
@@ -145,48 +158,56 @@ def known_values(kind: int, array: Array, mask: Array | None) -> Array:
     return ~np.isnan(array)
 
 
-def exact_worth(coding: Coding, codes: Array, arrays: Sequence[Array]) -> list[Array]:
-    """The value of every code, where codes are ranks; of levels their number."""
-    worth = []
+def rank_representatives(
+    encoding: ColumnEncoding, codes: Array, arrays: Sequence[Array]
+) -> list[Array]:
+    """Return the value of every rank; for categories their codes."""
+    representatives = []
     for kind, n, own, array in zip(
-        coding.columns.types, coding.n_codes.tolist(), codes, arrays, strict=True
+        encoding.columns.types, encoding.n_codes.tolist(), codes, arrays, strict=True
     ):
         values = np.arange(n + 1, dtype=np.float64)
         if kind < ORDINAL:
             values[own] = array
-        worth.append(values[:n])
-    return worth
+        representatives.append(values[:n])
+    return representatives
 
 
-def binned_worth(coding: Coding) -> list[Array]:
-    """The middle of every bin; the first and the last have but one edge."""
-    assert coding.edges is not None
-    worth = []
-    for j, (kind, n) in enumerate(zip(coding.columns.types, coding.n_codes.tolist(), strict=True)):
+def bin_representatives(encoding: ColumnEncoding) -> list[Array]:
+    """Return the middle of every bin; the first and the last have one edge only."""
+    assert encoding.edges is not None
+    representatives = []
+    for j, (kind, n) in enumerate(
+        zip(encoding.columns.types, encoding.n_codes.tolist(), strict=True)
+    ):
         if kind >= ORDINAL or n < 2:
-            worth.append(np.arange(n, dtype=np.float64))
+            representatives.append(np.arange(n, dtype=np.float64))
             continue
-        edges = coding.edges.numbers(coding.columns, j)
+        edges = encoding.edges.values(encoding.columns, j)
         middles = edges[:-1] / 2 + edges[1:] / 2
-        # What lies above the last edge counts as just above it, what lies below the first as it.
+        # The last bin counts as just above its edge, the first as its edge.
         above = np.nextafter(edges[-1], np.inf)
-        worth.append(np.concatenate([edges[:1], np.maximum(middles, edges[:-1]), [above]]))
-    return worth
+        middles = np.maximum(middles, edges[:-1])
+        representatives.append(np.concatenate([edges[:1], middles, [above]]))
+    return representatives
 
 
-def at_values(tree: Tree, table: Table) -> Tree:
-    """The tree with every threshold moved down to the largest value of the table not above it.
+def snap_to_values(tree: Tree, table: Table) -> Tree:
+    """Return the tree with thresholds lowered to the largest value of the table not above them.
 
-    Rows of the table take the same ways: C4.5 names thresholds that occur.
+    Rows of the table take the same branches: C4.5 names thresholds that occur.
     """
     nodes = tree.nodes.copy()
-    arrays, gaps = column_arrays(table, tree.columns)
-    for column in np.unique(tree.column[(tree.test >= 1) & (tree.test <= 3)]).tolist():
+    words = NodeView(nodes).word
+    arrays, masks = column_arrays(table, tree.columns)
+    for column in np.unique(
+        tree.column[(tree.test >= NodeTest.REAL) & (tree.test <= NodeTest.UNSIGNED)]
+    ).tolist():
         kind = tree.columns.types[column]
         here = np.flatnonzero((tree.column == column) & np.isfinite(tree.threshold))
-        known = known_values(kind, arrays[column], gaps[column])
+        observed = observed_mask(kind, arrays[column], masks[column])
         dtype = {INT: np.int64, UNSIGNED: np.uint64}.get(kind, np.float64)
-        values = np.unique(arrays[column][known].astype(dtype))
-        cuts = nodes[here, 0].view(dtype)
-        nodes[here, 0] = values[np.searchsorted(values, cuts, side="right") - 1].view(np.uint64)
+        values = np.unique(arrays[column][observed].astype(dtype))
+        thresholds = words[here].view(dtype)
+        words[here] = values[np.searchsorted(values, thresholds, side="right") - 1].view(np.uint64)
     return replace(tree, nodes=nodes)

@@ -1,4 +1,4 @@
-"""The trace of a tree: its splits in the order in which they were grown."""
+"""The trace of a tree: its splits in the order in which they were made."""
 
 from __future__ import annotations
 
@@ -8,34 +8,35 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.base import Trace
-from ceiba.tree.explain.conditions import branch_cases, condition
+from ceiba.tree.explain.conditions import branch_text, branch_values
 from ceiba.tree.grow.encoding import NOMINAL, ORDINAL
-from ceiba.tree.grow.grower import Grown
+from ceiba.tree.grow.grower import GrowthResult
 
 
-def tree_trace(grown: Grown) -> Trace:
-    """One frame a split: what was chosen, what each column had to offer, and the runner-up.
+def growth_trace(result: GrowthResult) -> Trace:
+    """Return one frame per split, with the best candidate of each column.
 
     A frame holds ``node``, ``children``, ``column``, ``name``, ``split`` (its first condition),
     ``n_rows``, ``impurity``, ``gain``, ``ties``, ``method``, ``runner_up`` (name, or None) and
     ``runner_up_gain``, and for every column ``candidate_gain``, by which the columns were compared
-    (for gain_ratio the ratio; -1 where it could not split, NaN where it was not drawn), and
-    ``candidate_cut`` (the largest value that goes left, or the edge of its bin; NaN for nominal
-    columns). At most 1000 frames and 64 MB are kept; see `ceiba.base.Trace`.
+    (for gain_ratio the ratio; -1 without a split, NaN if the column was not drawn), and
+    ``candidate_threshold`` (the largest value that goes left, or the edge of its bin; NaN for
+    nominal columns). At most 1000 frames and 64 MB are kept; see `ceiba.base.Trace`.
     """
-    tree, trace = grown.tree, Trace()
-    assert grown.gains is not None
-    assert grown.cuts is not None
-    for step, node in enumerate(tree._inner.tolist(), start=1):
-        values = _frame(grown, node)
-        values["candidate_gain"] = grown.gains[node]
-        values["candidate_cut"] = _cuts(grown, grown.cuts[node], grown.gains[node])
-        trace.record(step, values)
+    tree, trace = result.tree, Trace()
+    assert result.candidate_gains is not None
+    assert result.candidate_codes is not None
+    for number, node in enumerate(tree.inner_nodes.tolist(), start=1):
+        gains, codes = result.candidate_gains[node], result.candidate_codes[node]
+        values = _frame(result, node)
+        values["candidate_gain"] = gains
+        values["candidate_threshold"] = _thresholds(result, codes, gains)
+        trace.record(number, values)
     return trace
 
 
-def _frame(grown: Grown, node: int) -> dict[str, Any]:
-    tree = grown.tree
+def _frame(result: GrowthResult, node: int) -> dict[str, Any]:
+    tree = result.tree
     split = tree.split(node)
     other = int(tree.runner_up_column[node])
     return {
@@ -43,8 +44,8 @@ def _frame(grown: Grown, node: int) -> dict[str, Any]:
         "children": np.array(tree.children(node)),
         "column": split.column,
         "name": split.name,
-        "split": condition(
-            split, 0, tree.schema[split.column], branch_cases(split, 0, tree.missing)
+        "split": branch_text(
+            split, 0, tree.schema[split.column], branch_values(split, 0, tree.missing)
         ),
         "n_rows": int(tree.n_rows[node]),
         "impurity": float(tree.impurity[node]),
@@ -56,11 +57,11 @@ def _frame(grown: Grown, node: int) -> dict[str, Any]:
     }
 
 
-def _cuts(grown: Grown, codes: Array, gains: Array) -> Array:
-    """Values of the candidates' cuts."""
-    columns, found = grown.tree.columns, np.full(len(codes), np.nan)
+def _thresholds(result: GrowthResult, codes: Array, gains: Array) -> Array:
+    """Return the thresholds of the candidates of one node."""
+    columns, thresholds = result.tree.columns, np.full(len(codes), np.nan)
     for j, code in enumerate(codes.tolist()):
         kind = columns.types[j]
         if gains[j] >= 0 and kind != NOMINAL:
-            found[j] = code if kind == ORDINAL else grown.scale.number(columns, j, code)
-    return found
+            thresholds[j] = code if kind == ORDINAL else result.values.value(columns, j, code)
+    return thresholds

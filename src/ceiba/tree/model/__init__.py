@@ -1,1 +1,1 @@
-"""..."""
+"""The fitted tree: its arrays, splits, traversal and checks."""

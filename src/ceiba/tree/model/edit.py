@@ -1,4 +1,4 @@
-"""Where a pruner cuts a tree, and how it came to it."""
+"""Collapse nodes of a tree to leaves."""
 
 from __future__ import annotations
 
@@ -9,31 +9,32 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.traversal import kept_nodes, topmost
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.model.validate import REASONS, SIDE
-from ceiba.tree.prune.risk import filled_values, is_of_classes
+from ceiba.tree.model.validate import NODE_ARRAYS, REASONS
+from ceiba.tree.prune.risk import is_classification, prediction_values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cuts:
+class PrunedNodes:
     """Nodes of a grown tree that become leaves.
 
     Parameters
     ----------
     nodes : ndarray of int32
-        The topmost of them, ascending: what stands below is gone.
+        The topmost of them, ascending: all nodes below are removed.
     frames : tuple of dict
-        For the trace: one frame for each node that became a leaf, in the order in which they did,
-        with ``node``, what the pruner compared, and ``n_leaves`` of the tree after it.
+        Frames of the trace, one for each node in the order in which they became leaves, with
+        ``node``, the numbers that the pruner compared, and ``n_leaves`` of the tree afterwards.
     """
 
     nodes: Array
     frames: tuple[dict[str, Any], ...]
 
     @classmethod
-    def of(cls, tree: Tree, frames: Iterable[dict[str, Any]]) -> Cuts:
-        """The cuts of some frames."""
+    def of(cls, tree: Tree, frames: Iterable[dict[str, Any]]) -> PrunedNodes:
+        """Return the pruned nodes of some frames."""
         listed = tuple(frames)
         return cls(topmost(tree, [frame["node"] for frame in listed]), listed)
 
@@ -41,35 +42,35 @@ class Cuts:
         return len(self.nodes)
 
 
-def frames_of(columns: dict[str, Array]) -> list[dict[str, Any]]:
-    """Frames of plain numbers, from one array for each of their names."""
+def frames_from_columns(columns: dict[str, Array]) -> list[dict[str, Any]]:
+    """Return one frame of plain numbers per entry of some arrays."""
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-# What a leaf says in the side arrays that speak of splits.
-OF_A_LEAF: dict[str, Any] = {
+# Entries of a leaf in the arrays that describe splits.
+LEAF_DEFAULTS: dict[str, Any] = {
     "gain": 0.0, "method": 0, "ties": 0, "runner_up_column": -1, "runner_up_gain": 0.0,
 }  # fmt: skip
 
 
 def collapse(tree: Tree, nodes: Any) -> Tree:
-    """A new tree in which some nodes are leaves, of reason "pruned", and all below them is gone.
+    """Return a tree in which some nodes are leaves, with the reason "pruned".
 
-    Nodes keep their order, so that branches stay neighbours.
+    Nodes keep their order, so that the branches of a node stay consecutive.
 
     Parameters
     ----------
     tree : Tree
         It is not changed.
     nodes : array of int
-        Numbers of inner nodes; of nodes one above the other the topmost counts.
+        Numbers of inner nodes; nodes below another one are ignored.
 
     Returns
     -------
     Tree
-        Its leaves hold class weights, which a classifier turns into what it predicts, or the
-        numbers of their nodes. An empty leaf has the class weights of the node above it.
+        Its leaves hold class weights, which a classifier turns into probabilities, or the
+        numbers of their nodes. An empty leaf has the class weights of its parent.
 
     Examples
     --------
@@ -79,51 +80,51 @@ def collapse(tree: Tree, nodes: Any) -> Tree:
     >>> collapse(tree, [2])
     Tree(3 nodes, 2 leaves, depth 1)
     """
-    cut = topmost(tree, nodes)
-    if tree.is_leaf[cut].any():
-        number = int(cut[tree.is_leaf[cut]][0])
-        raise ValueError(f"node {number} is a leaf already: give numbers of inner nodes")
-    kept = kept_nodes(tree, cut)
-    marked = np.zeros(tree.n_nodes, bool)
-    marked[cut] = True
-    leaf = (tree.is_leaf | marked)[kept]
-    side = {name: getattr(tree, name)[kept] for name in (*SIDE, "value")}
-    for name, number in OF_A_LEAF.items():
-        side[name][marked[kept]] = number
-    side["reason"][marked[kept]] = REASONS.index("pruned")
-    packed, leaves = _packed(tree, kept, leaf)
-    surrogates = _surrogates(tree, kept, leaf)
-    return replace(tree, nodes=packed, leaves=leaves, **side, **surrogates)
+    pruned = topmost(tree, nodes)
+    if tree.is_leaf[pruned].any():
+        leaf = int(pruned[tree.is_leaf[pruned]][0])
+        raise ValueError(f"nodes must be numbers of inner nodes, got {leaf}, which is a leaf.")
+    kept = kept_nodes(tree, pruned)
+    is_pruned = np.zeros(tree.n_nodes, bool)
+    is_pruned[pruned] = True
+    is_leaf = (tree.is_leaf | is_pruned)[kept]
+    arrays = {name: getattr(tree, name)[kept] for name in NODE_ARRAYS}
+    for name, number in LEAF_DEFAULTS.items():
+        arrays[name][is_pruned[kept]] = number
+    arrays["reason"][is_pruned[kept]] = REASONS.index("pruned")
+    packed, leaves = _pack(tree, kept, is_leaf)
+    surrogates = _keep_surrogates(tree, kept, is_leaf)
+    return replace(tree, nodes=packed, leaves=leaves, **arrays, **surrogates)
 
 
-def _packed(tree: Tree, kept: Array, leaf: Array) -> tuple[Array, Array]:
-    """Nodes under their new numbers, and the class weights of leaves."""
+def _pack(tree: Tree, kept: Array, is_leaf: Array) -> tuple[Array, Array]:
+    """Return the kept nodes under their new numbers, and the class weights of the leaves."""
     number = np.full(tree.n_nodes, -1, np.int32)
     number[kept] = np.arange(len(kept))
     nodes: Array = tree.nodes[kept]
-    halves = nodes.view(np.int32)
-    halves[~leaf, 2] = number[tree.child[kept[~leaf]]]
-    halves[leaf, 3] = 0
-    value = filled_values(tree)[kept[leaf]]
-    if not is_of_classes(tree):
-        nodes[leaf, 0] = np.ascontiguousarray(value[:, 0]).view(np.uint64)
-        halves[leaf, 2] = -1
+    packed = NodeView(nodes)
+    packed.child[~is_leaf] = number[tree.child[kept[~is_leaf]]]
+    packed.make_leaf(is_leaf)
+    value = prediction_values(tree)[kept[is_leaf]]
+    if not is_classification(tree):
+        packed.value[is_leaf] = value[:, 0]
+        packed.child[is_leaf] = -1
         return nodes, tree.leaves
-    nodes[leaf, 0] = 0
+    packed.word[is_leaf] = 0
     # Equal leaves share a row, in the order of the nodes.
-    places: dict[bytes, int] = {}
-    halves[leaf, 2] = [places.setdefault(row.tobytes(), len(places)) for row in value]
-    return nodes, np.frombuffer(b"".join(places)).reshape(-1, tree.leaves.shape[1]).copy()
+    index: dict[bytes, int] = {}
+    packed.child[is_leaf] = [index.setdefault(row.tobytes(), len(index)) for row in value]
+    return nodes, np.frombuffer(b"".join(index)).reshape(-1, tree.leaves.shape[1]).copy()
 
 
-def _surrogates(tree: Tree, kept: Array, leaf: Array) -> dict[str, Any]:
-    """Surrogates of the nodes that are still split."""
+def _keep_surrogates(tree: Tree, kept: Array, is_leaf: Array) -> dict[str, Any]:
+    """Return the surrogates of the nodes that are still split."""
     if not len(tree.first_surrogate):
         return {}
-    split = np.zeros(tree.n_nodes, bool)
-    split[kept[~leaf]] = True
+    is_split = np.zeros(tree.n_nodes, bool)
+    is_split[kept[~is_leaf]] = True
     count = np.diff(tree.first_surrogate)
-    stay = np.repeat(split, count)
-    first = np.append(0, np.cumsum(np.where(leaf, 0, count[kept])))
+    stays = np.repeat(is_split, count)
+    first = np.append(0, np.cumsum(np.where(is_leaf, 0, count[kept])))
     names = ("surrogates", "agreement", "adjusted_agreement")
-    return {name: getattr(tree, name)[stay] for name in names} | {"first_surrogate": first}
+    return {name: getattr(tree, name)[stays] for name in names} | {"first_surrogate": first}

@@ -1,4 +1,4 @@
-"""What one node tests, in the column's own names and values."""
+"""Splits and surrogate splits of single nodes, in the names and values of the columns."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ceiba._typing import Array
+from ceiba.tree.model.node_dtype import NodeTest, NodeView
+
 if TYPE_CHECKING:
     from ceiba.data.schema import Column
     from ceiba.tree.model.tree import Tree
@@ -14,12 +17,19 @@ if TYPE_CHECKING:
 METHODS = (
     "none", "threshold", "ordered", "exhaustive", "principal", "median", "multiway", "intervals",
 )  # fmt: skip
-_MASK, _WORDS, _TABLE, _INTERVALS = 5, 6, 7, 8
-_NUMBERS: dict[int, Any] = {1: np.float64, 2: np.int64, 3: np.uint64}
-# The test of a threshold, by the type of its column.
-NUMBER_TESTS = {0: 1, 1: 1, 2: 2, 3: 3, 4: 4}
-# The threshold that all known values lie below: whole numbers have no infinity.
-LARGEST = {2: 2**63 - 1, 3: 2**64 - 1, 4: 2**31 - 1}
+# Number type of a threshold, by the test of its node.
+THRESHOLD_DTYPES: dict[int, Any] = {
+    NodeTest.REAL: np.float64, NodeTest.INT: np.int64, NodeTest.UNSIGNED: np.uint64,
+    NodeTest.ORDINAL: np.int64,
+}  # fmt: skip
+# Threshold of a split that separates known values from missing ones: integers have no infinity.
+INFINITE_THRESHOLD: dict[int, int] = {
+    NodeTest.INT: 2**63 - 1, NodeTest.UNSIGNED: 2**64 - 1, NodeTest.ORDINAL: 2**31 - 1,
+}  # fmt: skip
+# Test of a threshold, by the type of its column (`ceiba.tree.grow.encoding`).
+_THRESHOLD_TESTS = (
+    NodeTest.REAL, NodeTest.REAL, NodeTest.INT, NodeTest.UNSIGNED, NodeTest.ORDINAL,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +38,26 @@ class Split:
 
     Parameters
     ----------
-    kind : str
-        "threshold" (values up to it go to branch 0), "intervals" (values up to the first of
-        ``thresholds`` go to branch 0, others up to the second to branch 1, ...), "levels" (two
-        groups) or "multiway".
+    kind : {"threshold", "intervals", "categories", "multiway"}
+        "threshold": values up to it go to branch 0. "intervals": values up to the first of
+        ``thresholds`` go to branch 0, others up to the second to branch 1, and so on.
+        "categories": two groups of categories. "multiway": a branch for each category.
     column : int
     name : str
-        The column's name.
+        Name of the column.
     threshold : float, int, label or None
-        Of numbers the threshold; of an ordinal column the last level of branch 0.
+        The threshold of a numeric column; of an ordinal column the last category of branch 0.
     branches : tuple of tuples of labels
-        Levels of each branch, of nominal columns; those that training rows did not have in this
-        node stand in the branch of gaps, or in none where gaps have no branch.
-    gaps : int
-        Branch of rows without a value; where gaps have none (``Tree.missing``) the heaviest.
+        Categories of each branch of a nominal split. Categories without training rows in this
+        node are in the branch of missing values, or in none if missing values have no branch.
+    missing_branch : int
+        Branch of rows without a value; if these have no branch of their own (``Tree.missing``),
+        the heaviest.
     n_branches : int
     method : str
-        How it was found.
+        Search that found the split.
     thresholds : tuple
-        Of intervals, ascending.
+        Thresholds of intervals, ascending.
     """
 
     kind: str
@@ -54,74 +65,133 @@ class Split:
     name: str
     threshold: Any
     branches: tuple[tuple[Any, ...], ...]
-    gaps: int
+    missing_branch: int
     n_branches: int
     method: str
     thresholds: tuple[Any, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Surrogate:
+    """A split of another column that imitates the split of a node.
+
+    Parameters
+    ----------
+    column : int
+    name : str
+        Name of the column.
+    threshold : float, int, label or None
+        For numeric and ordinal columns: values up to it go to branch 0, or to branch 1 if
+        ``flipped``.
+    flipped : bool
+    branches : tuple of two tuples of labels
+        Categories of each branch of a nominal column; others have no branch.
+    agreement : float
+        Fraction of the weight with a known value that goes to the same branch as by the node's
+        own split.
+    adjusted : float
+        Fraction of the weight sent to the wrong branch by the majority rule alone that this
+        split sends to the right one.
+    """
+
+    column: int
+    name: str
+    threshold: Any
+    flipped: bool
+    branches: tuple[tuple[Any, ...], ...]
+    agreement: float
+    adjusted: float
+
+
 def split_of(tree: Tree, node: int) -> Split:
-    """The test of a node that is no leaf."""
-    if tree.is_leaf[node]:
-        raise ValueError(f"node {node} is a leaf and tests nothing")
-    place = int(tree.column[node])
-    column, test = tree.schema[place], int(tree.test[node])
-    method = METHODS[tree.method[node]]
-    gaps = int(tree._halves[node, 3] >> 28)
-    if test == _INTERVALS:
-        return _intervals(tree, node, column, place)
-    if test < _MASK:
-        threshold = threshold_of(tree.nodes[node : node + 1, 0], column, test)
-        branches = 3 if gaps == 2 else 2
-        return Split("threshold", place, column.name, threshold, (), gaps, branches, method)
-    if test == _TABLE:
-        first = int(tree.nodes[node, 0])
-        of_level = tree.tables[first : first + len(column.levels) + 1]
-        gaps, of_level = int(of_level[0]), of_level[1:]
+    """Return the split of an inner node."""
+    packed = NodeView(tree.nodes[node : node + 1])
+    test, index, word = (int(field[0]) for field in (packed.kind, packed.column, packed.word))
+    if test == NodeTest.LEAF:
+        raise ValueError(f"node must be an inner node, got {node}, which is a leaf.")
+    column, method = tree.schema[index], METHODS[tree.method[node]]
+    missing_branch = int(packed.missing_branch[0])
+    if test == NodeTest.INTERVALS:
+        return _interval_split(tree, node, index, word)
+    if test in THRESHOLD_DTYPES:
+        threshold = _threshold(packed.word, column, test)
+        n_branches = 3 if missing_branch == 2 else 2
+        return Split(
+            "threshold", index, column.name, threshold, (), missing_branch, n_branches, method
+        )
+    n = len(column.categories)
+    if test == NodeTest.TABLE:
+        table = tree.tables[word : word + n + 1]
+        missing_branch, branch_of = int(table[0]), table[1:]
     else:
-        of_level = _sides(tree, node, test, len(column.levels))
+        words = [word] if test == NodeTest.MASK else tree.words[word:]
+        branch_of = np.where(_bits(words, n), 0, 1)
     if tree.missing != "branch":
-        # A level that the node did not have is a gap there, and no branch's.
-        of_level = np.where(_present(tree, node, test, len(column.levels)), of_level, -1)
-    n = int(tree.n_branches[node])
-    labels = np.array([*column.levels, None], dtype=object)[:-1]
-    groups = tuple(tuple(labels[of_level == branch].tolist()) for branch in range(n))
-    kind = "multiway" if method == "multiway" else "levels"
-    return Split(kind, place, column.name, None, groups, gaps, n, method)
+        # A category that the node has no rows of is treated as missing there.
+        branch_of = np.where(_has_rows(tree, word, test, n), branch_of, -1)
+    n_branches = int(tree.n_branches[node])
+    labels = np.array([*column.categories, None], dtype=object)[:-1]
+    groups = tuple(tuple(labels[branch_of == branch].tolist()) for branch in range(n_branches))
+    kind = "multiway" if method == "multiway" else "categories"
+    return Split(kind, index, column.name, None, groups, missing_branch, n_branches, method)
 
 
-def _intervals(tree: Tree, node: int, column: Column, place: int) -> Split:
-    first = int(tree.nodes[node, 0])
-    gaps, n = divmod(int(tree.words[first]), 2**32)
+def _interval_split(tree: Tree, node: int, index: int, first: int) -> Split:
+    missing_branch, n = divmod(int(tree.words[first]), 2**32)
     words = tree.words[first + 1 : first + 1 + n]
-    test = NUMBER_TESTS[tree.columns.types[place]]
-    thresholds = tuple(threshold_of(words[i : i + 1], column, test) for i in range(n))
-    branches = int(tree.n_branches[node])
-    return Split("intervals", place, column.name, None, (), gaps, branches, "intervals", thresholds)
+    column, test = tree.schema[index], _THRESHOLD_TESTS[tree.columns.types[index]]
+    thresholds = tuple(_threshold(words[i : i + 1], column, test) for i in range(n))
+    return Split(
+        "intervals", index, column.name, None, (), missing_branch, int(tree.n_branches[node]),
+        "intervals", thresholds,
+    )  # fmt: skip
 
 
-def threshold_of(word: np.ndarray[Any, Any], column: Column, test: int) -> Any:
-    """A threshold from its word: a number, or the last level on its left."""
-    if test in _NUMBERS:
-        value = word.view(_NUMBERS[test])[0].item()
-        return np.inf if value == LARGEST.get(test) else value
-    code = int(word[0])
-    return column.levels[code] if code < len(column.levels) else np.inf
+def _threshold(word: Array, column: Column, test: int) -> Any:
+    """Decode a threshold: a number, or the last category of branch 0."""
+    if test == NodeTest.ORDINAL:
+        code = int(word[0])
+        return column.categories[code] if code < len(column.categories) else np.inf
+    value = word.view(THRESHOLD_DTYPES[test])[0].item()
+    return np.inf if value == INFINITE_THRESHOLD.get(test) else value
 
 
-def _sides(tree: Tree, node: int, test: int, levels: int) -> np.ndarray[Any, Any]:
-    """Branch of every level in a split into two groups."""
-    word = int(tree.nodes[node, 0])
-    words = [word] if test == _MASK else tree.words[word : word + (levels + 63) // 64].tolist()
-    left = [words[level // 64] >> level % 64 & 1 for level in range(levels)]
-    return np.array([0 if bit else 1 for bit in left], dtype=np.int32)
+def _bits(words: Any, n: int) -> Array:
+    """Return the first ``n`` bits of some words."""
+    used = [int(word) for word in words[: (n + 63) // 64]]
+    return np.array([used[bit // 64] >> bit % 64 & 1 for bit in range(n)], dtype=bool)
 
 
-def _present(tree: Tree, node: int, test: int, levels: int) -> np.ndarray[Any, Any]:
-    """Which levels the node had, in trees whose gaps do not have one branch."""
-    first = int(tree.nodes[node, 0])
-    if test == _TABLE:
-        return np.asarray(tree.tables[first + 1 + levels : first + 1 + 2 * levels] > 0)
-    width = (levels + 63) // 64
-    words = tree.words[first + width : first + 2 * width].tolist()
-    return np.array([words[level // 64] >> level % 64 & 1 for level in range(levels)], dtype=bool)
+def _has_rows(tree: Tree, first: int, test: int, n: int) -> Array:
+    """Return which categories had training rows in the node."""
+    if test == NodeTest.TABLE:
+        return np.asarray(tree.tables[first + 1 + n : first + 1 + 2 * n] > 0)
+    return _bits(tree.words[first + (n + 63) // 64 :], n)
+
+
+def surrogates_of(tree: Tree, node: int) -> list[Surrogate]:
+    """Return the surrogate splits of a node, in descending order of agreement."""
+    if len(tree.first_surrogate) == 0:
+        return []
+    first, last = tree.first_surrogate[node : node + 2].tolist()
+    return [_surrogate(tree, index) for index in range(first, last)]
+
+
+def _surrogate(tree: Tree, index: int) -> Surrogate:
+    packed = NodeView(tree.surrogates[index : index + 1])
+    column = tree.schema[int(packed.column[0])]
+    threshold: Any = None
+    branches: tuple[tuple[Any, ...], ...] = ()
+    if packed.kind[0] == NodeTest.TABLE:
+        first = int(packed.word[0]) + 1
+        branch_of = tree.tables[first : first + len(column.categories)]
+        branches = tuple(
+            tuple(c for c, b in zip(column.categories, branch_of, strict=True) if b == branch)
+            for branch in (0, 1)
+        )
+    else:
+        threshold = _threshold(packed.word, column, int(packed.kind[0]))
+    return Surrogate(
+        int(packed.column[0]), column.name, threshold, bool(packed.child[0]), branches,
+        float(tree.agreement[index]), float(tree.adjusted_agreement[index]),
+    )  # fmt: skip

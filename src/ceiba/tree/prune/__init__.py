@@ -1,1 +1,1 @@
-"""..."""
+"""Pruning of trees: reduced-error, pessimistic (C4.5), cost-complexity (CART)."""

@@ -1,212 +1,381 @@
-"""What can be done to the tree of a fitted estimator: prune it, and take that back."""
+"""Pruning methods: one small configuration each, which prunes a grown tree.
+
+The fields of a configuration are the options that apply to its method, so an option that does not
+apply is one that the class does not have.
+"""
 
 from __future__ import annotations
 
-import copy
-from dataclasses import replace
+from dataclasses import dataclass, fields
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, cast, get_args
 
-from sklearn.base import clone
-from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted
+import numpy as np
 
-from ceiba.stats import ToLabelled
+from ceiba._typing import Array
+from ceiba.base import seed_of, unused_error
+from ceiba.stats import Labeled
+from ceiba.tree.config import TreeConfig
+from ceiba.tree.model.edit import PrunedNodes, collapse
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.presets import options_of
-from ceiba.tree.prune.path import complexity_path
-from ceiba.tree.prune.pruning import METHODS, Pruning, Wish, apply_wish, check_training_rows
-from ceiba.tree.prune.risk import Risk
+from ceiba.tree.prune.cross_validation import AlphaRule, choose_from_folds, fit_folds
+from ceiba.tree.prune.error_based import prune_error_based
+from ceiba.tree.prune.folds import check_folds
+from ceiba.tree.prune.node_errors import NodeErrors, class_weighted, encode_known_classes
+from ceiba.tree.prune.path import CostComplexityPath, cost_complexity_path, prune_cost_complexity
+from ceiba.tree.prune.pessimistic import check_confidence, prune_pessimistic
+from ceiba.tree.prune.reduced_error import prune_by_errors
+from ceiba.tree.prune.risk import Risk, prediction_values
+
+Method = Literal["none", "reduced_error", "pessimistic", "cost_complexity", "step"]
+RowsUsed = Literal["none", "training", "validation"]
 
 
-class Prunable:
-    """Mixin of estimators with a ``tree_``."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PrunedTree:
+    """Result of a pruning method.
 
-    tree_: Tree
-    pruning_: Pruning
+    Parameters
+    ----------
+    tree : Tree
+        The pruned tree; its leaves hold class weights.
+    frames : list of dict
+        One frame for each node that was pruned, in order.
+    details : dict
+        Options of the method, and what it chose.
+    """
+
+    tree: Tree
+    frames: list[dict[str, Any]]
+    details: dict[str, Any]
+
+    @classmethod
+    def of(cls, tree: Tree, nodes: PrunedNodes, details: dict[str, Any]) -> PrunedTree:
+        """Collapse the nodes that a method found."""
+        return cls(collapse(tree, nodes.nodes), list(nodes.frames), details)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PruningData:
+    """Fitted estimator and, where the method needs them, rows of an engine."""
+
+    model: Any
+    rows: Any = None
+    engine: Any = None
 
     @property
-    def grown_tree_(self) -> Tree:
-        """The tree as it was grown, before any pruning."""
-        check_is_fitted(self)
-        return self.pruning_.grown if "pruning_" in vars(self) else self.tree_
+    def class_weight(self) -> Array | None:
+        """Class weights that the tree was grown with."""
+        weight: Array | None = getattr(self.model, "class_weight_", None)
+        return weight
 
-    def unpruned(self) -> Self:
-        """A copy of the estimator with the tree as it was grown: ``grown_tree_`` itself."""
-        model = copy.copy(self)
-        model.tree_ = self.grown_tree_
-        vars(model).pop("pruning_", None)
-        return model
 
-    def pruned(
-        self,
-        method: str,
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        alpha: float | None = None,
-        level: int | None = None,
-        risk: str | None = None,
-        rule: str | None = None,
-        folds: int | None = None,
-        confidence: float | None = None,
-        raising: bool | None = None,
-    ) -> Self:
-        """A copy of the estimator with its grown tree pruned; ``unpruned`` takes it back.
+@dataclass(frozen=True, slots=True)
+class PruningConfig:
+    """Base of the configurations of pruning methods.
 
-        Parameters
-        ----------
-        method : {"reduced_error", "pessimistic", "cost_complexity", "level", "none"}
-            Reduced error: bottom-up, a node becomes a leaf if the error on validation rows does
-            not rise. Pessimistic: if its estimated error does not (Quinlan's upper bound, for
-            classes). Cost complexity: the tree for ``alpha`` or ``level`` of the nested path, or
-            the one that cross-validation chooses. Level: the path's level, as MATLAB counts them.
-            None: only what the estimator's ``collapse`` does, which comes before each of them.
-        X, y, sample_weight
-            Validation rows for reduced error; the training rows for subtree raising and for
-            cross-validation.
-        alpha : float, optional
-            Price of a leaf, in scikit-learn's unit: risk as a share of the weight of all rows.
-        level : int, optional
-            0 for the whole tree, each further one a step on the path.
-        risk : {"impurity", "error"}, optional
-            What a leaf costs; the estimator's ``prune_risk`` unless given.
-        rule, folds
-            Of cross-validation; the estimator's ``prune_rule`` and ``prune_folds`` unless given.
-        confidence : float, optional
-            Confidence level of the pessimistic bound; the estimator's unless given.
-        raising : bool, optional
-            Whether a node may be replaced by its heaviest branch; as the estimator says unless
-            given.
+    Parameters
+    ----------
+    collapse : bool
+        Whether C4.5's collapsing of subtrees comes before the method.
+    """
 
-        Returns
-        -------
-        estimator
-            Fitted, with ``pruning_``: method, options, ``grown`` tree, cut nodes and trace.
+    method: ClassVar[Method]
+    # Rows that the method may need, and the errors if they are not passed or not in memory.
+    rows_used: ClassVar[RowsUsed] = "none"
+    no_rows_error: ClassVar[str] = ""
+    not_in_memory_error: ClassVar[str | None] = None
 
-        Examples
-        --------
-        >>> from ceiba import DecisionTreeClassifier, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = DecisionTreeClassifier().fit(iris.table, iris.y)
-        >>> small = model.pruned("cost_complexity", alpha=0.02)
-        >>> model.get_n_leaves(), small.get_n_leaves(), small.unpruned().tree_ is model.tree_
-        (9, 4, True)
-        """
-        model = self.unpruned()
-        wish = self._wish(method, alpha, level, risk, rule, folds, confidence, raising)
-        if (X is not None) != wish.needs_rows():
-            raise ValueError(_rows_sentence(wish, X is not None))
-        if X is None:
-            if y is not None or sample_weight is not None:
-                raise ValueError("y and sample_weight belong to rows: give X, too")
-            apply_wish(model, wish, None)
-            return model
-        engine, source = self._open(X, sample_weight, y=y, reset=False, task=self._task)  # type: ignore[attr-defined]
-        if engine.name != "local" and method != "reduced_error":
+    collapse: bool = False
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether pruning needs rows besides the tree."""
+        return self.rows_used != "none"
+
+    def check_task(self, task: str) -> None:
+        """Raise ValueError if the method does not apply to a task."""
+
+    def prune(self, tree: Tree, data: PruningData) -> PrunedTree:
+        """Prune a grown tree."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class NoPruning(PruningConfig):
+    """Prune nothing but what collapsing prunes."""
+
+    method: ClassVar[Method] = "none"
+
+    def prune(self, tree: Tree, data: PruningData) -> PrunedTree:
+        """Return the tree itself."""
+        return PrunedTree(tree, [], {"collapse": self.collapse})
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedErrorPruning(PruningConfig):
+    """Reduced-error pruning on validation rows (Quinlan 1987)."""
+
+    method: ClassVar[Method] = "reduced_error"
+    rows_used: ClassVar[RowsUsed] = "validation"
+    no_rows_error: ClassVar[str] = "method='reduced_error' requires validation rows: pass X and y."
+
+    def prune(self, tree: Tree, data: PruningData) -> PrunedTree:
+        """Prune a grown tree."""
+        model, classes, node_classes = data.model, None, None
+        if model._task == "classification":
+            classes = model.classes_
+            probabilities = model._leaf_probabilities(prediction_values(tree), tree.value[0])
+            node_classes = tree.decide(probabilities)
+        statistic = data.engine.reduce(
+            data.rows, NodeErrors.of, tree, classes, node_classes, data.class_weight
+        )
+        nodes = prune_by_errors(tree, statistic.errors, statistic.weight)
+        return PrunedTree.of(tree, nodes, {"n_rows": statistic.rows})
+
+
+@dataclass(frozen=True, slots=True)
+class PessimisticPruning(PruningConfig):
+    """C4.5's error-based pruning by pessimistic errors (Quinlan 1993).
+
+    Parameters
+    ----------
+    confidence : float
+        C4.5's CF in (0, 0.5].
+    subtree_raising : bool
+        Whether a node may be replaced by its heaviest branch, which needs the training rows.
+    """
+
+    method: ClassVar[Method] = "pessimistic"
+    rows_used: ClassVar[RowsUsed] = "training"
+    no_rows_error: ClassVar[str] = (
+        "subtree_raising=True requires the training rows: pass X and y, or set "
+        "subtree_raising=False."
+    )
+    not_in_memory_error: ClassVar[str | None] = (
+        "subtree_raising=True requires rows in memory: set subtree_raising=False and leave X out."
+    )
+
+    confidence: float = 0.25
+    subtree_raising: bool = False
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether subtree raising is to be tried."""
+        return self.subtree_raising
+
+    def check_task(self, task: str) -> None:
+        """Raise ValueError for regression."""
+        if task == "regression":
             raise ValueError(
-                "subtree raising needs the rows in memory: set raising=False, and leave X out"
-                if method == "pessimistic"
-                else "cross-validation needs the rows in memory: give alpha or level"
+                "method='pessimistic' requires a classifier: it estimates misclassification rates."
             )
-        rows = engine.rows(source.partitions, ToLabelled(self._task))  # type: ignore[attr-defined]
-        if method != "reduced_error":
-            check_training_rows(model, rows.rows)
-        apply_wish(model, wish, rows, engine)
-        return model
 
-    def _wish(
-        self,
-        method: str,
-        alpha: float | None,
-        level: int | None,
-        risk: str | None,
-        rule: str | None,
-        folds: int | None,
-        confidence: float | None,
-        raising: bool | None,
-    ) -> Wish:
-        if method not in METHODS:
-            raise ValueError(f"method={method!r}: it is one of {', '.join(map(repr, METHODS))}")
-        told = {
-            "risk": risk, "rule": rule, "folds": folds, "confidence": confidence,
-            "raising": raising,
+    def prune(self, tree: Tree, data: PruningData) -> PrunedTree:
+        """Prune a grown tree."""
+        details = {
+            "confidence": self.confidence, "subtree_raising": self.subtree_raising,
+            "collapse": self.collapse,
         }  # fmt: skip
-        given: dict[str, Any] = {k: value for k, value in told.items() if value is not None}
-        _check_wish(self, method, alpha, level, given)
-        own = Wish.of(self, options_of(self), method)
-        return replace(own, alpha=alpha, level=level, **given)
-
-    def cost_complexity_pruning_path(
-        self, X: Any, y: Any = None, sample_weight: Any = None
-    ) -> Bunch:
-        """The nested path of a tree grown on some rows, in scikit-learn's words.
-
-        Returns
-        -------
-        Bunch
-            ``ccp_alphas`` and ``impurities``: prices of a leaf at which the tree changes, and the
-            risk of its leaves from there on, as ``prune_risk`` counts it. Links that are equally
-            weak are one step.
-        """
-        model = clone(self).set_params(pruning="none", ccp_alpha=None)
-        risk: Risk = getattr(self, "prune_risk", "impurity")
-        path = complexity_path(model.fit(X, y, sample_weight=sample_weight).tree_, risk)
-        return Bunch(ccp_alphas=path.alphas, impurities=path.risks)
+        if not self.subtree_raising:
+            return PrunedTree.of(tree, prune_pessimistic(tree, self.confidence), details)
+        rows: Labeled = data.rows.table()
+        labels = encode_known_classes(rows, data.model.classes_)
+        pruned, frames = prune_error_based(
+            tree, rows.table, labels.astype(np.uint16),
+            class_weighted(rows, labels, data.class_weight), self.confidence,
+            subtree_raising=True, threads=data.rows.threads,
+        )  # fmt: skip
+        return PrunedTree(pruned, frames, details)
 
 
-_USED = {
-    "none": (), "reduced_error": (), "pessimistic": ("confidence", "raising"),
-    "cost_complexity": ("risk", "rule", "folds"), "level": ("risk",),
-}  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class _PathPruning(PruningConfig):
+    """Base of the methods that take a subtree of the cost-complexity path."""
+
+    risk: Risk = "impurity"
+
+    def __post_init__(self) -> None:
+        if self.risk not in get_args(Risk):
+            raise ValueError(f"risk must be 'impurity' or 'error', got {self.risk!r}.")
+
+    def check_task(self, task: str) -> None:
+        """Raise ValueError for a risk that a regression tree does not have."""
+        if task == "regression" and self.risk == "error":
+            raise ValueError("risk='error' requires a classifier: leave risk out for regression.")
+
+    def _prune_to_step(
+        self, tree: Tree, path: CostComplexityPath, step: int, more: dict[str, Any]
+    ) -> PrunedTree:
+        nodes = prune_cost_complexity(tree, path, step)
+        details = {
+            "risk": self.risk, **more, "alpha": float(path.alphas[step]), "step": int(step),
+            "alphas": path.alphas, "n_leaves": path.n_leaves,
+        }  # fmt: skip
+        return PrunedTree.of(tree, nodes, details)
 
 
-def _check_wish(
-    model: Any, method: str, alpha: float | None, level: int | None, given: dict[str, Any]
-) -> None:
+@dataclass(frozen=True, slots=True)
+class StepPruning(_PathPruning):
+    """Take the subtree of a step of the cost-complexity path, as MATLAB's prune does.
+
+    Parameters
+    ----------
+    step : int
+        0 for the whole tree.
+    risk : {"impurity", "error"}
+    """
+
+    method: ClassVar[Method] = "step"
+
+    step: int | None = None
+
+    def __post_init__(self) -> None:
+        _PathPruning.__post_init__(self)
+        _check_step(self.step)
+
+    def prune(self, tree: Tree, data: PruningData) -> PrunedTree:
+        """Prune a grown tree."""
+        path = cost_complexity_path(tree, self.risk)
+        return self._prune_to_step(tree, path, cast(int, self.step), {})
+
+
+@dataclass(frozen=True, slots=True)
+class CostComplexityPruning(_PathPruning):
+    """Minimal cost-complexity pruning for a given alpha or step (Breiman et al. 1984).
+
+    Parameters
+    ----------
+    alpha : float, optional
+        Penalty per leaf, in scikit-learn's unit: risk as a fraction of the weight of all rows.
+    step : int, optional
+        Step of the path, instead of alpha.
+    risk : {"impurity", "error"}
+    """
+
+    method: ClassVar[Method] = "cost_complexity"
+
+    alpha: float | None = None
+    step: int | None = None
+
+    def __post_init__(self) -> None:
+        _PathPruning.__post_init__(self)
+        if self.alpha is not None and self.step is not None:
+            raise ValueError("alpha and step both select a subtree of the path: pass one of them.")
+        if self.alpha is None:
+            _check_step(self.step)
+        elif not self.alpha >= 0:
+            raise ValueError(f"alpha must be a number >= 0, got {self.alpha!r}.")
+
+    def prune(self, tree: Tree, data: PruningData) -> PrunedTree:
+        """Prune a grown tree."""
+        path = cost_complexity_path(tree, self.risk)
+        step = cast(int, self.step) if self.alpha is None else path.step_at(self.alpha)
+        return self._prune_to_step(tree, path, step, {})
+
+
+def _check_step(step: Any) -> None:
+    if not isinstance(step, Integral):
+        raise ValueError(f"step must be an int, with 0 for the whole tree, got {step!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class CrossValidatedPruning(_PathPruning):
+    """Minimal cost-complexity pruning for the alpha that cross-validation chooses.
+
+    Parameters
+    ----------
+    rule : {"min", "one_se"}
+    folds : int
+    risk : {"impurity", "error"}
+    """
+
+    method: ClassVar[Method] = "cost_complexity"
+    rows_used: ClassVar[RowsUsed] = "training"
+    no_rows_error: ClassVar[str] = (
+        "method='cost_complexity' requires alpha, step, or the training rows X and y for "
+        "cross-validation."
+    )
+    not_in_memory_error: ClassVar[str | None] = (
+        "cross-validation of alpha requires rows in memory: pass alpha or step instead."
+    )
+
+    rule: AlphaRule = "one_se"
+    folds: int = 10
+
+    def __post_init__(self) -> None:
+        _PathPruning.__post_init__(self)
+        if self.rule not in get_args(AlphaRule):
+            raise ValueError(f"rule must be 'min' or 'one_se', got {self.rule!r}.")
+        check_folds(self.folds)
+
+    def prune(self, tree: Tree, data: PruningData) -> PrunedTree:
+        """Prune a grown tree."""
+        path = cost_complexity_path(tree, self.risk)
+        seed = seed_of(data.model.random_state)
+        fold_fits = fit_folds(data.model, data.rows.table(), self.folds, seed)
+        choice = choose_from_folds(path, fold_fits, self.risk, self.rule)
+        more = {
+            "rule": self.rule, "folds": self.folds, "errors": choice.errors,
+            "standard_errors": choice.standard_errors,
+        }  # fmt: skip
+        return self._prune_to_step(tree, path, choice.step, more)
+
+
+_CONFIGS: dict[str, type[PruningConfig]] = {
+    "none": NoPruning,
+    "reduced_error": ReducedErrorPruning,
+    "pessimistic": PessimisticPruning,
+    "step": StepPruning,
+}
+
+
+def pruning_config(model: Any, method: str, **options: Any) -> PruningConfig:
+    """Build the configuration of a pruning method.
+
+    Parameters
+    ----------
+    model : DecisionTreeClassifier or DecisionTreeRegressor
+        Its parameters are the defaults of options that are None.
+    method : {"none", "reduced_error", "pessimistic", "cost_complexity", "step"}
+    **options
+        Fields of the configuration; ValueError for one that the method does not have.
+    """
+    if method not in get_args(Method):
+        raise ValueError(f"method must be one of {get_args(Method)}, got {method!r}.")
+    given = {name: value for name, value in options.items() if value is not None}
+    if method == "cost_complexity":
+        selects_step = "alpha" in given or "step" in given
+        config_class: type[PruningConfig] = (
+            CostComplexityPruning if selects_step else CrossValidatedPruning
+        )
+    else:
+        config_class = _CONFIGS[method]
+    applicable = {entry.name for entry in fields(config_class)}
     for name in given:
-        if name not in _USED[method]:
-            raise ValueError(f"{name} says nothing to pruning by {method!r}: leave it out")
-    if method == "pessimistic" and model._task == "regression":
-        raise ValueError("the pessimistic bound counts mistaken classes: numbers have none")
-    if given.get("risk") == "error" and model._task == "regression":
-        raise ValueError("the risk of a tree of numbers is its squared error: leave risk out")
-    told = alpha is not None or level is not None
-    if told and ("rule" in given or "folds" in given):
-        raise ValueError("rule and folds are for cross-validation: leave alpha and level out")
-    if alpha is not None and level is not None:
-        raise ValueError("alpha and level both name a tree of the path: give one of them")
-    if alpha is not None and method != "cost_complexity":
-        raise ValueError("alpha is the price of a leaf in pruning by 'cost_complexity'")
-    if level is not None and method not in ("cost_complexity", "level"):
-        raise ValueError("level is one of the path: use it with 'level' or 'cost_complexity'")
-    if level is not None and not isinstance(level, Integral):
-        raise ValueError(f"level={level!r}: it is a whole number, 0 for the whole tree")
-    if method == "level" and level is None:
-        raise ValueError("pruning by 'level' needs level=: 0 for the whole tree")
-    _check_numbers(given, alpha)
+        if name not in applicable:
+            raise unused_error(name, _describe(method, given), given[name])
+    defaults = {k: v for k, v in _estimator_defaults(model).items() if k in applicable}
+    config = config_class(**{**defaults, **given})
+    config.check_task(model._task)
+    return config
 
 
-def _check_numbers(given: dict[str, Any], alpha: float | None) -> None:
-    choices = {"risk": ("impurity", "error"), "rule": ("min", "one_se")}
-    for name, allowed in choices.items():
-        if name in given and given[name] not in allowed:
-            raise ValueError(f"{name}={given[name]!r}: it is one of {allowed}")
-    if alpha is not None and not alpha >= 0:
-        raise ValueError(f"alpha={alpha!r}: the price of a leaf is 0 or more")
-    folds = given.get("folds", 2)
-    if not isinstance(folds, Integral) or folds < 2:
-        raise ValueError(f"folds={folds!r}: cross-validation needs a whole number of 2 or more")
-    if not 0 < given.get("confidence", 0.25) <= 0.5:
-        raise ValueError("confidence must be above 0 and at most 0.5")
+def _describe(method: str, given: dict[str, Any]) -> str:
+    selected = [f"{name}={given[name]!r}" for name in ("alpha", "step") if name in given]
+    return " and ".join([f"method={method!r}", *(selected if method == "cost_complexity" else [])])
 
 
-def _rows_sentence(wish: Wish, given: bool) -> str:
-    if given:
-        return f"pruning by {wish.method!r} with these options needs no rows: leave X and y out"
+def _estimator_defaults(model: Any) -> dict[str, Any]:
+    config = TreeConfig.from_estimator(model)
     return {
-        "reduced_error": "pruning by 'reduced_error' needs validation rows: give X and y",
-        "pessimistic": "subtree raising needs the training rows: give X and y, or raising=False",
-        "cost_complexity": "give alpha or level, or the training rows X and y for cross-validation",
-    }[wish.method]
+        "collapse": config.collapse,
+        "subtree_raising": config.subtree_raising,
+        "confidence": getattr(model, "prune_confidence", 0.25),
+        "risk": getattr(model, "prune_risk", "impurity"),
+        "rule": model.prune_rule,
+        "folds": model.prune_folds,
+    }

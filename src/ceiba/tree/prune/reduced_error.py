@@ -1,4 +1,4 @@
-"""Reduced error pruning: cut while rows that the tree was not grown from are not hurt."""
+"""Reduced-error pruning on validation rows (Quinlan 1987)."""
 
 from __future__ import annotations
 
@@ -7,36 +7,37 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.tree.model.edit import Cuts
-from ceiba.tree.model.traversal import new_leaves, subtree_sums
+from ceiba.tree.model.edit import PrunedNodes
+from ceiba.tree.model.traversal import collapse_bottom_up, subtree_sums
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.prune.held_out import held_errors
-from ceiba.tree.prune.risk import is_of_classes
+from ceiba.tree.prune.node_errors import errors_from_sums
+from ceiba.tree.prune.risk import is_classification
 
-# Sums of weights in another order differ by less than this share of the root's: no harm.
-_ALIKE = 1e-12
+# Sums of weights in another order differ by less than this fraction of the largest error.
+_RELATIVE_TOLERANCE = 1e-12
 
 
-def reduced_error_cuts(tree: Tree, held: Any) -> Cuts:
-    """Where reduced error pruning cuts a tree.
+def prune_reduced_error(tree: Tree, held_out: Any) -> PrunedNodes:
+    """Find the nodes that reduced-error pruning turns into leaves.
 
-    From the leaves up, one node after the other becomes a leaf if the validation error of the tree
-    does not rise by it: misclassified weight, with a cost matrix what that costs; of numbers the
-    squared error. A node that no validation row comes to becomes a leaf.
+    Bottom-up, a node becomes a leaf if that does not raise the validation error of the tree: the
+    misclassified weight (with a cost matrix its cost), or the squared error. A node that no
+    validation row reaches becomes a leaf.
 
     Parameters
     ----------
     tree : Tree
         A grown tree.
-    held : array of shape (n_nodes, n_classes) or (n_nodes, 3)
-        Class weights of the validation rows in each node, as `held_classes` gives
-        them; of numbers the sums of w, w y and w y².
+    held_out : array of shape (n_nodes, n_classes) or (n_nodes, 3)
+        Class weights of the validation rows in each node, as
+        `ceiba.tree.prune.node_errors.node_class_weights` returns them; for regression the sums of
+        w, w y and w y².
 
     Returns
     -------
-    Cuts
-        Its frames have the validation error of the whole tree, ``error_before`` and
-        ``error_after``, as a share of the validation rows' weight.
+    PrunedNodes
+        Frames with the validation error of the whole tree, ``error_before`` and ``error_after``,
+        as a fraction of the weight of the validation rows.
 
     References
     ----------
@@ -47,29 +48,30 @@ def reduced_error_cuts(tree: Tree, held: Any) -> Cuts:
     >>> from ceiba import DecisionTreeClassifier, datasets
     >>> iris = datasets.load("iris")
     >>> tree = DecisionTreeClassifier().fit(iris.table, iris.y).tree_
-    >>> len(reduced_error_cuts(tree, tree.value))  # the training rows would keep it all
+    >>> len(prune_reduced_error(tree, tree.value))  # the training rows prune nothing
     0
     """
-    held = np.asarray(held, dtype=np.float64)
-    errors = held_errors(tree, held)
-    total = held[0].sum() if is_of_classes(tree) else held[0, 0]
-    return error_cuts(tree, errors, float(total))
+    held_out = np.asarray(held_out, dtype=np.float64)
+    errors = errors_from_sums(tree, held_out)
+    total = held_out[0].sum() if is_classification(tree) else held_out[0, 0]
+    return prune_by_errors(tree, errors, float(total))
 
 
-def error_cuts(tree: Tree, errors: Array, total: float) -> Cuts:
-    """The same, from what every node costs as a leaf, for validation rows of ``total`` weight."""
+def prune_by_errors(tree: Tree, errors: Array, total: float) -> PrunedNodes:
+    """Find the same nodes from validation errors of nodes and the total weight."""
     if not total > 0:
-        raise ValueError("reduced error pruning needs validation rows of positive weight")
-    slack = _ALIKE * float(errors.max())
-    now, frames = float(subtree_sums(tree, errors)[0]), []
-    for leaf in new_leaves(tree, errors, slack):
-        before, now = now, max(now + leaf.after - leaf.before, 0.0)
+        raise ValueError("pruning by 'reduced_error' requires validation rows of positive weight.")
+    tolerance = _RELATIVE_TOLERANCE * float(errors.max())
+    error = float(subtree_sums(tree, errors)[0])
+    frames = []
+    for leaf in collapse_bottom_up(tree, errors, tolerance):
+        before, error = error, max(error + leaf.after - leaf.before, 0.0)
         frames.append(
             {
                 "node": leaf.node,
                 "error_before": before / total,
-                "error_after": now / total,
+                "error_after": error / total,
                 "n_leaves": leaf.n_leaves,
             }
         )
-    return Cuts.of(tree, frames)
+    return PrunedNodes.of(tree, frames)

@@ -1,4 +1,4 @@
-"""The risk of each node of a tree, were it a leaf."""
+"""Resubstitution risk R(t) of every node as a leaf (Breiman et al. 1984)."""
 
 from __future__ import annotations
 
@@ -12,57 +12,61 @@ from ceiba.tree.model.tree import Tree
 Risk = Literal["impurity", "error"]
 
 
-def leaf_risks(tree: Tree, risk: Risk = "impurity") -> Array:
-    """Risk of every node as a leaf, as a share of the root's weight.
+def node_risks(tree: Tree, risk: Risk = "impurity") -> Array:
+    """Compute the resubstitution risk R(t) of every node.
 
     Parameters
     ----------
     tree : Tree
     risk : {"impurity", "error"}
-        The node's impurity times its weight, as in scikit-learn; or the weight that it would
-        classify wrongly (with a cost matrix: what that costs), as in rpart. Trees of numbers know
-        impurity alone.
+        "impurity": the node's impurity times its fraction of the weight, as in scikit-learn.
+        "error": the fraction of the weight that the node misclassifies (with a cost matrix the cost
+        of these errors), as in rpart. Regression trees always use the impurity.
 
     Returns
     -------
     ndarray of shape (n_nodes,)
+
+    References
+    ----------
+    Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees", section 3.2.
 
     Examples
     --------
     >>> from ceiba import DecisionTreeClassifier, datasets
     >>> iris = datasets.load("iris")
     >>> tree = DecisionTreeClassifier(max_depth=2).fit(iris.table, iris.y).tree_
-    >>> leaf_risks(tree, "error").round(3).tolist()
+    >>> node_risks(tree, "error").round(3).tolist()
     [0.667, 0.0, 0.333, 0.033, 0.007]
     """
     if risk not in ("impurity", "error"):
-        raise ValueError(f"risk must be 'impurity' or 'error', not {risk!r}")
+        raise ValueError(f"risk must be 'impurity' or 'error', got {risk!r}.")
     total = float(tree.weight[0])
-    if risk == "impurity" or not is_of_classes(tree):
-        # Where costs weighed the classes, the impurities are those of altered weights.
-        costs = costs_of(tree)
+    if risk == "impurity" or not is_classification(tree):
+        # With a cost matrix the impurities are those of altered class weights.
+        costs = cost_matrix_of(tree)
         weight = tree.weight if costs is None else tree.value @ costs.sum(axis=1)
         return np.asarray(tree.impurity * (weight / weight[0]))
-    return leaf_errors(tree, costs_of(tree)) / total
+    return resubstitution_errors(tree, cost_matrix_of(tree)) / total
 
 
-def leaf_errors(tree: Tree, costs: Array | None) -> Array:
-    """Weight that every node of a tree of classes misclassifies as a leaf; with costs their sum."""
+def resubstitution_errors(tree: Tree, costs: Array | None) -> Array:
+    """Compute the training weight (or cost) that each node misclassifies."""
     if costs is not None:
         return np.asarray((tree.value @ costs).min(axis=1))
-    # Others than the majority are added up: no rounding where there are none.
+    # Summing the classes other than the majority gives an exact zero for pure nodes.
     rest: Array = tree.value.copy()
     rest[np.arange(tree.n_nodes), rest.argmax(axis=1)] = 0
     return np.asarray(rest.sum(axis=1))
 
 
-def leaf_labels(tree: Tree) -> Array:
-    """Place of the class that every node predicts as a leaf; an empty one as the node above."""
-    return tree.decided(filled_values(tree))
+def node_class_indices(tree: Tree) -> Array:
+    """Return the class index that every node predicts as a leaf."""
+    return tree.decide(prediction_values(tree))
 
 
-def filled_values(tree: Tree) -> Array:
-    """Class weights of every node, or its number; an empty leaf has those of the node above."""
+def prediction_values(tree: Tree) -> Array:
+    """Return class weights or mean of each node; empty leaves as their parents."""
     empty = np.flatnonzero((tree.weight == 0) & (tree.parent >= 0))
     if not len(empty):
         return tree.value
@@ -71,18 +75,18 @@ def filled_values(tree: Tree) -> Array:
     return value
 
 
-def is_of_classes(tree: Tree) -> bool:
-    """Whether the leaves of a tree predict classes, not numbers."""
+def is_classification(tree: Tree) -> bool:
+    """Whether the tree predicts classes rather than numbers."""
     return bool(tree.leaves.shape[1])
 
 
-def costs_of(tree: Tree) -> Array | None:
-    """The cost matrix of a tree, or None."""
+def cost_matrix_of(tree: Tree) -> Array | None:
+    """Return the cost matrix the tree was grown with, or None."""
     return tree.costs if len(tree.costs) else None
 
 
-def unit_costs(tree: Tree) -> Array | None:
-    """The cost matrix in units of an average mistake: what counts mistakes can then count costs."""
-    costs = costs_of(tree)
+def normalized_costs(tree: Tree) -> Array | None:
+    """Return the cost matrix scaled to a mean error cost of 1."""
+    costs = cost_matrix_of(tree)
     n = tree.leaves.shape[1]
     return None if costs is None or n < 2 else costs * (n * (n - 1) / costs.sum())

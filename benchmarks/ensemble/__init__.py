@@ -1,0 +1,1 @@
+"""AdaBoost and bagging: peers that the workloads share."""

@@ -1,0 +1,1 @@
+"""Forests: tables, peers and quality that the workloads share."""

@@ -1,0 +1,1 @@
+"""K-means: tables, peers and quality, and fits of files larger than memory."""

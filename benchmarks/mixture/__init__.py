@@ -1,0 +1,1 @@
+"""Mixtures: tables, peers and quality that the workloads share."""

@@ -1,0 +1,1 @@
+"""Reading files: tables, peers and quality that the workloads share."""

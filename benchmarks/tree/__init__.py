@@ -1,0 +1,1 @@
+"""Trees: tables, peers and quality that the workloads share."""

@@ -1,0 +1,261 @@
+"""Types and ranges of declared values: parse annotations, check and describe values.
+
+An annotation is made of ``bool``, ``int``, ``float``, ``str``, ``None``, ``Literal[...]``,
+``ArrayLike`` (or ``np.ndarray``), ``Callable``, ``RandomState`` and other classes, joined by ``|``.
+A range restricts every number of the union; for one member alone it is written inside, as in
+``Annotated[int, AtLeast(2)] | Annotated[float, Between(0, 1)]``. A number is an ``int`` or a
+``float`` of Python or NumPy, never a bool and never NaN; a ``float`` accepts integers too unless
+``int`` is a member of the same union. ``ArrayLike`` contains ``str``: in a union with ``str``
+write ``np.ndarray``, which accepts lists and frames as well.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import inf
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+Check = Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers between ``low`` and ``high``; made by `AtLeast`, `Above` and `Between`."""
+
+    low: float = -inf
+    high: float = inf
+    low_open: bool = False
+    high_open: bool = False
+
+    def tester(self) -> Check:
+        """Return a function that tests whether a number is in the range; NaN is not."""
+        low, high = self.low, self.high
+        after: Callable[..., bool] = operator.lt if self.low_open else operator.le
+        before: Callable[..., bool] = operator.lt if self.high_open else operator.le
+
+        def inside(value: Any) -> bool:
+            return bool(after(low, value) and before(value, high))
+
+        return inside
+
+    def describe(self) -> str:
+        """Return the range as text, such as ``>= 1`` or ``in [0, 1)``."""
+        if self.high == inf:
+            return f"{'>' if self.low_open else '>='} {_number_text(self.low)}"
+        left, right = "(" if self.low_open else "[", ")" if self.high_open else "]"
+        return f"in {left}{_number_text(self.low)}, {_number_text(self.high)}{right}"
+
+
+def AtLeast(low: float) -> Range:
+    """Return the range of the numbers greater than or equal to ``low``."""
+    return Range(low)
+
+
+def Above(low: float) -> Range:
+    """Return the range of the numbers greater than ``low``."""
+    return Range(low, low_open=True)
+
+
+def Between(
+    low: float, high: float, *, closed: Literal["both", "left", "right", "neither"] = "both"
+) -> Range:
+    """Return the range from ``low`` to ``high``; ``closed`` lists the included ends."""
+    if not low < high:
+        raise ValueError(f"low must be smaller than high, got Between({low}, {high}).")
+    return Range(low, high, closed not in ("both", "left"), closed not in ("both", "right"))
+
+
+def _number_text(number: float) -> str:
+    return repr(number).removesuffix(".0")
+
+
+_KINDS: dict[Any, str] = {
+    bool: "bool",
+    int: "int",
+    float: "float",
+    str: "str",
+    type(None): "none",
+    np.ndarray: "array",
+    Callable: "callable",
+    np.random.RandomState: "random_state",
+}
+_IN_MESSAGES = {
+    "bool": "a bool",
+    "int": "an int",
+    "float": "a float",
+    "str": "a str",
+    "none": "None",
+    "array": "an array-like",
+    "callable": "a callable",
+    "random_state": "a RandomState instance",
+}
+_IN_DOCS = {"array": "array-like", "none": "None", "random_state": "RandomState instance"}
+
+
+@dataclass(frozen=True, slots=True)
+class TypeOption:
+    """One member of the union of types that a value may have.
+
+    Parameters
+    ----------
+    kind : str
+        ``"bool"``, ``"int"``, ``"float"``, ``"str"``, ``"choice"``, ``"array"``, ``"callable"``,
+        ``"random_state"``, ``"none"`` or, for an instance of another class, ``"object"``.
+    choices : tuple
+        The values of a ``"choice"``.
+    range : Range or None
+        The range of an ``"int"`` or ``"float"``.
+    cls : type or None
+        The class of an ``"object"``.
+    """
+
+    kind: str
+    choices: tuple[Any, ...] = ()
+    range: Range | None = None
+    cls: type | None = None
+
+    def describe(self) -> str:
+        """Return the option in the form for error messages, such as ``an int >= 1``."""
+        if self.kind == "choice":
+            return join_words([repr(choice) for choice in self.choices])
+        if self.kind == "object":
+            return f"a {self.cls.__name__} instance" if self.cls else "an object"
+        words = _IN_MESSAGES[self.kind]
+        return words if self.range is None else f"{words} {self.range.describe()}"
+
+    def doc(self) -> str:
+        """Return the option as a numpydoc type, such as ``int`` or ``array-like``."""
+        if self.kind == "choice":
+            return "{" + ", ".join(repr(choice) for choice in self.choices) + "}"
+        if self.kind == "object":
+            return self.cls.__name__ if self.cls else "object"
+        return _IN_DOCS.get(self.kind, self.kind)
+
+
+def describe(options: Iterable[TypeOption]) -> str:
+    """Return the options in the form for error messages: ``'auto' or an int >= 1``."""
+    return join_words([option.describe() for option in options])
+
+
+def join_words(words: list[str]) -> str:
+    """Join words by commas, the last one by ``or``."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def parse(annotation: Any) -> tuple[TypeOption, ...]:
+    """Return the options of an annotation; raise TypeError for unsupported types."""
+    if get_origin(annotation) is Annotated:
+        inner, *metadata = get_args(annotation)
+        return _restrict(parse(inner), [entry for entry in metadata if isinstance(entry, Range)])
+    if get_origin(annotation) in (Union, types.UnionType):
+        return _parse_union(get_args(annotation))
+    if get_origin(annotation) is Literal:
+        return (TypeOption("choice", choices=get_args(annotation)),)
+    cls = get_origin(annotation) or annotation
+    if cls in _KINDS:
+        return (TypeOption(_KINDS[cls]),)
+    if isinstance(cls, type) and cls not in (object, Any):
+        return (TypeOption("object", cls=cls),)
+    raise TypeError(f"{annotation!r} is not a type that a value can be checked against")
+
+
+def _parse_union(members: tuple[Any, ...]) -> tuple[TypeOption, ...]:
+    # ArrayLike is itself a union, which Python flattens: its parts are replaced by one member.
+    parts = set(get_args(ArrayLike))
+    if parts <= set(members):
+        members = tuple(m for m in members if m not in parts or m is get_args(ArrayLike)[0])
+        members = tuple(np.ndarray if m in parts else m for m in members)
+    return tuple(option for member in members for option in parse(member))
+
+
+def _restrict(options: tuple[TypeOption, ...], ranges: list[Range]) -> tuple[TypeOption, ...]:
+    """Add the range to the numeric options."""
+    if not ranges:
+        return options
+    if len(ranges) > 1:
+        raise TypeError("it has two ranges; Between(low, high) declares both ends at once")
+    if not any(option.kind in ("int", "float") for option in options):
+        raise TypeError("it has a range but accepts no number")
+    return tuple(
+        TypeOption(o.kind, range=ranges[0]) if o.kind in ("int", "float") else o for o in options
+    )
+
+
+def checker(options: tuple[TypeOption, ...]) -> Check:
+    """Return a function that tests whether a value matches one of the options."""
+    kinds = {option.kind for option in options}
+    checks = [_option_check(option, kinds) for option in options]
+    if len(checks) == 1:
+        return checks[0]
+
+    def any_of(value: Any) -> bool:
+        for check in checks:  # noqa: SIM110 - any() with a generator costs three times as much
+            if check(value):
+                return True
+        return False
+
+    return any_of
+
+
+def _option_check(option: TypeOption, kinds: set[str]) -> Check:
+    if option.kind == "choice":
+        return _choice_check(option.choices)
+    if option.kind in ("int", "float"):
+        # In a union with int, a float does not accept ints: max_features=1 is a count and
+        # max_features=1.0 a fraction.
+        return _number_check(_NUMBERS[option.kind, "int" in kinds], option.range or Range())
+    if option.kind == "object":
+        cls = option.cls
+        return lambda value: isinstance(value, cls or object)
+    return _CHECKS[option.kind]
+
+
+def _choice_check(choices: tuple[Any, ...]) -> Check:
+    strings = frozenset(choice for choice in choices if isinstance(choice, str))
+    others = [choice for choice in choices if not isinstance(choice, str)]
+
+    def check(value: Any) -> bool:
+        if isinstance(value, str):
+            return value in strings
+        # The types must agree too, because True == 1.
+        return any(type(value) is type(choice) and bool(value == choice) for choice in others)
+
+    return check
+
+
+def _number_check(classes: tuple[type, ...], limits: Range) -> Check:
+    inside = limits.tester()
+
+    def check(value: Any) -> bool:
+        return isinstance(value, classes) and not isinstance(value, bool) and inside(value)
+
+    return check
+
+
+def _is_array(value: Any) -> bool:
+    if isinstance(value, np.ndarray | list | tuple):
+        return True
+    return hasattr(value, "__array__") and not isinstance(value, np.generic | type)
+
+
+_INTEGERS: tuple[type, ...] = (int, np.integer)
+_FRACTIONS: tuple[type, ...] = (float, np.floating)
+_NUMBERS: dict[tuple[str, bool], tuple[type, ...]] = {
+    ("int", True): _INTEGERS,
+    ("float", True): _FRACTIONS,
+    ("float", False): _FRACTIONS + _INTEGERS,
+}
+_CHECKS: dict[str, Check] = {
+    "bool": lambda value: isinstance(value, bool | np.bool_),
+    "str": lambda value: isinstance(value, str),
+    "none": lambda value: value is None,
+    "array": _is_array,
+    "callable": callable,
+    "random_state": lambda value: isinstance(value, np.random.RandomState),
+}

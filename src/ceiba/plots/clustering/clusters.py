@@ -1,0 +1,216 @@
+"""Draw clusters, and the frames of k-means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.cluster.selection.validity import nearest_centers
+from ceiba.plots.docstrings import documented
+from ceiba.plots.playback.painter import draw_progress, frame_iteration
+from ceiba.plots.projection import EncodedRows, Projection, bounding_box, sample_rows
+from ceiba.plots.style import (
+    HIGHLIGHT,
+    INK,
+    add_legend,
+    color_of,
+    count_text,
+    marker_of,
+    new_figure,
+    number_text,
+    point_size,
+    style_axes,
+)
+
+__all__ = ["clusters"]
+
+_MAX_LEGEND = 14  # clusters
+# More rows slow an animation down and blur its colors.
+_MAX_ANIMATED_POINTS = 5_000
+
+
+@documented
+def clusters(
+    model: Any,
+    X: Any,
+    *,
+    ax: Any = None,
+    max_points: int = 20_000,
+    random_state: Any = 0,
+) -> Any:
+    """Draw rows in the colors of their clusters, and the numbered centers.
+
+    Two columns are the axes of the picture; more columns are projected on their first two principal
+    components, and the axis labels state the ratio of explained variance; a single column is spread
+    over the height of the picture. A missing value is drawn at the mean of its column.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With ``predict`` and ``cluster_centers_``.
+    {rows}
+    {ax}
+    {sample}
+
+    Returns
+    -------
+    {picture}
+
+    Examples
+    --------
+    >>> from ceiba import KMeans, plots
+    >>> X = [[0.0, 0.0], [0.0, 1.0], [9.0, 9.0]]
+    >>> picture = plots.clusters(KMeans(2).fit(X), X)
+    >>> len(picture.axes)
+    1
+    """
+    if not hasattr(model, "cluster_centers_"):
+        raise TypeError(
+            "model must be a fitted estimator with cluster_centers_, followed by the rows X, got "
+            f"{type(model).__name__}."
+        )
+    rows = EncodedRows.of(X, model)
+    centers = np.asarray(model.cluster_centers_, dtype=float)
+    labels = np.asarray(model.predict(X))
+    sample = sample_rows(len(rows.values), max_points, random_state)
+    projection = Projection.of(rows)
+    is_new = ax is None
+    if is_new:
+        ax = new_figure(6.4, 4.8).add_subplot()
+    sizes = np.bincount(labels, minlength=len(centers))
+    _draw_rows(ax, projection.project(rows.values[sample]), labels[sample], sizes)
+    draw_centers(ax, projection.project_centers(centers))
+    title = f"{type(model).__name__}, {len(centers)} clusters of {len(labels):,} rows"
+    drawn = f" ({len(sample):,} drawn)" if len(sample) < len(labels) else ""
+    style_axes(ax, title=title + drawn)
+    projection.label_axes(ax)
+    if len(centers) <= _MAX_LEGEND:
+        for handle in add_legend(ax, "cluster", beside=is_new).legend_handles:
+            handle.set_alpha(1.0)
+            handle.set_sizes([30])
+    return ax.figure
+
+
+def _draw_rows(ax: Any, points: Array, labels: Array, sizes: Array) -> None:
+    """Draw one collection of points per cluster, labeled with its number and size."""
+    for cluster, size in enumerate(sizes):
+        own = points[labels == cluster]
+        ax.scatter(
+            own[:, 0],
+            own[:, 1],
+            s=point_size(len(points)),
+            c=color_of(cluster),
+            marker=marker_of(cluster),
+            alpha=0.65 if len(points) <= 2_000 else 0.4,
+            linewidths=0,
+            label=f"{cluster}  ({size:,} rows)",
+        )
+
+
+def draw_centers(ax: Any, points: Array, numbers: Sequence[int] | None = None) -> None:
+    """Draw centers as white discs ringed in their color, with their number inside.
+
+    The numbers count from 0 unless they are given.
+    """
+    if numbers is None:
+        numbers = range(len(points))
+    for i, (cluster, (x, y)) in enumerate(zip(numbers, points, strict=True)):
+        # Each lies entirely on the previous one, so that numbers of close centers do not mix.
+        layer = 4 + i / len(points)
+        ax.scatter(x, y, s=300, c="white", linewidths=0, zorder=layer)
+        ax.scatter(
+            x, y, s=190, c="white", edgecolors=color_of(cluster), linewidths=2.4, zorder=layer
+        )
+        ax.annotate(
+            str(cluster), (x, y), ha="center", va="center_baseline", size=10,
+            color=INK, zorder=layer,
+        )  # fmt: skip
+
+
+class KMeansPainter:
+    """Draw the rows by nearest center, the paths of the centers, and the inertia.
+
+    Rows that changed cluster since the previous frame are highlighted.
+
+    Parameters
+    ----------
+    frames : sequence of frames
+        Each with ``centers``, ``inertia`` and ``moved``.
+    X : array, frame or table
+        Rows to draw; a random sample of 5,000 if there are more.
+    model : fitted estimator, optional
+        Its schema is that of the rows.
+    """
+
+    def __init__(self, frames: Sequence[Any], X: Any, model: Any) -> None:
+        rows = EncodedRows.of(X, model)
+        self._frames = frames
+        self._projection = Projection.of(rows)
+        self._rows = rows.values[sample_rows(len(rows.values), _MAX_ANIMATED_POINTS)]
+        self._points = self._projection.project(self._rows)
+        self._paths = np.stack(
+            [self._projection.project_centers(np.asarray(frame["centers"])) for frame in frames]
+        )
+        self._labels: dict[int, Array] = {}
+
+    def layout(self, figure: Any) -> tuple[Any, Any]:
+        """Make axes for the rows, and to their right for the inertia."""
+        left, right = figure.subplots(1, 2, width_ratios=[2.1, 1])
+        return left, right
+
+    def draw(self, axes: tuple[Any, Any], index: int) -> None:
+        """Draw one iteration."""
+        self._draw_rows(axes[0], index)
+        note = number_text(float(self._frames[index]["inertia"]), 6)
+        draw_progress(axes[1], self._frames, "inertia", index, title="Inertia", note=note)
+
+    def labels(self, index: int) -> Array:
+        """Return the index of the nearest center of each drawn row in one frame."""
+        if index not in self._labels:
+            centers = np.asarray(self._frames[index]["centers"], dtype=float)
+            self._labels[index] = nearest_centers(self._rows, centers)
+        return self._labels[index]
+
+    def changed(self, index: int) -> Array:
+        """Return a mask of the drawn rows whose cluster differs from the previous frame."""
+        return np.not_equal(self.labels(index), self.labels(max(index - 1, 0)))
+
+    def _draw_rows(self, ax: Any, index: int) -> None:
+        labels, changed = self.labels(index), self.changed(index)
+        ax.scatter(
+            *self._points[changed].T, s=3 * point_size(len(self._points)) + 20, c=HIGHLIGHT,
+            edgecolors=INK, linewidths=0.7, zorder=2,
+        )  # fmt: skip
+        for cluster in range(self._paths.shape[1]):
+            self._draw_cluster(ax, cluster, (labels == cluster) & ~changed, 0.6)
+            self._draw_cluster(ax, cluster, (labels == cluster) & changed, 1.0)
+        self._draw_paths(ax, index)
+        draw_centers(ax, self._paths[index])
+        low, high = bounding_box([self._points, self._paths.reshape(-1, 2)])
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+        style_axes(ax, title=self._title(index))
+        self._projection.label_axes(ax)
+
+    def _draw_cluster(self, ax: Any, cluster: int, mask: Array, alpha: float) -> None:
+        ax.scatter(
+            *self._points[mask].T, s=point_size(len(self._points)), c=color_of(cluster),
+            marker=marker_of(cluster), alpha=alpha, linewidths=0, zorder=2.5,
+        )  # fmt: skip
+
+    def _draw_paths(self, ax: Any, index: int) -> None:
+        """Draw the path of each center, with a white border that is legible on any color."""
+        for cluster in range(self._paths.shape[1]):
+            x, y = self._paths[: index + 1, cluster].T
+            ax.plot(x, y, "-", color="white", linewidth=3.2, zorder=3)
+            ax.plot(x, y, "-o", color=color_of(cluster), linewidth=1.8, markersize=3.5, zorder=3.1)
+
+    def _title(self, index: int) -> str:
+        frame = self._frames[index]
+        last = frame_iteration(self._frames[-1], len(self._frames) - 1)
+        title = f"Iteration {frame_iteration(frame, index)} of {last}"
+        if index == 0:
+            return f"{title}: initialization"
+        return f"{title}: {count_text(int(frame['moved']), 'row')} changed cluster"

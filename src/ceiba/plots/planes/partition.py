@@ -1,0 +1,319 @@
+"""Draw a regression tree over two columns: as rectangles, or as a surface."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.data.target import Target
+from ceiba.plots.docstrings import documented
+from ceiba.plots.planes.section import LeafBoxes, Section
+from ceiba.plots.style import (
+    INK,
+    LABEL_SIZE,
+    MUTED,
+    TICK_SIZE,
+    count_text,
+    new_figure,
+    number_text,
+    point_size,
+)
+from ceiba.tree.model.tree import Tree
+
+__all__ = ["partition", "surface"]
+
+_COLOR_MAP = "viridis"  # perceptually uniform, also for color-blind readers
+_MAX_CELLS = 20_000  # drawn in three dimensions within a few seconds
+_LUMA = (0.299, 0.587, 0.114)  # perceived brightness of red, green and blue
+_WALL_SHADE = 0.72  # brightness of vertical faces
+
+
+@documented
+def partition(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    columns: Sequence[str | int] | None = None,
+    values: bool = True,
+    ax: Any = None,
+    max_points: int = 2_000,
+    random_state: Any = 0,
+) -> Any:
+    """Draw the leaves of a regression tree as rectangles over two numeric columns.
+
+    Further columns are fixed as in `regions`. With ``y`` the rows are drawn on top, in the color of
+    their target: the closer it is to the color of the rectangle, the smaller the error.
+
+    Parameters
+    ----------
+    model : fitted DecisionTreeRegressor
+    {section_rows}
+    y : array of shape (n_rows,), optional
+        Targets of the rows; without them no rows are drawn.
+    {columns}
+    values : bool
+        Write the value of each leaf that is large enough for the text.
+    {ax}
+    {sample}
+
+    Returns
+    -------
+    {picture}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ceiba import DecisionTreeRegressor, plots
+    >>> X = np.random.default_rng(0).random((100, 2))
+    >>> model = DecisionTreeRegressor(max_leaf_nodes=5).fit(X, X[:, 0] * X[:, 1])
+    >>> picture = plots.partition(model, X)
+    >>> len(picture.axes[0].texts)
+    5
+    """
+    from matplotlib.collections import PolyCollection
+
+    section = _section(model, X, columns)
+    boxes = section.boxes(model.tree_)
+    heights = model.predict(section.rows(boxes.high))
+    targets = None if y is None else Target.of(y, len(section.points), task="regression").values
+    scale = _color_scale(heights, targets)
+    if ax is None:
+        ax = new_figure(7.0, 4.8).add_subplot()
+    ax.add_collection(
+        PolyCollection(
+            list(boxes.outlines),
+            facecolors=scale.to_rgba(heights),
+            edgecolors="white",
+            linewidths=0.8,
+            zorder=0.5,
+        )
+    )
+    rows = None
+    if targets is not None:
+        rows = section.sample(max_points, random_state)
+        ax.scatter(
+            *section.points[rows].T, c=scale.to_rgba(targets[rows]), s=point_size(len(rows)),
+            edgecolors="white", linewidths=0.6, zorder=2,
+        )  # fmt: skip
+    if values:
+        _write_values(ax, section, boxes, heights, scale)
+    section.label_axes(ax, _title(model, boxes, section, rows))
+    _add_color_bar(ax, scale)
+    return ax.figure
+
+
+@documented
+def surface(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    columns: Sequence[str | int] | None = None,
+    elevation: float = 32.0,
+    azimuth: float = -125.0,
+    ax: Any = None,
+    max_points: int = 500,
+    random_state: Any = 0,
+) -> Any:
+    """Draw a regression tree over two numeric columns as a surface.
+
+    Further columns are fixed as in `regions`. With ``y`` the rows are drawn at the height of their
+    target, above and below the surface.
+
+    Parameters
+    ----------
+    model : fitted DecisionTreeRegressor
+    {section_rows}
+    y : array of shape (n_rows,), optional
+        Targets of the rows; without them no rows are drawn.
+    {columns}
+    elevation, azimuth : float
+        Angles of the view, in degrees.
+    ax : matplotlib Axes with projection="3d", optional
+        Axes to draw on; a new figure is made if None.
+    {sample}
+
+    Returns
+    -------
+    {picture}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ceiba import DecisionTreeRegressor, plots
+    >>> X = np.random.default_rng(0).random((100, 2))
+    >>> model = DecisionTreeRegressor(max_leaf_nodes=5).fit(X, X[:, 0] * X[:, 1])
+    >>> plots.surface(model, X, elevation=50.0).axes[0].elev
+    50.0
+    """
+    if ax is not None and ax.name != "3d":
+        raise ValueError('ax must be made with projection="3d", got two-dimensional axes.')
+    section = _section(model, X, columns)
+    boxes = section.boxes(model.tree_)
+    heights = model.predict(section.rows(boxes.high))
+    targets = None if y is None else Target.of(y, len(section.points), task="regression").values
+    cells = _Cells(boxes, heights)
+    if ax is None:
+        ax = new_figure(7.0, 5.4).add_subplot(projection="3d")
+    ax.computed_zorder = False
+    ax.view_init(elev=elevation, azim=azimuth)
+    scale = _color_scale(heights, targets)
+    cells.draw(ax, scale)
+    rows = None
+    if targets is not None:
+        rows = section.sample(max_points, random_state)
+        _draw_rows(ax, model, section, targets, rows)
+    _label_space(ax, section, _title(model, boxes, section, rows), scale)
+    return ax.figure
+
+
+def _section(model: Any, X: Any, columns: Sequence[str | int] | None) -> Section:
+    if not isinstance(getattr(model, "tree_", None), Tree) or hasattr(model, "classes_"):
+        raise ValueError(
+            f"model must be a fitted regression tree of Ceiba, got {type(model).__name__}: draw a "
+            "classifier with plots.regions."
+        )
+    return Section.of(model, X, columns)
+
+
+def _color_scale(heights: Array, targets: Array | None) -> Any:
+    """Map values to colors, from the smallest to the largest drawn."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    drawn = heights if targets is None else np.concatenate([heights, targets])
+    return ScalarMappable(Normalize(drawn.min(), drawn.max()), _COLOR_MAP)
+
+
+def _title(model: Any, boxes: LeafBoxes, section: Section, rows: Array | None) -> str:
+    title = f"{type(model).__name__}, {count_text(len(boxes.leaves), 'leaf')}"
+    if len(boxes.leaves) < model.tree_.n_leaves:
+        title += f" of {model.tree_.n_leaves:,} visible"
+    return title if rows is None else f"{title}, {section.rows_text(rows)}"
+
+
+def _write_values(ax: Any, section: Section, boxes: LeafBoxes, heights: Array, scale: Any) -> None:
+    """Write the value of each leaf whose rectangle is large enough for the text."""
+    from matplotlib.patheffects import withStroke
+
+    extent = section.high - section.low
+    for low, high, height in zip(boxes.low, boxes.high, heights, strict=True):
+        text = number_text(height, 3)
+        size = (high - low) / extent
+        if size[0] < 0.017 * len(text) or size[1] < 0.05:
+            continue
+        color = scale.to_rgba(height)
+        dark = np.dot(color[:3], _LUMA) < 0.5
+        ax.annotate(
+            text, (low + high) / 2, ha="center", va="center", fontsize=LABEL_SIZE,
+            color="white" if dark else INK, zorder=3,
+            path_effects=[withStroke(linewidth=3, foreground=color)],
+        )  # fmt: skip
+
+
+def _add_color_bar(ax: Any, scale: Any) -> None:
+    """Add the color bar of the values."""
+    bar = ax.figure.colorbar(scale, ax=ax)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=TICK_SIZE, color=MUTED, labelcolor=INK, length=3)
+    bar.set_label("predicted", fontsize=LABEL_SIZE, color=INK)
+
+
+class _Cells:
+    """The surface on the grid of all edges: horizontal and vertical faces.
+
+    matplotlib sorts faces by depth; it does so correctly for small faces of similar size, but not
+    for whole leaves of different size.
+    """
+
+    def __init__(self, boxes: LeafBoxes, heights: Array) -> None:
+        self.x, self.y = (
+            np.unique(np.concatenate([boxes.low[:, axis], boxes.high[:, axis]])) for axis in (0, 1)
+        )
+        shape = len(self.x) - 1, len(self.y) - 1
+        if shape[0] * shape[1] > _MAX_CELLS:
+            raise ValueError(
+                f"The surface of {len(heights):,} leaves has {shape[0] * shape[1]:,} cells, more "
+                f"than {_MAX_CELLS:,}: draw a smaller or pruned tree, or use plots.partition."
+            )
+        self.heights = np.empty(shape)
+        begin = [np.searchsorted(e, boxes.low[:, a]) for a, e in enumerate((self.x, self.y))]
+        end = [np.searchsorted(e, boxes.high[:, a]) for a, e in enumerate((self.x, self.y))]
+        for leaf, height in enumerate(heights):
+            spans = (slice(b[leaf], e[leaf]) for b, e in zip(begin, end, strict=True))
+            self.heights[tuple(spans)] = height
+
+    def draw(self, ax: Any, scale: Any) -> None:
+        """Draw all faces."""
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+        tops, walls = self.tops(), self.walls()
+        top_colors = scale.to_rgba(tops[:, 0, 2])
+        wall_colors = scale.to_rgba(walls[:, :, 2].max(axis=1))
+        wall_colors[:, :3] *= _WALL_SHADE
+        colors = np.concatenate([top_colors, wall_colors])
+        ax.add_collection3d(
+            Poly3DCollection(
+                np.concatenate([tops, walls]),
+                facecolors=colors,
+                edgecolors=colors,
+                linewidths=0.3,
+                zorder=2,
+            )
+        )
+
+    def tops(self) -> Array:
+        """Return the corners of the horizontal faces, of shape (n, 4, 3)."""
+        i, j = np.indices(self.heights.shape).reshape(2, -1)
+        z = self.heights[i, j]
+        return _faces(
+            (self.x[i], self.y[j], z), (self.x[i + 1], self.y[j], z),
+            (self.x[i + 1], self.y[j + 1], z), (self.x[i], self.y[j + 1], z),
+        )  # fmt: skip
+
+    def walls(self) -> Array:
+        """Return the corners (n, 4, 3) of the faces between cells of different height."""
+        i, j = np.nonzero(np.diff(self.heights, axis=0))
+        x, below, above = self.x[i + 1], self.heights[i, j], self.heights[i + 1, j]
+        across = _faces(
+            (x, self.y[j], below), (x, self.y[j + 1], below),
+            (x, self.y[j + 1], above), (x, self.y[j], above),
+        )  # fmt: skip
+        i, j = np.nonzero(np.diff(self.heights, axis=1))
+        y, below, above = self.y[j + 1], self.heights[i, j], self.heights[i, j + 1]
+        along = _faces(
+            (self.x[i], y, below), (self.x[i + 1], y, below),
+            (self.x[i + 1], y, above), (self.x[i], y, above),
+        )  # fmt: skip
+        return np.concatenate([across, along])
+
+
+def _faces(*corners: tuple[Array, Array, Array]) -> Array:
+    return np.stack([np.stack(corner, axis=-1) for corner in corners], axis=1)
+
+
+def _draw_rows(ax: Any, model: Any, section: Section, targets: Array, rows: Array) -> None:
+    """Draw rows below the surface behind it, the others in front."""
+    above = targets[rows] >= model.predict(section.table[rows])
+    for mask, layer, alpha in ((~above, 1, 0.5), (above, 3, 0.85)):
+        points = np.column_stack([section.points[rows], targets[rows]])[mask]
+        ax.scatter(
+            *points.T, s=0.5 * point_size(len(rows)), c=INK, alpha=alpha, linewidths=0,
+            depthshade=False, zorder=layer,
+        )  # fmt: skip
+
+
+def _label_space(ax: Any, section: Section, title: str, scale: Any) -> None:
+    section.label_axes(ax, title)
+    ax.set_zlabel("predicted", fontsize=LABEL_SIZE, color=INK)
+    ax.tick_params(labelsize=TICK_SIZE)
+    low, high = scale.norm.vmin, scale.norm.vmax
+    margin = 0.05 * (high - low) or max(abs(high), 1.0)
+    ax.set_zlim(low - margin, high + margin)
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
+        axis.line.set_color(MUTED)

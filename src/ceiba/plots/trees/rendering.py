@@ -1,0 +1,335 @@
+"""Render a tree diagram on axes whose coordinates are points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.plots.style import ACCENT, INK, MUTED, TITLE_SIZE, new_figure, text_width
+from ceiba.plots.trees.colors import Legend, blend
+from ceiba.plots.trees.diagram import DiagramBuilder, TreeDiagram
+from ceiba.plots.trees.nodes import BAR, FLARE, LINE, PAD, SMALL, NodeCard
+
+INCH = 72.0  # points
+_MARGIN = 10.0
+_TITLE = 30.0
+
+_EDGE = "#9A9A9A"
+_FOLDED = "#F3F3F3"
+_REMOVED, _REMOVED_TEXT = "#E2E2E2", "#C2C2C2"
+_FADE = 0.68  # fraction of white in faded nodes
+_CORNER_RADIUS = 0.5
+_CORNER = np.linspace(0, np.pi / 2, 5)
+
+Drawn = Sequence[tuple[int, NodeCard, str]]  # index of the node, its card and emphasis
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DiagramAxes:
+    """Axes in points with space for a tree, and its legend at the bottom.
+
+    Attributes
+    ----------
+    ax : Axes
+    width, height : float
+        Size of the axes in points.
+    legend : Legend or None
+    """
+
+    ax: Any
+    width: float
+    height: float
+    legend: Legend | None
+
+    @classmethod
+    def on(cls, ax: Any, legend: Legend | None) -> DiagramAxes:
+        """Prepare given axes, with the size that the layout will give them."""
+        ax.set_axis_off()
+        figure = ax.figure.figure  # the whole figure, if the axes are in a subfigure
+        engine = figure.get_layout_engine()
+        if engine is not None and ax.get_subplotspec() is not None:
+            engine.execute(figure)
+        box = ax.get_window_extent()
+        scale = INCH / figure.dpi
+        found = cls(ax, box.width * scale, box.height * scale, legend)
+        ax.set(xlim=(0.0, found.width), ylim=(found.height, 0.0))
+        return found
+
+    @property
+    def available(self) -> tuple[float, float]:
+        """Width and height, in points, that are left for the tree."""
+        return _available(self.width, self.height, self.legend)
+
+    def draw(
+        self,
+        diagram: TreeDiagram,
+        weight: Array,
+        cards: Sequence[NodeCard] | None = None,
+        emphasis: Mapping[int, str] | None = None,
+    ) -> None:
+        """Draw a diagram centered, at the font size that fits, and the legend.
+
+        Parameters
+        ----------
+        diagram : TreeDiagram
+        weight : array
+            Weight of every node of the tree, for the width of the edges.
+        cards : sequence of NodeCard, optional
+            Card of each visible node; the first alternatives by default.
+        emphasis : mapping from int to str, optional
+            "highlighted", "faded", "removed" or "hidden" by node.
+        """
+        font = diagram.font_size(self.available)
+        left = (self.width - font * diagram.layout.width) / 2
+        free = self.available[1] - font * diagram.layout.height
+        renderer = _Renderer(self.ax, diagram, font, (left, free / 2), weight)
+        renderer.draw(diagram.cards if cards is None else cards, emphasis or {})
+        self.draw_legend()
+
+    def draw_legend(self) -> None:
+        """Draw the legend, if there is one."""
+        if self.legend is not None:
+            self.legend.draw(self.ax, self.width, self.height)
+
+
+def _available(width: float, height: float, legend: Legend | None) -> tuple[float, float]:
+    """Return the size that a legend leaves, in points."""
+    below = legend.height(width) + _MARGIN if legend is not None else 0.0
+    return width, max(height - below, 1.0)
+
+
+def check_size(max_size: tuple[float, float]) -> None:
+    """Refuse a figure too small to be legible."""
+    if not min(max_size) >= 1:
+        raise ValueError(f"max_size must be at least 1 inch in both directions, got {max_size}.")
+
+
+def new_diagram(
+    builder: DiagramBuilder, legend: Legend, title: Sequence[str], max_size: tuple[float, float]
+) -> tuple[DiagramAxes, TreeDiagram]:
+    """Make a figure as large as the tree needs, up to a size in inches.
+
+    Space is left for the lines of ``title``, which are not drawn.
+    """
+    check_size(max_size)
+    max_width = max_size[0] * INCH - 2 * _MARGIN
+    head = TITLE_SIZE * 1.4 * (len(title) - 1) + _TITLE
+    available = _available(max_width, max_size[1] * INCH - head - _MARGIN, legend)
+    diagram = builder.build(available)
+    font = diagram.font_size(available)
+    title_width = max(text_width(line) * TITLE_SIZE for line in title)
+    width = max(diagram.layout.width * font, title_width, min(legend.width(), max_width))
+    height = diagram.layout.height * font + legend.height(width) + _MARGIN
+    full = width + 2 * _MARGIN, height + head + _MARGIN
+    figure = new_figure(full[0] / INCH, full[1] / INCH)
+    # The axes are measured in points, so that text fits: a layout engine must not move them.
+    figure.set_layout_engine("none")
+    box = [_MARGIN / full[0], _MARGIN / full[1], width / full[0], height / full[1]]
+    return DiagramAxes.on(figure.add_axes(box), legend), diagram
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Renderer:
+    """Draw boxes, bars and edges as one collection each, and the texts.
+
+    Parameters
+    ----------
+    ax : Axes
+    diagram : TreeDiagram
+    font : float
+        Font size in points.
+    origin : tuple of float
+        Upper left corner of the diagram.
+    weight : array
+        Weight of every node of the tree, for the width of the edges.
+    """
+
+    ax: Any
+    diagram: TreeDiagram
+    font: float
+    origin: tuple[float, float]
+    weight: Array
+
+    def draw(self, cards: Sequence[NodeCard], emphasis: Mapping[int, str]) -> None:
+        drawn = [
+            (index, card, emphasis.get(card.node, "plain"))
+            for index, card in enumerate(cards)
+            if emphasis.get(card.node) != "hidden"
+        ]
+        self._draw_edges(drawn)
+        self._draw_boxes(drawn)
+        self._draw_bars(drawn)
+        for index, card, look in drawn:
+            self._draw_texts(index, card, look)
+
+    def _box(self, index: int, card: NodeCard) -> tuple[float, float, float, float]:
+        """Return left, top, right and bottom of a node's box."""
+        layout, half = self.diagram.layout, card.box_width / 2
+        x, top = float(layout.x[index]), float(layout.top[index])
+        left, upper = self._at(x - half, top)
+        right, lower = self._at(x + half, top + card.box_height)
+        return left, upper, right, lower
+
+    def _at(self, x: float, y: float) -> tuple[float, float]:
+        return self.origin[0] + self.font * x, self.origin[1] + self.font * y
+
+    def _draw_edges(self, drawn: Drawn) -> None:
+        from matplotlib.collections import LineCollection
+
+        visible = self.diagram.visible
+        cards = {index: card for index, card, _ in drawn}
+        below = [entry for entry in drawn if visible.parent[entry[0]] >= 0]
+        total = float(self.weight[visible.nodes[0]]) or 1.0
+        root_weight = np.sqrt([float(self.weight[card.node]) / total for _, card, _ in below])
+        self.ax.add_collection(
+            LineCollection(
+                [self._edge(index, card, cards) for index, card, _ in below],
+                linewidths=self.font * (0.07 + 0.25 * root_weight),
+                colors=[_edge_color(look) for _, _, look in below],
+                capstyle="round",
+                joinstyle="round",
+                zorder=1,
+                gid="edges",
+                clip_on=False,
+            ),
+            autolim=False,
+        )
+
+    def _edge(
+        self, index: int, card: NodeCard, cards: Mapping[int, NodeCard]
+    ) -> list[tuple[float, float]]:
+        """Return a line from the parent down past its depth, across, and to the condition."""
+        layout, parent = self.diagram.layout, self.diagram.visible.parent[index]
+        x, top, depth = float(layout.x[index]), float(layout.top[index]), int(layout.depth[index])
+        parent_x, bottom = float(layout.x[parent]), float(layout.depth_bottom[depth - 1])
+        box_bottom = float(layout.top[parent]) + cards[parent].box_height
+        points = [
+            (parent_x, box_bottom),
+            (parent_x, bottom),
+            (x, float(layout.depth_top[depth])),
+            (x, top - card.label_height),
+        ]
+        return [self._at(*point) for point in points]
+
+    def _draw_boxes(self, drawn: Drawn) -> None:
+        from matplotlib.collections import PolyCollection
+
+        looks = [_box_look(card, look) for _, card, look in drawn]
+        self.ax.add_collection(
+            PolyCollection(
+                [self._outline(index, card) for index, card, _ in drawn],
+                facecolors=[look[0] for look in looks],
+                edgecolors=[look[1] for look in looks],
+                linewidths=[self.font * look[2] for look in looks],
+                linestyles=["--" if card.kind == "folded" else "-" for _, card, _ in drawn],
+                zorder=2,
+                gid="boxes",
+                clip_on=False,
+            ),
+            autolim=False,
+        )
+
+    def _outline(self, index: int, card: NodeCard) -> Array:
+        left, top, right, bottom = self._box(index, card)
+        if card.kind == "folded":
+            flare = self.font * FLARE
+            corners = [[left, top], [right, top], [right + flare, bottom], [left - flare, bottom]]
+            return np.array(corners)
+        return _rounded(left, top, right, bottom, self.font * _CORNER_RADIUS)
+
+    def _draw_bars(self, drawn: Drawn) -> None:
+        from matplotlib.collections import PolyCollection
+
+        pieces = [piece for entry in drawn if entry[2] != "removed" for piece in self._bar(*entry)]
+        self.ax.add_collection(
+            PolyCollection(
+                [corners for corners, _ in pieces],
+                facecolors=[color for _, color in pieces],
+                linewidths=0,
+                zorder=3,
+                gid="bars",
+            ),
+            autolim=False,
+        )
+
+    def _bar(self, index: int, card: NodeCard, look: str) -> Iterator[tuple[Array, str]]:
+        left, top, right, _ = self._box(index, card)
+        inset = self.font * 0.8
+        start, width = left + inset, right - left - 2 * inset
+        top += self.font * (1.2 * PAD + LINE * (len(card.title) + len(card.facts)))
+        bottom = top + self.font * BAR
+        for fraction, color in card.bar:
+            end = start + fraction * width
+            corners = np.array([[start, top], [end, top], [end, bottom], [start, bottom]])
+            yield corners, blend(color, _FADE) if look == "faded" else color
+            start = end
+
+    def _draw_texts(self, index: int, card: NodeCard, look: str) -> None:
+        x = float(self.diagram.layout.x[index])
+        top = float(self.diagram.layout.top[index])
+        y = top - card.label_height + 0.3
+        for text in card.label:
+            y += LINE
+            self._write(card, look, x, y, text, MUTED if look == "plain" else INK)
+        y = top + PAD
+        for size, weight, color, lines in _paragraphs(card):
+            if size == SMALL:
+                y += BAR + PAD
+            for text in lines:
+                y += LINE * size
+                if look != "removed" or weight == "bold":
+                    self._write(card, look, x, y, text, color, size=size, weight=weight)
+
+    def _write(
+        self, card: NodeCard, look: str, x: float, y: float, text: str, color: str,
+        *, size: float = 1.0, weight: str = "normal",
+    ) -> None:  # fmt: skip
+        if look == "removed":
+            color = _REMOVED_TEXT
+        elif look == "faded":
+            color = blend(color, _FADE)
+        self.ax.text(
+            *self._at(x, y - 0.3 * LINE * size), text, fontsize=size * self.font, color=color,
+            weight=weight, ha="center", va="baseline", parse_math=False, zorder=4,
+            gid=f"node {card.node}",
+        )  # fmt: skip
+
+
+def _paragraphs(card: NodeCard) -> list[tuple[float, str, str, tuple[str, ...]]]:
+    """Return size, weight, color and lines; the small ones are below the bar."""
+    return [
+        (1.0, "bold", INK, card.title),
+        (1.0, "normal", INK, card.facts),
+        (SMALL, "normal", MUTED, card.notes),
+        (1.0, "bold", ACCENT, card.marks),
+    ]
+
+
+def _box_look(card: NodeCard, look: str) -> tuple[str, str, float]:
+    """Return face color, edge color and edge width (in font sizes) of a box."""
+    face = {"leaf": blend(card.tint, 0.86), "folded": _FOLDED}.get(card.kind, "white")
+    edge = card.tint if card.kind == "leaf" else MUTED
+    if look == "removed":
+        return "white", _REMOVED, 0.08
+    if look == "faded":
+        return blend(face, _FADE), blend(edge, _FADE), 0.1
+    if look == "highlighted":
+        return face, ACCENT, 0.28
+    return face, edge, 0.12
+
+
+def _edge_color(look: str) -> str:
+    colors = {"highlighted": ACCENT, "removed": _REMOVED, "faded": blend(_EDGE, _FADE)}
+    return colors.get(look, _EDGE)
+
+
+def _rounded(left: float, top: float, right: float, bottom: float, radius: float) -> Array:
+    """Return the outline of a box whose corners are quarter circles of a few points."""
+    sin, cos = radius * np.sin(_CORNER), radius * np.cos(_CORNER)
+    x = [left + radius - cos, right - radius + sin, right - radius + cos, left + radius - sin]
+    y = [top + radius - sin, top + radius - cos, bottom - radius + sin, bottom - radius + cos]
+    return np.column_stack([np.concatenate(x), np.concatenate(y)])

@@ -1,0 +1,104 @@
+"""Layout of a packed tree node: 16 bytes, decoded here and nowhere else.
+
+====  =======================================================================
+word  threshold, set of categories, or offset into ``words`` or ``tables``;
+      in a leaf of a regression tree its prediction
+child first branch; in a leaf of a classification tree its row of ``leaves``
+test  bits 0-23 tested column, 24-27 `NodeTest`, 28-31 branch of missing values
+====  =======================================================================
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from ceiba._typing import Array
+
+NODE_DTYPE = np.dtype([("word", np.uint64), ("child", np.int32), ("test", np.uint32)])
+
+_COLUMN_MASK, _KIND_SHIFT, _KIND_MASK, _MISSING_SHIFT = 0xFFFFFF, 24, 0xF, 28
+
+
+class NodeTest(IntEnum):
+    """Kind of test in a node."""
+
+    LEAF = 0
+    REAL = 1
+    INT = 2
+    UNSIGNED = 3
+    ORDINAL = 4
+    MASK = 5  # categories of branch 0 as bits of the word
+    WORDS = 6  # the same, as bits in ``words``
+    TABLE = 7  # branch of each category in ``tables``
+    INTERVALS = 8  # thresholds in ``words``
+
+
+class NodeView:
+    """Named fields of packed nodes; assigning to ``word`` or ``child`` writes to the array.
+
+    Parameters
+    ----------
+    nodes : ndarray of uint64 of shape (n, 2)
+        C-contiguous, as the kernels take them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nodes = np.array([[0, (1 << 60) + (2 << 56) + (7 << 32) + 1]], np.uint64)
+    >>> node = NodeView(nodes)
+    >>> [int(field[0]) for field in (node.child, node.column, node.kind, node.missing_branch)]
+    [1, 7, 2, 1]
+    """
+
+    __slots__ = ("record",)
+
+    def __init__(self, nodes: Array) -> None:
+        self.record = nodes.view(NODE_DTYPE)[:, 0]
+
+    @property
+    def word(self) -> Array:
+        """First word of each node, as uint64."""
+        word: Array = self.record["word"]
+        return word
+
+    @property
+    def value(self) -> Array:
+        """First word of each node, as float64."""
+        value: Array = self.record["word"].view(np.float64)
+        return value
+
+    @property
+    def child(self) -> Array:
+        """First branch of each node, or its row of ``leaves``."""
+        child: Array = self.record["child"]
+        return child
+
+    @property
+    def kind(self) -> Array:
+        """`NodeTest` of each node."""
+        kind: Array = self.record["test"] >> _KIND_SHIFT & _KIND_MASK
+        return kind
+
+    @property
+    def is_leaf(self) -> Array:
+        """Mask of the leaves."""
+        leaf: Array = self.kind == NodeTest.LEAF
+        return leaf
+
+    @property
+    def column(self) -> Array:
+        """Tested column of each node; 0 in leaves."""
+        column: Array = self.record["test"] & _COLUMN_MASK
+        return column
+
+    @property
+    def missing_branch(self) -> Array:
+        """Branch of missing values of each node, where the node itself holds it."""
+        branch: Array = self.record["test"] >> _MISSING_SHIFT
+        return branch
+
+    def make_leaf(self, leaf: Array) -> None:
+        """Clear the tests of the nodes in a mask."""
+        self.record["test"][leaf] = 0

@@ -1,0 +1,177 @@
+"""Validation loss at every step of a cost-complexity path, in one pass.
+
+Collapsing the tree and predicting once per step costs O(n_steps * n_rows), and the paths of large
+trees have thousands of steps. Here a row is charged to each leaf that it is ever in: its own leaf,
+then the ancestor that replaces it, and so on up to the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ceiba import _native
+from ceiba._typing import Array
+from ceiba.data.table import Table
+from ceiba.tree.model.tree import Tree
+from ceiba.tree.prune.path import CostComplexityPath
+
+# Array entries held at a time by `fractional_step_losses`.
+_MAX_ENTRIES = 2_000_000
+
+
+class NodeLoss(Protocol):
+    """Loss of rows in any nodes of a tree."""
+
+    def at(self, rows: Array, nodes: Array) -> Array:
+        """Return the loss of each row in the node beside it."""
+        ...
+
+    def factors(self) -> tuple[Array, Array]:
+        """Return factors (n_rows, m) and (n_nodes, m) whose dot products are the losses."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MisclassificationLoss:
+    """Cost of the class that a node predicts.
+
+    Parameters
+    ----------
+    label : ndarray of int of shape (n_rows,)
+    costs : ndarray of shape (n_classes, n_nodes)
+        Cost of each node's prediction, by true class.
+    """
+
+    label: Array
+    costs: Array
+
+    def at(self, rows: Array, nodes: Array) -> Array:
+        """Return the cost of each row in the node beside it."""
+        loss: Array = self.costs[self.label[rows], nodes]
+        return loss
+
+    def factors(self) -> tuple[Array, Array]:
+        """Return the one-hot classes of the rows and the costs of the nodes."""
+        return np.eye(len(self.costs))[self.label], self.costs.T
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SquaredLoss:
+    """Squared error of the number that a node predicts.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+    value : ndarray of shape (n_nodes,)
+    """
+
+    y: Array
+    value: Array
+
+    def at(self, rows: Array, nodes: Array) -> Array:
+        """Return the squared error of each row in the node beside it."""
+        loss: Array = (self.y[rows] - self.value[nodes]) ** 2
+        return loss
+
+    def factors(self) -> tuple[Array, Array]:
+        """Return the terms of the square, relative to the root's value to keep digits."""
+        y, value = self.y - self.value[0], self.value - self.value[0]
+        row_factors = np.stack([y * y, -2 * y, np.ones(len(y))], axis=1)
+        return row_factors, np.stack([np.ones(len(value)), value, value * value], axis=1)
+
+
+def step_losses(path: CostComplexityPath, leaf: Array, weight: Array, loss: NodeLoss) -> Array:
+    """Sum the weighted losses, and their squares, of all rows at every pruning step.
+
+    Parameters
+    ----------
+    path : CostComplexityPath
+    leaf : ndarray of int of shape (n,)
+        Leaf of every row in the grown tree.
+    weight : ndarray of shape (n,)
+    loss : NodeLoss
+
+    Returns
+    -------
+    ndarray of shape (2, n_steps)
+    """
+    n = path.n_steps + 1
+    change = np.zeros((2, n))
+    for rows, nodes in _leaves_over_path(path, leaf):
+        losses = loss.at(rows, nodes)
+        first, end = path.collapsed_at[nodes], path.removed_at[nodes]
+        for sums, power in zip(change, (losses, losses * losses), strict=True):
+            weighted = weight[rows] * power
+            sums += np.bincount(first, weighted, n) - np.bincount(end, weighted, n)
+    totals: Array = np.cumsum(change, axis=1)[:, :-1]
+    return totals
+
+
+def _leaves_over_path(path: CostComplexityPath, leaf: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield rows with the nodes that they are in, from their leaves to the root."""
+    rows, nodes = np.arange(len(leaf)), np.asarray(leaf)
+    while len(rows):
+        yield rows, nodes
+        next_nodes = path.replaced_by[nodes]
+        replaced = next_nodes >= 0
+        rows, nodes = rows[replaced], next_nodes[replaced]
+
+
+def fractional_step_losses(
+    tree: Tree, path: CostComplexityPath, table: Table, weight: Array, loss: NodeLoss
+) -> Array:
+    """Sum the same losses where rows with missing values reach leaves in fractions.
+
+    The loss of a row is the mean of its losses in the leaves, weighted by its fractions.
+
+    Parameters
+    ----------
+    tree : Tree
+        Grown with missing="fractional".
+    path : CostComplexityPath
+    table : Table
+    weight : ndarray of shape (n,)
+    loss : NodeLoss
+
+    Returns
+    -------
+    ndarray of shape (2, n_steps)
+    """
+    row_factors, node_factors = loss.factors()
+    n, m = row_factors.shape
+    nodes = np.flatnonzero(tree.is_leaf)
+    leaf_index = np.cumsum(tree.is_leaf, dtype=np.int32) - 1
+    steps_at_once = max(1, _MAX_ENTRIES // (m * max(n, len(nodes))))
+    sums = np.empty((2, path.n_steps))
+    for first in range(0, path.n_steps, steps_at_once):
+        steps = range(first, min(first + steps_at_once, path.n_steps))
+        leaf_factors = np.empty((len(nodes), len(steps), m))
+        for k, step in enumerate(steps):
+            nodes = _leaves_at_step(path, nodes, step)
+            leaf_factors[:, k] = node_factors[nodes]
+        flat = leaf_factors.reshape(len(leaf_factors), -1)
+        means = _mean_over_leaves(tree, table, flat, leaf_index)
+        losses = np.einsum("ikm,im->ik", means.reshape(n, len(steps), m), row_factors)
+        sums[:, steps] = weight @ losses, weight @ losses**2
+    return sums
+
+
+def _leaves_at_step(path: CostComplexityPath, nodes: Array, step: int) -> Array:
+    """Replace nodes that are gone at a step by the leaves that stand for them."""
+    while (gone := path.removed_at[nodes] <= step).any():
+        nodes = np.where(gone, path.replaced_by[nodes], nodes)
+    return nodes
+
+
+def _mean_over_leaves(tree: Tree, table: Table, leaf_values: Array, leaf_index: Array) -> Array:
+    """Average the values of the leaves that each row reaches, by its fractions."""
+    out = np.empty((len(table), leaf_values.shape[1]))
+    _native.tree_mean_ways(
+        tree.nodes, tree.words, tree.tables, tree.branch_fraction, tree.n_branches,
+        *tree._native_columns(table), leaf_values, leaf_index, out, 1,
+    )  # fmt: skip
+    return out

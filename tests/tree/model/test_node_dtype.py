@@ -1,0 +1,55 @@
+"""The packed node: every field is decoded and written by `NodeView`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ceiba.tree.model.node_dtype import NODE_DTYPE, NodeTest, NodeView
+
+
+def pack(word: int, child: int, column: int, kind: NodeTest, missing_branch: int) -> list[int]:
+    test = column | kind << 24 | missing_branch << 28
+    return [word, child & 0xFFFFFFFF | test << 32]
+
+
+NODES = np.array(
+    [
+        pack(7, 1, 2**24 - 1, NodeTest.INTERVALS, 15),
+        pack(2**64 - 1, -1, 0, NodeTest.LEAF, 0),
+        pack(0, 2**31 - 1, 3, NodeTest.TABLE, 2),
+    ],
+    np.uint64,
+)
+
+
+def test_node_takes_16_bytes() -> None:
+    assert NODE_DTYPE.itemsize == 16
+
+
+def test_fields_are_decoded() -> None:
+    node = NodeView(NODES)
+    assert node.word.tolist() == [7, 2**64 - 1, 0]
+    assert node.child.tolist() == [1, -1, 2**31 - 1]
+    assert node.column.tolist() == [2**24 - 1, 0, 3]
+    assert node.kind.tolist() == [NodeTest.INTERVALS, NodeTest.LEAF, NodeTest.TABLE]
+    assert node.missing_branch.tolist() == [15, 0, 2]
+    assert node.is_leaf.tolist() == [False, True, False]
+
+
+def test_fields_are_written_to_the_array() -> None:
+    nodes = NODES.copy()
+    node = NodeView(nodes)
+    node.child[0] = 5
+    node.value[1] = -1.5
+    node.word[2] = 9
+    assert nodes[0].tolist() == pack(7, 5, 2**24 - 1, NodeTest.INTERVALS, 15)
+    assert nodes[1, 0] == np.array(-1.5).view(np.uint64)
+    assert nodes[2, 0] == 9
+
+
+def test_make_leaf_clears_the_test() -> None:
+    nodes = NODES.copy()
+    NodeView(nodes).make_leaf(np.array([True, False, False]))
+    assert NodeView(nodes).is_leaf.tolist() == [True, True, False]
+    assert NodeView(nodes).column.tolist() == [0, 0, 3]
+    assert NodeView(nodes).child.tolist() == [1, -1, 2**31 - 1]

@@ -1,0 +1,16 @@
+"""The path of a fit through the package stays short."""
+
+from __future__ import annotations
+
+import runpy
+from itertools import pairwise
+
+from tests.paths import ROOT
+
+
+def test_fit_of_a_tree_opens_few_files() -> None:
+    tool = runpy.run_path(str(ROOT / "tools" / "follow_fit.py"))
+    calls = tool["record_fit"]("tree")
+    assert "DecisionTree.fit" in [call.function for call in calls]
+    assert len({call.file for call in calls}) <= 24
+    assert sum(one.package != other.package for one, other in pairwise(calls)) <= 40
