@@ -1,89 +1,93 @@
-// Forests, rows and draws as they cross the boundary: checked here.
+// Forests, row samplers and out-of-bag inputs at the boundary.
 #pragma once
 
-#include "forest/out_of_bag.hpp"
-#include "forest/sampling.hpp"
-#include "tree_table.hpp"
+#include "forest/oob/out_of_bag.hpp"
+#include "forest/sample/sampling.hpp"
+#include "tree_arrays.hpp"
 
 namespace ceiba::bindings {
 
 using forest::ForestView;
 using forest::Sampling;
 
-// How rows are drawn, its arrays checked: weights and their running totals.
-struct SamplingArrays {
+// Draws the rows of a tree; holds the weights and their cumulative sums.
+struct RowSampler {
     Sampling sampling;
-    Maybe1<const std::int64_t> weight;
-    std::vector<Number> running;
 
-    SamplingArrays(std::size_t rows, std::uint64_t draws, bool replace, bool every,
-                   Maybe1<const std::int64_t> weights)
-        : weight(std::move(weights)) {
-        require(rows >= 1 && rows < kMostRows, "there must be 1 to 2^31 rows to draw from");
-        require(every || draws >= 1, "there must be something to draw");
-        require(every || replace || draws <= rows, "there are not so many rows to choose from");
-        require(draws < (std::uint64_t(1) << 52), "too many draws");
-        sampling.rows = rows;
-        sampling.draws = draws;
+    RowSampler(std::size_t n_rows, std::uint64_t n_draws, bool replace, bool all_rows,
+               Maybe1<const std::int64_t> weights)
+        : weights_(std::move(weights)) {
+        require(n_rows >= 1 && n_rows < kMaxRows, "n_rows must be in [1, 2^31 - 1].");
+        require(all_rows || n_draws >= 1, "n_draws must be at least 1 unless all_rows is set.");
+        require(all_rows || replace || n_draws <= n_rows,
+                "n_draws must be at most n_rows without replacement.");
+        require(n_draws < (std::uint64_t(1) << 52), "n_draws must be less than 2^52.");
+        sampling.rows = n_rows;
+        sampling.draws = n_draws;
         sampling.replace = replace;
-        sampling.every = every;
-        sampling.weight = sized(weight, rows, "weights must be as many as rows");
+        sampling.all_rows = all_rows;
+        sampling.weight = sized(weights_, n_rows, "weights must have one entry per row.");
         if (sampling.weight == nullptr) return;
         Number total = 0;
-        for (std::size_t i = 0; i < rows; ++i) {
-            require(sampling.weight[i] > 0, "weights are positive");
+        cumulative_.reserve(n_rows);
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            require(sampling.weight[i] > 0, "weights must be positive.");
             require(!__builtin_add_overflow(total, sampling.weight[i], &total),
-                    "the weights are too large");
-            running.push_back(total);
+                    "weights must sum to less than 2^63.");
+            cumulative_.push_back(total);
         }
-        sampling.running = running.data();
+        sampling.cumulative = cumulative_.data();
     }
+
+    // `sampling` refers to `cumulative_`.
+    RowSampler(const RowSampler&) = delete;
+    RowSampler& operator=(const RowSampler&) = delete;
+
+  private:
+    Maybe1<const std::int64_t> weights_;
+    std::vector<Number> cumulative_;
 };
 
-// A forest whose arrays were found sound: they are walked without looking twice.
+// The arrays of a forest, checked once: rows are routed without further checks.
 struct ForestArrays {
-    Array2<const std::uint64_t> nodes;
-    Array1<const std::int64_t> first;
+    NodeArray nodes;
+    Array1<const std::int64_t> tree_offsets;
     Array1<const std::uint64_t> words;
     Array1<const std::int32_t> tables;
     Array1<const std::uint8_t> leaves;
-    std::size_t classes;
-    Maybe2<const std::int64_t> steps;
+    std::size_t n_classes;
+    Maybe2<const std::int64_t> class_units;
+    ColumnTypes columns;
     std::vector<std::int64_t> first_leaf;
-    std::vector<Type> types;
-    std::vector<std::uint32_t> levels;
 
-    ForestArrays(Array2<const std::uint64_t> nodes, Array1<const std::int64_t> first,
+    ForestArrays(NodeArray nodes, Array1<const std::int64_t> tree_offsets,
                  Array1<const std::uint64_t> words, Array1<const std::int32_t> tables,
-                 Array1<const std::uint8_t> leaves, std::size_t classes,
-                 Maybe2<const std::int64_t> steps, const std::vector<std::uint8_t>& types,
-                 const std::vector<std::uint32_t>& levels)
+                 Array1<const std::uint8_t> leaves, std::size_t n_classes,
+                 Maybe2<const std::int64_t> class_units, ColumnTypes columns)
         : nodes(std::move(nodes)),
-          first(std::move(first)),
+          tree_offsets(std::move(tree_offsets)),
           words(std::move(words)),
           tables(std::move(tables)),
           leaves(std::move(leaves)),
-          classes(classes),
-          steps(std::move(steps)),
-          types(checked_types(types)),
-          levels(levels) {
-        require(types.size() == levels.size(), "types and levels must be told of every column");
-        require(this->nodes.shape(1) == 2, "nodes must be two words each");
-        require(this->first.shape(0) >= 1, "a forest says where its trees begin");
-        require(classes <= 0xFFFF, "classes must be 0 to 65535");
-        require(!this->steps || (this->steps->shape(0) + 1 == this->first.shape(0) &&
-                                 this->steps->shape(1) == classes),
-                "steps must be told of every tree and class");
-        const char* wrong = forest::complaint(view(), this->types, levels, first_leaf);
-        require(wrong == nullptr, wrong);
+          n_classes(n_classes),
+          class_units(std::move(class_units)),
+          columns(std::move(columns)) {
+        require(this->nodes.shape(1) == 2, "nodes must have shape (n_nodes, 2).");
+        require(this->tree_offsets.shape(0) >= 1, "tree_offsets must have at least one entry.");
+        require(n_classes <= 0xFFFF, "n_classes must be in [0, 65535].");
+        require(!this->class_units ||
+                    has_shape(*this->class_units, this->tree_offsets.shape(0) - 1, n_classes),
+                "class_units must have shape (n_trees, n_classes).");
+        require_sound(forest::forest_defect(view(), this->columns.types, this->columns.n_categories,
+                                            first_leaf));
     }
 
     ForestView view() const {
         ForestView view;
         view.nodes = reinterpret_cast<const PackedNode*>(nodes.data());
         view.count = nodes.shape(0);
-        view.first = first.data();
-        view.trees = first.shape(0) - 1;
+        view.first = tree_offsets.data();
+        view.n_trees = tree_offsets.shape(0) - 1;
         view.words = words.data();
         view.n_words = words.shape(0);
         view.tables = tables.data();
@@ -91,98 +95,99 @@ struct ForestArrays {
         view.leaves = leaves.data();
         view.n_leaves = leaves.shape(0);
         view.first_leaf = first_leaf.data();
-        view.classes = classes;
-        view.steps = steps ? steps->data() : nullptr;
+        view.n_classes = n_classes;
+        view.steps = pointer(class_units);
         return view;
     }
 };
 
-// Rows to be routed; their arrays are held as long as this is.
-struct RowArrays {
+// Rows to route: a matrix of floats, or the columns of a table, kept alive by this object.
+struct ForestRows {
     forest::ForestRows rows;
-    std::vector<Any1> held;
-    std::vector<Maybe1<const bool>> gaps;
-    std::vector<Type> types;
-    std::vector<std::uint32_t> levels;
 
-    RowArrays(const std::vector<Any1>& arrays, const std::vector<Maybe1<const bool>>& masks,
-              const std::vector<std::uint8_t>& types, const std::vector<std::uint32_t>& levels)
-        : held(arrays), gaps(masks), types(checked_types(types)), levels(levels) {
-        Table table = table_of(held, gaps, types, levels);
-        rows.columns = std::move(table.columns);
-        rows.rows = table.rows;
-        rows.width = arrays.size();
+    explicit ForestRows(TreeTable table) : table_(std::move(table)) {
+        rows.columns = table_->columns;
+        rows.rows = table_->rows;
+        rows.width = table_->size();
     }
-    explicit RowArrays(Array2<const double> matrix) : RowArrays(matrix, 0) {
-        rows.doubles = matrix.data();
-    }
-    explicit RowArrays(Array2<const float> matrix) : RowArrays(matrix, 0) {
-        rows.floats = matrix.data();
+    explicit ForestRows(AnyFloat2 matrix) : matrix_(std::move(matrix)) {
+        std::visit(
+            [&](const auto& X) {
+                require(X.shape(0) < kMaxRows, kTooManyRows);
+                rows.rows = X.shape(0);
+                rows.width = X.shape(1);
+            },
+            matrix_);
+        if (const auto* doubles = std::get_if<Array2<const double>>(&matrix_))
+            rows.doubles = doubles->data();
+        else
+            rows.floats = std::get<Array2<const float>>(matrix_).data();
     }
 
-    // Whether a forest's tests suit these columns.
-    void check(const ForestArrays& forest) const {
-        require(rows.width == forest.types.size(), "rows must have the columns of the forest");
-        const auto real = [](Type type) { return type <= Type::kFloat; };
-        for (std::size_t j = 0; j < rows.width; ++j) {
-            if (rows.columns.empty()) {
-                require(real(forest.types[j]), "a matrix is for columns of reals");
-                continue;
-            }
-            const bool same =
-                types[j] == forest.types[j] || (real(types[j]) && real(forest.types[j]));
-            require(same && levels[j] == forest.levels[j],
-                    "rows must have the types and levels of the forest");
-        }
+    // Check that a forest can be applied to these rows.
+    void check(const ColumnTypes& columns) const {
+        if (table_) return table_->check(columns);
+        require(rows.width == columns.size(), "X must have the columns of the forest.");
+        for (const Type type : columns.types)
+            require(is_real(type), "a matrix requires a forest of floating-point columns.");
     }
 
   private:
-    template <typename Matrix>
-    RowArrays(const Matrix& matrix, int) {
-        require(matrix.shape(0) < kMostRows, "more than 2^31 rows in memory");
-        matrix_ = nb::cast(matrix);
-        rows.rows = matrix.shape(0);
-        rows.width = matrix.shape(1);
-    }
-    nb::object matrix_;
+    std::optional<TreeTable> table_;
+    AnyFloat2 matrix_;
 };
 
-// Classes or numbers of the rows that a forest was grown from.
-struct LabelArrays {
+// Targets of the rows that a forest was grown from.
+struct OobTargets {
     Maybe1<const std::uint16_t> label;
     Maybe1<const double> target, weight;
     bool balanced;
     double scale;
+};
 
-    LabelArrays(Maybe1<const std::uint16_t> label, Maybe1<const double> target,
-                Maybe1<const double> weight, bool balanced, double scale)
-        : label(std::move(label)),
-          target(std::move(target)),
-          weight(std::move(weight)),
-          balanced(balanced),
-          scale(scale) {
-        require(scale > 0, "a scale is positive");
+// A forest with its training rows, and how these were sampled for each tree.
+struct TrainedForest {
+    const ForestArrays& forest;
+    const ForestRows& rows;
+    const RowSampler& sampler;
+    Array1<const std::uint64_t> seeds;
+    OobTargets targets;
+    ForestView view;
+
+    TrainedForest(const ForestArrays& forest, const ForestRows& rows, const RowSampler& sampler,
+                  Array1<const std::uint64_t> seeds, OobTargets targets)
+        : forest(forest),
+          rows(rows),
+          sampler(sampler),
+          seeds(std::move(seeds)),
+          targets(std::move(targets)),
+          view(forest.view()) {
+        const std::size_t n = n_rows();
+        rows.check(forest.columns);
+        require(sampler.sampling.rows == n, "sampler must draw from the rows.");
+        require(this->seeds.shape(0) == view.n_trees, "seeds must have one entry per tree.");
+        const bool classification = view.n_classes > 0;
+        require(bool(this->targets.label) == classification &&
+                    bool(this->targets.target) == !classification,
+                "classification requires label, and regression target.");
+        require(!this->targets.balanced || classification, "balanced requires classification.");
+        require(this->targets.scale > 0, "scale must be positive.");
     }
 
-    forest::Grown grown(const ForestView& view, const RowArrays& rows,
-                        const SamplingArrays& sampling,
-                        const Array1<const std::uint64_t>& seeds) const {
-        const std::size_t n = rows.rows.rows;
-        require(sampling.sampling.rows == n, "as many rows must be drawn from");
-        require(seeds.shape(0) == view.trees, "every tree has its seed");
-        require(bool(label) == (view.classes > 0) && bool(target) == (view.classes == 0),
-                "classes have labels, numbers have targets");
-        forest::Grown grown{view, rows.rows, sampling.sampling, seeds.data()};
-        constexpr const char* kLong = "targets must be as many as rows";
-        grown.label = sized(label, n, kLong);
-        grown.target = sized(target, n, kLong);
-        grown.weight = sized(weight, n, kLong);
-        require(!balanced || view.classes > 0, "only classes can be balanced");
-        grown.balanced = balanced;
-        grown.scale = scale;
-        for (std::size_t i = 0; grown.label != nullptr && i < n; ++i)
-            require(grown.label[i] < view.classes, "a label lies outside of the classes");
-        return grown;
+    std::size_t n_rows() const { return rows.rows.rows; }
+
+    forest::TrainedForest checked() const {
+        constexpr const char* kPerRow = "label, target and weight must have one entry per row.";
+        const std::size_t n = n_rows();
+        forest::TrainedForest trained{view, rows.rows, sampler.sampling, seeds.data()};
+        trained.label = sized(targets.label, n, kPerRow);
+        trained.target = sized(targets.target, n, kPerRow);
+        trained.weight = sized(targets.weight, n, kPerRow);
+        trained.balanced = targets.balanced;
+        trained.scale = targets.scale;
+        for (std::size_t i = 0; trained.label != nullptr && i < n; ++i)
+            require(trained.label[i] < view.n_classes, "label must be less than n_classes.");
+        return trained;
     }
 };
 

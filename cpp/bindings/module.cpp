@@ -1,18 +1,18 @@
 #include "arrays.hpp"
 
 NB_MODULE(_native, module) {
-    // A model that somebody's cache still holds when Python ends is no leak to tell users of.
+    // A model in a cache that is alive when Python ends is not a leak to warn users of.
     nanobind::set_leak_warnings(false);
     module.doc() = "Native kernels of Ceiba: typed arrays in, typed arrays out.";
     ceiba::bindings::bind_process(module);
-    ceiba::bindings::bind_cluster(module);
+    ceiba::bindings::bind_kmeans(module);
     ceiba::bindings::bind_mixture(module);
-    ceiba::bindings::bind_tree_coding(module);
-    ceiba::bindings::bind_tree_rules(module);
-    ceiba::bindings::bind_tree_growing(module);
-    ceiba::bindings::bind_tree_routing(module);
-    ceiba::bindings::bind_tree_pruning(module);
-    ceiba::bindings::bind_tree_ways(module);
-    ceiba::bindings::bind_forest_growing(module);
-    ceiba::bindings::bind_forest_routing(module);
+    ceiba::bindings::bind_tree_config(module);
+    ceiba::bindings::bind_tree_encode(module);
+    ceiba::bindings::bind_tree_grow(module);
+    ceiba::bindings::bind_tree_pack(module);
+    ceiba::bindings::bind_tree_predict(module);
+    ceiba::bindings::bind_tree_prune(module);
+    ceiba::bindings::bind_forest_grow(module);
+    ceiba::bindings::bind_forest_predict(module);
 }

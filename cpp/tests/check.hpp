@@ -1,4 +1,4 @@
-// What the tests of the core share: a test is a function that throws.
+// Shared by the tests of the core: a test is a function that throws.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "random.hpp"
+#include "common/random.hpp"
 
 namespace ceiba::tests {
 
@@ -18,23 +18,22 @@ using Tests = std::vector<std::pair<const char*, std::function<void()>>>;
 Tests forest_part_tests();  // forest_part_tests.cpp
 Tests forest_tests();       // forest_tests.cpp
 Tests leaf_code_tests();    // leaf_code_tests.cpp
+Tests tree_tests();         // tree_tests.cpp
 
 inline void expect(bool holds, const std::string& what) {
     if (!holds) throw std::runtime_error(what);
 }
 
-// Random numbers, one after the other: the same in every run.
-class Chance {
+// Reproducible random numbers.
+class RandomSource {
   public:
-    explicit Chance(std::uint64_t seed) : seed_(seed) {}
+    explicit RandomSource(std::uint64_t seed) : seed_(seed) {}
 
     std::uint64_t bits() { return even_half(philox(seed_, 0, drawn_++)); }
-    // Below `n`.
+    // A uniform integer in [0, n).
     std::size_t below(std::uint64_t n) { return std::size_t(scaled(bits(), n)); }
-    // In [least, most].
-    std::size_t between(std::size_t least, std::size_t most) {
-        return least + below(most - least + 1);
-    }
+    // A uniform integer in [min, max].
+    std::size_t between(std::size_t min, std::size_t max) { return min + below(max - min + 1); }
     bool one_in(std::uint64_t n) { return below(n) == 0; }
 
   private:

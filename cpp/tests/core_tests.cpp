@@ -1,5 +1,5 @@
-// The core without Python: random draws, segments, moments, centre sums, the race, trees, mixtures;
-// forests have files of their own. A test is a function that throws; the last line counts them.
+// Tests of the core without Python: random draws, segments, moments, k-means, mixtures, parts of
+// trees. Forests and tree growth have their own files. A test is a function that throws.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -10,20 +10,20 @@
 #include <utility>
 #include <vector>
 
-#include "aligned.hpp"
 #include "check.hpp"
+#include "common/aligned.hpp"
+#include "common/parallel.hpp"
+#include "common/random.hpp"
+#include "kmeans/center_sums.hpp"
+#include "kmeans/moments.hpp"
+#include "kmeans/plus_plus.hpp"
 #include "mixture/marginal.hpp"
-#include "mixture/patterns.hpp"
-#include "parallel.hpp"
-#include "random.hpp"
-#include "simd/kernels.hpp"
+#include "mixture/missing_patterns.hpp"
+#include "simd/kmeans_kernels.hpp"
 #include "simd/mixture_kernels.hpp"
-#include "stats/centre_sums.hpp"
-#include "stats/moments.hpp"
-#include "stats/race.hpp"
-#include "tree/coding.hpp"
-#include "tree/median.hpp"
-#include "tree/sort.hpp"
+#include "tree/encode/encoding.hpp"
+#include "tree/encode/radix_sort.hpp"
+#include "tree/split/median_finder.hpp"
 
 using namespace ceiba;
 
@@ -37,7 +37,7 @@ bool close(double a, double b, double tolerance) {
 
 std::vector<double> draws(std::size_t n, std::uint64_t stream) {
     std::vector<double> values(n);
-    kernels<double>().uniforms(1, stream, 0, n, values.data());
+    kmeans_kernels<double>().uniforms(1, stream, 0, n, values.data());
     return values;
 }
 
@@ -54,9 +54,9 @@ void philox_matches_the_published_vectors() {
            "all ones");
 }
 
-void draws_depend_on_the_row_alone() {
+void draws_depend_on_the_row_only() {
     std::vector<double> all = draws(100, 7), part(10);
-    kernels<double>().uniforms(1, 7, 50, 10, part.data());
+    kmeans_kernels<double>().uniforms(1, 7, 50, 10, part.data());
     for (std::size_t i = 0; i < part.size(); ++i) expect(part[i] == all[50 + i], "draw by row");
     for (double u : all) expect(u > 0 && u < 1, "inside (0, 1)");
 }
@@ -66,7 +66,7 @@ void segments_cover_every_row_once() {
         const Segments parts = segments(rows, 2048);
         expect(parts.begin(0) == 0 && parts.end(parts.count - 1) == rows, "ends");
         for (std::size_t s = 1; s < parts.count; ++s)
-            expect(parts.begin(s) == parts.end(s - 1), "no hole");
+            expect(parts.begin(s) == parts.end(s - 1), "contiguous");
     }
 }
 
@@ -79,7 +79,7 @@ void a_failing_segment_stops_the_others() {
     } catch (const std::runtime_error& error) {
         caught = std::string(error.what()) == "three";
     }
-    expect(caught, "the body's own exception comes out");
+    expect(caught, "the exception of the body is rethrown");
 }
 
 void moments_survive_a_large_shift() {
@@ -91,7 +91,7 @@ void moments_survive_a_large_shift() {
     for (double& x : X) x += 1e6;
     X[7] = std::numeric_limits<double>::quiet_NaN();
     const Moments result = moments<double>({X.data(), n, 1}, nullptr, 2);
-    expect(result.gaps == 1 && result.weight[0] == n - 1, "one gap");
+    expect(result.n_missing == 1 && result.weight[0] == n - 1, "one missing value");
     expect(close(result.mean[0], 1e6 + mean, 1e-9), "mean");
     expect(close(result.squares[0], squares, 1e-2), "squares");
     X[9] = std::numeric_limits<double>::infinity();
@@ -105,20 +105,20 @@ struct Naive {
 };
 
 template <typename T>
-Naive naive_step(Matrix<const T> X, Matrix<const double> centres) {
+Naive naive_step(Matrix<const T> X, Matrix<const double> centers) {
     const std::size_t d = X.cols;
-    Naive result{{}, std::vector<double>(centres.rows * (d + 2)), 0};
+    Naive result{{}, std::vector<double>(centers.rows * (d + 2)), 0};
     for (std::size_t i = 0; i < X.rows; ++i) {
-        double least = std::numeric_limits<double>::infinity();
+        double nearest = std::numeric_limits<double>::infinity();
         std::int32_t label = 0;
-        for (std::size_t c = 0; c < centres.rows; ++c) {
+        for (std::size_t c = 0; c < centers.rows; ++c) {
             double squared = 0;
             for (std::size_t j = 0; j < d; ++j)
-                squared += std::pow(double(X.row(i)[j]) - centres.row(c)[j], 2);
-            if (squared < least) least = squared, label = std::int32_t(c);
+                squared += std::pow(double(X.row(i)[j]) - centers.row(c)[j], 2);
+            if (squared < nearest) nearest = squared, label = std::int32_t(c);
         }
         result.labels.push_back(label);
-        result.inertia += least;
+        result.inertia += nearest;
         for (std::size_t j = 0; j < d; ++j) result.table[label * (d + 2) + j] += X.row(i)[j];
         result.table[label * (d + 2) + d] += 1;
         result.table[label * (d + 2) + d + 1] += 1;
@@ -126,48 +126,48 @@ Naive naive_step(Matrix<const T> X, Matrix<const double> centres) {
     return result;
 }
 
-// Many steps with remembered bounds and sums: each must equal a fresh naive one.
+// Many iterations with stored bounds and sums: each must equal a naive one.
 template <typename T>
-void bounds_never_change_a_step() {
+void bounds_do_not_change_an_iteration() {
     for (auto [n, d, k] : {std::tuple<std::size_t, std::size_t, std::size_t>{5000, 3, 5},
                            {3001, 16, 20},
                            {2500, 37, 7}}) {
         const std::vector<double> raw = draws(n * d, d);
         const std::vector<T> values(raw.begin(), raw.end());
-        std::vector<double> centres(values.begin(), values.begin() + k * d), previous;
+        std::vector<double> centers(values.begin(), values.begin() + k * d), previous;
         const std::vector<double> offset(d, 0.0);
-        CentreProblem<T> problem;
+        CenterProblem<T> problem;
         problem.X = {values.data(), n, d};
         problem.offset = offset.data();
-        problem.centres = {centres.data(), k, d};
+        problem.centers = {centers.data(), k, d};
         std::vector<std::int32_t> labels(n);
         std::vector<float> upper(n), lower(n);
         std::vector<double> memory(2 * problem.parts().count * k * (d + 2)), table(k * (d + 2));
         for (int step = 0; step < 12; ++step) {
             RowState state{labels.data(), upper.data(), lower.data(), memory.data(),
                            step ? previous.data() : nullptr};
-            CentreTotals totals;
+            CenterTotals totals;
             totals.table = table.data();
-            totals.want_inertia = true;
-            centre_sums(problem, state, 1 + step % 3, totals);
-            const Naive naive = naive_step<T>(problem.X, problem.centres);
+            totals.compute_inertia = true;
+            center_sums(problem, state, 1 + step % 3, totals);
+            const Naive naive = naive_step<T>(problem.X, problem.centers);
             expect(labels == naive.labels, "labels");
             expect(close(totals.inertia, naive.inertia, sizeof(T) == 4 ? 1e-5 : 1e-12), "inertia");
             for (std::size_t i = 0; i < table.size(); ++i)
                 expect(close(table[i], naive.table[i], 1e-11), "sums");
-            previous = centres;
+            previous = centers;
             for (std::size_t c = 0; c < k; ++c)
                 for (std::size_t j = 0; j < d && table[c * (d + 2) + d] > 0; ++j)
-                    centres[c * d + j] = table[c * (d + 2) + j] / table[c * (d + 2) + d];
+                    centers[c * d + j] = table[c * (d + 2) + j] / table[c * (d + 2) + d];
         }
     }
 }
 
-void a_race_in_two_parts_has_the_same_winners() {
-    const std::size_t n = 4000, d = 4, places = 5;
+void partitions_give_the_same_plus_plus_draws() {
+    const std::size_t n = 4000, d = 4, n_draws = 5;
     const std::vector<double> X = draws(n * d, 5), offset(d, 0.5);
-    const auto run = [&](std::size_t first, std::size_t count, RaceTotals totals) {
-        RaceProblem<double> problem;
+    const auto run = [&](std::size_t first, std::size_t count, PlusPlusTotals totals) {
+        PlusPlusProblem<double> problem;
         problem.X = {X.data() + first * d, count, d};
         problem.offset = offset.data();
         problem.chosen = {X.data(), 2, d};
@@ -175,32 +175,32 @@ void a_race_in_two_parts_has_the_same_winners() {
         problem.seed = 9;
         problem.stream = 4;
         problem.first_row = first;
-        race(problem, 2, totals);
+        next_candidates(problem, 2, totals);
     };
-    double potential[3], keys[3 * places];
-    std::int64_t rows[3 * places];
-    run(0, n, {places, potential, keys, rows});
-    run(0, 1500, {places, potential + 1, keys + places, rows + places});
-    run(1500, n - 1500, {places, potential + 2, keys + 2 * places, rows + 2 * places});
+    double potential[3], keys[3 * n_draws];
+    std::int64_t rows[3 * n_draws];
+    run(0, n, {n_draws, potential, keys, rows});
+    run(0, 1500, {n_draws, potential + 1, keys + n_draws, rows + n_draws});
+    run(1500, n - 1500, {n_draws, potential + 2, keys + 2 * n_draws, rows + 2 * n_draws});
     expect(close(potential[0], potential[1] + potential[2], 1e-12), "potentials add");
     std::vector<std::pair<double, std::int64_t>> both;
-    for (std::size_t i = places; i < 3 * places; ++i) both.emplace_back(keys[i], rows[i]);
+    for (std::size_t i = n_draws; i < 3 * n_draws; ++i) both.emplace_back(keys[i], rows[i]);
     std::sort(both.begin(), both.end());
-    for (std::size_t i = 0; i < places; ++i)
-        expect(both[i].first == keys[i] && both[i].second == rows[i], "the first at the finish");
+    for (std::size_t i = 0; i < n_draws; ++i)
+        expect(both[i].first == keys[i] && both[i].second == rows[i], "smallest keys");
 }
 
 void a_threshold_separates_any_two_values() {
     const double inf = std::numeric_limits<double>::infinity();
     const double reals[] = {-inf, -1.7e308, -1.0, -5e-324, 0.0, 5e-324, 1.0, 1.0 + 0x1p-52, inf};
     for (std::size_t i = 0; i + 1 < std::size(reals); ++i) {
-        const double t = tree::between(reals[i], reals[i + 1]);
-        expect(reals[i] <= t && t < reals[i + 1], "reals");
+        const double t = tree::midpoint(reals[i], reals[i + 1]);
+        expect(reals[i] <= t && t < reals[i + 1], "floating-point values");
     }
-    const auto least = std::numeric_limits<std::int64_t>::min(), most = ~least;
-    for (const auto& [a, b] : {std::pair{least, most}, {most - 1, most}, {least, least + 1}}) {
-        const std::int64_t t = tree::between<std::int64_t>(a, b);
-        expect(a <= t && t < b, "whole numbers");
+    const auto min = std::numeric_limits<std::int64_t>::min(), max = ~min;
+    for (const auto& [a, b] : {std::pair{min, max}, {max - 1, max}, {min, min + 1}}) {
+        const std::int64_t t = tree::midpoint<std::int64_t>(a, b);
+        expect(a <= t && t < b, "integers");
     }
 }
 
@@ -208,19 +208,19 @@ void radix_sort_keeps_the_order_of_equal_codes() {
     for (std::size_t n : {0, 1, 63, 64, 5000}) {
         std::vector<std::uint64_t> entries(n), spare(n);
         for (std::size_t i = 0; i < n; ++i) entries[i] = (i * 2654435761u % 700) << 20 | i;
-        std::vector<std::uint64_t> wanted = entries;
-        std::sort(wanted.begin(), wanted.end());
+        std::vector<std::uint64_t> expected = entries;
+        std::sort(expected.begin(), expected.end());
         const std::uint64_t* sorted =
             tree::radix_sort(entries.data(), spare.data(), n, 20, 20 + tree::bits_of(700));
-        expect(std::equal(wanted.begin(), wanted.end(), sorted), "sorted");
+        expect(std::equal(expected.begin(), expected.end(), sorted), "sorted");
     }
 }
 
-void ranks_and_values_of_codes_are_each_others_inverse() {
+void ranks_and_values_of_codes_are_inverse() {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> x = draws(3000, 3);
     for (std::size_t i = 0; i < x.size(); i += 7) x[i] = i % 2 ? nan : 1e9 + std::floor(5 * x[i]);
-    const tree::Values<double> values{x.data(), x.size(), 1, nullptr};
+    const tree::ColumnValues<double> values{x.data(), x.size(), 1, nullptr};
     std::vector<std::uint32_t> codes(x.size()), all;
     tree::RankBuffers buffers;
     const std::uint32_t different = tree::rank(values, codes.data(), buffers);
@@ -248,8 +248,8 @@ void a_running_median_is_the_median_so_far() {
     }
 }
 
-// Densities over the whole range of exponents, against the library's exp and log.
-void responsibilities_are_shares_of_the_densities() {
+// Densities over the whole range of exponents, compared with the exp and log of the C library.
+void responsibilities_are_normalized_densities() {
     constexpr std::size_t k = 3, rows = kMixtureRows;
     Aligned<double> joint(k * rows), weight(rows, 1.0), density(rows);
     const std::vector<double> u = draws(k * rows, 21);
@@ -259,30 +259,32 @@ void responsibilities_are_shares_of_the_densities() {
         mixture_kernels().responsibilities(joint.data(), k, rows, weight.data(), density.data());
     double sum = 0;
     for (std::size_t r = 0; r < rows; ++r) {
-        double most = given[r], shares = 0;
-        for (std::size_t c = 1; c < k; ++c) most = std::max(most, given[c * rows + r]);
-        for (std::size_t c = 0; c < k; ++c) shares += std::exp(given[c * rows + r] - most);
-        const double expected = most + std::log(shares);
+        double max = given[r], normalizer = 0;
+        for (std::size_t c = 1; c < k; ++c) max = std::max(max, given[c * rows + r]);
+        for (std::size_t c = 0; c < k; ++c) normalizer += std::exp(given[c * rows + r] - max);
+        const double expected = max + std::log(normalizer);
         expect(close(density[r], expected, 1e-15), "log density");
         for (std::size_t c = 0; c < k; ++c) {
-            const double share = std::exp(given[c * rows + r] - most) / shares;
-            expect(std::abs(joint[c * rows + r] - share) <= 4e-16 * share + 1e-300, "share");
+            const double responsibility = std::exp(given[c * rows + r] - max) / normalizer;
+            expect(
+                std::abs(joint[c * rows + r] - responsibility) <= 4e-16 * responsibility + 1e-300,
+                "responsibility");
         }
         sum += expected;
     }
     expect(close(total, sum, 1e-13), "sum of log densities");
 }
 
-void patterns_bring_equal_gaps_together() {
-    const double gap = std::numeric_limits<double>::quiet_NaN();
-    const std::vector<double> X = {1, 2, gap, 4, 5, 6, gap, 8, 9, gap, gap, gap};
-    const PatternOrder found = gap_patterns<double>({X.data(), 6, 2});
+void missing_patterns_group_equal_rows() {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<double> X = {1, 2, nan, 4, 5, 6, nan, 8, 9, nan, nan, nan};
+    const MissingPatternOrder found = missing_patterns<double>({X.data(), 6, 2});
     expect(found.order == std::vector<std::int64_t>{0, 2, 1, 3, 4, 5}, "order");
     expect(found.starts == std::vector<std::int64_t>{0, 2, 4, 5, 6}, "starts");
 }
 
-// Two columns of one component: regression of the second on the first, by hand.
-void what_is_expected_of_a_missing_column_is_its_regression() {
+// Regression of the second of two columns on the first, computed by hand.
+void missing_columns_are_predicted_by_regression() {
     const double log_weight = 0, means[] = {1, 2}, covariance[] = {4, 3, 3, 9};
     const double factor[] = {0.5, 0, -0.75 / std::sqrt(6.75), 1 / std::sqrt(6.75)};
     Gaussians model;
@@ -294,11 +296,11 @@ void what_is_expected_of_a_missing_column_is_its_regression() {
     model.covariances = covariance;
     model.factors = factor;
     Marginal marginal(model, true);
-    marginal.see({false, true});
+    marginal.set_missing({false, true});
     expect(close(marginal.slopes(0, 0)[0], 0.75, 1e-15), "slope");
     expect(close(marginal.conditional(0)[0], 9 - 9.0 / 4, 1e-15), "conditional variance");
-    expect(close(marginal.panels(0)[0], 0.5, 1e-15), "factor of what is observed");
-    marginal.see({true, true});
+    expect(close(marginal.panels(0)[0], 0.5, 1e-15), "factor of the observed column");
+    marginal.set_missing({true, true});
     expect(marginal.norm(0) == 0 && marginal.conditional(0)[1] == 3, "nothing observed");
 }
 
@@ -307,26 +309,24 @@ void what_is_expected_of_a_missing_column_is_its_regression() {
 int main() {
     tests::Tests all = {
         {"philox_matches_the_published_vectors", philox_matches_the_published_vectors},
-        {"draws_depend_on_the_row_alone", draws_depend_on_the_row_alone},
+        {"draws_depend_on_the_row_only", draws_depend_on_the_row_only},
         {"segments_cover_every_row_once", segments_cover_every_row_once},
         {"a_failing_segment_stops_the_others", a_failing_segment_stops_the_others},
         {"moments_survive_a_large_shift", moments_survive_a_large_shift},
-        {"bounds_never_change_a_step<double>", bounds_never_change_a_step<double>},
-        {"bounds_never_change_a_step<float>", bounds_never_change_a_step<float>},
-        {"a_race_in_two_parts_has_the_same_winners", a_race_in_two_parts_has_the_same_winners},
+        {"bounds_do_not_change_an_iteration<double>", bounds_do_not_change_an_iteration<double>},
+        {"bounds_do_not_change_an_iteration<float>", bounds_do_not_change_an_iteration<float>},
+        {"partitions_give_the_same_plus_plus_draws", partitions_give_the_same_plus_plus_draws},
         {"a_threshold_separates_any_two_values", a_threshold_separates_any_two_values},
         {"radix_sort_keeps_the_order_of_equal_codes", radix_sort_keeps_the_order_of_equal_codes},
-        {"ranks_and_values_of_codes_are_each_others_inverse",
-         ranks_and_values_of_codes_are_each_others_inverse},
+        {"ranks_and_values_of_codes_are_inverse", ranks_and_values_of_codes_are_inverse},
         {"a_running_median_is_the_median_so_far", a_running_median_is_the_median_so_far},
-        {"responsibilities_are_shares_of_the_densities",
-         responsibilities_are_shares_of_the_densities},
-        {"patterns_bring_equal_gaps_together", patterns_bring_equal_gaps_together},
-        {"what_is_expected_of_a_missing_column_is_its_regression",
-         what_is_expected_of_a_missing_column_is_its_regression},
+        {"responsibilities_are_normalized_densities", responsibilities_are_normalized_densities},
+        {"missing_patterns_group_equal_rows", missing_patterns_group_equal_rows},
+        {"missing_columns_are_predicted_by_regression",
+         missing_columns_are_predicted_by_regression},
     };
-    for (const tests::Tests& more :
-         {tests::forest_part_tests(), tests::forest_tests(), tests::leaf_code_tests()})
+    for (const tests::Tests& more : {tests::forest_part_tests(), tests::forest_tests(),
+                                     tests::leaf_code_tests(), tests::tree_tests()})
         all.insert(all.end(), more.begin(), more.end());
     int passed = 0, failed = 0;
     for (const auto& [name, test] : all) {

@@ -1,14 +1,14 @@
-// The parts of a forest's growth by themselves: draws, sorting, the search in few rows.
+// Tests of the parts of forest growth: row draws, entry sorting, the small-node scan.
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <span>
 
 #include "check.hpp"
-#include "forest/entry_sort.hpp"
-#include "forest/few_rows.hpp"
-#include "forest/sampling.hpp"
-#include "tree/finder.hpp"
+#include "forest/grow/entry_sort.hpp"
+#include "forest/grow/small_gini_scan.hpp"
+#include "forest/sample/sampling.hpp"
+#include "tree/split/split_finder.hpp"
 
 namespace ceiba::tests {
 namespace {
@@ -16,25 +16,26 @@ namespace {
 using forest::Sampling;
 using tree::Number;
 
-constexpr std::uint64_t kRows = 0x626F6F74, kChosen = 0x737562;
+constexpr std::uint64_t kBootstrapStream = 0x626F6F74, kSubsampleStream = 0x737562;
 
 // Draws
 
-struct Drawn {
+struct DrawCase {
     std::vector<Number> weight, running;
     Sampling sampling;
 
-    Drawn(std::size_t rows, std::uint64_t draws, bool replace, bool weighted, Chance& chance) {
+    DrawCase(std::size_t rows, std::uint64_t draws, bool replace, bool weighted,
+             RandomSource& random) {
         sampling = {rows, draws, replace, false, nullptr, nullptr};
         if (!weighted) return;
-        for (std::size_t i = 0; i < rows; ++i) weight.push_back(Number(chance.between(1, 5)));
+        for (std::size_t i = 0; i < rows; ++i) weight.push_back(Number(random.between(1, 5)));
         running.resize(rows);
         std::partial_sum(weight.begin(), weight.end(), running.begin());
         sampling.weight = weight.data();
-        sampling.running = running.data();
+        sampling.cumulative = running.data();
     }
 
-    Number own(std::size_t i) const { return weight.empty() ? 1 : weight[i]; }
+    Number weight_of(std::size_t i) const { return weight.empty() ? 1 : weight[i]; }
     std::vector<Number> counts(std::uint64_t seed, Interrupt* interrupt = nullptr,
                                int thread = 0) const {
         std::vector<Number> out(sampling.rows, -1);
@@ -43,273 +44,279 @@ struct Drawn {
     }
 };
 
-// The row whose stretch of the total weight a draw falls into, found step by step.
-std::uint32_t row_of_draw(const Drawn& drawn, std::uint64_t seed, std::uint64_t d) {
-    const Philox block = philox(seed, kRows, d / 2);
+// Find the row of a draw by walking the cumulative weights.
+std::uint32_t row_of_draw(const DrawCase& test_case, std::uint64_t seed, std::uint64_t d) {
+    const Philox block = philox(seed, kBootstrapStream, d / 2);
     Number total = 0;
-    for (std::size_t i = 0; i < drawn.sampling.rows; ++i) total += drawn.own(i);
+    for (std::size_t i = 0; i < test_case.sampling.rows; ++i) total += test_case.weight_of(i);
     auto point = Number(scaled(d % 2 ? odd_half(block) : even_half(block), std::uint64_t(total)));
     std::size_t row = 0;
-    while (point >= drawn.own(row)) point -= drawn.own(row++);
+    while (point >= test_case.weight_of(row)) point -= test_case.weight_of(row++);
     return std::uint32_t(row);
 }
 
 void rows_are_drawn_with_replacement() {
-    Chance chance(1);
+    RandomSource random(1);
     for (int round = 0; round < 60; ++round) {
-        const std::size_t rows = chance.between(1, 40);
-        const Drawn drawn(rows, chance.between(1, 90), true, round % 2 == 0, chance);
-        const std::uint64_t seed = chance.bits();
-        std::vector<Number> wanted(rows, 0);
+        const std::size_t rows = random.between(1, 40);
+        const DrawCase test_case(rows, random.between(1, 90), true, round % 2 == 0, random);
+        const std::uint64_t seed = random.bits();
+        std::vector<Number> expected(rows, 0);
         std::vector<std::uint32_t> order;
-        for (std::uint64_t d = 0; d < drawn.sampling.draws; ++d) {
-            order.push_back(row_of_draw(drawn, seed, d));
-            ++wanted[order.back()];
+        for (std::uint64_t d = 0; d < test_case.sampling.draws; ++d) {
+            order.push_back(row_of_draw(test_case, seed, d));
+            ++expected[order.back()];
         }
-        expect(drawn.counts(seed) == wanted, "counts");
-        expect(drawn.sampling.drawn(seed) == order, "order of the draws");
-        expect(std::accumulate(wanted.begin(), wanted.end(), Number(0)) ==
-                   Number(drawn.sampling.draws),
-               "as many as draws");
+        expect(test_case.counts(seed) == expected, "counts");
+        expect(test_case.sampling.draw_rows(seed) == order, "order of the draws");
+        expect(std::accumulate(expected.begin(), expected.end(), Number(0)) ==
+                   Number(test_case.sampling.draws),
+               "number of draws");
     }
 }
 
 void a_subset_has_the_rows_of_the_smallest_keys() {
-    Chance chance(2);
+    RandomSource random(2);
     for (int round = 0; round < 60; ++round) {
-        const std::size_t rows = chance.between(1, 40);
-        const Drawn drawn(rows, chance.between(1, rows), false, round % 2 == 0, chance);
-        const std::uint64_t seed = chance.bits();
+        const std::size_t rows = random.between(1, 40);
+        const DrawCase test_case(rows, random.between(1, rows), false, round % 2 == 0, random);
+        const std::uint64_t seed = random.bits();
         std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;
         for (std::uint32_t i = 0; i < rows; ++i)
-            keys.emplace_back(even_half(philox(seed, kChosen, i)), i);
+            keys.emplace_back(even_half(philox(seed, kSubsampleStream, i)), i);
         std::sort(keys.begin(), keys.end());
         std::vector<std::uint32_t> chosen;
-        for (std::size_t i = 0; i < drawn.sampling.draws; ++i) chosen.push_back(keys[i].second);
+        for (std::size_t i = 0; i < test_case.sampling.draws; ++i) chosen.push_back(keys[i].second);
         std::sort(chosen.begin(), chosen.end());
-        expect(drawn.sampling.drawn(seed) == chosen, "rows");
-        std::vector<Number> wanted(rows, 0);
-        for (const std::uint32_t row : chosen) wanted[row] = drawn.own(row);
-        expect(drawn.counts(seed) == wanted, "each with its own weight");
+        expect(test_case.sampling.draw_rows(seed) == chosen, "rows");
+        std::vector<Number> expected(rows, 0);
+        for (const std::uint32_t row : chosen) expected[row] = test_case.weight_of(row);
+        expect(test_case.counts(seed) == expected, "each with its own weight");
     }
 }
 
-void without_draws_every_row_is_in_the_bag() {
-    Chance chance(3);
-    Drawn drawn(20, 0, true, true, chance);
-    drawn.sampling.every = true;
-    expect(drawn.counts(7) == drawn.weight, "weights");
-    drawn.sampling.weight = drawn.sampling.running = nullptr;
-    expect(drawn.counts(7) == std::vector<Number>(20, 1), "or one each");
-    expect(drawn.sampling.drawn(7).size() == 20, "each once");
+void without_draws_every_row_is_in_the_sample() {
+    RandomSource random(3);
+    DrawCase test_case(20, 0, true, true, random);
+    test_case.sampling.all_rows = true;
+    expect(test_case.counts(7) == test_case.weight, "weights");
+    test_case.sampling.weight = test_case.sampling.cumulative = nullptr;
+    expect(test_case.counts(7) == std::vector<Number>(20, 1), "or one each");
+    expect(test_case.sampling.draw_rows(7).size() == 20, "each once");
 }
 
-void the_seeds_of_trees_are_keyed_by_their_numbers() {
+void tree_seeds_are_keyed_by_tree_index() {
     for (const std::uint64_t t : {0, 1, 99})
-        expect(forest::seed_of_tree(5, t) == even_half(philox(5, 0x666F72657374, t)), "seed");
+        expect(forest::tree_seed(5, t) == even_half(philox(5, 0x666F72657374, t)), "seed");
 }
 
-std::size_t looks = 0;
+std::size_t n_polls = 0;
 
-bool never() {
-    ++looks;
+bool count_poll() {
+    ++n_polls;
     return false;
 }
 
-// Many more draws than are made between two looks at the clock.
-void who_listens_changes_no_draw() {
-    Chance chance(4);
-    const Drawn drawn(50, 500'001, true, true, chance);
-    const std::vector<Number> alone = drawn.counts(3);
-    Interrupt quiet, asked, other;
-    expect(drawn.counts(3, &quiet) == alone, "nobody asks");
-    set_interrupt_poll(never);
-    looks = 0;
-    for (int turn = 0; turn < 2000 && looks == 0; ++turn)
-        expect(drawn.counts(3, &asked) == alone, "thread 0 looks for an interrupt");
-    expect(looks > 0, "somebody looked");
-    expect(drawn.counts(3, &other, 1) == alone, "other threads look at a flag");
+// Many more draws than between two polls.
+void polling_does_not_change_the_draws() {
+    RandomSource random(4);
+    const DrawCase test_case(50, 500'001, true, true, random);
+    const std::vector<Number> alone = test_case.counts(3);
+    Interrupt unpolled, polled, other;
+    expect(test_case.counts(3, &unpolled) == alone, "no poll function");
+    set_interrupt_poll(count_poll);
+    n_polls = 0;
+    for (int turn = 0; turn < 2000 && n_polls == 0; ++turn)
+        expect(test_case.counts(3, &polled) == alone, "thread 0 polls for an interrupt");
+    expect(n_polls > 0, "the interrupt was polled");
+    expect(test_case.counts(3, &other, 1) == alone, "other threads read a flag");
     set_interrupt_poll(nullptr);
     expect(std::accumulate(alone.begin(), alone.end(), Number(0)) == 500'001, "all draws");
 }
 
-// It would go on for hours.
+// Without the interrupt these draws would take hours.
 void an_interrupt_ends_the_draws() {
-    Chance chance(5);
-    const Drawn drawn(50, std::uint64_t(1) << 45, true, false, chance);
+    RandomSource random(5);
+    const DrawCase test_case(50, std::uint64_t(1) << 45, true, false, random);
     Interrupt interrupt;
     interrupt.stop();
-    drawn.counts(3, &interrupt);
-    drawn.counts(3, &interrupt, 1);
-    expect(drawn.sampling.drawn(3, &interrupt).empty(), "nothing was drawn");
+    test_case.counts(3, &interrupt);
+    test_case.counts(3, &interrupt, 1);
+    expect(test_case.sampling.draw_rows(3, &interrupt).empty(), "no rows");
 }
 
 // Sorting
 
 using Codes = std::vector<std::uint32_t>;
 
-// The one place that knows how entries are sorted.
-std::vector<tree::LargeEntry> sorted_entries(forest::EntrySort& sort,
+// Sort entries through the interface of EntrySorter.
+std::vector<tree::LargeEntry> sorted_entries(forest::EntrySorter& sort,
                                              std::vector<tree::LargeEntry> entries) {
-    std::uint32_t least = entries.empty() ? 0 : ~0u, most = 0;
+    std::uint32_t min_code = entries.empty() ? 0 : ~0u, max_code = 0;
     for (const tree::LargeEntry entry : entries) {
-        least = std::min(least, std::uint32_t(entry >> tree::kLargeBits));
-        most = std::max(most, std::uint32_t(entry >> tree::kLargeBits));
+        min_code = std::min(min_code, std::uint32_t(entry >> tree::kLargeBits));
+        max_code = std::max(max_code, std::uint32_t(entry >> tree::kLargeBits));
     }
-    const tree::LargeEntry* found = sort(entries.data(), entries.size(), least, most);
+    const tree::LargeEntry* found = sort(entries.data(), entries.size(), min_code, max_code);
     return {found, found + entries.size()};
 }
 
-std::vector<tree::LargeEntry> tagged(const Codes& codes, Chance& chance) {
+std::vector<tree::LargeEntry> with_random_tags(const Codes& codes, RandomSource& random) {
     std::vector<tree::LargeEntry> entries;
     for (const std::uint32_t code : codes)
-        entries.push_back(tree::LargeEntry(code) << tree::kLargeBits | (chance.bits() >> 32));
+        entries.push_back(tree::LargeEntry(code) << tree::kLargeBits | (random.bits() >> 32));
     return entries;
 }
 
-Codes made(std::size_t n, const std::function<std::uint64_t(std::size_t)>& code) {
+Codes make_codes(std::size_t n, const std::function<std::uint64_t(std::size_t)>& code) {
     Codes codes(n);
     for (std::size_t i = 0; i < n; ++i) codes[i] = std::uint32_t(code(i));
     return codes;
 }
 
-// Codes on which a sort may go wrong; of skewed ones nearly all lie in one bucket.
-std::vector<Codes> hard_codes(std::size_t n, Chance& chance) {
-    const auto most = std::uint64_t(std::numeric_limits<std::uint32_t>::max());
+// Codes that are hard to sort; of skewed codes nearly all are in one bucket.
+std::vector<Codes> adversarial_codes(std::size_t n, RandomSource& random) {
+    const auto max_code = std::uint64_t(std::numeric_limits<std::uint32_t>::max());
     const auto any = [&](std::uint64_t below) {
-        return [&chance, below](std::size_t) { return chance.below(below); };
+        return [&random, below](std::size_t) { return random.below(below); };
     };
-    const std::size_t odd = n ? chance.below(n) : 0;
+    const std::size_t odd = n ? random.below(n) : 0;
     return {
-        made(n, any(n + 1)),
-        made(n, any(7)),
-        made(n, any(40 * n + 1)),
-        made(n, any(most)),
-        made(n, [](std::size_t) { return 3; }),
-        made(n, [&](std::size_t) { return most; }),
-        made(n, [&](std::size_t) { return chance.below(2) * most; }),
-        made(n, [&](std::size_t) { return 5 + chance.below(2); }),
-        made(n, [](std::size_t i) { return i; }),
-        made(n, [&](std::size_t i) { return 3 * (n - i); }),
-        made(n, [&](std::size_t i) { return i == odd ? most : chance.below(n + 1); }),
-        made(n, [&](std::size_t i) { return i == odd ? 0 : most - chance.below(50); }),
-        made(n, [&](std::size_t) { return std::uint64_t(1) << chance.below(32); }),
-        made(n, [&](std::size_t i) { return i % 2 ? chance.below(3) : 1000 + chance.below(99); }),
+        make_codes(n, any(n + 1)),
+        make_codes(n, any(7)),
+        make_codes(n, any(40 * n + 1)),
+        make_codes(n, any(max_code)),
+        make_codes(n, [](std::size_t) { return 3; }),
+        make_codes(n, [&](std::size_t) { return max_code; }),
+        make_codes(n, [&](std::size_t) { return random.below(2) * max_code; }),
+        make_codes(n, [&](std::size_t) { return 5 + random.below(2); }),
+        make_codes(n, [](std::size_t i) { return i; }),
+        make_codes(n, [&](std::size_t i) { return 3 * (n - i); }),
+        make_codes(n, [&](std::size_t i) { return i == odd ? max_code : random.below(n + 1); }),
+        make_codes(n, [&](std::size_t i) { return i == odd ? 0 : max_code - random.below(50); }),
+        make_codes(n, [&](std::size_t) { return std::uint64_t(1) << random.below(32); }),
+        make_codes(
+            n, [&](std::size_t i) { return i % 2 ? random.below(3) : 1000 + random.below(99); }),
     };
 }
 
 void entries_are_sorted_by_code_and_stay_in_order() {
-    Chance chance(6);
-    forest::EntrySort sort;
+    RandomSource random(6);
+    forest::EntrySorter sort;
     std::vector<std::size_t> sizes(301);
     std::iota(sizes.begin(), sizes.end(), 0);
     for (const std::size_t more : {4095, 4096, 5000}) sizes.push_back(more);
     for (const std::size_t n : sizes) {
         std::size_t number = 0;
-        for (const Codes& codes : hard_codes(n, chance)) {
-            const std::vector<tree::LargeEntry> entries = tagged(codes, chance);
-            std::vector<tree::LargeEntry> wanted = entries;
-            std::stable_sort(wanted.begin(), wanted.end(), [](auto one, auto other) {
+        for (const Codes& codes : adversarial_codes(n, random)) {
+            const std::vector<tree::LargeEntry> entries = with_random_tags(codes, random);
+            std::vector<tree::LargeEntry> expected = entries;
+            std::stable_sort(expected.begin(), expected.end(), [](auto one, auto other) {
                 return one >> tree::kLargeBits < other >> tree::kLargeBits;
             });
-            expect(sorted_entries(sort, entries) == wanted,
+            expect(sorted_entries(sort, entries) == expected,
                    std::to_string(n) + " codes of kind " + std::to_string(number));
             ++number;
         }
     }
 }
 
-// The search in few rows
+// The small-node scan
 
-struct SmallNode {
-    tree::GrowthRules rules;
+struct SortedNode {
+    tree::TreeConfig config;
     tree::Column column;
     std::vector<Number> cell;
     std::vector<tree::LargeEntry> sorted;
 
-    // Rows of a bag, sorted by a column that has no gaps in them.
-    SmallNode(std::size_t rows, Chance& chance) {
-        const std::size_t classes = chance.between(2, 7);
-        rules.classes = Number(classes);
-        rules.weighted = true;
-        rules.split.least_rows = Number(chance.one_in(2) ? 1 : chance.between(1, 5));
-        rules.split.least_weight = Number(chance.one_in(2) ? 0 : chance.between(1, 9));
-        column.n_codes = std::uint32_t(chance.one_in(2) ? chance.between(1, 6) : 5000);
-        const std::size_t most = chance.one_in(3) ? 2 : 4, present = chance.between(1, classes);
+    // Rows of a sample, sorted by a column without missing values.
+    SortedNode(std::size_t rows, RandomSource& random) {
+        const std::size_t classes = random.between(2, 7);
+        config.n_classes = Number(classes);
+        config.weighted = true;
+        config.split.min_rows = Number(random.one_in(2) ? 1 : random.between(1, 5));
+        config.split.min_weight = Number(random.one_in(2) ? 0 : random.between(1, 9));
+        column.n_codes = std::uint32_t(random.one_in(2) ? random.between(1, 6) : 5000);
+        const std::size_t max_code = random.one_in(3) ? 2 : 4,
+                          n_present = random.between(1, classes);
         cell.assign(classes + 1, 0);
         for (std::size_t i = 0; i < rows; ++i) {
-            const std::uint64_t code = chance.below(column.n_codes),
-                                count = chance.between(1, most);
-            const std::uint64_t label = chance.below(present);
-            sorted.push_back(code << tree::Tagged::kCodeShift | count << tree::Tagged::kCountShift |
-                             label);
+            const std::uint64_t code = random.below(column.n_codes),
+                                count = random.between(1, max_code);
+            const std::uint64_t label = random.below(n_present);
+            sorted.push_back(code << tree::TaggedSource::kCodeShift |
+                             count << tree::TaggedSource::kCountShift | label);
             cell[label] += Number(count);
             ++cell[classes];
         }
         std::stable_sort(sorted.begin(), sorted.end(), [](auto one, auto other) {
-            return tree::Tagged::code_of(one) < tree::Tagged::code_of(other);
+            return tree::TaggedSource::code_of(one) < tree::TaggedSource::code_of(other);
         });
     }
 
     bool varies() const {
-        return tree::Tagged::code_of(sorted.front()) != tree::Tagged::code_of(sorted.back());
+        return tree::TaggedSource::code_of(sorted.front()) !=
+               tree::TaggedSource::code_of(sorted.back());
     }
-    std::uint32_t most() const { return tree::Tagged::code_of(sorted.back()); }
+    std::uint32_t max_code() const { return tree::TaggedSource::code_of(sorted.back()); }
 };
 
-// The one place that knows how few rows are searched.
-tree::Candidate by_few_rows(const SmallNode& node) {
-    forest::FewRows few(node.rules);
+// Search a node with SmallGiniScan.
+tree::Candidate by_small_scan(const SortedNode& node) {
+    forest::SmallGiniScan scan(node.config);
     tree::Candidate best;
-    expect(few.suits(node.column, node.sorted.size(), node.most()), "few rows suit");
-    few.find(node.cell.data(), node.sorted, best);
+    expect(scan.applies(node.column, node.sorted.size(), node.max_code()), "the scan applies");
+    scan.find(node.cell.data(), node.sorted, best);
     return best;
 }
 
-tree::Candidate by_finder(const SmallNode& node) {
-    const auto finder = tree::make_finder<tree::ClassRows<true>>(tree::finder_spec(node.rules));
+tree::Candidate by_finder(const SortedNode& node) {
+    const auto finder =
+        tree::make_split_finder<tree::ClassRows<true>>(tree::split_finder_spec(node.config));
     tree::Candidate best;
-    finder->tagged({node.cell.data(), finder->term(node.cell.data()), 1}, node.column, node.sorted,
-                   best);
+    finder->search_tagged({node.cell.data(), finder->term(node.cell.data()), 1}, node.column,
+                          node.sorted, best);
     return best;
 }
 
-void few_rows_are_split_as_many_are() {
-    Chance chance(7);
+void small_scan_equals_the_general_search() {
+    RandomSource random(7);
     std::size_t found = 0;
     for (int round = 0; round < 6000; ++round) {
-        const std::size_t rows = round % 4 ? chance.between(2, 24) : chance.between(25, 256);
-        const SmallNode node(rows, chance);
-        if (!node.varies()) continue;  // the growing tree does not ask
-        const tree::Candidate one = by_few_rows(node), other = by_finder(node);
+        const std::size_t rows = round % 4 ? random.between(2, 24) : random.between(25, 256);
+        const SortedNode node(rows, random);
+        if (!node.varies()) continue;  // the grower does not search constant columns
+        const tree::Candidate one = by_small_scan(node), other = by_finder(node);
         const std::string what = " of round " + std::to_string(round);
         expect(one.found() == other.found(), "whether there is a split" + what);
         if (!one.found()) continue;
         ++found;
         expect(one.score == other.score && one.terms == other.terms, "score" + what);
-        expect(one.cut == other.cut && one.next == other.next, "cut" + what);
-        expect(one.shape == other.shape && one.gap == other.gap, "shape" + what);
-        expect(one.branches == other.branches && one.method == other.method, "branches" + what);
+        expect(one.threshold_code == other.threshold_code && one.next_code == other.next_code,
+               "threshold" + what);
+        expect(one.shape == other.shape && one.missing_branch == other.missing_branch,
+               "shape" + what);
+        expect(one.n_branches == other.n_branches && one.method == other.method, "branches" + what);
     }
     expect(found > 4000, "most nodes are split");
 }
 
-void what_is_not_for_few_rows_is_left_to_others() {
-    Chance chance(8);
-    SmallNode node(20, chance);
+void small_scan_declines_unsupported_columns() {
+    RandomSource random(8);
+    SortedNode node(20, random);
     node.column.n_codes = 5001;
-    const forest::FewRows few(node.rules);
-    expect(few.suits(node.column, 20, 5000), "a number without gaps");
-    expect(!few.suits(node.column, 20, node.column.gap()), "gaps");
+    const forest::SmallGiniScan scan(node.config);
+    expect(scan.applies(node.column, 20, 5000), "a numeric column without missing values");
+    expect(!scan.applies(node.column, 20, node.column.missing_code()), "missing values");
     tree::Column nominal = node.column;
     nominal.nominal = true;
-    expect(!few.suits(nominal, 20, 5000), "levels");
-    tree::GrowthRules other = node.rules;
+    expect(!scan.applies(nominal, 20, 5000), "a nominal column");
+    tree::TreeConfig other = node.config;
     other.criterion = tree::Criterion::kEntropy;
-    expect(!forest::FewRows(other).suits(node.column, 20, 5000), "another criterion");
-    other = node.rules;
-    other.split.cuts = tree::CutRule::kRandom;
-    expect(!forest::FewRows(other).suits(node.column, 20, 5000), "drawn thresholds");
+    expect(!forest::SmallGiniScan(other).applies(node.column, 20, 5000), "another criterion");
+    other = node.config;
+    other.split.threshold_grid = tree::ThresholdGrid::kRandom;
+    expect(!forest::SmallGiniScan(other).applies(node.column, 20, 5000), "random thresholds");
 }
 
 }  // namespace
@@ -318,15 +325,14 @@ Tests forest_part_tests() {
     return {
         {"rows_are_drawn_with_replacement", rows_are_drawn_with_replacement},
         {"a_subset_has_the_rows_of_the_smallest_keys", a_subset_has_the_rows_of_the_smallest_keys},
-        {"without_draws_every_row_is_in_the_bag", without_draws_every_row_is_in_the_bag},
-        {"the_seeds_of_trees_are_keyed_by_their_numbers",
-         the_seeds_of_trees_are_keyed_by_their_numbers},
-        {"who_listens_changes_no_draw", who_listens_changes_no_draw},
+        {"without_draws_every_row_is_in_the_sample", without_draws_every_row_is_in_the_sample},
+        {"tree_seeds_are_keyed_by_tree_index", tree_seeds_are_keyed_by_tree_index},
+        {"polling_does_not_change_the_draws", polling_does_not_change_the_draws},
         {"an_interrupt_ends_the_draws", an_interrupt_ends_the_draws},
         {"entries_are_sorted_by_code_and_stay_in_order",
          entries_are_sorted_by_code_and_stay_in_order},
-        {"few_rows_are_split_as_many_are", few_rows_are_split_as_many_are},
-        {"what_is_not_for_few_rows_is_left_to_others", what_is_not_for_few_rows_is_left_to_others},
+        {"small_scan_equals_the_general_search", small_scan_equals_the_general_search},
+        {"small_scan_declines_unsupported_columns", small_scan_declines_unsupported_columns},
     };
 }
 

@@ -1,6 +1,7 @@
 """Native kernels of Ceiba: typed arrays in, typed arrays out."""
 
 from collections.abc import Sequence
+import enum
 from typing import Annotated, overload
 
 import numpy
@@ -8,150 +9,289 @@ from numpy.typing import NDArray
 
 
 def max_threads() -> int:
-    """Threads that OpenMP allows in this process; 1 in a forked child."""
+    """Return the number of threads that OpenMP allows; 1 in a forked child."""
 
 def forked() -> bool:
-    """Whether this process is a forked child."""
+    """Return whether this process is a forked child."""
 
 def instruction_set() -> str:
-    """Instruction set of the kernels in use."""
+    """Return the instruction set of the kernels in use."""
 
 def uniforms(seed: int, stream: int, first: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Fill out with uniform draws keyed by (seed, stream, first + i)."""
+
+def keyed_bits(seed: int, stream: int, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.uint64]:
+    """Return 64 random bits keyed by (seed, stream, number) for each number."""
+
+class DrawKey:
+    """Key of one random draw per row."""
+
+    def __init__(self, seed: int, stream: int, first_row: int) -> None: ...
+
+def moments(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> tuple[int, int, int]:
     """
-    Fill out with the uniform draws of (seed, stream, row), rows first, first + 1, ...
-    """
+    Write weight, mean, centered squares, min and max of each column to out (5 x d).
 
-def remembered_size(n: int, k: int, d: int) -> int:
-    """Numbers that centre_sums remembers for n rows of d columns."""
-
-@overload
-def moments(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> tuple[int, int, int]: ...
-
-@overload
-def moments(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> tuple[int, int, int]:
-    """
-    Per column: weight, mean, centred squares, least and most, into out (5 x d).
-
-    Returns (gaps, row and column of the first infinity), -1 for none.
-    """
-
-@overload
-def centre_sums(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gaps: bool, *, previous: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')] | None = None, upper: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')] | None = None, lower: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')] | None = None, memory: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, squared: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, want_inertia: bool = False, threads: int = 1) -> tuple[float, int, int]: ...
-
-@overload
-def centre_sums(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gaps: bool, *, previous: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')] | None = None, upper: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')] | None = None, lower: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')] | None = None, memory: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, squared: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, want_inertia: bool = False, threads: int = 1) -> tuple[float, int, int]:
-    """
-    Label every row with its nearest centre and sum the rows of each (E step of k-means).
-
-    Without previous centres the row state (labels, bounds, memory) is only written.
-    Returns (inertia, rows that changed label, rows that looked at every centre).
+    Returns (n_missing, row and column of the first infinity), -1 for none.
     """
 
-@overload
-def squared_distances(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gaps: bool, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None: ...
+class KMeansPoints:
+    """Rows to cluster, relative to an offset."""
 
-@overload
-def squared_distances(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gaps: bool, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    def __init__(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], has_missing: bool) -> None: ...
+
+class KMeansState:
+    """Labels, bounds and sums of an iteration, for the next one."""
+
+    def __init__(self, *, previous: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')] | None = None, upper: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')] | None = None, lower: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')] | None = None, segment_sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> None: ...
+
+class CandidateDraws:
+    """Potential of each candidate, and the rows drawn after it."""
+
+    def __init__(self, potential: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], keys: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+def segment_sums_size(n_rows: int, n_centers: int, n_columns: int) -> int:
+    """Return the size of KMeansState.segment_sums."""
+
+def center_sums(points: KMeansPoints, centers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], state: KMeansState | None = None, *, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, squared: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, compute_inertia: bool = False, threads: int = 1) -> tuple[float, int, int]:
     """
-    Squared distance of every row to every centre; with gaps scaled by columns / observed.
-    """
+    Label each row with its nearest center and sum the rows of each (E step of k-means).
 
-@overload
-def race(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gaps: bool, chosen: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], candidates: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, settled: int, seed: int, stream: int, first_row: int, potential: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], keys: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None: ...
-
-@overload
-def race(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gaps: bool, chosen: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], candidates: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')] | None, settled: int, seed: int, stream: int, first_row: int, potential: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], keys: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
-    """
-    One heat of greedy k-means++: potentials of the candidates and, for each, who runs next.
-    """
-
-@overload
-def mixture_moments(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], covariances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pivots: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], first: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], *, gaps: bool = False, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, shares: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, draw: tuple[int, int, int] | None = None, threads: int = 1) -> float: ...
-
-@overload
-def mixture_moments(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], covariances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pivots: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], first: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], *, gaps: bool = False, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, shares: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, draw: tuple[int, int, int] | None = None, threads: int = 1) -> float:
-    """
-    Expected moments of every component about the pivots (E step of a mixture).
-
-    Responsibilities are those of the model, or given: a label a row, shares, or a draw
-    (seed, stream, first row). Returns the log-likelihood (0 where they are given).
+    A state without previous centers is only written. Returns (inertia, number of rows whose
+    label changed, number of rows that were compared with all centers).
     """
 
-@overload
-def mixture_posteriors(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], covariances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, gaps: bool = False, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, log_density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, posteriors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')] | None = None, threads: int = 1) -> None: ...
-
-@overload
-def mixture_posteriors(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], covariances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, gaps: bool = False, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, log_density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, posteriors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')] | None = None, threads: int = 1) -> None:
+def squared_distances(points: KMeansPoints, centers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """
-    What a mixture says of each row: log density, posteriors, the likeliest component.
+    Write the squared distance of each row to each center to out.
+
+    With missing values they are scaled by n_columns / n_observed.
     """
 
-@overload
-def gap_patterns(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]]: ...
-
-@overload
-def gap_patterns(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]]:
+def next_candidates(points: KMeansPoints, chosen: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], candidates: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], key: DrawKey, nearest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')] | None, n_cached: int, out: CandidateDraws, threads: int) -> None:
     """
-    Rows sorted by which columns they miss, and where each pattern starts (and the end).
+    Compute the potential of each candidate of greedy k-means++ and draw the next.
+
+    nearest holds squared distances to the nearest of the first n_cached centers.
     """
 
-def tree_rank(arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], threads: int) -> tuple:
+class GaussianComponents:
+    """Parameters of a mixture; factors are inverse Cholesky factors."""
+
+    def __init__(self, log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], covariances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+class MissingPatterns:
+    """Rows grouped by the columns that they miss."""
+
+    def __init__(self, has_missing: bool, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+class Responsibilities:
     """
-    Ranks of all values: codes (columns x rows), and how many a column has.
+    Given responsibilities: a label per row, values, or the key of random ones.
     """
 
-def tree_edges(arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bins: int, threads: int) -> tuple:
+    def __init__(self, *, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, key: DrawKey | None = None) -> None: ...
+
+class MomentSums:
+    """Moments of the components about the pivots."""
+
+    def __init__(self, pivots: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], first: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+def mixture_moments(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, model: GaussianComponents, sums: MomentSums, patterns: MissingPatterns | None = None, responsibilities: Responsibilities | None = None, *, threads: int = 1) -> float:
     """
-    Bins by weight, finer in the tails: how many codes a column has, and their upper edges.
+    Compute the expected moments of the components (E step of a mixture).
+
+    Responsibilities are those of the model unless given. Returns the log-likelihood,
+    0 with given responsibilities.
     """
 
-def tree_bin(arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], n_codes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> object:
-    """Bins of all values: codes (columns x rows)."""
+def mixture_posteriors(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], model: GaussianComponents, patterns: MissingPatterns | None = None, *, log_density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, posteriors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')] | None = None, threads: int = 1) -> None:
+    """
+    Compute log density, posteriors and most probable component of each row.
+    """
 
-@overload
-def tree_values(arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], wanted: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> NDArray[numpy.uint64]: ...
+def missing_patterns(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple:
+    """
+    Return the rows ordered by missing pattern, and the start of each pattern.
+    """
 
-@overload
-def tree_values(arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], wanted: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> NDArray[numpy.uint64]: ...
+class Criterion(enum.IntEnum):
+    """Split criterion."""
 
-@overload
-def tree_values(arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], codes: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], wanted: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> NDArray[numpy.uint64]:
-    """Values of some codes of each numeric column, as bits."""
+    GINI = 0
 
-class TreeRules:
-    """How a tree is grown."""
+    ENTROPY = 1
+
+    LOG_LOSS = 1
+
+    GAIN_RATIO = 2
+
+    ERROR = 3
+
+    SQUARED_ERROR = 4
+
+    ABSOLUTE_ERROR = 5
+
+    POISSON = 6
+
+class MissingPolicy(enum.IntEnum):
+    """What a split does with missing values."""
+
+    LEARNED = 0
+
+    BRANCH = 1
+
+    MAJORITY = 2
+
+    FRACTIONAL = 3
+
+    SURROGATE = 4
+
+class ThresholdGrid(enum.IntEnum):
+    """Candidate thresholds of a numeric column at a node."""
+
+    MIDPOINT = 0
+
+    VALUE = 0
+
+    QUANTILE = 1
+
+    EQUAL_WIDTH = 2
+
+    MEAN = 3
+
+    MEDIAN = 4
+
+    RANDOM = 5
+
+    GIVEN = 6
+
+class FeatureReuse(enum.IntEnum):
+    """Columns that may be tested again below a node that tests them."""
+
+    ALL = 0
+
+    NUMERIC = 1
+
+    NONE = 2
+
+class GrowthOrder(enum.IntEnum):
+    """Order in which nodes are split."""
+
+    DEPTH_FIRST = 0
+
+    BREADTH_FIRST = 1
+
+    BEST_FIRST = 2
+
+class ColumnType(enum.IntEnum):
+    """Type in which the values of a column are stored and compared."""
+
+    FLOAT64 = 0
+
+    FLOAT32 = 1
+
+    INT64 = 2
+
+    UINT64 = 3
+
+    ORDINAL = 4
+
+    NOMINAL = 5
+
+class NodeTest(enum.IntEnum):
+    """Kind of test in a packed node."""
+
+    LEAF = 0
+
+    REAL = 1
+
+    INT = 2
+
+    UNSIGNED = 3
+
+    ORDINAL = 4
+
+    MASK = 5
+    """Categories of branch 0 as bits of the word."""
+
+    WORDS = 6
+    """Categories of branch 0 as bits in words."""
+
+    TABLE = 7
+    """Branch of each category in tables."""
+
+    INTERVALS = 8
+    """Thresholds in words."""
+
+class LeafReason(enum.IntEnum):
+    """
+    Why a node is a leaf; OPEN while that is undecided or if it is not stored.
+    """
+
+    SPLIT = 0
+
+    PURE = 1
+
+    IMPURITY = 2
+
+    MAX_DEPTH = 3
+
+    MIN_SAMPLES_SPLIT = 4
+
+    NO_SPLIT = 5
+
+    MIN_SAMPLES_LEAF = 6
+
+    MIN_IMPURITY_DECREASE = 7
+
+    MAX_LEAF_NODES = 8
+
+    NO_GAIN = 9
+
+    EMPTY = 10
+
+    PRUNED = 11
+
+    NOT_KEPT = 12
+
+    OPEN = 12
+
+class SearchMethod(enum.IntEnum):
+    """Search that found a split."""
+
+    NONE = 0
+
+    THRESHOLD = 1
+
+    ORDERED = 2
+
+    EXHAUSTIVE = 3
+
+    PRINCIPAL = 4
+
+    MEDIAN = 5
+
+    MULTIWAY = 6
+
+    INTERVALS = 7
+
+class TreeConfig:
+    """Settings of a tree and of its splits."""
 
     def __init__(self) -> None: ...
 
     @property
-    def criterion(self) -> int: ...
+    def criterion(self) -> Criterion: ...
 
     @criterion.setter
-    def criterion(self, arg: int, /) -> None: ...
+    def criterion(self, arg: Criterion, /) -> None: ...
 
     @property
-    def gaps(self) -> int: ...
+    def missing(self) -> MissingPolicy: ...
 
-    @gaps.setter
-    def gaps(self, arg: int, /) -> None: ...
-
-    @property
-    def cuts(self) -> int: ...
-
-    @cuts.setter
-    def cuts(self, arg: int, /) -> None: ...
-
-    @property
-    def growing(self) -> int: ...
-
-    @growing.setter
-    def growing(self, arg: int, /) -> None: ...
-
-    @property
-    def reuse(self) -> int: ...
-
-    @reuse.setter
-    def reuse(self, arg: int, /) -> None: ...
+    @missing.setter
+    def missing(self, arg: MissingPolicy, /) -> None: ...
 
     @property
     def multiway(self) -> bool: ...
@@ -160,52 +300,52 @@ class TreeRules:
     def multiway(self, arg: bool, /) -> None: ...
 
     @property
-    def empty(self) -> bool: ...
+    def empty_branches(self) -> bool: ...
 
-    @empty.setter
-    def empty(self, arg: bool, /) -> None: ...
-
-    @property
-    def two(self) -> bool: ...
-
-    @two.setter
-    def two(self, arg: bool, /) -> None: ...
+    @empty_branches.setter
+    def empty_branches(self, arg: bool, /) -> None: ...
 
     @property
-    def guard(self) -> bool: ...
+    def two_branches_suffice(self) -> bool: ...
 
-    @guard.setter
-    def guard(self, arg: bool, /) -> None: ...
-
-    @property
-    def mdl(self) -> bool: ...
-
-    @mdl.setter
-    def mdl(self, arg: bool, /) -> None: ...
+    @two_branches_suffice.setter
+    def two_branches_suffice(self, arg: bool, /) -> None: ...
 
     @property
-    def least_rows(self) -> int: ...
+    def average_gain_guard(self) -> bool: ...
 
-    @least_rows.setter
-    def least_rows(self, arg: int, /) -> None: ...
-
-    @property
-    def least_weight(self) -> int: ...
-
-    @least_weight.setter
-    def least_weight(self, arg: int, /) -> None: ...
+    @average_gain_guard.setter
+    def average_gain_guard(self, arg: bool, /) -> None: ...
 
     @property
-    def most_least(self) -> int: ...
+    def mdl_penalty(self) -> bool: ...
 
-    @most_least.setter
-    def most_least(self, arg: int, /) -> None: ...
+    @mdl_penalty.setter
+    def mdl_penalty(self, arg: bool, /) -> None: ...
 
     @property
-    def cut_share(self) -> float: ...
+    def min_rows(self) -> int: ...
 
-    @cut_share.setter
-    def cut_share(self, arg: float, /) -> None: ...
+    @min_rows.setter
+    def min_rows(self, arg: int, /) -> None: ...
+
+    @property
+    def min_weight(self) -> int: ...
+
+    @min_weight.setter
+    def min_weight(self, arg: int, /) -> None: ...
+
+    @property
+    def max_min_side_weight(self) -> int: ...
+
+    @max_min_side_weight.setter
+    def max_min_side_weight(self, arg: int, /) -> None: ...
+
+    @property
+    def min_side_fraction(self) -> float: ...
+
+    @min_side_fraction.setter
+    def min_side_fraction(self, arg: float, /) -> None: ...
 
     @property
     def real_unit(self) -> float: ...
@@ -214,10 +354,16 @@ class TreeRules:
     def real_unit(self, arg: float, /) -> None: ...
 
     @property
-    def n_cuts(self) -> int: ...
+    def threshold_grid(self) -> ThresholdGrid: ...
 
-    @n_cuts.setter
-    def n_cuts(self, arg: int, /) -> None: ...
+    @threshold_grid.setter
+    def threshold_grid(self, arg: ThresholdGrid, /) -> None: ...
+
+    @property
+    def n_thresholds(self) -> int: ...
+
+    @n_thresholds.setter
+    def n_thresholds(self, arg: int, /) -> None: ...
 
     @property
     def exact_values(self) -> bool: ...
@@ -226,22 +372,28 @@ class TreeRules:
     def exact_values(self, arg: bool, /) -> None: ...
 
     @property
-    def intervals(self) -> int: ...
+    def n_intervals(self) -> int: ...
 
-    @intervals.setter
-    def intervals(self, arg: int, /) -> None: ...
-
-    @property
-    def factors(self) -> list[float]: ...
-
-    @factors.setter
-    def factors(self, arg: Sequence[float], /) -> None: ...
+    @n_intervals.setter
+    def n_intervals(self, arg: int, /) -> None: ...
 
     @property
-    def classes(self) -> int: ...
+    def cost_factors(self) -> list[float]: ...
 
-    @classes.setter
-    def classes(self, arg: int, /) -> None: ...
+    @cost_factors.setter
+    def cost_factors(self, arg: Sequence[float], /) -> None: ...
+
+    @property
+    def growth_order(self) -> GrowthOrder: ...
+
+    @growth_order.setter
+    def growth_order(self, arg: GrowthOrder, /) -> None: ...
+
+    @property
+    def n_classes(self) -> int: ...
+
+    @n_classes.setter
+    def n_classes(self, arg: int, /) -> None: ...
 
     @property
     def weighted(self) -> bool: ...
@@ -256,10 +408,10 @@ class TreeRules:
     def max_depth(self, arg: int, /) -> None: ...
 
     @property
-    def least_to_split(self) -> int: ...
+    def min_rows_split(self) -> int: ...
 
-    @least_to_split.setter
-    def least_to_split(self, arg: int, /) -> None: ...
+    @min_rows_split.setter
+    def min_rows_split(self, arg: int, /) -> None: ...
 
     @property
     def max_leaves(self) -> int: ...
@@ -268,34 +420,40 @@ class TreeRules:
     def max_leaves(self, arg: int, /) -> None: ...
 
     @property
-    def columns_a_node(self) -> int: ...
+    def columns_per_node(self) -> int: ...
 
-    @columns_a_node.setter
-    def columns_a_node(self, arg: int, /) -> None: ...
-
-    @property
-    def many_levels(self) -> float: ...
-
-    @many_levels.setter
-    def many_levels(self, arg: float, /) -> None: ...
+    @columns_per_node.setter
+    def columns_per_node(self, arg: int, /) -> None: ...
 
     @property
-    def surrogates(self) -> int: ...
+    def feature_reuse(self) -> FeatureReuse: ...
 
-    @surrogates.setter
-    def surrogates(self, arg: int, /) -> None: ...
-
-    @property
-    def least_decrease(self) -> float: ...
-
-    @least_decrease.setter
-    def least_decrease(self, arg: float, /) -> None: ...
+    @feature_reuse.setter
+    def feature_reuse(self, arg: FeatureReuse, /) -> None: ...
 
     @property
-    def enough(self) -> float: ...
+    def many_categories(self) -> float: ...
 
-    @enough.setter
-    def enough(self, arg: float, /) -> None: ...
+    @many_categories.setter
+    def many_categories(self, arg: float, /) -> None: ...
+
+    @property
+    def max_surrogates(self) -> int: ...
+
+    @max_surrogates.setter
+    def max_surrogates(self, arg: int, /) -> None: ...
+
+    @property
+    def min_impurity_decrease(self) -> float: ...
+
+    @min_impurity_decrease.setter
+    def min_impurity_decrease(self, arg: float, /) -> None: ...
+
+    @property
+    def min_impurity(self) -> float: ...
+
+    @min_impurity.setter
+    def min_impurity(self, arg: float, /) -> None: ...
 
     @property
     def seed(self) -> int: ...
@@ -322,249 +480,256 @@ class TreeRules:
     def square_unit(self, arg: float, /) -> None: ...
 
     @property
-    def centre(self) -> float: ...
+    def target_center(self) -> float: ...
 
-    @centre.setter
-    def centre(self, arg: float, /) -> None: ...
+    @target_center.setter
+    def target_center(self, arg: float, /) -> None: ...
 
     @property
-    def candidates(self) -> bool: ...
+    def keep_candidates(self) -> bool: ...
 
-    @candidates.setter
-    def candidates(self, arg: bool, /) -> None: ...
+    @keep_candidates.setter
+    def keep_candidates(self, arg: bool, /) -> None: ...
 
-class TreeColumns:
-    """How columns are coded."""
+THRESHOLD_STREAM: int = 1668641907
 
-    def __init__(self, *, n_codes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], nominal: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, first_cut: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+class ColumnTypes:
+    """Types and numbers of categories of columns."""
+
+    def __init__(self, types: Sequence[ColumnType], n_categories: Sequence[int]) -> None: ...
+
+class TreeTable:
+    """The columns of a table, in their own types."""
+
+    def __init__(self, arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], missing_masks: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], columns: ColumnTypes) -> None: ...
+
+def tree_rank(table: TreeTable, threads: int) -> tuple:
+    """
+    Return the ranks of all values (columns x rows) and the number of codes per column.
+    """
+
+def tree_bin_edges(table: TreeTable, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_bins: int, threads: int) -> tuple:
+    """
+    Compute bins by weight, finer in the tails.
+
+    Returns the number of codes per column, the upper edges and their offsets.
+    """
+
+def tree_bin(table: TreeTable, n_codes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> object:
+    """Return the bins of all values (columns x rows)."""
+
+def tree_values(table: TreeTable, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], wanted: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> NDArray[numpy.uint64]:
+    """Return the values of the wanted codes of each numeric column, as bits."""
+
+class ColumnEncoding:
+    """Meaning of the codes of each column."""
+
+    def __init__(self, n_codes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], nominal: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], representatives: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, first_threshold: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
 class TreeTargets:
-    """Targets of rows, in fixed point."""
+    """Targets and weights of rows, in fixed point."""
 
-    def __init__(self, *, label: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, square: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, ranked: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, plain: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+    def __init__(self, *, label: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weighted_target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weighted_square: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, distinct_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight_without_costs: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
-class TreeOrder:
-    """The rows of every column, in order."""
+class DepthSums:
+    """Sums of the rows of some nodes at one depth."""
 
-@overload
-def tree_presort(codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, threads: int) -> TreeOrder: ...
+    def __init__(self, cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], min_target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], max_target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
 
-@overload
-def tree_presort(codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, threads: int) -> TreeOrder: ...
+class PresortedRows:
+    """The rows sorted by each column."""
 
-@overload
-def tree_presort(codes: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, threads: int) -> TreeOrder:
+def tree_presort(codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], encoding: ColumnEncoding, threads: int) -> PresortedRows:
+    """Sort the rows by each column once, for many trees on the same codes."""
+
+def tree_grow(config: TreeConfig, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], encoding: ColumnEncoding, targets: TreeTargets, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None, nodes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int, presorted: PresortedRows | None = None) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
     """
-    Put the rows of every column in order once, for many trees on the same codes.
-    """
-
-@overload
-def tree_grow(rules: TreeRules, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, targets: TreeTargets, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None, node: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int, sorted: TreeOrder | None = None) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]: ...
-
-@overload
-def tree_grow(rules: TreeRules, codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, targets: TreeTargets, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None, node: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int, sorted: TreeOrder | None = None) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]: ...
-
-@overload
-def tree_grow(rules: TreeRules, codes: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, targets: TreeTargets, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None, node: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int, sorted: TreeOrder | None = None) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
-    """
-    Grow a tree on coded rows in memory, from its root or from the state of one begun.
+    Grow a tree on encoded rows, from the root or from a state and the rows' nodes.
     """
 
-@overload
-def tree_level_sums(rules: TreeRules, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, targets: TreeTargets, slot: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], least: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], most: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None: ...
+def tree_depth_sums(config: TreeConfig, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], encoding: ColumnEncoding, targets: TreeTargets, slots: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: DepthSums, threads: int) -> None:
+    """Add the rows of each slot to the cells of (slot, column, code)."""
 
-@overload
-def tree_level_sums(rules: TreeRules, codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, targets: TreeTargets, slot: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], least: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], most: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None: ...
-
-@overload
-def tree_level_sums(rules: TreeRules, codes: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, targets: TreeTargets, slot: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], least: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], most: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
-    """Add the rows of every slot into the cells of (slot, column, code)."""
-
-@overload
-def tree_places(rules: TreeRules, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
-
-@overload
-def tree_places(rules: TreeRules, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]], codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
-
-@overload
-def tree_places(rules: TreeRules, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]], codes: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None:
-    """The node of a growing tree that every coded row has come to."""
-
-def tree_solve_level(rules: TreeRules, columns: TreeColumns, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None, nodes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], least: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], most: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
-    """Split nodes by the sums of their rows; the new state."""
+def tree_solve_depth(config: TreeConfig, encoding: ColumnEncoding, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None, nodes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: DepthSums) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+    """Split nodes by the sums of their rows, and return the new state."""
 
 def tree_reasons(state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]]) -> NDArray[numpy.uint8]:
-    """Reason of every node."""
+    """Return the LeafReason of each node."""
 
-def tree_cuts(rules: TreeRules, columns: TreeColumns, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]]) -> tuple:
-    """Columns and codes on both sides of every cut."""
+def tree_nodes_of_rows(config: TreeConfig, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], encoding: ColumnEncoding, out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Write the node of each encoded row in a partly grown tree to out."""
 
-def tree_pack(rules: TreeRules, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]], types: Sequence[int], levels: Sequence[int], scale: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> dict:
-    """
-    The finished tree: its prediction and side arrays, numbered in growing order.
-    """
+class CodeValues:
+    """Upper edges of bins, or the values of some or all codes."""
 
-def tree_check(nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Sequence[int], levels: Sequence[int]) -> str:
-    """
-    What is wrong with a tree for rows of such columns; empty where nothing is.
-    """
+    def __init__(self, columns: ColumnTypes, bits: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, all_values: bool = False) -> None: ...
+
+def tree_threshold_codes(config: TreeConfig, encoding: ColumnEncoding, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]]) -> tuple:
+    """Return columns and codes on both sides of all thresholds."""
+
+def tree_pack(config: TreeConfig, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]], values: CodeValues) -> dict:
+    """Return the arrays of the finished tree, numbered in growth order."""
+
+class TreeArrays:
+    """The prediction arrays of a tree."""
+
+    def __init__(self, nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: ColumnTypes, surrogates: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, first_surrogate: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+    def defect(self) -> str | None:
+        """Return what is wrong with the nodes, or None."""
+
+    def categories_defect(self) -> str | None:
+        """
+        Return what is wrong with the categories seen in training, or None.
+
+        Only trees with fractional or surrogate routing store them.
+        """
+
+    def surrogates_defect(self) -> str | None:
+        """Return what is wrong with the surrogates, or None."""
+
+class BranchFractions:
+    """Fractions of rows with missing values that each node receives."""
+
+    def __init__(self, fraction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 @overload
-def tree_route_matrix(nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], width: int, leaf: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None: ...
+def tree_apply(tree: TreeArrays, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], leaf: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None: ...
 
 @overload
-def tree_route_matrix(nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], width: int, leaf: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+def tree_apply(tree: TreeArrays, table: TreeTable, leaf: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
     """
-    The leaf of every row of floats, in a tree that tree_check has passed for them.
-    """
+    Write the leaf of each row of a matrix or table.
 
-def tree_route_columns(nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], leaf: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
-    """
-    The leaf of every row of columns, in a tree that tree_check has passed for them.
+    A matrix requires a tree with tests of floating-point columns only.
     """
 
-class TreeErrorRules:
-    """What errors are expected of a leaf, and how."""
-
-    def __init__(self) -> None: ...
-
-    @property
-    def confidence(self) -> float: ...
-
-    @confidence.setter
-    def confidence(self, arg: float, /) -> None: ...
-
-    @property
-    def deviate(self) -> float: ...
-
-    @deviate.setter
-    def deviate(self, arg: float, /) -> None: ...
-
-    @property
-    def raising(self) -> bool: ...
-
-    @raising.setter
-    def raising(self, arg: bool, /) -> None: ...
-
-    @property
-    def classes(self) -> int: ...
-
-    @classes.setter
-    def classes(self, arg: int, /) -> None: ...
-
-def tree_prune_errors(rules: TreeErrorRules, nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], shared: bool, surrogates: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, first_surrogate: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], label: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, threads: int) -> dict:
+def tree_mean_over_leaves(tree: TreeArrays, fractions: BranchFractions, table: TreeTable, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """
-    A tree after error-based pruning, as nodes of the old one, and the steps taken.
+    Average values of the leaves that each row reaches, by its fractions.
+
+    The values of leaf v are row rows[v] of values.
     """
 
-def tree_weakest_links(risk: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], open: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], near: float) -> tuple:
+def tree_add_leaf_weights(tree: TreeArrays, fractions: BranchFractions, table: TreeTable, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], *, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
     """
-    From which price on open nodes are better leaves; and those that go by themselves.
-    """
+    Add the weight of each row, by its fractions, to the leaves that it reaches.
 
-def tree_check_presence(nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Sequence[int]) -> str:
-    """
-    What is wrong with the levels of a tree whose gaps do not have one branch.
+    Columns of out are the classes; for regression (w, w y, w y^2).
     """
 
-def tree_check_surrogates(nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], surrogates: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Sequence[int], levels: Sequence[int]) -> str:
-    """What is wrong with the surrogates of a tree; empty where nothing is."""
+class ErrorPruneConfig:
+    """Settings of error-based pruning."""
 
-def tree_route_surrogates(nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], surrogates: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], leaf: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
-    """The leaf of every row in a tree whose gaps follow surrogates."""
+    def __init__(self, *, n_classes: int, confidence: float, deviate: float, subtree_raising: bool, fractional: bool = False, costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
-def tree_mean_ways(nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], said: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+def tree_prune_by_errors(config: ErrorPruneConfig, tree: TreeArrays, n_branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], table: TreeTable, label: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> dict:
     """
-    What rows are told by all leaves they come to, where gaps go every way.
+    Return the pruned tree in nodes of the grown one, and the pruning steps.
     """
 
-def tree_weigh_ways(nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
-    """Add the rows to the leaves they come to, by their shares."""
+def tree_weakest_links(risk: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], is_candidate: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], tolerance: float) -> tuple:
+    """
+    Return the alpha from which on each node is better a leaf, and the nodes that are
+    not pruned together with an ancestor.
+    """
 
-class ForestSampling:
-    """How rows are drawn for a tree."""
+class RowSampler:
+    """Draws the rows of a tree."""
 
-    def __init__(self, *, rows: int, draws: int, replace: bool, every: bool, weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+    def __init__(self, *, n_rows: int, n_draws: int, replace: bool, all_rows: bool, weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
     def counts(self, seed: int) -> NDArray[numpy.int64]:
-        """How often each row is in the bag of a seed."""
+        """Return the count of each row in the sample of a seed."""
 
-    def drawn(self, seed: int) -> NDArray[numpy.uint32]:
-        """The rows in the order in which they are drawn."""
+    def draw(self, seed: int) -> NDArray[numpy.uint32]:
+        """Return the rows in the order of the draws."""
 
-@overload
-def forest_grow(rules: TreeRules, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, targets: TreeTargets, sampling: ForestSampling, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns_a_tree: int, least_share: float, balanced: float, types: Sequence[int], levels: Sequence[int], scale: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: bool, threads: int) -> dict: ...
+class ForestConfig:
+    """Settings of a forest and of its trees."""
 
-@overload
-def forest_grow(rules: TreeRules, codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, targets: TreeTargets, sampling: ForestSampling, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns_a_tree: int, least_share: float, balanced: float, types: Sequence[int], levels: Sequence[int], scale: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: bool, threads: int) -> dict: ...
+    def __init__(self, *, tree: TreeConfig, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns_per_tree: int, min_weight_fraction: float, balanced_unit: float) -> None: ...
 
-@overload
-def forest_grow(rules: TreeRules, codes: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: TreeColumns, targets: TreeTargets, sampling: ForestSampling, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns_a_tree: int, least_share: float, balanced: float, types: Sequence[int], levels: Sequence[int], scale: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: bool, threads: int) -> dict:
+def forest_grow(config: ForestConfig, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], encoding: ColumnEncoding, targets: TreeTargets, sampler: RowSampler, values: CodeValues, threads: int) -> dict:
     """
-    Grow a tree for each seed on coded rows in memory; the arrays of a forest.
+    Grow a tree for each seed on encoded rows, and return the arrays of the forest.
     """
 
-def keyed(seed: int, stream: int, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.uint64]:
-    """64 random bits for each number."""
-
-def forest_columns(seed: int, columns: int, wanted: int, replace: bool) -> NDArray[numpy.int32]:
+def draw_columns(seed: int, n_columns: int, n_drawn: int, replace: bool) -> NDArray[numpy.int32]:
     """
-    Columns that a member draws: ascending, or with replacement as they are drawn.
+    Draw columns: ascending, or with replacement in the order of the draws.
+    """
+
+def tree_seeds(seed: int, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.uint64]:
+    """
+    Return the seeds of the trees with these numbers in a forest of a seed.
     """
 
 class ForestArrays:
     """The arrays of a forest, checked once."""
 
-    def __init__(self, nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: int, steps: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, types: Sequence[int], levels: Sequence[int]) -> None: ...
+    def __init__(self, nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], tree_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, class_units: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, columns: ColumnTypes) -> None: ...
 
     @property
     def first_leaf(self) -> list[int]:
-        """Where the bytes of each tree's leaves begin, and their end."""
+        """Offset of the first leaf byte of each tree, and the end."""
 
 class ForestRows:
-    """Rows that a forest is asked about."""
+    """Rows to which a forest is applied."""
 
     @overload
-    def __init__(self, arrays: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], gaps: Sequence[Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], types: Sequence[int], levels: Sequence[int]) -> None: ...
+    def __init__(self, table: TreeTable) -> None: ...
 
     @overload
-    def __init__(self, matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
 
-    @overload
-    def __init__(self, matrix: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
-
-class ForestTargets:
-    """What is to be predicted, of every row."""
+class OobTargets:
+    """Targets of the training rows of a forest."""
 
     def __init__(self, *, label: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, balanced: bool = False, scale: float = 1.0) -> None: ...
 
+class TrainedForest:
+    """A forest with its training rows and their sampler."""
+
+    def __init__(self, forest: ForestArrays, rows: ForestRows, sampler: RowSampler, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: OobTargets) -> None: ...
+
+class OobTotals:
+    """Sums of out-of-bag predictions, and losses after each tree."""
+
+    def __init__(self, sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_trees: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], loss: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
+
+class LeafTargets:
+    """Training targets in the leaves of a forest."""
+
+    def __init__(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tree_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
 def forest_class_weights(forest: ForestArrays, tree: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
-    Weights of the classes in the leaves of a tree, in units; zero in its other nodes.
+    Write the class weights of a tree's leaves, in units; zero for other nodes.
     """
 
 def forest_apply(forest: ForestArrays, rows: ForestRows, leaf: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
-    """The leaf of every (row, tree)."""
+    """Write the leaf of each (row, tree)."""
 
-def forest_tell(forest: ForestArrays, rows: ForestRows, added: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+def forest_predict(forest: ForestArrays, rows: ForestRows, smoothing: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """
-    The mean of what the trees say: class shares, with `added` to each, or numbers.
-    """
+    Write the mean prediction of the trees: class probabilities or a value.
 
-def forest_out_of_bag(forest: ForestArrays, rows: ForestRows, sampling: ForestSampling, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: ForestTargets, added: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sum: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], count: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], known: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], loss: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
-    """
-    Sums of what trees say of rows out of their bags, and the losses tree by tree.
+    smoothing is added to each class weight in the leaves of a tree.
     """
 
-def forest_permuted(forest: ForestArrays, rows: ForestRows, sampling: ForestSampling, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: ForestTargets, repeats: int, sum: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], count: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+def forest_out_of_bag(trained: TrainedForest, smoothing: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: OobTotals, threads: int) -> None:
     """
-    How much more every row loses with each column permuted, over the trees.
-    """
-
-def forest_corrected(forest: ForestArrays, rows: ForestRows, sampling: ForestSampling, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: ForestTargets, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
-    """
-    Decrease of impurity by every (tree, column), told by rows out of the bag.
+    Sum the predictions of out-of-bag rows, and the losses after each tree.
     """
 
-def forest_quantiles(target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], leaf: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], wanted: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
-    """Quantiles of the training targets that share the leaves of every row."""
+def forest_permutation_importance(trained: TrainedForest, n_repeats: int, sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_trees: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """
+    Sum the increase of each row's out-of-bag loss with each column permuted.
+    """
+
+def forest_debiased_importance(trained: TrainedForest, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """Write the impurity decrease by each (tree, column) on out-of-bag rows."""
+
+def forest_quantiles(targets: LeafTargets, leaf: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """Write quantiles of the training targets in the leaves of each row."""

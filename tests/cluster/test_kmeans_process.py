@@ -96,11 +96,12 @@ from ceiba import _native
 n, d, k = {sizes}
 X = np.random.default_rng(0).normal(size=(n, d))
 labels = np.full(n, 2**31 - 1, np.int32)
-memory, table = np.empty(_native.remembered_size(n, k, d)), np.empty((k, d + 2))
-state = dict(labels=labels, memory=memory, table=table, threads=1)
+sums, table = np.empty(_native.segment_sums_size(n, k, d)), np.empty((k, d + 2))
+state = _native.KMeansState(labels=labels, segment_sums=sums)
+points = _native.KMeansPoints(X, None, np.zeros(d), False)
 print("ready", flush=True)
 try:
-    _native.centre_sums(X, None, np.zeros(d), X[:k] + 0.1, False, **state)
+    _native.center_sums(points, X[:k] + 0.1, state, table=table, threads=1)
 except KeyboardInterrupt:
     print(time.monotonic(), labels.max() == 2**31 - 1)
 """
@@ -165,12 +166,13 @@ LITTLE_MEMORY = """
 import resource, numpy as np
 from ceiba import _native
 X, centers, out = np.zeros((1, 1)), np.zeros((2_000_000, 1)), np.empty((1, 2_000_000))
-_native.squared_distances(X[:, :1], np.zeros(1), centers[:5], False, out[:, :5].copy(), 1)
+points = _native.KMeansPoints(X, None, np.zeros(1), False)
+_native.squared_distances(points, centers[:5], out[:, :5].copy(), 1)
 with open("/proc/self/statm") as file:
     used = int(file.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**27, used + 2**27))
 try:
-    _native.squared_distances(X, np.zeros(1), centers, False, out, 1)
+    _native.squared_distances(points, centers, out, 1)
     print("enough")
 except MemoryError:
     print("MemoryError")
@@ -189,15 +191,15 @@ VALID = {
     "weight": np.ones(10),
     "offset": np.zeros(3),
     "centers": np.zeros((2, 3)),
-    "gaps": False,
+    "has_missing": False,
     "previous": np.zeros((2, 3)),
     "labels": np.zeros(10, np.int32),
     "upper": np.zeros(10, np.float32),
     "lower": np.zeros(10, np.float32),
-    "memory": np.zeros(_native.remembered_size(10, 2, 3)),
+    "segment_sums": np.zeros(_native.segment_sums_size(10, 2, 3)),
     "table": np.zeros((2, 5)),
     "squared": np.zeros(10),
-    "want_inertia": True,
+    "compute_inertia": True,
     "threads": 1,
 }
 INVALID_SUMS = {
@@ -226,15 +228,19 @@ INVALID_SUMS = {
     "one bound alone": {"lower": None},
     "bounds too short": {"upper": np.zeros(9, np.float32)},
     "bounds of another type": {"upper": np.zeros(10)},
-    "bounds with missing values": {"gaps": True, "memory": None, "table": np.zeros((2, 7))},
-    "memory too small": {"memory": np.zeros(_native.remembered_size(10, 2, 3) - 1)},
-    "memory with missing values": {
-        "gaps": True,
+    "bounds with missing values": {
+        "has_missing": True,
+        "segment_sums": None,
+        "table": np.zeros((2, 7)),
+    },
+    "sums too small": {"segment_sums": np.zeros(_native.segment_sums_size(10, 2, 3) - 1)},
+    "sums with missing values": {
+        "has_missing": True,
         "upper": None,
         "lower": None,
         "table": np.zeros((2, 7)),
     },
-    "memory without a table": {"table": None},
+    "sums without a table": {"table": None},
     "a table too narrow": {"table": np.zeros((2, 4))},
     "a table too short": {"table": np.zeros((1, 5))},
     "a table for missing values": {"table": np.zeros((2, 7))},
@@ -244,29 +250,36 @@ INVALID_SUMS = {
 }
 
 
-def centre_sums(**changes):
+def points_of(arguments):
+    names = ("X", "weight", "offset", "has_missing")
+    return _native.KMeansPoints(*(arguments.pop(name) for name in names))
+
+
+def center_sums(**changes):
     arguments = {**VALID, **changes}
-    first = [arguments.pop(name) for name in ("X", "weight", "offset", "centers", "gaps")]
-    return _native.centre_sums(*first, **arguments)
+    points, centers = points_of(arguments), arguments.pop("centers")
+    names = ("previous", "labels", "upper", "lower", "segment_sums")
+    state = _native.KMeansState(**{name: arguments.pop(name) for name in names})
+    return _native.center_sums(points, centers, state, **arguments)
 
 
 def test_valid_arguments_are_accepted():
-    inertia, moved, _ = centre_sums()
+    inertia, moved, _ = center_sums()
     assert (inertia, moved) == (0.0, 0)
 
 
 @pytest.mark.parametrize("name", INVALID_SUMS)
 def test_invalid_arguments_of_the_assignment_raise(name):
     with pytest.raises((TypeError, ValueError)):
-        centre_sums(**INVALID_SUMS[name])
+        center_sums(**INVALID_SUMS[name])
 
 
-@pytest.mark.parametrize("name", ["labels", "upper", "lower", "memory", "table", "squared"])
+@pytest.mark.parametrize("name", ["labels", "upper", "lower", "segment_sums", "table", "squared"])
 def test_output_arrays_must_be_writable(name):
     read_only = VALID[name].copy()
     read_only.flags.writeable = False
     with pytest.raises(TypeError):
-        centre_sums(**{name: read_only})
+        center_sums(**{name: read_only})
 
 
 def test_input_arrays_may_be_read_only():
@@ -275,7 +288,7 @@ def test_input_arrays_may_be_read_only():
     }
     for array in read_only.values():
         array.flags.writeable = False
-    assert centre_sums(**read_only)[1] == 0
+    assert center_sums(**read_only)[1] == 0
 
 
 def test_invalid_arguments_of_other_kernels_raise():
@@ -288,7 +301,9 @@ def test_invalid_arguments_of_other_kernels_raise():
         _native.moments(X, np.ones(11), out, 1)
     for bad in (np.zeros((10, 3)), np.zeros((9, 2)), np.zeros((10, 2), np.float32)):
         with error:
-            _native.squared_distances(X, zero, np.zeros((2, 3)), False, bad, 1)
+            _native.squared_distances(
+                _native.KMeansPoints(X, None, zero, False), np.zeros((2, 3)), bad, 1
+            )
     with error:
         _native.uniforms(0, 0, 0, np.zeros((2, 2)))
     with error:
@@ -301,11 +316,11 @@ CANDIDATE_DRAW = {
     "X": np.zeros((10, 3)),
     "weight": None,
     "offset": np.zeros(3),
-    "gaps": False,
+    "has_missing": False,
     "chosen": np.zeros((2, 3)),
     "candidates": np.ones((2, 3)),
     "nearest": np.zeros(10),
-    "settled": 1,
+    "n_cached": 1,
     "seed": 0,
     "stream": 0,
     "first_row": 0,
@@ -314,6 +329,13 @@ CANDIDATE_DRAW = {
     "rows": np.zeros((2, 4), np.int64),
     "threads": 1,
 }
+
+
+def next_candidates(**arguments):
+    points = points_of(arguments)
+    key = _native.DrawKey(*(arguments.pop(name) for name in ("seed", "stream", "first_row")))
+    out = _native.CandidateDraws(*(arguments.pop(name) for name in ("potential", "keys", "rows")))
+    return _native.next_candidates(points, key=key, out=out, **arguments)
 
 
 @pytest.mark.parametrize(
@@ -327,8 +349,8 @@ CANDIDATE_DRAW = {
         {"nearest": np.zeros(9)},
         {"nearest": np.zeros(10, np.float32)},
         {"nearest": None},
-        {"settled": 3},
-        {"settled": -1},
+        {"n_cached": 3},
+        {"n_cached": -1},
         {"seed": -1},
         {"first_row": -1},
         {"potential": np.zeros(1)},
@@ -341,9 +363,9 @@ CANDIDATE_DRAW = {
     ids=str,
 )
 def test_invalid_arguments_of_a_candidate_draw_raise(change):
-    _native.race(**CANDIDATE_DRAW)
+    next_candidates(**CANDIDATE_DRAW)
     with pytest.raises((TypeError, ValueError)):
-        _native.race(**{**CANDIDATE_DRAW, **change})
+        next_candidates(**{**CANDIDATE_DRAW, **change})
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -353,9 +375,10 @@ def test_kernels_accept_empty_arrays(shape, dtype):
     X, centers, offset = np.zeros(shape, dtype), np.zeros((2, d)), np.zeros(d)
     assert _native.moments(X, None, np.empty((5, d)), 2)[1:] == (-1, -1)
     table = np.ones((2, d + 2))
-    _native.centre_sums(X, None, offset, centers, False, table=table)
+    points = _native.KMeansPoints(X, None, offset, False)
+    _native.center_sums(points, centers, table=table)
     assert table.tolist() == [[0.0] * d + [float(n), float(n)], [0.0] * (d + 2)]
-    _native.squared_distances(X, offset, centers, False, np.empty((n, 2), dtype), 2)
+    _native.squared_distances(points, centers, np.empty((n, 2), dtype), 2)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e308])
@@ -364,6 +387,6 @@ def test_kernels_survive_invalid_values(value):
     for name in ("X", "offset", "centers", "previous", "weight"):
         bad = np.full_like(VALID[name], value)
         labels = np.zeros(10, np.int32)
-        centre_sums(**{name: bad, "labels": labels})
+        center_sums(**{name: bad, "labels": labels})
         assert labels.min() >= 0
         assert labels.max() < 2

@@ -265,17 +265,8 @@ def test_bounds_avoid_distances():
     for _ in range(3):
         centers = CenterSums.of(kept, space, centers).solve(space, centers)
     state = kept.scratch["lloyd"]
-    _, moved, scanned = _native.centre_sums(
-        X,
-        None,
-        space.offset,
-        centers,
-        False,
-        previous=state.previous,
-        labels=state.labels,
-        upper=state.upper,
-        lower=state.lower,
-    )
+    points = _native.KMeansPoints(X, None, space.offset, False)
+    _, moved, scanned = _native.center_sums(points, centers, state.native(with_sums=False))
     assert moved <= scanned < len(X) / 4
 
 

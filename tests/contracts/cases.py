@@ -132,7 +132,7 @@ def _drawn_points(draw: CandidateDraw) -> CandidateDraw:
 
 
 def _joined(rows: Any) -> Any:
-    return rows.joined()
+    return rows.concatenate()
 
 
 def _per_row(function: Callable[..., Any]) -> Callable[..., Any]:

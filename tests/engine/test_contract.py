@@ -23,7 +23,7 @@ def test_numbering_takes_the_counts_of_partitions_with_rows() -> None:
 
 
 def test_wrong_number_of_counts_is_refused() -> None:
-    with pytest.raises(ValueError, match="3 row counts for 2 partitions"):
+    with pytest.raises(ValueError, match="each of the 2 partitions with rows, got 3"):
         Rows(parts([[1.0], [2.0]]), column).numbered([1, 1, 1])
 
 

@@ -105,7 +105,7 @@ def test_a_golden_bagging_predicts_as_it_did(path: Path, mmap: bool, tmp_path: P
     if expected["votes"] is not None:
         votes = model.votes(rows)
         assert votes.counts.tolist() == expected["votes"]
-        assert votes.ties > 0
+        assert votes.n_ties > 0
     # Rows are drawn again from the seed; the file does not store them.
     assert [member.tolist() for member in model.estimators_samples_] == expected["samples"]
     assert [member.tolist() for member in model.estimators_features_] == expected["columns"]

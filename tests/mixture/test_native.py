@@ -31,8 +31,42 @@ def moments_arguments(full=True, n=N, dtype=float):
     }
 
 
+def components(arguments):
+    names = ("log_weights", "means", "covariances", "factors")
+    return _native.GaussianComponents(*(arguments[name] for name in names))
+
+
+def patterns(arguments):
+    has_missing = arguments.get("has_missing", False)
+    return _native.MissingPatterns(has_missing, arguments.get("order"), arguments.get("starts"))
+
+
+def call_moments(arguments):
+    key = arguments.get("key")
+    given = _native.Responsibilities(
+        labels=arguments.get("labels"),
+        values=arguments.get("values"),
+        key=None if key is None else _native.DrawKey(*key),
+    )
+    sums = _native.MomentSums(
+        *(arguments[name] for name in ("pivots", "weights", "first", "second"))
+    )
+    return _native.mixture_moments(
+        arguments["X"], arguments["weight"], components(arguments), sums, patterns(arguments),
+        given, threads=arguments.get("threads", 1),
+    )  # fmt: skip
+
+
+def call_posteriors(arguments):
+    out = {name: arguments[name] for name in ("log_density", "posteriors", "labels")}
+    return _native.mixture_posteriors(
+        arguments["X"], components(arguments), patterns(arguments), **out,
+        threads=arguments.get("threads", 1),
+    )  # fmt: skip
+
+
 def moments(full=True, **changes):
-    return _native.mixture_moments(**{**moments_arguments(full), **changes})
+    return call_moments({**moments_arguments(full), **changes})
 
 
 def posteriors_arguments(full=True, n=N):
@@ -45,7 +79,7 @@ def posteriors_arguments(full=True, n=N):
 
 
 def posteriors(full=True, **changes):
-    return _native.mixture_posteriors(**{**posteriors_arguments(full), **changes})
+    return call_posteriors({**posteriors_arguments(full), **changes})
 
 
 @pytest.mark.parametrize("full", [True, False])
@@ -53,7 +87,7 @@ def test_valid_arguments_are_accepted(full):
     wanted = -0.5 * D * np.log(2 * np.pi)
     assert moments(full) == pytest.approx(N * wanted)
     arguments = posteriors_arguments(full)
-    assert _native.mixture_posteriors(**arguments) is None
+    assert call_posteriors(arguments) is None
     np.testing.assert_allclose(arguments["log_density"], wanted)
     np.testing.assert_allclose(arguments["posteriors"], 0.5)
 
@@ -96,7 +130,7 @@ BAD_MODELS = {
     "starts that fall": {"order": np.arange(N), "starts": np.array([0, 7, 3, N])},
     "starts that stay": {"order": np.arange(N), "starts": np.array([0, 3, 3, N])},
     "starts far away": {"order": np.arange(N), "starts": np.array([0, 2**62, N])},
-    "missing values without an order": {"gaps": True},
+    "missing values without an order": {"has_missing": True},
     "no components": {
         "log_weights": np.zeros(0), "means": np.zeros((0, D)), "covariances": np.zeros((0, D * D)),
         "factors": np.zeros((0, D * D)),
@@ -113,7 +147,7 @@ def test_invalid_models_raise(name):
 
 def test_order_requires_full_covariances():
     for call in (moments, posteriors):
-        with pytest.raises(ValueError, match="full covariances only"):
+        with pytest.raises(ValueError, match="requires full covariances"):
             call(False, order=np.arange(N), starts=np.array([0, N]))
 
 
@@ -132,14 +166,14 @@ BAD_MOMENTS = {
     "no rows": {"X": np.zeros((0, D)), "weight": np.zeros(0), "labels": np.zeros(3, np.int32)},
     "labels too short": {"labels": np.zeros(N - 1, np.int32)},
     "labels of another type": {"labels": np.zeros(N, np.int64)},
-    "shares too narrow": {"shares": np.zeros((N, K - 1))},
-    "shares too few": {"shares": np.zeros((N - 1, K))},
-    "shares of another type": {"shares": np.zeros((N, K), np.float32)},
-    "two kinds": {"shares": np.zeros((N, K)), "labels": np.zeros(N, np.int32)},
-    "a draw and labels": {"draw": (1, 2, 3), "labels": np.zeros(N, np.int32)},
-    "half a draw": {"draw": (1, 2)},
-    "a negative draw": {"draw": (-1, 0, 0)},
-    "a draw beyond 64 bits": {"draw": (2**64, 0, 0)},
+    "shares too narrow": {"values": np.zeros((N, K - 1))},
+    "shares too few": {"values": np.zeros((N - 1, K))},
+    "shares of another type": {"values": np.zeros((N, K), np.float32)},
+    "two kinds": {"values": np.zeros((N, K)), "labels": np.zeros(N, np.int32)},
+    "a draw and labels": {"key": (1, 2, 3), "labels": np.zeros(N, np.int32)},
+    "half a draw": {"key": (1, 2)},
+    "a negative draw": {"key": (-1, 0, 0)},
+    "a draw beyond 64 bits": {"key": (2**64, 0, 0)},
 }
 
 
@@ -188,7 +222,7 @@ def test_input_arrays_may_be_read_only():
     arguments = moments_arguments()
     for name in READ:
         arguments[name].flags.writeable = False
-    assert np.isfinite(_native.mixture_moments(**arguments))
+    assert np.isfinite(call_moments(arguments))
 
 
 @pytest.mark.parametrize("label", [-1, K, 2**31 - 1, -(2**31)])
@@ -197,7 +231,7 @@ def test_label_without_component_raises_or_is_ignored(label):
     labels[4] = label
     arguments = moments_arguments()
     try:
-        _native.mixture_moments(**arguments, labels=labels)
+        call_moments({**arguments, "labels": labels})
     except ValueError:
         return
     assert arguments["weights"].sum() == N - 1
@@ -207,12 +241,12 @@ def test_label_without_component_raises_or_is_ignored(label):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_no_rows(full, threads):
     arguments = posteriors_arguments(full, 0)
-    assert _native.mixture_posteriors(**arguments, threads=threads) is None
+    assert call_posteriors({**arguments, "threads": threads}) is None
     sums = moments_arguments(full, 0)
     for name in ("weights", "first", "second"):
         sums[name][:] = 7.0
     try:
-        found = _native.mixture_moments(**sums, threads=threads)
+        found = call_moments({**sums, "threads": threads})
     except ValueError:
         return
     assert found == 0.0
@@ -226,7 +260,7 @@ def test_no_columns():
         "factors": np.zeros((K, 0)),
     }  # fmt: skip
     arguments = {**posteriors_arguments(), **none}
-    _native.mixture_posteriors(**arguments)
+    call_posteriors(arguments)
     np.testing.assert_allclose(arguments["log_density"], 0.0, atol=1e-15)
 
 
@@ -236,29 +270,34 @@ def test_singular_covariance_raises_in_every_thread(threads, n):
     """Factors of some columns alone are computed by the kernel, and may not exist."""
     X = np.zeros((n, D))
     X[:, 0] = np.nan
-    bad = {"covariances": -EYE, "order": np.arange(n), "starts": np.array([0, n]), "gaps": True}
+    bad = {
+        "covariances": -EYE,
+        "order": np.arange(n),
+        "starts": np.array([0, n]),
+        "has_missing": True,
+    }
     arguments = {**posteriors_arguments(True, n), "X": X, **bad, "threads": threads}
     with pytest.raises(ValueError, match="positive definite"):
-        _native.mixture_posteriors(**arguments)
+        call_posteriors(arguments)
     sums = {**moments_arguments(True, n), "X": X, **bad, "threads": threads}
     with pytest.raises(ValueError, match="positive definite"):
-        _native.mixture_moments(**sums)
+        call_moments(sums)
 
 
 @pytest.mark.parametrize("call", [posteriors, moments])
 def test_order_may_mix_patterns_but_not_repeat_rows(call):
     X = np.random.default_rng(1).normal(size=(N, D))
     X[::2, 1] = np.nan
-    call(X=X, order=np.arange(N), starts=np.array([0, N]), gaps=True)
+    call(X=X, order=np.arange(N), starts=np.array([0, N]), has_missing=True)
     with pytest.raises(ValueError, match="every row of X once"):
-        call(X=X, order=np.zeros(N, np.int64), starts=np.array([0, N]), gaps=True)
+        call(X=X, order=np.zeros(N, np.int64), starts=np.array([0, N]), has_missing=True)
 
 
 @pytest.mark.parametrize("label", [-1, K])
 def test_label_out_of_range_raises(label):
     labels = np.zeros(N, np.int32)
     labels[3] = label
-    with pytest.raises(ValueError, match="numbers of components"):
+    with pytest.raises(ValueError, match="indices of components"):
         moments(labels=labels)
 
 
@@ -268,12 +307,12 @@ def test_kernels_survive_invalid_values():
     for dtype in (np.float32, np.float64):
         with np.errstate(over="ignore"):
             X = strange.astype(dtype)
-        order, starts = _native.gap_patterns(X)
+        order, starts = _native.missing_patterns(X)
         for full in (True, False):
-            arguments = {**posteriors_arguments(full, 300), "X": X, "gaps": True}
+            arguments = {**posteriors_arguments(full, 300), "X": X, "has_missing": True}
             if full:
                 arguments |= {"order": order, "starts": starts}
-            _native.mixture_posteriors(**arguments)
+            call_posteriors(arguments)
             assert ((arguments["labels"] >= 0) & (arguments["labels"] < K)).all()
 
 
@@ -288,7 +327,7 @@ def test_patterns_are_sorted_and_cover_all_rows(dtype, d):
     few[0] = False
     missing = few[rng.integers(7, size=200)]
     X = np.where(missing, np.nan, 1.0).astype(dtype)
-    order, starts = _native.gap_patterns(X)
+    order, starts = _native.missing_patterns(X)
     assert sorted(order.tolist()) == list(range(200))
     assert (starts[0], starts[-1]) == (0, 200)
     assert len(starts) - 1 == len(np.unique(missing, axis=0))
@@ -300,7 +339,7 @@ def test_patterns_are_sorted_and_cover_all_rows(dtype, d):
 
 @pytest.mark.parametrize("shape", [(0, 3), (5, 0), (0, 0), (1, 1)])
 def test_patterns_of_empty_arrays(shape):
-    order, starts = _native.gap_patterns(np.zeros(shape))
+    order, starts = _native.missing_patterns(np.zeros(shape))
     assert order.tolist() == list(range(shape[0]))
     assert starts.tolist() == ([0, shape[0]] if shape[0] else [0])
 
@@ -312,4 +351,4 @@ def test_patterns_of_empty_arrays(shape):
 )
 def test_invalid_pattern_arguments_raise(X):
     with pytest.raises(TypeError):
-        _native.gap_patterns(X)
+        _native.missing_patterns(X)

@@ -84,13 +84,13 @@ n, d, k, missing = {sizes}
 rng = np.random.default_rng(0)
 X = rng.normal(size=(n, d))
 X[rng.random((n, d)) < missing] = np.nan
-order, starts = _native.gap_patterns(X)
+order, starts = _native.missing_patterns(X)
 eye = np.tile(np.eye(d).reshape(1, -1), (k, 1))
-more = dict(gaps=True, order=order, starts=starts) if missing else dict()
+patterns = _native.MissingPatterns(True, order, starts) if missing else None
+model = _native.GaussianComponents(np.zeros(k), np.zeros((k, d)), eye, eye)
 print("ready", flush=True)
 try:
-    _native.mixture_posteriors(X, np.zeros(k), np.zeros((k, d)), eye, eye, **more,
-                               log_density=np.zeros(n), threads=1)
+    _native.mixture_posteriors(X, model, patterns, log_density=np.zeros(n), threads=1)
     print("finished early")
 except KeyboardInterrupt:
     print(time.monotonic(), True)

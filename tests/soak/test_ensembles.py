@@ -181,7 +181,7 @@ def fitted(model: Any, X: Any, y: Any, weight: Any) -> Any:
         try:
             return model.fit(X, y, weight)
         except ValueError as error:
-            if "boosting cannot start" not in str(error) and "one class" not in str(error):
+            if "is worse than random" not in str(error) and "one class" not in str(error):
                 raise
             return None
 

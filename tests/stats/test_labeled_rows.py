@@ -141,7 +141,7 @@ def test_an_unknown_class_is_refused():
 
 
 def test_numbers_have_no_labels():
-    with pytest.raises(ValueError, match="must hold classes"):
+    with pytest.raises(ValueError, match="must be class labels"):
         MEASURE(chunk([1.0, 2.0])).labels(np.array([1.0]))
 
 

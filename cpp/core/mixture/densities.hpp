@@ -1,17 +1,80 @@
-// Joint log densities of a mixture's components, for whole, gappy and diagonal rows alike.
+// Joint log densities of the components of a mixture, computed tile by tile.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
-#include "aligned.hpp"
+#include "common/aligned.hpp"
+#include "mixture/gaussians.hpp"
 #include "mixture/marginal.hpp"
-#include "mixture/tile_reader.hpp"
+#include "simd/mixture_kernels.hpp"
 
 namespace ceiba {
 
-// Joint log densities of the components, tile by tile: what the covariances' kinds differ in.
+// Reads tiles of rows as lanes, in row order or grouped by missing pattern.
+template <typename T>
+class TileReader {
+  public:
+    explicit TileReader(const MixtureProblem<T>& problem)
+        : problem_(problem),
+          kernels_(mixture_kernels()),
+          tile_(std::max<std::size_t>(problem.X.cols, 1) * kMixtureRows),
+          weight_(kMixtureRows) {}
+
+    // Read rows [first, first + count) of the order, `count` <= kMixtureRows: the listed columns if
+    // there is an order, else all.
+    void read(std::size_t first, std::size_t count, const std::vector<std::size_t>& columns) {
+        first_ = first;
+        count_ = count;
+        padded_ = (count + kernels_.group - 1) / kernels_.group * kernels_.group;
+        if (problem_.patterns.order == nullptr)
+            pack();
+        else
+            gather(columns);
+        // Rows that pad a tile have weight zero.
+        for (std::size_t r = 0; r < padded_; ++r)
+            weight_[r] = r >= count                   ? 0.0
+                         : problem_.weight == nullptr ? 1.0
+                                                      : problem_.weight[row(r)];
+    }
+
+    std::size_t row(std::size_t r) const {
+        const std::int64_t* order = problem_.patterns.order;
+        return order == nullptr ? first_ + r : std::size_t(order[first_ + r]);
+    }
+    std::size_t count() const { return count_; }
+    std::size_t padded() const { return padded_; }
+    const double* tile() const { return tile_.data(); }
+    const double* weight() const { return weight_.data(); }
+
+  private:
+    void pack() {
+        const T* X = problem_.X.row(first_);
+        const std::size_t readable = (problem_.X.rows - first_) * problem_.X.cols;
+        if constexpr (std::is_same_v<T, double>)
+            kernels_.pack(X, problem_.X.cols, count_, padded_, readable, tile_.data());
+        else
+            kernels_.pack_float(X, problem_.X.cols, count_, padded_, readable, tile_.data());
+    }
+
+    void gather(const std::vector<std::size_t>& columns) {
+        for (std::size_t r = 0; r < padded_; ++r) {
+            const T* x = problem_.X.row(row(std::min(r, count_ - 1)));
+            for (std::size_t i = 0; i < columns.size(); ++i)
+                tile_[i * kMixtureRows + r] = double(x[columns[i]]);
+        }
+    }
+
+    const MixtureProblem<T>& problem_;
+    const MixtureKernels& kernels_;
+    Aligned<double> tile_, weight_;
+    std::size_t first_ = 0, count_ = 0, padded_ = 0;
+};
+
+// Computes joint log densities for full, diagonal and incomplete rows, so that callers need not
+// distinguish them.
 template <typename T>
 class Densities {
   public:
@@ -25,7 +88,7 @@ class Densities {
         if (!model_.full)
             prepare_diagonal();
         else if (problem.patterns.order == nullptr)
-            marginal_.see(std::vector<bool>(model_.d));
+            marginal_.set_missing(std::vector<bool>(model_.d));
     }
 
     const TileReader<T>& reader() const { return reader_; }
@@ -33,8 +96,8 @@ class Densities {
     double* joint() { return joint_.data(); }
     double* work() { return work_.data(); }
 
-    // body() for each tile of the rows [begin, end) of the order, as long as it returns true; tiles
-    // never mix patterns.
+    // Call body() for each tile of the rows [begin, end) of the order while it returns true; a tile
+    // never mixes patterns.
     template <typename Body>
     void for_tiles(std::size_t begin, std::size_t end, const Body& body) {
         const std::int64_t* starts = problem_.patterns.starts;
@@ -47,13 +110,13 @@ class Densities {
             starts - 1);
         for (; begin < end; ++p) {
             const std::size_t stop = std::min(end, std::size_t(starts[p + 1]));
-            see(std::size_t(problem_.patterns.order[begin]));
+            set_missing(std::size_t(problem_.patterns.order[begin]));
             if (!tiles(begin, stop, body)) return;
             begin = stop;
         }
     }
 
-    // The joint log densities of the tile at hand.
+    // Compute the joint log densities of the current tile.
     void compute() {
         for (std::size_t c = 0; c < model_.k; ++c) {
             double* out = joint_.data() + c * kMixtureRows;
@@ -62,10 +125,10 @@ class Densities {
                 kernels_.triangular(reader_.tile(), marginal_.observed().size(), padded,
                                     marginal_.mean(c), marginal_.panels(c), marginal_.norm(c),
                                     work_.data(), out);
-            else if (problem_.gaps)
-                kernels_.diagonal_gaps(reader_.tile(), model_.d, padded, model_.mean(c),
-                                       model_.factor(c), log_norms_.data() + c * model_.d,
-                                       model_.log_weights[c], out);
+            else if (problem_.has_missing)
+                kernels_.diagonal_missing(reader_.tile(), model_.d, padded, model_.mean(c),
+                                          model_.factor(c), log_norms_.data() + c * model_.d,
+                                          model_.log_weights[c], out);
             else
                 kernels_.diagonal(reader_.tile(), model_.d, padded, model_.mean(c),
                                   model_.factor(c), norms_[c], out);
@@ -86,10 +149,10 @@ class Densities {
         }
     }
 
-    void see(std::size_t row) {
+    void set_missing(std::size_t row) {
         std::vector<bool> missing(model_.d);
         for (std::size_t j = 0; j < model_.d; ++j) missing[j] = std::isnan(problem_.X.row(row)[j]);
-        marginal_.see(missing);
+        marginal_.set_missing(missing);
     }
 
     template <typename Body>

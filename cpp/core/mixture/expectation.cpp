@@ -1,24 +1,25 @@
+// Implementation of the E step: responsibilities and expected moments of every component.
 #include "mixture/expectation.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "aligned.hpp"
+#include "common/aligned.hpp"
+#include "common/parallel.hpp"
+#include "common/random.hpp"
 #include "mixture/densities.hpp"
-#include "mixture/work_shares.hpp"
-#include "parallel.hpp"
-#include "random.hpp"
+#include "mixture/ordered_sum.hpp"
 
 namespace ceiba {
 namespace {
 
-// The sums of one segment of rows, as one array, so that segments are added entry by entry:
-// log-likelihood, weights, and the moments as the kernels keep them.
+// Layout of the sums of one segment in one array, so that segments are added entry by entry:
+// log-likelihood, weights, and moments in the kernels' layout.
 struct SumLayout {
-    explicit SumLayout(const Gaussians& model, bool gaps) {
+    explicit SumLayout(const Gaussians& model, bool has_missing) {
         const std::size_t lanes = mixture_kernels().lanes;
-        first = (1 + model.k + 7) / 8 * 8;  // where a cache line begins
-        first_each = model.full ? model.d : model.d * (gaps ? 3 : 2) * lanes;
+        first = (1 + model.k + 7) / 8 * 8;  // start of a cache line
+        first_each = model.full ? model.d : model.d * (has_missing ? 3 : 2) * lanes;
         second = first + model.k * first_each;
         second_each = model.full ? triangle_size(model.d) : 0;
         size = second + model.k * second_each;
@@ -42,39 +43,39 @@ class ComponentSums {
         densities_.for_tiles(begin, end, [&] {
             if (stop.stopped(thread)) return false;
             if (problem_.given.any())
-                take_given();
+                fill_given();
             else
-                expect(sums);
+                compute_responsibilities(sums);
             for (std::size_t c = 0; c < model_.k; ++c) add_component(c, sums);
             return true;
         });
     }
 
   private:
-    void expect(double* sums) {
+    void compute_responsibilities(double* sums) {
         densities_.compute();
         const auto& reader = densities_.reader();
         sums[0] += kernels_.responsibilities(densities_.joint(), model_.k, reader.padded(),
                                              reader.weight(), nullptr);
     }
 
-    void take_given() {
+    void fill_given() {
         const auto& reader = densities_.reader();
         double* joint = densities_.joint();
         std::fill_n(joint, model_.k * kMixtureRows, 0.0);
         for (std::size_t r = 0; r < reader.count(); ++r) {
             double total = 0;
             for (std::size_t c = 0; c < model_.k; ++c)
-                total += joint[c * kMixtureRows + r] = share(reader.row(r), c);
+                total += joint[c * kMixtureRows + r] = given_responsibility(reader.row(r), c);
             const double scale = reader.weight()[r] / (problem_.given.drawn ? total : 1.0);
             for (std::size_t c = 0; c < model_.k; ++c) joint[c * kMixtureRows + r] *= scale;
         }
     }
 
-    double share(std::size_t row, std::size_t c) const {
-        const Given& given = problem_.given;
+    double given_responsibility(std::size_t row, std::size_t c) const {
+        const GivenResponsibilities& given = problem_.given;
         if (given.labels != nullptr) return given.labels[row] == std::int32_t(c) ? 1.0 : 0.0;
-        if (given.shares != nullptr) return given.shares[row * model_.k + c];
+        if (given.responsibilities != nullptr) return given.responsibilities[row * model_.k + c];
         return uniform(given.seed, given.stream, (given.first_row + row) * model_.k + c);
     }
 
@@ -91,14 +92,14 @@ class ComponentSums {
                                           densities_.work(), first, second);
             add_conditional(c, total, second);
         } else {
-            const auto add =
-                problem_.gaps ? kernels_.diagonal_moments_gaps : kernels_.diagonal_moments;
+            const auto add = problem_.has_missing ? kernels_.diagonal_moments_missing
+                                                  : kernels_.diagonal_moments;
             total = add(reader.tile(), model_.d, reader.padded(), pivot, r, first);
         }
         sums[1 + c] += total;
     }
 
-    // The tile with missing values replaced by what component c expects there.
+    // The tile with missing values replaced by their conditional expectation under component c.
     const double* complete(std::size_t c) {
         const auto& reader = densities_.reader();
         const Marginal& marginal = densities_.marginal();
@@ -121,7 +122,7 @@ class ComponentSums {
         const double* conditional = densities_.marginal().conditional(c);
         for (std::size_t a = 0; a < missing.size(); ++a)
             for (std::size_t b = 0; b <= a; ++b)
-                second[triangle_place(missing[a], missing[b])] +=
+                second[triangle_index(missing[a], missing[b])] +=
                     weight * conditional[a * missing.size() + b];
     }
 
@@ -143,51 +144,52 @@ void unpack_full(const Gaussians& model, const SumLayout& layout, const double* 
         for (std::size_t i = 0; i < d; ++i)
             for (std::size_t j = 0; j <= i; ++j)
                 out.second[(c * d + i) * d + j] = out.second[(c * d + j) * d + i] =
-                    second[triangle_place(i, j)];
+                    second[triangle_index(i, j)];
     }
 }
 
-// What is missing in a diagonal model is expected at the mean, with the variance, whatever the row:
-// it is added once for all rows.
-void unpack_diagonal(const Gaussians& model, const SumLayout& layout, bool gaps, const double* sums,
-                     MixtureMoments& out) {
-    const std::size_t lanes = mixture_kernels().lanes, kinds = gaps ? 3 : 2;
+// A missing value of a diagonal model has the mean and variance of the component, independent of
+// the row, so it is added once for all rows.
+void unpack_diagonal(const Gaussians& model, const SumLayout& layout, bool has_missing,
+                     const double* sums, MixtureMoments& out) {
+    const std::size_t lanes = mixture_kernels().lanes, kinds = has_missing ? 3 : 2;
     for (std::size_t c = 0; c < model.k; ++c)
         for (std::size_t j = 0; j < model.d; ++j) {
-            const double* mine = sums + layout.first + c * layout.first_each + j * kinds * lanes;
+            const double* column_sums =
+                sums + layout.first + c * layout.first_each + j * kinds * lanes;
             double total[3] = {};
             for (std::size_t kind = 0; kind < kinds; ++kind)
                 for (std::size_t lane = 0; lane < lanes; ++lane)
-                    total[kind] += mine[kind * lanes + lane];
-            const std::size_t place = c * model.d + j;
-            if (gaps) {
-                const double away = model.means[place] - out.pivots[place];
-                const double unseen = std::max(0.0, out.weights[c] - total[2]);
-                total[0] += unseen * away;
-                total[1] += unseen * (away * away + model.covariances[place]);
+                    total[kind] += column_sums[kind * lanes + lane];
+            const std::size_t index = c * model.d + j;
+            if (has_missing) {
+                const double from_pivot = model.means[index] - out.pivots[index];
+                const double missing_weight = std::max(0.0, out.weights[c] - total[2]);
+                total[0] += missing_weight * from_pivot;
+                total[1] += missing_weight * (from_pivot * from_pivot + model.covariances[index]);
             }
-            out.first[place] = total[0];
-            out.second[place] = total[1];
+            out.first[index] = total[0];
+            out.second[index] = total[1];
         }
 }
 
-// Multiply-adds of all rows, for the choice of threads.
+// Multiply-adds over all rows, to choose the number of threads.
 double work_of(const Gaussians& model, std::size_t rows) {
     const double each = model.full ? double(model.d) * double(model.d + 1) : 4.0 * double(model.d);
     return double(rows) * double(model.k) * (each + 20);
 }
 
-// Some tiles a segment.
+// A few tiles per segment.
 Segments mixture_segments(std::size_t rows) { return segments(rows, 4 * kMixtureRows, 64); }
 
-// No more threads than segments, and one alone for little work.
+// At most one thread per segment, and a single thread for little work.
 template <typename T>
 int threads_used(const MixtureProblem<T>& problem, const Segments& parts, int threads) {
-    const int most = int(std::min(std::size_t(threads), parts.count));
-    return threads_for(work_of(problem.model, problem.X.rows), most);
+    const int n_threads = int(std::min(std::size_t(threads), parts.count));
+    return threads_for(work_of(problem.model, problem.X.rows), n_threads);
 }
 
-// The likeliest component of each row of a tile, the first of equals.
+// Write the most probable component of each row of a tile; ties go to the first.
 template <typename T>
 void write_labels(const TileReader<T>& reader, const double* joint, std::size_t k,
                   const RowPosteriors& out) {
@@ -200,10 +202,10 @@ void write_labels(const TileReader<T>& reader, const double* joint, std::size_t 
     }
 }
 
-// Log densities and posteriors of a tile; the joint densities are used up.
+// Write log densities and posteriors of a tile; overwrites the joint densities.
 template <typename T>
-void write_shares(const TileReader<T>& reader, double* joint, std::size_t k,
-                  const RowPosteriors& out) {
+void write_posteriors(const TileReader<T>& reader, double* joint, std::size_t k,
+                      const RowPosteriors& out) {
     if (out.log_density == nullptr && out.posteriors == nullptr) return;
     alignas(64) double ones[kMixtureRows], log_density[kMixtureRows];
     std::fill_n(ones, kMixtureRows, 1.0);
@@ -221,16 +223,17 @@ void write_shares(const TileReader<T>& reader, double* joint, std::size_t k,
 
 template <typename T>
 void expected_moments(const MixtureProblem<T>& problem, MixtureMoments& out, int threads) {
-    const SumLayout layout(problem.model, problem.gaps);
+    const SumLayout layout(problem.model, problem.has_missing);
     const Segments parts = mixture_segments(problem.X.rows);
-    const std::vector<std::size_t> border = borders(parts, problem.patterns, problem.model.d);
+    const std::vector<std::size_t> bounds =
+        segment_borders(parts, problem.patterns, problem.model.d);
     OrderedSum total(layout.size);
     const int used = threads_used(problem, parts, threads);
-    Workers<ComponentSums<T>> workers(used);
+    PerThread<ComponentSums<T>> workers(used);
     for_segments(parts, used, [&](std::size_t s, int thread, Interrupt& stop) {
         Aligned<double> sums = total.zeros();
         workers.of(thread, problem, out.pivots, layout)
-            .add(border[s], border[s + 1], sums.data(), thread, stop);
+            .add(bounds[s], bounds[s + 1], sums.data(), thread, stop);
         total.add(s, std::move(sums), thread, stop);
     });
     const double* sums = total.values();
@@ -239,22 +242,23 @@ void expected_moments(const MixtureProblem<T>& problem, MixtureMoments& out, int
     if (problem.model.full)
         unpack_full(problem.model, layout, sums, out);
     else
-        unpack_diagonal(problem.model, layout, problem.gaps, sums, out);
+        unpack_diagonal(problem.model, layout, problem.has_missing, sums, out);
 }
 
 template <typename T>
 void row_posteriors(const MixtureProblem<T>& problem, const RowPosteriors& out, int threads) {
     const Segments parts = segments(problem.X.rows, 4 * kMixtureRows);
-    const std::vector<std::size_t> border = borders(parts, problem.patterns, problem.model.d);
+    const std::vector<std::size_t> bounds =
+        segment_borders(parts, problem.patterns, problem.model.d);
     const int used = threads_used(problem, parts, threads);
-    Workers<Densities<T>> workers(used);
+    PerThread<Densities<T>> workers(used);
     for_segments(parts, used, [&](std::size_t s, int thread, Interrupt& stop) {
         Densities<T>& densities = workers.of(thread, problem, false);
-        densities.for_tiles(border[s], border[s + 1], [&] {
+        densities.for_tiles(bounds[s], bounds[s + 1], [&] {
             if (stop.stopped(thread)) return false;
             densities.compute();
             write_labels(densities.reader(), densities.joint(), problem.model.k, out);
-            write_shares(densities.reader(), densities.joint(), problem.model.k, out);
+            write_posteriors(densities.reader(), densities.joint(), problem.model.k, out);
             return true;
         });
     });

@@ -1,5 +1,7 @@
-// The E step of a Gaussian mixture: densities, responsibilities and the expected moments of every
-// component, in one pass over tiles of rows. Nothing of the size rows x components is kept.
+// The E step of a Gaussian mixture: responsibilities and expected moments in one pass over the
+// rows.
+//
+// Rows are processed in tiles; nothing of size rows x components is stored.
 //
 // Dempster, Laird & Rubin (1977), "Maximum likelihood from incomplete data via the EM algorithm",
 // JRSS B 39.
@@ -22,7 +24,7 @@ struct MixtureMoments {
 template <typename T>
 void expected_moments(const MixtureProblem<T>& problem, MixtureMoments& out, int threads);
 
-// What a model says of each row; each may be null.
+// Predictions per row; each may be null.
 struct RowPosteriors {
     double* log_density = nullptr;
     double* posteriors = nullptr;  // rows x k

@@ -1,11 +1,10 @@
-// The parameters of a Gaussian mixture as its kernels read them, and where responsibilities come
-// from.
+// Parameters of a Gaussian mixture, rows and given responsibilities as the kernels read them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "views.hpp"
+#include "common/views.hpp"
 
 namespace ceiba {
 
@@ -28,33 +27,33 @@ struct Gaussians {
     const double* factor(std::size_t c) const { return factors + c * covariance_size(); }
 };
 
-// Rows in an order that brings those with the same gaps together: pattern p has the rows
+// Rows ordered so that those with the same missing columns are adjacent: pattern p has the rows
 // order[starts[p] .. starts[p + 1]). Without an order every row is complete.
-struct Patterns {
+struct MissingPatterns {
     const std::int64_t* order = nullptr;
     const std::int64_t* starts = nullptr;
     std::size_t count = 0;
 };
 
-// Responsibilities that are given instead of computed, for a start: one label a row, a row of k
-// shares, or draws keyed by the global row.
-struct Given {
+// Responsibilities that are given instead of computed, for initialization: one label per row, k
+// responsibilities per row, or draws keyed by the global row.
+struct GivenResponsibilities {
     const std::int32_t* labels = nullptr;
-    const double* shares = nullptr;
+    const double* responsibilities = nullptr;
     bool drawn = false;
     std::uint64_t seed = 0, stream = 0, first_row = 0;
 
-    bool any() const { return labels != nullptr || shares != nullptr || drawn; }
+    bool any() const { return labels != nullptr || responsibilities != nullptr || drawn; }
 };
 
 template <typename T>
 struct MixtureProblem {
     Matrix<const T> X;
-    const double* weight = nullptr;  // 1 each where null
+    const double* weight = nullptr;  // null: 1 each
     Gaussians model;
-    bool gaps = false;  // whether any value is missing (NaN)
-    Patterns patterns;  // of the gaps; needed for full covariances only
-    Given given;
+    bool has_missing = false;  // whether any value is missing (NaN)
+    MissingPatterns patterns;  // required for full covariances only
+    GivenResponsibilities given;
 };
 
 }  // namespace ceiba

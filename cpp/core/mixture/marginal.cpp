@@ -1,3 +1,4 @@
+// Implementation of the marginal and conditional distributions of the components.
 #include "mixture/marginal.hpp"
 
 #include <cmath>
@@ -9,8 +10,8 @@
 namespace ceiba {
 namespace {
 
-// The lower Cholesky factor of the symmetric n x n matrix in `a`, in its place.
-void factorise(double* a, std::size_t n) {
+// Compute the lower Cholesky factor of the symmetric n x n matrix `a`, in place.
+void factorize_cholesky(double* a, std::size_t n) {
     for (std::size_t j = 0; j < n; ++j)
         for (std::size_t i = j; i < n; ++i) {
             double sum = a[i * n + j];
@@ -25,8 +26,8 @@ void factorise(double* a, std::size_t n) {
         }
 }
 
-// The inverse of the lower triangular matrix in `a`, in its place, row by row: row i of the inverse
-// is minus row i of `a` times the rows already inverted, over the diagonal.
+// Invert the lower triangular matrix `a` in place, row by row: row i of the inverse is minus row i
+// of `a` times the rows already inverted, divided by the diagonal.
 void invert_lower(double* a, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) {
         const double pivot = 1 / a[i * n + i];
@@ -39,7 +40,7 @@ void invert_lower(double* a, std::size_t n) {
     }
 }
 
-// Four rows at a time, column by column, as far as the triangle reaches; zeros fill the blocks.
+// Pack four rows at a time, by columns, as far as the triangle reaches; zeros pad the blocks.
 void pack_panels(const double* factor, std::size_t n, double* panels) {
     for (std::size_t block = 0; block < side_blocks(n); ++block)
         for (std::size_t i = 0; i < (block + 1) * kSide; ++i)
@@ -49,7 +50,7 @@ void pack_panels(const double* factor, std::size_t n, double* panels) {
 
 }  // namespace
 
-void Marginal::see(const std::vector<bool>& missing) {
+void Marginal::set_missing(const std::vector<bool>& missing) {
     observed_.clear();
     missing_.clear();
     for (std::size_t j = 0; j < model_.d; ++j) (missing[j] ? missing_ : observed_).push_back(j);
@@ -59,7 +60,7 @@ void Marginal::see(const std::vector<bool>& missing) {
     panels_.resize(model_.k * panels_each_);
     norms_.resize(model_.k);
     factor_.resize(o * o);
-    if (conditional_wanted_) {
+    if (with_conditional_) {
         slopes_.resize(model_.k * m * o);
         conditional_.resize(model_.k * m * m);
         cross_.resize(m * o);
@@ -67,35 +68,35 @@ void Marginal::see(const std::vector<bool>& missing) {
     for (std::size_t c = 0; c < model_.k; ++c) {
         for (std::size_t i = 0; i < o; ++i) means_[c * o + i] = model_.mean(c)[observed_[i]];
         if (m == 0)
-            keep(c, model_.factor(c));
+            store_factor(c, model_.factor(c));
         else
-            take_part(c);
+            restrict_component(c);
     }
 }
 
-void Marginal::keep(std::size_t c, const double* factor) {
+void Marginal::store_factor(std::size_t c, const double* factor) {
     const std::size_t o = observed_.size();
     pack_panels(factor, o, panels_.data() + c * panels_each_);
     norms_[c] = model_.log_weights[c] - 0.5 * double(o) * kLogTwoPi;
     for (std::size_t i = 0; i < o; ++i) norms_[c] += std::log(factor[i * o + i]);
 }
 
-void Marginal::take_part(std::size_t c) {
+void Marginal::restrict_component(std::size_t c) {
     const std::size_t o = observed_.size(), d = model_.d;
     const double* covariance = model_.covariance(c);
     double* P = factor_.data();
     for (std::size_t i = 0; i < o; ++i)
         for (std::size_t j = 0; j < o; ++j)
             P[i * o + j] = covariance[observed_[i] * d + observed_[j]];
-    factorise(P, o);
+    factorize_cholesky(P, o);
     invert_lower(P, o);
-    keep(c, P);
-    if (conditional_wanted_) take_conditional(c);
+    store_factor(c, P);
+    if (with_conditional_) compute_conditional(c);
 }
 
 // With S = L L' the covariance of the observed columns, P the inverse of L and C the covariances of
 // missing and observed columns: cross = C P', slopes = cross P, conditional = S_mm - cross cross'.
-void Marginal::take_conditional(std::size_t c) {
+void Marginal::compute_conditional(std::size_t c) {
     const std::size_t o = observed_.size(), m = missing_.size(), d = model_.d;
     const double *covariance = model_.covariance(c), *P = factor_.data();
     double* slopes = slopes_.data() + c * m * o;

@@ -1,5 +1,4 @@
-// Full-covariance components as seen by rows that miss some columns: the density of what is
-// observed, and what is expected of the rest.
+// Marginal and conditional distributions of full-covariance components for incomplete rows.
 //
 // Ghahramani & Jordan (1994), "Supervised learning from incomplete data via an EM approach",
 // NIPS 6.
@@ -14,24 +13,24 @@ namespace ceiba {
 
 class Marginal {
   public:
-    // `conditional`: whether what is expected of missing columns is wanted, beside densities.
+    // `conditional`: also compute the conditional distribution of the missing columns.
     Marginal(const Gaussians& model, bool conditional)
-        : model_(model), conditional_wanted_(conditional) {}
+        : model_(model), with_conditional_(conditional) {}
 
-    // Restrict to the columns that are not marked as missing.
-    void see(const std::vector<bool>& missing);
+    // Restrict the components to the columns that are not missing.
+    void set_missing(const std::vector<bool>& missing);
 
     const std::vector<std::size_t>& observed() const { return observed_; }
     const std::vector<std::size_t>& missing() const { return missing_; }
 
-    // Of component c: mean, inverse Cholesky factor in panels and the constant of the log density
-    // (with the weight) of the observed columns.
+    // Marginal of component c over the observed columns: mean, inverse Cholesky factor in panels
+    // and the constant of the log density (including the mixing weight).
     const double* mean(std::size_t c) const { return means_.data() + c * observed_.size(); }
     const double* panels(std::size_t c) const { return panels_.data() + c * panels_each_; }
     double norm(std::size_t c) const { return norms_[c]; }
 
-    // Of component c: how missing column m depends on the observed ones, and the covariance of the
-    // missing columns given them.
+    // Regression of missing column m on the observed columns under component c, and the conditional
+    // covariance of the missing columns.
     const double* slopes(std::size_t c, std::size_t m) const {
         return slopes_.data() + (c * missing_.size() + m) * observed_.size();
     }
@@ -40,12 +39,12 @@ class Marginal {
     }
 
   private:
-    void take_part(std::size_t c);
-    void take_conditional(std::size_t c);
-    void keep(std::size_t c, const double* factor);
+    void restrict_component(std::size_t c);
+    void compute_conditional(std::size_t c);
+    void store_factor(std::size_t c, const double* factor);
 
     const Gaussians& model_;
-    bool conditional_wanted_;
+    bool with_conditional_;
     std::vector<std::size_t> observed_, missing_;
     std::vector<double> means_, panels_, norms_, slopes_, conditional_;
     std::vector<double> factor_, cross_;

@@ -1,22 +1,22 @@
-// Which instruction set to use, asked once.
+// Choice of the instruction set at run time, made once.
 #include <cstdlib>
 #include <cstring>
 
 #include "simd/forest_kernels.hpp"
-#include "simd/kernels.hpp"
+#include "simd/kmeans_kernels.hpp"
 #include "simd/mixture_kernels.hpp"
 #include "simd/tree_kernels.hpp"
 
 namespace ceiba {
 
-extern const Kernels<double> kernels_portable_double;
-extern const Kernels<float> kernels_portable_float;
+extern const KMeansKernels<double> kmeans_kernels_portable_double;
+extern const KMeansKernels<float> kmeans_kernels_portable_float;
 extern const MixtureKernels mixture_kernels_portable;
 extern const TreeKernels tree_kernels_portable;
 extern const ForestKernels forest_kernels_portable;
 #if defined(__x86_64__)
-extern const Kernels<double> kernels_avx2_double, kernels_avx512_double;
-extern const Kernels<float> kernels_avx2_float, kernels_avx512_float;
+extern const KMeansKernels<double> kmeans_kernels_avx2_double, kmeans_kernels_avx512_double;
+extern const KMeansKernels<float> kmeans_kernels_avx2_float, kmeans_kernels_avx512_float;
 extern const MixtureKernels mixture_kernels_avx2, mixture_kernels_avx512;
 extern const TreeKernels tree_kernels_avx2, tree_kernels_avx512;
 extern const ForestKernels forest_kernels_avx2, forest_kernels_avx512;
@@ -28,7 +28,7 @@ enum class Isa { portable, avx2, avx512 };
 
 Isa best_isa() {
 #if defined(__x86_64__)
-    // All of x86-64-v3 and v4, which the kernels are compiled for.
+    // All features of x86-64-v3 and v4, which the kernels are compiled for.
     const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                     __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
                     __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("movbe") &&
@@ -44,10 +44,10 @@ Isa best_isa() {
 Isa chosen_isa() {
     static const Isa chosen = [] {
         const Isa best = best_isa();
-        const char* asked = std::getenv("CEIBA_ISA");
-        if (asked == nullptr) return best;
-        if (std::strcmp(asked, "portable") == 0) return Isa::portable;
-        if (std::strcmp(asked, "avx2") == 0 && best == Isa::avx512) return Isa::avx2;
+        const char* requested = std::getenv("CEIBA_ISA");
+        if (requested == nullptr) return best;
+        if (std::strcmp(requested, "portable") == 0) return Isa::portable;
+        if (std::strcmp(requested, "avx2") == 0 && best == Isa::avx512) return Isa::avx2;
         return best;
     }();
     return chosen;
@@ -56,21 +56,21 @@ Isa chosen_isa() {
 }  // namespace
 
 template <>
-const Kernels<double>& kernels<double>() {
+const KMeansKernels<double>& kmeans_kernels<double>() {
 #if defined(__x86_64__)
-    if (chosen_isa() == Isa::avx512) return kernels_avx512_double;
-    if (chosen_isa() == Isa::avx2) return kernels_avx2_double;
+    if (chosen_isa() == Isa::avx512) return kmeans_kernels_avx512_double;
+    if (chosen_isa() == Isa::avx2) return kmeans_kernels_avx2_double;
 #endif
-    return kernels_portable_double;
+    return kmeans_kernels_portable_double;
 }
 
 template <>
-const Kernels<float>& kernels<float>() {
+const KMeansKernels<float>& kmeans_kernels<float>() {
 #if defined(__x86_64__)
-    if (chosen_isa() == Isa::avx512) return kernels_avx512_float;
-    if (chosen_isa() == Isa::avx2) return kernels_avx2_float;
+    if (chosen_isa() == Isa::avx512) return kmeans_kernels_avx512_float;
+    if (chosen_isa() == Isa::avx2) return kmeans_kernels_avx2_float;
 #endif
-    return kernels_portable_float;
+    return kmeans_kernels_portable_float;
 }
 
 const MixtureKernels& mixture_kernels() {

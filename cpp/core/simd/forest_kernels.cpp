@@ -1,5 +1,6 @@
-// Compiled once for each instruction set, under the rule of kernels.cpp: no templates of the
-// standard library.
+// Implementation of the lane searches of small forest nodes, compiled once for each instruction
+// set. As in kmeans_kernels.cpp, no template of the standard library may be instantiated
+// left_weight.
 #include "simd/forest_kernels.hpp"
 
 #define CEIBA_FOREST_NAME(isa) CEIBA_FOREST_NAME_(isa)
@@ -30,7 +31,7 @@ inline void store(void* to, const Vector& v) {
     __builtin_memcpy(to, &v, sizeof v);
 }
 
-// How many of n keys lie below each: all are different. kVectors vectors hold them.
+// Rank n distinct keys, held in kVectors vectors: the number of keys below each key.
 template <std::size_t kVectors>
 inline void rank(const std::int32_t* key, std::size_t n, std::int32_t* rank) {
     Keys own[kVectors], below[kVectors];
@@ -40,122 +41,125 @@ inline void rank(const std::int32_t* key, std::size_t n, std::int32_t* rank) {
     }
     for (std::size_t i = 0; i < n; ++i) {
         const Keys other = key[i] - Keys{};
-        // A comparison that holds is -1.
+        // A comparison that holds yields -1.
         for (std::size_t v = 0; v < kVectors; ++v) below[v] -= own[v] > other;
     }
     for (std::size_t v = 0; v < kVectors; ++v) store(rank + v * kKeys, below[v]);
 }
 
-// ... as few vectors as hold them.
+// Rank with as few vectors as hold the keys.
 template <std::size_t kVectors = 1>
 inline void rank_all(const std::int32_t* key, std::size_t n, std::int32_t* out) {
-    if constexpr (kVectors * kKeys < kRanked) {
+    if constexpr (kVectors * kKeys < kMaxRanked) {
         if (n > kVectors * kKeys) return rank_all<2 * kVectors>(key, n, out);
     }
     rank<kVectors>(key, n, out);
 }
 
-void rank_columns(const std::int32_t* keys, std::size_t n, std::size_t m, std::int32_t* places) {
-    for (std::size_t c = 0; c < m; ++c) rank_all(keys + c * kRanked, n, places + c * kRanked);
+void rank_columns(const std::int32_t* keys, std::size_t n, std::size_t m, std::int32_t* ranks) {
+    for (std::size_t c = 0; c < m; ++c) rank_all(keys + c * kMaxRanked, n, ranks + c * kMaxRanked);
 }
 
-// Whole numbers below 2^52, exactly.
+// Convert integers below 2^52 exactly.
 inline Reals real(const Words& w) {
     constexpr std::uint64_t kShift = 0x4330000000000000;  // the double 2^52
     return Reals(w | kShift) - 0x1p52;
 }
 
-// Products of whole numbers below 2^32 whose result is, too.
+// Multiply integers below 2^32 whose product is below 2^32.
 inline Words times(const Words& a, const Words& b) { return Words(Halves(a) * Halves(b)); }
 
-// The best cuts so far of the columns in the lanes.
-struct Best {
+// The best thresholds so far of the columns in the lanes.
+struct BestThresholds {
     Reals score = kNone - Reals{};
-    Words cut{}, next{};
+    Words threshold{}, next{};
 
-    void offer(const Reals& its_score, const Numbers& valid, const Words& code,
-               const Words& its_next) {
-        const Numbers better = Numbers(its_score > score) & valid;
-        score = better ? its_score : score;
-        cut = better ? code : cut;
-        next = better ? its_next : next;
+    void offer(const Reals& candidate_score, const Numbers& valid, const Words& code,
+               const Words& candidate_next) {
+        const Numbers better = Numbers(candidate_score > score) & valid;
+        score = better ? candidate_score : score;
+        threshold = better ? code : threshold;
+        next = better ? candidate_next : next;
     }
-    void keep(AbreastCuts& all, std::size_t first) const {
+    void store_to(LaneThresholds& all, std::size_t first) const {
         store(all.score + first, score);
-        store(all.cut + first, cut);
+        store(all.threshold + first, threshold);
         store(all.next + first, next);
     }
 };
 
-inline Numbers large_enough(const Numbers& weight, std::int64_t total, const AbreastLeast& least) {
-    return (weight >= least.weight) & (total - weight >= least.weight);
+inline Numbers large_enough(const Numbers& weight, std::int64_t total, const LaneLimits& limits) {
+    return (weight >= limits.min_weight) & (total - weight >= limits.min_weight);
 }
 
-// Lanes [first, first + kLanes) of the columns.
-inline void gini_of(const AbreastClasses& classes, std::size_t n, const AbreastLeast& least,
-                    std::size_t first, AbreastCuts& all) {
-    const std::uint64_t mask = (std::uint64_t(1) << classes.bits) - 1;
-    const Words known = classes.known - Words{}, bits = classes.bits - Words{};
-    const auto total = std::int64_t(classes.total);
-    const double whole = double(total);
+// Search lanes [first, first + kLanes) of the columns.
+inline void gini_lanes(const GiniLaneNode& node, std::size_t n, const LaneLimits& limits,
+                       std::size_t first, LaneThresholds& all) {
+    const std::uint64_t mask = (std::uint64_t(1) << node.bits) - 1;
+    const Words class_weights = node.class_weights - Words{}, bits = node.bits - Words{};
+    const auto total = std::int64_t(node.total);
+    const double total_weight = double(total);
     Words left{}, weight{}, sum{}, products{};
-    Best best;
-    Words entry = load<Words>(classes.entries + first);
+    BestThresholds best;
+    Words entry = load<Words>(node.entries + first);
     for (std::size_t i = 0; i + 1 < n; ++i) {
-        const Words following = load<Words>(classes.entries + (i + 1) * kAbreast + first);
+        const Words following = load<Words>(node.entries + (i + 1) * kColumnLanes + first);
         const Words w = entry >> 16 & 0xFFFF, shift = times(entry & 0xFFFF, bits);
-        // A class that weighs c on the left and is joined by w adds 2 c w + w^2 to the squares.
+        // A class of weight c on the left that gains weight w adds 2 c w + w^2 to the sum of
+        // squares.
         sum += times(w, 2 * (left >> shift & mask) + w);
-        products += times(w, known >> shift & mask);
+        products += times(w, class_weights >> shift & mask);
         left += w << shift;
         weight += w;
         const Words code = entry >> 32, next = following >> 32;
         entry = following;
-        if (i + 1 < least.rows || n - i - 1 < least.rows) continue;
+        if (i + 1 < limits.min_rows || n - i - 1 < limits.min_rows) continue;
         // sum (T - l)^2 = sum T^2 - 2 sum T l + sum l^2.
-        const Words right = classes.squares - 2 * products + sum;
-        const Reals here = real(weight);
-        const Reals score = real(sum) / here + real(right) / (whole - here);
-        const Numbers enough = large_enough(Numbers(weight), total, least);
-        best.offer(score, enough & Numbers(code != next), code, next);
+        const Words right = node.squares - 2 * products + sum;
+        const Reals left_weight = real(weight);
+        const Reals score = real(sum) / left_weight + real(right) / (total_weight - left_weight);
+        const Numbers large = large_enough(Numbers(weight), total, limits);
+        best.offer(score, large & Numbers(code != next), code, next);
     }
-    best.keep(all, first);
+    best.store_to(all, first);
 }
 
-void gini(const AbreastClasses& classes, std::size_t n, std::size_t m, const AbreastLeast& least,
-          AbreastCuts& best) {
-    for (std::size_t first = 0; first < m; first += kLanes) gini_of(classes, n, least, first, best);
+void gini(const GiniLaneNode& node, std::size_t n, std::size_t m, const LaneLimits& limits,
+          LaneThresholds& best) {
+    for (std::size_t first = 0; first < m; first += kLanes)
+        gini_lanes(node, n, limits, first, best);
 }
 
-inline void squared_of(const AbreastNumbers& numbers, std::size_t n, const AbreastLeast& least,
-                       std::size_t first, AbreastCuts& all) {
-    const double whole = double(numbers.total);
+inline void squared_error_lanes(const SquaredErrorLaneNode& node, std::size_t n,
+                                const LaneLimits& limits, std::size_t first, LaneThresholds& all) {
+    const double total_weight = double(node.total);
     Numbers weight{}, sum{};
-    Best best;
-    const std::uint64_t* row = numbers.rows + first;
+    BestThresholds best;
+    const std::uint64_t* row = node.rows + first;
     Words entry = load<Words>(row);
     for (std::size_t i = 0; i + 1 < n; ++i) {
-        sum += load<Numbers>(row + kAbreast);
+        sum += load<Numbers>(row + kColumnLanes);
         weight += Numbers(entry & 0xFFFFFFFF);
-        row += 2 * kAbreast;
+        row += 2 * kColumnLanes;
         const Words own = entry >> 32;
         entry = load<Words>(row);
         const Words next = entry >> 32;
-        if (i + 1 < least.rows || n - i - 1 < least.rows) continue;
+        if (i + 1 < limits.min_rows || n - i - 1 < limits.min_rows) continue;
         const Reals left = __builtin_convertvector(sum, Reals);
-        const Reals right = __builtin_convertvector(numbers.sum - sum, Reals);
-        const Reals here = real(Words(weight));
-        const Reals score = left / here * left + right / (whole - here) * right;
-        const Numbers enough = large_enough(weight, numbers.total, least);
-        best.offer(score, enough & Numbers(own != next), own, next);
+        const Reals right = __builtin_convertvector(node.sum - sum, Reals);
+        const Reals left_weight = real(Words(weight));
+        const Reals score =
+            left / left_weight * left + right / (total_weight - left_weight) * right;
+        const Numbers large = large_enough(weight, node.total, limits);
+        best.offer(score, large & Numbers(own != next), own, next);
     }
-    best.keep(all, first);
+    best.store_to(all, first);
 }
 
-void squared(const AbreastNumbers& numbers, std::size_t n, std::size_t m, const AbreastLeast& least,
-             AbreastCuts& best) {
+void squared(const SquaredErrorLaneNode& node, std::size_t n, std::size_t m,
+             const LaneLimits& limits, LaneThresholds& best) {
     for (std::size_t first = 0; first < m; first += kLanes)
-        squared_of(numbers, n, least, first, best);
+        squared_error_lanes(node, n, limits, first, best);
 }
 
 }  // namespace

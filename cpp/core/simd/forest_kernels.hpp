@@ -1,8 +1,8 @@
-// The loops of a forest's small nodes, compiled once for each instruction set.
+// Split search in small forest nodes with one column per lane, compiled per instruction set.
 //
-// Most nodes of a deep tree have a few dozen rows. Their drawn columns are looked at side by side,
-// each in a lane of its own: what is sorted, summed and scored for one is done for all. Scores have
-// the bits of the plain formulas of tree/criterion.hpp, as those of simd/tree_kernels.hpp have.
+// Most nodes of a deep tree have a few dozen rows. Their drawn columns are sorted, summed and
+// scored together, one column per lane. Scores have the bits of the plain formulas of
+// tree/split/criterion.hpp, as do those of simd/tree_kernels.hpp.
 #pragma once
 
 #include <cstddef>
@@ -10,52 +10,52 @@
 
 namespace ceiba {
 
-constexpr std::size_t kAbreast = 8;  // columns side by side
-constexpr std::size_t kRanked = 64;  // rows that are sorted by counting, for each, those before it
+constexpr std::size_t kColumnLanes = 8;  // columns searched together
+constexpr std::size_t kMaxRanked = 64;   // rows sorted by counting the smaller keys of each
 constexpr int kRankBits = 6;
 
-// Of every column the first of its best cuts, and the code behind it; no score above minus infinity
-// where there is none.
-struct AbreastCuts {
-    double score[kAbreast];
-    std::uint64_t cut[kAbreast], next[kAbreast];
+// The first best threshold of every column and the next code after it; the score is minus infinity
+// if a column has no threshold.
+struct LaneThresholds {
+    double score[kColumnLanes];
+    std::uint64_t threshold[kColumnLanes], next[kColumnLanes];
 };
 
-// What the two sides of a cut need.
-struct AbreastLeast {
-    std::size_t rows;
-    std::int64_t weight;
+// Minimum size of both branches.
+struct LaneLimits {
+    std::size_t min_rows;
+    std::int64_t min_weight;
 };
 
-// Sorted rows lie row after row, those of the columns side by side: row r of column c stands at
-// r * kAbreast + c.
+// Sorted rows are stored row by row with the columns side by side: row r of column c is at r *
+// kColumnLanes + c.
 
-// Classes of a node: their weights, `bits` each, from below; the sum of the weights, below 2^bits
-// and below 2^15; the sum of their squares.
-struct AbreastClasses {
+// A classification node: class weights packed with `bits` bits each, lowest class first; their sum,
+// below 2^bits and below 2^15; the sum of their squares.
+struct GiniLaneNode {
     const std::uint64_t* entries;  // code << 32 | weight << 16 | class
-    std::uint64_t known;
+    std::uint64_t class_weights;
     std::uint64_t bits;
     std::uint64_t total, squares;
 };
 
-// Numbers of a node. A row has its targets behind its entries: those of column c stand at
-// 2 * r * kAbreast + c and kAbreast further on. `sum` is that of the targets, `total` that of the
+// A regression node. The targets of a row follow its entries: those of column c are at 2 * r *
+// kColumnLanes + c and kColumnLanes further. `sum` is the sum of the targets, `total` that of the
 // weights, below 2^32.
-struct AbreastNumbers {
+struct SquaredErrorLaneNode {
     const std::uint64_t* rows;  // code << 32 | weight
     std::int64_t sum, total;
 };
 
 struct ForestKernels {
-    // Of n <= kRanked rows the place of each in the order of each of m columns. keys[c * kRanked +
-    // i] is the code of row i above kRankBits bits that say i, and below 2^31.
-    void (*rank)(const std::int32_t* keys, std::size_t n, std::size_t m, std::int32_t* places);
-    // The best cuts of m columns of n sorted rows.
-    void (*gini)(const AbreastClasses& classes, std::size_t n, std::size_t m,
-                 const AbreastLeast& least, AbreastCuts& best);
-    void (*squared)(const AbreastNumbers& numbers, std::size_t n, std::size_t m,
-                    const AbreastLeast& least, AbreastCuts& best);
+    // Rank n <= kMaxRanked rows in each of m columns. keys[c * kMaxRanked + i] is the code of row i
+    // above kRankBits bits that hold i, and is below 2^31.
+    void (*rank)(const std::int32_t* keys, std::size_t n, std::size_t m, std::int32_t* ranks);
+    // Find the best thresholds of m columns of n sorted rows.
+    void (*gini)(const GiniLaneNode& node, std::size_t n, std::size_t m, const LaneLimits& limits,
+                 LaneThresholds& best);
+    void (*squared)(const SquaredErrorLaneNode& node, std::size_t n, std::size_t m,
+                    const LaneLimits& limits, LaneThresholds& best);
 };
 
 const ForestKernels& forest_kernels();

@@ -1,5 +1,5 @@
-// Vectors of the instruction set at hand, and rows packed so that they become lanes.
-// Part of kernels.cpp, which is compiled once for each instruction set: everything is local to it.
+// SIMD vectors of one instruction set, and tiles of rows transposed into lanes.
+// Included only by units that are compiled once for each instruction set, so everything is local.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +24,15 @@ struct Lanes<float> {
     typedef int Label __attribute__((vector_size(CEIBA_VECTOR_BYTES)));
 };
 
-// Two vectors of rows against a block of centres: 16 accumulators fill AVX-512's registers half
+// Two vectors of rows times a block of centers: 16 accumulators fill half of AVX-512's registers
 // and hide the latency of its two multiply-add units; AVX2 and NEON have room for 8.
 constexpr std::size_t kVectors = 2;
 constexpr std::size_t kBlock = CEIBA_VECTOR_BYTES == 64 ? 8 : 4;
 
-// How many rows ahead to fetch.
+// Rows to prefetch ahead.
 constexpr std::size_t kAhead = 6;
 
-// Room for the roundings to float on the way to a bound.
+// Absorb the rounding to float on the way to a bound.
 constexpr float kOver = 1 + 0x1p-21f, kUnder = 1 - 0x1p-21f;
 
 template <typename T>
@@ -67,7 +67,7 @@ inline void swap_halves(typename Lanes<T>::Vector& a, typename Lanes<T>::Vector&
     a = low;
 }
 
-// The vectors of a square tile, rows to columns: log2(lanes) rounds that swap halves, quarters, ...
+// Transpose a square tile in log2(lanes) rounds that swap halves, quarters, ...
 template <typename T, std::size_t kStride = kLanes<T> / 2>
 inline void transpose(typename Lanes<T>::Vector (&v)[kLanes<T>]) {
     if constexpr (kStride > 0) {
@@ -88,9 +88,9 @@ inline void pack_scalars(std::size_t d, std::size_t from, std::size_t count, con
     }
 }
 
-// Rows become lanes: work[column][lane] = row[column] - offset[column]; missing lanes are zero.
-// Whole squares go through registers: scalar stores would stall the vector loads that follow them.
-// The last square overlaps the one before it.
+// Transpose rows into lanes: work[column][lane] = row[column] - offset[column]; unused lanes are
+// zero. Whole squares go through registers, because scalar stores would stall the vector loads that
+// follow them. The last square overlaps the one before it.
 template <typename T, typename RowOf>
 inline void pack_tile(std::size_t d, std::size_t count, const T* offset, T* work, RowOf row_of) {
     constexpr std::size_t kSide = kLanes<T>;

@@ -1,4 +1,5 @@
-// Compiled once for each instruction set: see CMakeLists.txt and the warning in kernels.cpp.
+// Implementation of the mixture kernels, compiled once for each instruction set; the warning in
+// kmeans_kernels.cpp about templates of the standard library applies here too.
 #include "simd/mixture_kernels.hpp"
 
 #include "simd/vector_math.hpp"
@@ -11,13 +12,13 @@ namespace {
 
 constexpr std::size_t kRows = kMixtureRows;
 constexpr std::size_t kWide = kLanes<double>;
-// Vectors of rows worked on together: four outputs times four vectors are 16 accumulators, half of
-// AVX-512's registers; the others have half as many.
-constexpr std::size_t kAbreast = CEIBA_VECTOR_BYTES == 64 ? 4 : 2;
-constexpr std::size_t kGroup = kAbreast * kWide;
+// Vectors of rows processed together: four outputs times four vectors are 16 accumulators, half of
+// AVX-512's registers; other instruction sets have half as many.
+constexpr std::size_t kVectorsPerGroup = CEIBA_VECTOR_BYTES == 64 ? 4 : 2;
+constexpr std::size_t kGroup = kVectorsPerGroup * kWide;
 static_assert(kRows % kGroup == 0);
 
-// d, filled up to whole vectors.
+// d rounded up to whole vectors.
 constexpr std::size_t side_up(std::size_t d) { return (d + kWide - 1) / kWide * kWide; }
 
 inline double sum_of(const Doubles& v) {
@@ -26,7 +27,7 @@ inline double sum_of(const Doubles& v) {
     return total;
 }
 
-// Doubles or floats, as many as a vector of doubles has lanes.
+// As many doubles or floats as a vector of doubles has lanes.
 inline Doubles load_as_doubles(const double* from) { return load(from); }
 inline Doubles load_as_doubles(const float* from) {
     typedef float Half __attribute__((vector_size(CEIBA_VECTOR_BYTES / 2)));
@@ -35,9 +36,9 @@ inline Doubles load_as_doubles(const float* from) {
     return __builtin_convertvector(v, Doubles);
 }
 
-// Squares of rows and columns go through registers. One that reaches past the last column reads the
-// rows that follow and keeps what it wants; the last rows of all, which nothing follows, go one
-// value at a time.
+// Squares of rows and columns are transposed in registers. A square that reaches past the last
+// column reads into the next row and drops the excess; the last rows, which no row follows, are
+// copied value by value.
 template <typename T>
 void pack(const T* X, std::size_t d, std::size_t count, std::size_t padded, std::size_t readable,
           double* tile) {
@@ -47,8 +48,8 @@ void pack(const T* X, std::size_t d, std::size_t count, std::size_t padded, std:
             Doubles v[kWide];
             for (std::size_t i = 0; i < kWide; ++i) v[i] = load_as_doubles(X + (r + i) * d + j);
             transpose<double>(v);
-            const std::size_t wanted = d - j < kWide ? d - j : kWide;
-            for (std::size_t i = 0; i < wanted; ++i) store(tile + (j + i) * kRows + r, v[i]);
+            const std::size_t n_columns = d - j < kWide ? d - j : kWide;
+            for (std::size_t i = 0; i < n_columns; ++i) store(tile + (j + i) * kRows + r, v[i]);
         }
     for (std::size_t j = 0; j < d; ++j) {
         double* column = tile + j * kRows;
@@ -57,31 +58,31 @@ void pack(const T* X, std::size_t d, std::size_t count, std::size_t padded, std:
     }
 }
 
-// A group of rows at a time, so that its centred copy, the panels and the tile share the first
-// cache: `work` holds one group of every column, with columns of zeros up to a whole block.
+// One group of rows at a time, so that its centered copy, the panels and the tile share the
+// first-level cache: `work` holds one group of every column, with zero columns up to a whole block.
 void triangular(const double* tile, std::size_t d, std::size_t padded, const double* mean,
                 const double* panels, double norm, double* work, double* out) {
     for (std::size_t r = 0; r < padded; r += kGroup) {
         for (std::size_t j = 0; j < side_blocks(d) * kSide; ++j)
-            for (std::size_t v = 0; v < kAbreast; ++v) {
+            for (std::size_t v = 0; v < kVectorsPerGroup; ++v) {
                 const std::size_t at = j * kRows + r + v * kWide;
                 store(work + j * kGroup + v * kWide,
                       j < d ? load(tile + at) - splat(mean[j]) : Doubles{});
             }
-        Doubles squares[kAbreast] = {};
+        Doubles squares[kVectorsPerGroup] = {};
         const double* panel = panels;
         for (std::size_t block = 0; block < side_blocks(d); ++block) {
-            Doubles y[kSide][kAbreast] = {};
+            Doubles y[kSide][kVectorsPerGroup] = {};
             const std::size_t columns = (block + 1) * kSide;
             for (std::size_t i = 0; i < columns; ++i, panel += kSide)
-                for (std::size_t v = 0; v < kAbreast; ++v) {
+                for (std::size_t v = 0; v < kVectorsPerGroup; ++v) {
                     const Doubles z = load(work + i * kGroup + v * kWide);
                     for (std::size_t j = 0; j < kSide; ++j) y[j][v] += panel[j] * z;
                 }
-            for (std::size_t v = 0; v < kAbreast; ++v)
+            for (std::size_t v = 0; v < kVectorsPerGroup; ++v)
                 for (std::size_t j = 0; j < kSide; ++j) squares[v] += y[j][v] * y[j][v];
         }
-        for (std::size_t v = 0; v < kAbreast; ++v)
+        for (std::size_t v = 0; v < kVectorsPerGroup; ++v)
             store(out + r + v * kWide, norm - 0.5 * squares[v]);
     }
 }
@@ -89,26 +90,27 @@ void triangular(const double* tile, std::size_t d, std::size_t padded, const dou
 void diagonal(const double* tile, std::size_t d, std::size_t padded, const double* mean,
               const double* factor, double norm, double* out) {
     for (std::size_t r = 0; r < padded; r += kGroup) {
-        Doubles squares[kAbreast] = {};
+        Doubles squares[kVectorsPerGroup] = {};
         for (std::size_t j = 0; j < d; ++j)
-            for (std::size_t v = 0; v < kAbreast; ++v) {
+            for (std::size_t v = 0; v < kVectorsPerGroup; ++v) {
                 const Doubles y =
                     (load(tile + j * kRows + r + v * kWide) - mean[j]) * splat(factor[j]);
                 squares[v] += y * y;
             }
-        for (std::size_t v = 0; v < kAbreast; ++v)
+        for (std::size_t v = 0; v < kVectorsPerGroup; ++v)
             store(out + r + v * kWide, norm - 0.5 * squares[v]);
     }
 }
 
-void diagonal_gaps(const double* tile, std::size_t d, std::size_t padded, const double* mean,
-                   const double* factor, const double* log_norm, double norm, double* out) {
+void diagonal_missing(const double* tile, std::size_t d, std::size_t padded, const double* mean,
+                      const double* factor, const double* log_norm, double norm, double* out) {
     for (std::size_t r = 0; r < padded; r += kWide) {
         Doubles squares = {}, norms = splat(norm);
         for (std::size_t j = 0; j < d; ++j) {
             const Doubles x = load(tile + j * kRows + r);
             const Words observed = x == x;
-            // Chosen before it is squared, so that a complete row has the bits it has without gaps.
+            // Selected before squaring, so that a complete row has the same bits as without missing
+            // values.
             const Doubles y = choose(observed, (x - mean[j]) * splat(factor[j]), Doubles{});
             squares += y * y;
             norms += choose(observed, splat(log_norm[j]), Doubles{});
@@ -121,29 +123,28 @@ double responsibilities(double* joint, std::size_t k, std::size_t padded, const 
                         double* density) {
     Doubles total = {};
     for (std::size_t r = 0; r < padded; r += kWide) {
-        Doubles most = load(joint + r);
-        for (std::size_t c = 1; c < k; ++c) most = larger(load(joint + c * kRows + r), most);
+        Doubles max = load(joint + r);
+        for (std::size_t c = 1; c < k; ++c) max = larger(load(joint + c * kRows + r), max);
         Doubles sum = {};
-        const Words nowhere = most < -0x1.fffffffffffffp1023;
+        const Words underflows = max < -0x1.fffffffffffffp1023;
         for (std::size_t c = 0; c < k; ++c) {
             double* here = joint + c * kRows + r;
-            const Doubles e = exp_negative(choose(nowhere, Doubles{}, load(here) - most));
+            const Doubles e = exp_negative(choose(underflows, Doubles{}, load(here) - max));
             store(here, e);
             sum += e;
         }
-        const Doubles w = load(weight + r), share = w / sum;
-        const Doubles logarithm = most + log_positive(sum);
+        const Doubles w = load(weight + r), scale = w / sum;
+        const Doubles logarithm = max + log_positive(sum);
         for (std::size_t c = 0; c < k; ++c)
-            store(joint + c * kRows + r, load(joint + c * kRows + r) * share);
+            store(joint + c * kRows + r, load(joint + c * kRows + r) * scale);
         total += choose(w > 0, w * logarithm, Doubles{});
         if (density != nullptr) store(density + r, logarithm);
     }
     return sum_of(total);
 }
 
-// Lane i of the result is the sum of all lanes of v[i]: halves are swapped and added, then
-// quarters,
-// ..., which takes 14 shuffles for eight vectors where a transposition takes 24.
+// Lane i of the result is the sum of all lanes of v[i]: swap and add halves, then quarters, ...,
+// which takes 14 shuffles for eight vectors where a transposition takes 24.
 template <std::size_t kStride = kWide / 2>
 inline Doubles lane_sums(Doubles (&v)[kWide]) {
     if constexpr (kStride == 0) {
@@ -157,7 +158,7 @@ inline Doubles lane_sums(Doubles (&v)[kWide]) {
     }
 }
 
-// The sums over the lanes of 8 or 16 accumulators, added to as many numbers.
+// Add the lane sums of 8 or 16 accumulators to as many numbers.
 template <std::size_t kCount>
 inline void add_lanes(const Doubles (&sums)[kCount], double* to) {
     for (std::size_t first = 0; first < kCount; first += kWide) {
@@ -190,8 +191,9 @@ inline double total_of(const double* r, std::size_t padded) {
     return sum_of(total);
 }
 
-// Four columns at a time: what they weigh is used against all columns before them at once, so that
-// only the centred rows are kept for long (16 columns: 9.8 to 7.4 ns a row and component).
+// Four columns at a time: their weighted values are multiplied with all columns before them at
+// once, so that only the centered rows are kept (16 columns: from 9.8 to 7.4 ns per row and
+// component).
 double full_moments(const double* tile, std::size_t d, std::size_t padded, const double* pivot,
                     const double* r, double* work, double* first, double* second) {
     const std::size_t blocks = side_blocks(d);
@@ -201,11 +203,11 @@ double full_moments(const double* tile, std::size_t d, std::size_t padded, const
             const std::size_t j = block * kSide + i;
             Doubles total = {};
             for (std::size_t at = 0; at < padded; at += kWide) {
-                // Columns that only fill up a block are zero.
-                const Doubles away =
+                // Columns that pad a block are zero.
+                const Doubles from_pivot =
                     j < d ? load(tile + j * kRows + at) - splat(pivot[j]) : Doubles{};
-                const Doubles product = load(r + at) * away;
-                store(z + j * kRows + at, away);
+                const Doubles product = load(r + at) * from_pivot;
+                store(z + j * kRows + at, from_pivot);
                 store(weighted + i * kRows + at, product);
                 total += product;
             }
@@ -217,28 +219,28 @@ double full_moments(const double* tile, std::size_t d, std::size_t padded, const
     return total_of(r, padded);
 }
 
-template <bool kGaps>
+template <bool kMissing>
 double diagonal_moments(const double* tile, std::size_t d, std::size_t padded, const double* pivot,
                         const double* r, double* sums) {
     for (std::size_t j = 0; j < d; ++j) {
-        double* mine = sums + j * (kGaps ? 3 : 2) * kWide;
-        Doubles first = load(mine), second = load(mine + kWide), seen = {};
-        if constexpr (kGaps) seen = load(mine + 2 * kWide);
+        double* column_sums = sums + j * (kMissing ? 3 : 2) * kWide;
+        Doubles first = load(column_sums), second = load(column_sums + kWide), observed_weight = {};
+        if constexpr (kMissing) observed_weight = load(column_sums + 2 * kWide);
         for (std::size_t i = 0; i < padded; i += kWide) {
             const Doubles x = load(tile + j * kRows + i), w = load(r + i);
             Doubles z = x - splat(pivot[j]);
-            if constexpr (kGaps) {
+            if constexpr (kMissing) {
                 const Words observed = x == x;
                 z = choose(observed, z, Doubles{});
-                seen += choose(observed, w, Doubles{});
+                observed_weight += choose(observed, w, Doubles{});
             }
             const Doubles product = w * z;
             first += product;
             second += product * z;
         }
-        store(mine, first);
-        store(mine + kWide, second);
-        if constexpr (kGaps) store(mine + 2 * kWide, seen);
+        store(column_sums, first);
+        store(column_sums + kWide, second);
+        if constexpr (kMissing) store(column_sums + 2 * kWide, observed_weight);
     }
     return total_of(r, padded);
 }
@@ -261,7 +263,7 @@ const MixtureKernels CEIBA_MIXTURE_NAME(CEIBA_ISA){kGroup,
                                                    pack<float>,
                                                    triangular,
                                                    diagonal,
-                                                   diagonal_gaps,
+                                                   diagonal_missing,
                                                    responsibilities,
                                                    full_moments,
                                                    diagonal_moments<false>,

@@ -1,5 +1,5 @@
-// Compiled once for each instruction set, under the rule of kernels.cpp: no templates of the
-// standard library.
+// Implementation of the tree kernels, compiled once for each instruction set; as in
+// kmeans_kernels.cpp, no template of the standard library may be instantiated here.
 #include "simd/tree_kernels.hpp"
 
 #define CEIBA_TREE_NAME(isa) CEIBA_TREE_NAME_(isa)
@@ -34,25 +34,25 @@ double largest(const double* score, std::size_t m) {
     return best;
 }
 
-// A search without branches, for many values at once: their chains of loads run side by side.
+// A branch-free binary search for many values at once, so that their chains of loads overlap.
 template <typename T>
 void bins(const T* __restrict values, std::size_t m, const T* __restrict edges, std::size_t padded,
           std::uint32_t* __restrict bin) {
-    constexpr std::size_t kTogether = 32;
+    constexpr std::size_t kValuesPerStep = 32;
     std::size_t first = 0;
-    for (; first + kTogether <= m; first += kTogether) {
-        std::uint32_t at[kTogether];
-        for (std::size_t r = 0; r < kTogether; ++r) at[r] = 0;
+    for (; first + kValuesPerStep <= m; first += kValuesPerStep) {
+        std::uint32_t position[kValuesPerStep];
+        for (std::size_t r = 0; r < kValuesPerStep; ++r) position[r] = 0;
         for (std::uint32_t half = std::uint32_t(padded / 2); half > 0; half /= 2)
-            for (std::size_t r = 0; r < kTogether; ++r)
-                at[r] += edges[at[r] + half - 1] < values[first + r] ? half : 0;
-        for (std::size_t r = 0; r < kTogether; ++r) bin[first + r] = at[r];
+            for (std::size_t r = 0; r < kValuesPerStep; ++r)
+                position[r] += edges[position[r] + half - 1] < values[first + r] ? half : 0;
+        for (std::size_t r = 0; r < kValuesPerStep; ++r) bin[first + r] = position[r];
     }
     for (; first < m; ++first) {
-        std::uint32_t at = 0;
+        std::uint32_t position = 0;
         for (std::uint32_t half = std::uint32_t(padded / 2); half > 0; half /= 2)
-            at += edges[at + half - 1] < values[first] ? half : 0;
-        bin[first] = at;
+            position += edges[position + half - 1] < values[first] ? half : 0;
+        bin[first] = position;
     }
 }
 

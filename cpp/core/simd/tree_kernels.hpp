@@ -1,7 +1,7 @@
-// The loops of the tree engine that gain from vectors, compiled once for each instruction set.
+// Loops of the tree engine that gain from SIMD, compiled once for each instruction set.
 //
-// Scores are compared for equality across columns and engines, so they must have the bits that the
-// plain formulas of tree/criterion.hpp give: no contraction into fused multiply-adds
+// Scores are compared for equality across columns and engines, so they must have the bits of the
+// plain formulas of tree/split/criterion.hpp: no contraction into fused multiply-adds
 // (CMakeLists.txt).
 #pragma once
 
@@ -19,7 +19,7 @@ struct TreeKernels {
     void (*squared)(const double* weight, const double* left, const double* right, double total,
                     std::size_t m, double* score);
     double (*largest)(const double* score, std::size_t m);
-    // Bins of m values: how many of the `padded` - 1 edges, a power of two less one, lie below.
+    // Bin m values: the number of edges below each; `padded` - 1 edges, `padded` a power of two.
     void (*bins)(const double* values, std::size_t m, const double* edges, std::size_t padded,
                  std::uint32_t* bin);
     void (*single_bins)(const float* values, std::size_t m, const float* edges, std::size_t padded,

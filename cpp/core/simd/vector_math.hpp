@@ -1,5 +1,5 @@
-// exp and log of whole vectors of doubles, to an ulp or two.
-// Part of the units that are compiled once for each instruction set: everything is local to them.
+// exp and log of whole vectors of doubles, accurate to one or two ulps.
+// Included only by units that are compiled once for each instruction set, so everything is local.
 #pragma once
 
 #include "simd/lanes.hpp"
@@ -16,14 +16,14 @@ inline Doubles choose(const Words& mask, const Doubles& yes, const Doubles& no) 
 
 inline Doubles larger(const Doubles& a, const Doubles& b) { return choose(a > b, a, b); }
 
-// e^x for x <= 0 or NaN; below e^-708.3, just above the subnormal numbers, it is zero. x = n log 2
-// + r with |r| <= log(2) / 2; the Taylor series of e^r to r^13 leaves 4e-18, and n goes into the
-// exponent.
+// e^x for x <= 0 or NaN; zero below e^-708.3, just above the subnormal numbers. x = n log 2 + r
+// with |r| <= log(2) / 2; the Taylor series of e^r to r^13 has an error of 4e-18, and n is added to
+// the exponent.
 inline Doubles exp_negative(const Doubles& x) {
-    constexpr double kShift = 0x1.8p52;  // adding it rounds to a whole number in the low bits
+    constexpr double kShift = 0x1.8p52;  // adding it rounds to an integer in the low bits
     constexpr double kLog2High = 0x1.62e42fefa38p-1, kLog2Low = 0x1.ef35793c7673p-45;
-    constexpr double kLeast = -708.3;
-    const Doubles inside = choose(x < kLeast, splat(kLeast), x);
+    constexpr double kMinExponent = -708.3;
+    const Doubles inside = choose(x < kMinExponent, splat(kMinExponent), x);
     const Doubles shifted = inside * 0x1.71547652b82fep0 + kShift;
     const Doubles n = shifted - kShift;
     const Doubles r = (inside - n * kLog2High) - n * kLog2Low;
@@ -48,15 +48,15 @@ inline Doubles exp_negative(const Doubles& x) {
     bits += exponent << 52;
     Doubles result;
     __builtin_memcpy(&result, &bits, sizeof p);
-    return choose(x < kLeast, Doubles{}, result);
+    return choose(x < kMinExponent, Doubles{}, result);
 }
 
-// log of a normal positive x. x = 2^e m with m in [sqrt(1/2), sqrt(2)); with f = (m - 1) / (m + 1)
-// log m = 2 (f + f^3 / 3 + f^5 / 5 + ...), which f^2 < 0.03 ends after f^21.
+// log of a normal positive x = 2^e m with m in [sqrt(1/2), sqrt(2)). With f = (m - 1) / (m + 1),
+// log m = 2 (f + f^3 / 3 + f^5 / 5 + ...); as f^2 < 0.03, the series ends after f^21.
 inline Doubles log_positive(const Doubles& x) {
     Words bits;
     __builtin_memcpy(&bits, &x, sizeof x);
-    // Subtracting the bits of sqrt(1/2) first makes the exponent round where the mantissa does.
+    // Subtracting the bits of sqrt(1/2) first rounds the exponent where the mantissa wraps.
     constexpr long long kRootHalf = 0x3fe6a09e667f3bcdLL;
     const Words e = (bits - kRootHalf) >> 52;
     bits -= e << 52;
@@ -66,7 +66,7 @@ inline Doubles log_positive(const Doubles& x) {
     Doubles p = splat(2.0 / 21);
     for (int odd = 19; odd >= 3; odd -= 2) p = p * square + 2.0 / odd;
     const Doubles exponent = __builtin_convertvector(e, Doubles);
-    // The largest part is added last.
+    // The largest term is added last.
     return exponent * 0x1.62e42fefa38p-1 +
            (2 * f + (p * square * f + exponent * 0x1.ef35793c7673p-45));
 }

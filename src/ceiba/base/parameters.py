@@ -144,17 +144,22 @@ class Parameters:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        own = _take_declarations(cls)
-        cls._own_parameters = own
-        # A hand-written ``__init__`` is kept, also by subclasses that declare no parameters.
-        if "__init__" not in cls.__dict__ and (own or not _has_custom_init(cls)):
-            cls.__init__ = _make_init(cls, _merge_declarations(cls))  # type: ignore[misc]
-        for name, default, check in _checks(cls):
-            if default is not Parameter.REQUIRED and not check(default):
-                raise TypeError(f"The default is not allowed: {_value_error(cls, name, default)}")
-        document = cls.__dict__.get("__doc__")
-        if document and _PLACEHOLDER in document:
-            cls.__doc__ = _insert_section(document, _declared(cls))
+        _declare(cls)
+
+
+def _declare(cls: Any) -> None:
+    """Read the declarations of a new class; generate its ``__init__`` and docstring section."""
+    own = _take_declarations(cls)
+    cls._own_parameters = own
+    # A hand-written ``__init__`` is kept, also by subclasses that declare no parameters.
+    if "__init__" not in cls.__dict__ and (own or not _has_custom_init(cls)):
+        cls.__init__ = _make_init(cls, _merge_declarations(cls))
+    for name, default, check in _checks(cls):
+        if default is not Parameter.REQUIRED and not check(default):
+            raise TypeError(f"The default is not allowed: {_value_error(cls, name, default)}")
+    document = cls.__dict__.get("__doc__")
+    if document and _PLACEHOLDER in document:
+        cls.__doc__ = _insert_section(document, _declared(cls))
 
 
 def declared(cls: type) -> list[Parameter]:
@@ -209,7 +214,8 @@ def check_unused(estimator: Any, names: Iterable[str], when: str) -> None:
     ...     print(error)
     'n_init' has no effect with an array as init: leave it at its default 'auto', got 3.
     """
-    defaults = {entry.name: entry.default for entry in _declared(type(estimator))}
+    cls: Any = type(estimator)
+    defaults = {entry.name: entry.default for entry in _declared(cls)}
     for name in names:
         value = getattr(estimator, name)
         if not _is_default(value, defaults[name]):

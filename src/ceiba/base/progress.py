@@ -24,7 +24,7 @@ _current = threading.local()
 
 
 class CallbackMixin:
-    """Support scikit-learn's callbacks, with a ``fit`` decorated by `reports_progress`.
+    """Support scikit-learn's callbacks in a ``fit`` decorated by `reports_progress`.
 
     scikit-learn's own mixin is imported when it is needed, because it imports rich.
     """

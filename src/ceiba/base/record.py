@@ -94,7 +94,8 @@ class Record:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:
         """Return the record that `to_json` wrote; raise ValueError if it is damaged."""
-        readers = _readers(cls)
+        owner: Any = cls
+        readers = _readers(owner)
         if not isinstance(values, dict) or set(values) != set(readers):
             found = ", ".join(map(str, values)) if isinstance(values, dict) else _describe(values)
             raise ValueError(

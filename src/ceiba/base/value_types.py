@@ -1,4 +1,4 @@
-"""Types and ranges of declared values: parse annotations, check and describe values.
+"""Types and ranges of declared values: parse annotations and check values.
 
 An annotation is made of ``bool``, ``int``, ``float``, ``str``, ``None``, ``Literal[...]``,
 ``ArrayLike`` (or ``np.ndarray``), ``Callable``, ``RandomState`` and other classes, joined by ``|``.

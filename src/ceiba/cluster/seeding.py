@@ -10,6 +10,7 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.cluster.statistics import native_points
 from ceiba.engine import Batch, Engine
 from ceiba.stats.points import Points, Space
 
@@ -63,6 +64,10 @@ class DrawKey:
         """Run and step as one number."""
         return self.run << 32 | self.step
 
+    def native(self, first_row: int) -> _native.DrawKey:
+        """Return the key of the draws of a batch."""
+        return _native.DrawKey(self.seed, self.stream, first_row)
+
 
 @dataclass(frozen=True, slots=True)
 class CandidateDraw:
@@ -105,25 +110,18 @@ class CandidateDraw:
     ) -> CandidateDraw:
         """Draw from the rows of a batch; without centers and candidates by weight alone."""
         X = batch.rows.X
-        nearest, n_measured = _distance_cache(batch, centers)
+        nearest, n_cached = _distance_cache(batch, centers)
         lists = max(len(candidates), 1)
         potential, keys = np.empty(lists), np.empty((lists, n_drawn))
         rows = np.empty((lists, n_drawn), np.int64)
-        _native.race(
-            X,
-            batch.rows.weight,
-            space.offset,
-            space.has_missing,
+        _native.next_candidates(
+            native_points(batch, space),
             centers,
             candidates,
+            key.native(batch.first_row),
             nearest,
-            n_measured,
-            key.seed,
-            key.stream,
-            batch.first_row,
-            potential,
-            keys,
-            rows,
+            n_cached,
+            _native.CandidateDraws(potential, keys, rows),
             batch.threads,
         )
         if len(X):
@@ -158,8 +156,8 @@ def _distance_cache(batch: Batch[Points], centers: Array) -> tuple[Array | None,
     known, nearest = batch.scratch.get("kmeans++", (None, None))
     if nearest is None:
         nearest = np.empty(len(batch.rows.X), batch.rows.X.dtype)
-    n_measured = 0 if known is None or len(known) > len(centers) else len(known)
-    if n_measured and not np.array_equal(known, centers[:n_measured]):
-        n_measured = 0
+    n_cached = 0 if known is None or len(known) > len(centers) else len(known)
+    if n_cached and not np.array_equal(known, centers[:n_cached]):
+        n_cached = 0
     batch.scratch["kmeans++"] = (centers, nearest)
-    return nearest, n_measured
+    return nearest, n_cached

@@ -21,7 +21,7 @@ class _LloydState:
     labels: Array | None = None
     upper: Array | None = None
     lower: Array | None = None
-    memory: Array | None = None
+    segment_sums: Array | None = None
     offset: Array | None = None
     previous: Array | None = None
 
@@ -31,18 +31,30 @@ class _LloydState:
         labels = np.empty(n, np.int32)
         if space.has_missing:
             return cls(labels, offset=space.offset)
-        memory = np.empty(_native.remembered_size(n, k, d))
+        sums = np.empty(_native.segment_sums_size(n, k, d))
         if not space.bounded:
-            return cls(labels, memory=memory, offset=space.offset)
+            return cls(labels, segment_sums=sums, offset=space.offset)
         # 200,000 rows, 2 to 16 centers and columns: 0.94 to 1.85 times as fast with bounds.
         bounds = np.empty((2, n), np.float32)
-        return cls(labels, bounds[0], bounds[1], memory, space.offset)
+        return cls(labels, bounds[0], bounds[1], sums, space.offset)
 
     def is_valid(self, space: Space, centers: Array) -> bool:
         """Return whether the state was made in this space and for as many centers."""
         if self.previous is None:
             return False
         return self.offset is space.offset and self.previous.shape == centers.shape
+
+    def native(self, *, with_sums: bool) -> _native.KMeansState:
+        """Return the native view."""
+        return _native.KMeansState(
+            previous=self.previous, labels=self.labels, upper=self.upper, lower=self.lower,
+            segment_sums=self.segment_sums if with_sums else None,
+        )  # fmt: skip
+
+
+def native_points(batch: Batch[Points], space: Space) -> _native.KMeansPoints:
+    """Return the rows of a batch for the kernels."""
+    return _native.KMeansPoints(batch.rows.X, batch.rows.weight, space.offset, space.has_missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +92,12 @@ class CenterSums:
             state = _take_state(batch, space, centers)
         else:
             state = _recompute_state(batch, space, previous)
-        inertia, moved, _ = _native.centre_sums(
-            batch.rows.X,
-            batch.rows.weight,
-            space.offset,
+        inertia, moved, _ = _native.center_sums(
+            native_points(batch, space),
             centers,
-            space.has_missing,
-            previous=state.previous,
-            labels=state.labels,
-            upper=state.upper,
-            lower=state.lower,
-            memory=state.memory,
+            state.native(with_sums=True),
             table=table,
-            want_inertia=with_inertia,
+            compute_inertia=with_inertia,
             threads=batch.threads,
         )
         if batch.keeps_scratch:
@@ -163,18 +168,12 @@ def assign_nearest(
     if state is None or not state.is_valid(space, centers):
         state = _LloydState(np.empty(len(X), np.int32))
     labels = cast(Array, state.labels)
-    total, _, _ = _native.centre_sums(
-        X,
-        batch.rows.weight,
-        space.offset,
+    total, _, _ = _native.center_sums(
+        native_points(batch, space),
         centers,
-        space.has_missing,
-        previous=state.previous,
-        labels=labels,
-        upper=state.upper,
-        lower=state.lower,
+        state.native(with_sums=False),
         squared=distances,
-        want_inertia=inertia,
+        compute_inertia=inertia,
         threads=batch.threads,
     )
     return NearestCenters(labels, total, distances)
@@ -241,7 +240,7 @@ def center_distances(batch: Batch[Points], space: Space | None, centers: Array) 
     batch, space = _with_space(batch, space, centers)
     X = batch.rows.X
     out = np.empty((len(X), len(centers)), X.dtype)
-    _native.squared_distances(X, space.offset, centers, space.has_missing, out, batch.threads)
+    _native.squared_distances(native_points(batch, space), centers, out, batch.threads)
     return np.sqrt(out, out=out).astype(dtype, copy=False)
 
 

@@ -146,7 +146,7 @@ def merge_in_order(statistics: Iterable[S | None]) -> S:
 
 @dataclass(frozen=True, slots=True)
 class RowResults:
-    """Results per row as a statistic: a list of parts, concatenated after the last merge.
+    """Results per row as a statistic: parts that are concatenated after the last merge.
 
     Concatenating at every merge would copy the first part as often as there are parts.
     """

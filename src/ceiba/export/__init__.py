@@ -1,4 +1,4 @@
-"""Model files: what leaves a model behind for another day, another process, another program."""
+"""Model files: save fitted models and load them in another process."""
 
 from ceiba.export.defect import ModelFileError
 from ceiba.export.model_file import load, save

@@ -1,7 +1,8 @@
-"""The zip of a model file: entries stored uncompressed, arrays aligned so that they can be mapped.
+"""The zip archive of a model file, with entries that can be memory-mapped.
 
-The structure of the zip is checked before its content is used: entries are adjacent, nothing is
-compressed or hidden, names and lengths are valid, checksums match.
+Entries are stored uncompressed, and arrays are aligned. The structure of the zip is checked before
+its content is used: entries are adjacent, nothing is compressed or hidden, names and lengths are
+valid, checksums match.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from zlib import crc32
 import numpy as np
 
 from ceiba.export.defect import DefectError
-from ceiba.export.npy import ALIGNMENT, Layout, header_length, header_of, is_fortran, layout_of
+from ceiba.export.npy import ALIGNMENT, Layout, header_length, is_fortran, make_header, parse_header
 
 # Entries from this size on get 64-bit lengths; the format needs them from 4 GiB on.
 LARGE_ENTRY = 2**31 - 2**20
 _ZIP64_EXTRA = 20
-# The extra field that zip aligners use; readers skip it.
+# Extra field of padding that zipalign uses; readers skip it.
 _PADDING_ID = 0xD935
 _DIRECTORY = "directory of the zip"
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)*\.(?:json|npy)")
@@ -38,11 +39,11 @@ def write(file: BinaryIO, entries: Mapping[str, bytes | np.ndarray[Any, Any]]) -
     """Write the entries as a zip; equal entries give equal bytes."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, content in entries.items():
-            parts = [content] if isinstance(content, bytes) else _parts(content)
-            _put(archive, file.tell(), name, parts)
+            parts = [content] if isinstance(content, bytes) else _array_parts(content)
+            _write_entry(archive, file.tell(), name, parts)
 
 
-def _put(archive: zipfile.ZipFile, start: int, name: str, parts: list[Any]) -> None:
+def _write_entry(archive: zipfile.ZipFile, start: int, name: str, parts: list[Any]) -> None:
     large = sum(memoryview(part).nbytes for part in parts) >= LARGE_ENTRY
     fixed = start + _LOCAL.size + len(name) + 4 + (_ZIP64_EXTRA if large else 0)
     padding = -fixed % ALIGNMENT
@@ -55,11 +56,11 @@ def _put(archive: zipfile.ZipFile, start: int, name: str, parts: list[Any]) -> N
             target.write(part)
 
 
-def _parts(array: np.ndarray[Any, Any]) -> list[Any]:
+def _array_parts(array: np.ndarray[Any, Any]) -> list[Any]:
     stored = array.astype(array.dtype.newbyteorder("<"), copy=False)
     if not is_fortran(stored):
         stored = np.ascontiguousarray(stored).reshape(array.shape)
-    return [header_of(stored), _bytes_of(stored)]
+    return [make_header(stored), _bytes_of(stored)]
 
 
 def _bytes_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -91,11 +92,11 @@ class Archive:
         self._file = file
         self._size = file.seek(0, 2)
         self._mapped: np.ndarray[Any, Any] | None = None
-        self.entries = self._directory()
+        self.entries = self._read_directory()
 
     def text(self, name: str) -> str:
         """Return an entry as text."""
-        entry = self._entry(name)
+        entry = self._find_entry(name)
         if entry.size > MAX_TEXT_BYTES:
             raise DefectError(name, f"it has {entry.size} bytes, the maximum is {MAX_TEXT_BYTES}")
         content = self._read(entry, entry.offset, entry.size)
@@ -107,21 +108,21 @@ class Archive:
 
     def array(self, name: str, mmap: bool = False) -> np.ndarray[Any, Any]:
         """Return an entry as an array, in memory or mapped read-only."""
-        entry = self._entry(name)
-        header, layout = self._header(entry)
+        entry = self._find_entry(name)
+        header, layout = self._read_header(entry)
         array = self._map(entry, layout) if mmap else self._load(entry, layout)
         _check_crc(entry, crc32(_bytes_of(array).data, crc32(header)))
         _check_values(entry, array)
         return array.astype(layout.dtype.newbyteorder("="), copy=False)
 
-    def _header(self, entry: Entry) -> tuple[bytes, Layout]:
+    def _read_header(self, entry: Entry) -> tuple[bytes, Layout]:
         try:
             start = self._read(entry, entry.offset, min(10, entry.size))
             length = header_length(start)
             if length > entry.size:
                 raise ValueError("its header is truncated")
             header = self._read(entry, entry.offset, length)
-            layout = layout_of(header)
+            layout = parse_header(header)
         except ValueError as error:
             raise DefectError(entry.name, str(error)) from error
         if length + layout.nbytes != entry.size:
@@ -145,7 +146,7 @@ class Archive:
         raw = self._mapped[first : first + layout.nbytes].view(layout.dtype)
         return raw.reshape(layout.shape, order="F" if layout.fortran else "C")
 
-    def _entry(self, name: str) -> Entry:
+    def _find_entry(self, name: str) -> Entry:
         if name not in self.entries:
             raise DefectError(name, "the entry is missing")
         return self.entries[name]
@@ -157,7 +158,7 @@ class Archive:
             raise DefectError(entry.name, "the file is truncated inside this entry")
         return content
 
-    def _directory(self) -> dict[str, Entry]:
+    def _read_directory(self) -> dict[str, Entry]:
         try:
             archive = zipfile.ZipFile(self._file)
         except Exception as error:
@@ -167,18 +168,18 @@ class Archive:
         end = 0
         entries: dict[str, Entry] = {}
         for info in infos:
-            entry = self._checked(info, end)
+            entry = self._check_entry(info, end)
             if entry.name in entries:
                 raise DefectError(entry.name, "duplicate entry")
             entries[entry.name] = entry
             end = entry.offset + entry.size
         self._file.seek(max(0, self._size - _END_LENGTH))
-        ended = self._file.read(4) == _END
-        if end != archive.start_dir or not ended:
+        has_end_record = self._file.read(4) == _END
+        if end != archive.start_dir or not has_end_record:
             raise DefectError(_DIRECTORY, "there are bytes outside of the entries")
         return entries
 
-    def _checked(self, info: zipfile.ZipInfo, start: int) -> Entry:
+    def _check_entry(self, info: zipfile.ZipInfo, start: int) -> Entry:
         name = info.orig_filename
         if not _NAME.fullmatch(name) or name != info.filename:
             raise DefectError(_DIRECTORY, f"{name!r} is not a valid entry name")
@@ -186,12 +187,14 @@ class Archive:
             raise DefectError(
                 name, "the entry must be stored, not compressed, encrypted or flagged"
             )
-        entry = Entry(name, start + self._local_length(info, start), info.file_size, info.CRC)
+        entry = Entry(
+            name, start + self._local_header_length(info, start), info.file_size, info.CRC
+        )
         if entry.offset + entry.size > self._size:
             raise DefectError(name, "the entry exceeds the end of the file")
         return entry
 
-    def _local_length(self, info: zipfile.ZipInfo, start: int) -> int:
+    def _local_header_length(self, info: zipfile.ZipInfo, start: int) -> int:
         name = info.orig_filename.encode("ascii")
         self._file.seek(start)
         local = self._file.read(_LOCAL.size + len(name))

@@ -1,7 +1,7 @@
-"""Save and load models: a versioned zip of JSON and npy, mappable from disk, never pickle.
+"""Save and load models as a zip of JSON and npy entries, without pickle.
 
 ``model.json`` has the version of the format, the class, the hyper-parameters and the fitted state;
-every array of it is an entry of its own, stored uncompressed and aligned. The fitted state
+every array is an entry of its own, uncompressed and aligned for memory-mapping. The fitted state
 consists of the attributes whose names end in ``_`` and of those listed in ``_state_names`` of the
 class. A class may check the loaded state in ``_check_state``.
 """
@@ -58,8 +58,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> model = ceiba.KMeans(2).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ceiba.save(model, folder + "/groups.ceiba")
-    ...     again = ceiba.load(folder + "/groups.ceiba")
-    >>> bool((again.predict(X) == model.predict(X)).all())
+    ...     loaded = ceiba.load(folder + "/groups.ceiba")
+    >>> bool((loaded.predict(X) == model.predict(X)).all())
     True
     """
     name = type(model).__name__
@@ -76,15 +76,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             raise DefectError(_TEXT, f"the text of the model exceeds {MAX_TEXT_BYTES} bytes")
     except DefectError as defect:
         raise ModelFileError(f"This {name} cannot be saved: {defect}.") from defect
-    with _replacing(Path(os.path.realpath(path))) as file:
+    with _open_replacement(Path(os.path.realpath(path))) as file:
         write(file, {_TEXT: text.encode("ascii"), **encoder.arrays})
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     """Read a model that `save` wrote.
 
-    No code of the file is executed and only Ceiba's own classes are instantiated, so an untrusted
-    file is safe to load. Checksums, types, shapes and parameters are checked.
+    No code in the file is executed and only Ceiba's own classes are instantiated, so that an
+    untrusted file is safe to load. Checksums, types, shapes and parameters are checked.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     """
     with open(path, "rb") as file:
         try:
-            return _read(Archive(file), mmap)
+            return _read_model(Archive(file), mmap)
         except DefectError as defect:
             raise ModelFileError(f"{os.fspath(path)}: {defect}.") from defect
 
@@ -121,7 +121,7 @@ def _encode_model(encoder: Encoder, model: Any, where: str) -> Any:
         return None
     parameters = model.get_params(deep=False)
     names = sorted(name for name in vars(model) if _is_state(cls, name))
-    _check(model, bool(names), where)  # a model that could not be loaded is not saved
+    _check_model(model, bool(names), where)  # a model that could not be loaded is not saved
     return {
         "class": cls.__name__,
         "parameters": {
@@ -139,7 +139,7 @@ def _is_state(cls: Any, name: str) -> bool:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
+def _open_replacement(path: Path) -> Iterator[BinaryIO]:
     """Open a new file that replaces ``path`` once it is complete."""
     temporary = path.with_name(f".{path.name}.{token_hex(8)}.part")
     try:
@@ -153,7 +153,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def _read(archive: Archive, mmap: bool) -> Any:
+def _read_model(archive: Archive, mmap: bool) -> Any:
     record = _parse(archive.text(_TEXT))
     if record.get("format") != _FORMAT:
         raise DefectError(_TEXT, "not a Ceiba model file")
@@ -189,7 +189,9 @@ def _read(archive: Archive, mmap: bool) -> Any:
 
 def _parse(text: str) -> dict[str, Any]:
     try:
-        record = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        record = json.loads(
+            text, object_pairs_hook=_reject_duplicates, parse_constant=_reject_constant
+        )
     except RecursionError as error:
         raise DefectError(_TEXT, "nested too deeply") from error
     except ValueError as error:
@@ -199,14 +201,14 @@ def _parse(text: str) -> dict[str, Any]:
     return record
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
         raise ValueError("duplicate key")
     return result
 
 
-def _no_constant(name: str) -> Any:
+def _reject_constant(name: str) -> Any:
     raise ValueError(f"{name} is not valid JSON")
 
 
@@ -221,11 +223,11 @@ def _decode_model(decoder: Decoder, record: Any, where: str) -> Any:
         if name not in cls._get_param_names():
             raise DefectError(where, f"{cls.__name__} has no parameter {name!r}")
     model = cls(**parameters)
-    _restore(model, _decode_all(decoder, record["state"], where), where)
+    _set_state(model, _decode_all(decoder, record["state"], where), where)
     return model
 
 
-def _restore(model: Any, state: dict[str, Any], where: str) -> None:
+def _set_state(model: Any, state: dict[str, Any], where: str) -> None:
     cls = type(model)
     for name, value in state.items():
         # Properties and methods of the class are not state.
@@ -233,7 +235,7 @@ def _restore(model: Any, state: dict[str, Any], where: str) -> None:
         if computed or not _is_state(cls, name):
             raise DefectError(where, f"{cls.__name__} has no fitted attribute {name!r}")
         setattr(model, name, value)
-    _check(model, bool(state), where)
+    _check_model(model, bool(state), where)
 
 
 def _decode_all(decoder: Decoder, record: Any, where: str) -> dict[str, Any]:
@@ -242,8 +244,8 @@ def _decode_all(decoder: Decoder, record: Any, where: str) -> dict[str, Any]:
     return {name: decoder.decode(value, f"{where}/{name}") for name, value in record.items()}
 
 
-def _check(model: Any, fitted: bool, where: str) -> None:
-    """Check the parameters and, of a fitted model, that its attributes are consistent."""
+def _check_model(model: Any, fitted: bool, where: str) -> None:
+    """Check the parameters and, if the model is fitted, its attributes."""
     try:
         validate(model)
     except ValueError as error:

@@ -1,7 +1,7 @@
-"""The header of an npy entry: dtype, order and shape of the array that follows.
+"""The header of an npy entry: dtype, memory order and shape of the array.
 
-It is written in NumPy's format 1.0, so that ``numpy.load`` reads the entries too. It is read by a
-regular expression instead of evaluated, for the dtypes below only: no objects, no records.
+It has NumPy's format 1.0, so that ``numpy.load`` reads the entries too. It is parsed by a regular
+expression, never evaluated, and only the dtypes below are allowed: no objects and no records.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-# Headers are padded to this, and entries start at multiples of it, so that data can be mapped.
+# Headers end and entries start at multiples of this, so that the data can be memory-mapped.
 ALIGNMENT = 64
 
 _MAGIC = b"\x93NUMPY\x01\x00"
@@ -44,7 +44,7 @@ class Layout:
         return prod(self.shape) * self.dtype.itemsize
 
 
-def type_name(dtype: np.dtype[Any]) -> str | None:
+def dtype_name(dtype: np.dtype[Any]) -> str | None:
     """Return the name of a dtype that a model file can store (``<f8``), else None."""
     if dtype.hasobject or dtype.fields is not None:
         return None
@@ -52,16 +52,16 @@ def type_name(dtype: np.dtype[Any]) -> str | None:
     return name if _TYPE.fullmatch(name) else None
 
 
-def type_named(name: object) -> np.dtype[Any]:
-    """Return the dtype of a name of `type_name`; ValueError for any other name."""
+def dtype_from_name(name: object) -> np.dtype[Any]:
+    """Return the dtype of a name; raise ValueError if a model file cannot store it."""
     if not isinstance(name, str) or not _TYPE.fullmatch(name):
         raise ValueError(f"the dtype {name!r} is not allowed in a model file")
     return np.dtype(name)
 
 
-def header_of(array: np.ndarray[Any, Any]) -> bytes:
-    """Return the header of an array; its length is aligned."""
-    text = f"{{'descr': '{type_name(array.dtype)}', 'fortran_order': {is_fortran(array)}, "
+def make_header(array: np.ndarray[Any, Any]) -> bytes:
+    """Return the npy header of an array, padded to the alignment."""
+    text = f"{{'descr': '{dtype_name(array.dtype)}', 'fortran_order': {is_fortran(array)}, "
     text += f"'shape': {array.shape!r}, }}"
     length = len(_MAGIC) + 2 + len(text) + 1
     text += " " * (-length % ALIGNMENT) + "\n"
@@ -69,7 +69,7 @@ def header_of(array: np.ndarray[Any, Any]) -> bytes:
 
 
 def is_fortran(array: np.ndarray[Any, Any]) -> bool:
-    """Whether its values are stored column by column."""
+    """Return whether an array is in Fortran order only."""
     return bool(array.flags.f_contiguous and not array.flags.c_contiguous)
 
 
@@ -80,12 +80,12 @@ def header_length(start: bytes) -> int:
     return 10 + int.from_bytes(start[8:10], "little")
 
 
-def layout_of(header: bytes) -> Layout:
-    """Parse a header; ValueError where it is invalid."""
+def parse_header(header: bytes) -> Layout:
+    """Parse a header; raise ValueError if it is invalid."""
     match = _HEADER.fullmatch(header[10:].decode("latin-1"))
     if match is None:
         raise ValueError("invalid npy header")
-    dtype = type_named(match[1])
+    dtype = dtype_from_name(match[1])
     shape = tuple(int(size) for size in match[3].replace(",", " ").split())
     if len(shape) > _MAX_DIMENSIONS:
         raise ValueError(f"it has {len(shape)} dimensions, the maximum is {_MAX_DIMENSIONS}")

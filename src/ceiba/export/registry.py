@@ -1,4 +1,4 @@
-"""Classes that a model file may name; no other class is ever looked up for a file."""
+"""Classes that a model file may contain; no others are looked up."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ RECORDS = {
 
 
 def estimator_class(name: object) -> Any:
-    """Return the estimator of that name, or None."""
+    """Return the estimator class of a name, or None."""
     return _look_up(ESTIMATORS, name)
 
 
 def record_class(name: object) -> Any:
-    """Return the record of that name, or None."""
+    """Return the record class of a name, or None."""
     if isinstance(name, str) and name in Record.classes:
         return Record.classes[name]
     return _look_up(RECORDS, name)

@@ -1,7 +1,7 @@
 """Encode the values of a model as JSON, with their arrays as separate entries.
 
-None, bools, ints, finite floats, strings and lists are encoded as themselves. Anything else is an
-object with one key, its kind: ``float`` (inf, nan), ``tuple``, ``dict`` (pairs),
+None, bools, ints, finite floats, strings and lists are encoded as themselves. Any other value is a
+JSON object with one key, its kind: ``float`` (inf, nan), ``tuple``, ``dict`` (pairs),
 ``array`` (the name of its entry), ``objects`` (an object array of plain values, as column names
 are), ``scalar`` (a NumPy number: type and value), ``record`` (an object with ``to_json``) and
 ``model`` (an estimator inside another).
@@ -17,11 +17,11 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.export.defect import DefectError
-from ceiba.export.npy import type_name, type_named
+from ceiba.export.npy import dtype_from_name, dtype_name
 from ceiba.export.registry import record_class
 
-# No model is nested more deeply; a file that is was made to exhaust the stack. In a file each
-# value of the model is nested twice: in the object of its kind, and in that of its container.
+# Maximum depth of nested values: no model is deeper, but a forged file could exhaust the stack. In
+# a file each value is nested twice, in the object of its kind and in that of its container.
 MAX_DEPTH = 32
 _MAX_DEPTH_READ = 2 * MAX_DEPTH + 8
 _MAX_BITS = 1024
@@ -46,7 +46,7 @@ class Encoder:
         self._encode_model = encode_model
 
     def encode(self, value: Any, path: str) -> Any:
-        """Return ``value`` as JSON; DefectError if a model file cannot store it."""
+        """Return ``value`` as JSON; raise DefectError if a file cannot store it."""
         if path.count("/") > MAX_DEPTH:
             raise DefectError(path, "nested too deeply")
         if type(value) in _PLAIN:
@@ -76,7 +76,7 @@ class Encoder:
     def _encode_array(self, value: Array, path: str) -> Any:
         if value.dtype == np.dtype(object):
             return {"objects": {"shape": list(value.shape), "items": _object_items(value, path)}}
-        if type_name(value.dtype) is None:
+        if dtype_name(value.dtype) is None:
             raise DefectError(path, f"an array of {value.dtype} cannot be stored")
         name = f"{path}.npy"
         self.arrays[name] = np.asarray(value)
@@ -90,7 +90,7 @@ class Encoder:
             return {"record": [cls.__name__, self.encode(record, path)]}
         model = self._encode_model(value, path)
         if model is None:
-            raise DefectError(path, _reason(value))
+            raise DefectError(path, _unsupported_reason(value))
         return {"model": model}
 
 
@@ -112,7 +112,7 @@ class Decoder:
     ) -> None:
         self._read_array = read_array
         self._depth = 0
-        self._known = {
+        self._decoders = {
             "float": _decode_float,
             "tuple": self._decode_tuple,
             "dict": self._decode_dict,
@@ -124,7 +124,7 @@ class Decoder:
         }
 
     def decode(self, value: Any, path: str) -> Any:
-        """Return the value; DefectError if the encoding is invalid."""
+        """Return the value; raise DefectError if the encoding is invalid."""
         if isinstance(value, _PLAIN):
             return value
         self._depth += 1
@@ -137,18 +137,18 @@ class Decoder:
     def _decode(self, value: Any, path: str) -> Any:
         if isinstance(value, list):
             return [self.decode(item, f"{path}/{i}") for i, item in enumerate(value)]
-        if len(value) != 1 or next(iter(value)) not in self._known:
+        if len(value) != 1 or next(iter(value)) not in self._decoders:
             raise DefectError(path, "unknown kind of value")
         ((kind, content),) = value.items()
-        return self._known[kind](content, path)
+        return self._decoders[kind](content, path)
 
     def _decode_tuple(self, content: Any, path: str) -> tuple[Any, ...]:
-        return tuple(self.decode(_list(content, path), path))
+        return tuple(self.decode(_check_list(content, path), path))
 
     def _decode_dict(self, content: Any, path: str) -> dict[Any, Any]:
         result: dict[Any, Any] = {}
-        for i, pair in enumerate(_list(content, path)):
-            key, item = _list(pair, path, 2)
+        for i, pair in enumerate(_check_list(content, path)):
+            key, item = _check_list(pair, path, 2)
             key = self.decode(key, f"{path}/{i}")
             if type(key) not in _PLAIN or key in result:
                 raise DefectError(path, "a key is duplicated or not a plain value")
@@ -164,8 +164,8 @@ class Decoder:
     def _decode_objects(self, content: Any, path: str) -> Array:
         if not isinstance(content, dict) or set(content) != {"shape", "items"}:
             raise DefectError(path, "an object array must have shape and items")
-        shape = [_count(size, path) for size in _list(content["shape"], path)]
-        items = [self.decode(item, path) for item in _list(content["items"], path)]
+        shape = [_check_size(size, path) for size in _check_list(content["shape"], path)]
+        items = [self.decode(item, path) for item in _check_list(content["items"], path)]
         if (
             len(shape) > MAX_DEPTH
             or math.prod(shape) != len(items)
@@ -179,7 +179,7 @@ class Decoder:
         return array.reshape(shape)
 
     def _decode_record(self, content: Any, path: str) -> Any:
-        name, record = _list(content, path, 2)
+        name, record = _check_list(content, path, 2)
         cls = record_class(name)
         if cls is None:
             raise DefectError(path, f"unknown record {name!r}")
@@ -204,7 +204,7 @@ def _encode_plain(value: Any, path: str) -> Any:
 
 
 def _encode_scalar(value: np.generic, path: str) -> Any:
-    name = "<U1" if isinstance(value, np.str_) else type_name(value.dtype)
+    name = "<U1" if isinstance(value, np.str_) else dtype_name(value.dtype)
     if name is None:
         raise DefectError(path, f"a scalar of {value.dtype} cannot be stored")
     plain = value.view(np.int64) if value.dtype.kind in "mM" else value
@@ -220,7 +220,7 @@ def _object_items(value: Array, path: str) -> list[Any]:
     return [_encode_plain(item, path) for item in items]
 
 
-def _reason(value: Any) -> str:
+def _unsupported_reason(value: Any) -> str:
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return (
             f"a {type(value).__name__} cannot be stored: set an int as random_state before saving"
@@ -240,13 +240,15 @@ def _decode_float(content: Any, path: str) -> float:
 
 
 def _decode_scalar(content: Any, path: str) -> Any:
-    name, value = _list(content, path, 2)
+    name, value = _check_list(content, path, 2)
     if isinstance(value, dict) and set(value) == {"float"}:
         value = _decode_float(value["float"], path)
     try:
-        dtype = type_named(name)
+        dtype = dtype_from_name(name)
         if _SCALARS[dtype.kind] is not type(value):
-            raise ValueError("the value does not have its type")
+            raise ValueError(
+                f"a scalar of {dtype} cannot have a value of type {type(value).__name__}"
+            )
         if dtype.kind in "mM":
             return np.array(value, np.int64).view(dtype)[()]
         with np.errstate(over="ignore"):
@@ -258,13 +260,20 @@ def _decode_scalar(content: Any, path: str) -> Any:
     return scalar
 
 
-def _count(value: Any, path: str) -> int:
+def _check_size(value: Any, path: str) -> int:
     if type(value) is not int or value < 0:
-        raise DefectError(path, "a size must be an int >= 0")
+        raise DefectError(path, f"a size must be an int >= 0, got {_describe(value)}")
     return value
 
 
-def _list(value: Any, path: str, length: int | None = None) -> list[Any]:
+def _describe(value: Any) -> str:
+    """Describe an invalid value, which may be large."""
+    kind = type(value).__name__
+    return f"a {kind} of length {len(value)}" if hasattr(value, "__len__") else f"{value!r:.20}"
+
+
+def _check_list(value: Any, path: str, length: int | None = None) -> list[Any]:
     if not isinstance(value, list) or (length is not None and len(value) != length):
-        raise DefectError(path, "must be a list of the right length")
+        expected = "a list" if length is None else f"a list of length {length}"
+        raise DefectError(path, f"must be {expected}, got {_describe(value)}")
     return value

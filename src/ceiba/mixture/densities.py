@@ -85,17 +85,17 @@ class Gaussians:
             self.weights[index], self.means[index], self.covariances[index], self.factors[index]
         )
 
-    def native_arrays(self) -> dict[str, Any]:
-        """Return the arrays that the native kernels take."""
+    def native(self) -> _native.GaussianComponents:
+        """Return the native view."""
         k = len(self.means)
         with np.errstate(divide="ignore"):
             log_weights = np.log(self.weights)
-        return {
-            "log_weights": log_weights,
-            "means": np.ascontiguousarray(self.means),
-            "covariances": np.ascontiguousarray(self.covariances.reshape(k, -1)),
-            "factors": np.ascontiguousarray(self.factors.reshape(k, -1)),
-        }
+        return _native.GaussianComponents(
+            log_weights,
+            np.ascontiguousarray(self.means),
+            np.ascontiguousarray(self.covariances.reshape(k, -1)),
+            np.ascontiguousarray(self.factors.reshape(k, -1)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +119,9 @@ class MissingPatterns:
             batch.scratch["missing"] = known
         return known if needs_order or not known.any else MissingPatterns(True)
 
-    def native_arrays(self) -> dict[str, Any]:
-        """Return the arguments that the native kernels take."""
-        return {"gaps": self.any, "order": self.order, "starts": self.starts}
+    def native(self) -> _native.MissingPatterns | None:
+        """Return the native view; None without missing values."""
+        return _native.MissingPatterns(True, self.order, self.starts) if self.any else None
 
 
 def _find_patterns(batch: Batch[Points], needs_order: bool) -> MissingPatterns:
@@ -134,7 +134,11 @@ def _find_patterns(batch: Batch[Points], needs_order: bool) -> MissingPatterns:
         Moments.of(batch)  # raises, and names the row and the column
     if not np.isnan(X).any():
         return MissingPatterns(False)
-    return MissingPatterns(True, *_native.gap_patterns(X)) if needs_order else MissingPatterns(True)
+    return (
+        MissingPatterns(True, *_native.missing_patterns(X))
+        if needs_order
+        else MissingPatterns(True)
+    )
 
 
 def _evaluate(batch: Batch[Points], model: Gaussians, **out: Any) -> Array:
@@ -144,8 +148,8 @@ def _evaluate(batch: Batch[Points], model: Gaussians, **out: Any) -> Array:
     missing = MissingPatterns.of(batch, model.full)
     _native.mixture_posteriors(
         X,
-        **model.native_arrays(),
-        **missing.native_arrays(),
+        model.native(),
+        missing.native(),
         log_density=density,
         **out,
         threads=batch.threads,

@@ -44,7 +44,7 @@ def impute(
     if np.isnan(filled).any():
         probabilities = posteriors(batch, model)
         draws = None if seed is None else _Draws(seed, batch.first_row, n)
-        order, starts = _native.gap_patterns(X)
+        order, starts = _native.missing_patterns(X)
         for begin, end in pairwise(starts):
             rows = order[begin:end]
             missing = np.isnan(filled[rows[0]])

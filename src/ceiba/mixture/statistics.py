@@ -87,10 +87,10 @@ class NearestCenterResponsibilities:
     space: Space
     centers: Array
 
-    def native_arrays(self, batch: Batch[Points]) -> dict[str, Any]:
-        """Return the arguments that the native kernel takes for a batch."""
+    def native(self, batch: Batch[Points]) -> _native.Responsibilities:
+        """Return the responsibilities of a batch for the kernel."""
         nearest = assign_nearest(batch, self.space, self.centers, consume_state=True)
-        return {"labels": nearest.labels}
+        return _native.Responsibilities(labels=nearest.labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class RandomResponsibilities:
 
     key: DrawKey
 
-    def native_arrays(self, batch: Batch[Points]) -> dict[str, Any]:
-        """Return the arguments that the native kernel takes for a batch."""
-        return {"draw": (self.key.seed, self.key.stream, batch.first_row)}
+    def native(self, batch: Batch[Points]) -> _native.Responsibilities:
+        """Return the responsibilities of a batch for the kernel."""
+        return _native.Responsibilities(key=self.key.native(batch.first_row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +110,11 @@ class GivenResponsibilities:
 
     values: Array
 
-    def native_arrays(self, batch: Batch[Points]) -> dict[str, Any]:
-        """Return the arguments that the native kernel takes for a batch."""
+    def native(self, batch: Batch[Points]) -> _native.Responsibilities:
+        """Return the responsibilities of a batch for the kernel."""
         kept = batch.rows.kept
         values = self.values if kept is None else self.values[kept]
-        return {"shares": np.ascontiguousarray(values)}
+        return _native.Responsibilities(values=np.ascontiguousarray(values))
 
 
 Responsibilities = NearestCenterResponsibilities | RandomResponsibilities | GivenResponsibilities
@@ -157,22 +157,16 @@ class ExpectedMoments:
         moments of missing values.
         """
         k, d = model.shape
-        arrays = model.native_arrays()
-        pivots = arrays["means"] if pivots is None else np.ascontiguousarray(pivots)
+        pivots = np.ascontiguousarray(model.means if pivots is None else pivots)
         weights, first = np.empty(k), np.empty((k, d))
-        second = np.empty_like(arrays["covariances"])
-        more = MissingPatterns.of(batch, model.full).native_arrays()
-        if responsibilities is not None:
-            more |= responsibilities.native_arrays(batch)
+        second = np.empty((k, model.covariances.size // k))
         log_likelihood = _native.mixture_moments(
             batch.rows.X,
             batch.rows.weight,
-            **arrays,
-            pivots=pivots,
-            weights=weights,
-            first=first,
-            second=second,
-            **more,
+            model.native(),
+            _native.MomentSums(pivots, weights, first, second),
+            MissingPatterns.of(batch, model.full).native(),
+            None if responsibilities is None else responsibilities.native(batch),
             threads=batch.threads,
         )
         shape = model.covariances.shape

@@ -1,4 +1,4 @@
-"""Rows as learners get them, and sufficient statistics that several families share."""
+"""Prepared rows and sufficient statistics that several families share."""
 
 from ceiba.stats.labeled import Labeled, TargetSummary, ToLabeled
 from ceiba.stats.moments import Moments

@@ -27,7 +27,7 @@ class Labeled:
     weight : ndarray of float64 or None
         Positive weights; None for unit weights.
     kept : ndarray or None
-        Original row numbers, where rows of weight zero were dropped.
+        Original row numbers, if rows of weight zero were dropped.
     """
 
     table: Table
@@ -43,7 +43,7 @@ class Labeled:
         return row if self.kept is None else int(self.kept[row])
 
     def labels(self, classes: Array) -> Array:
-        """Return the class index (int32) of every row in the ``classes`` of all parts.
+        """Return the index (int32) of each row's class in the ``classes`` of all parts.
 
         Examples
         --------
@@ -55,11 +55,11 @@ class Labeled:
         """
         own = self.target.classes
         if own is None:
-            raise ValueError("y must hold classes, got numbers.")
+            raise ValueError("y must be class labels, got numbers of a regression.")
         if classes is own:
             return self.target.values
         indices = class_indices(own, classes)
-        if len(indices) == 0 or indices[-1] == len(indices) - 1:  # ascending: an identity
+        if len(indices) == 0 or indices[-1] == len(indices) - 1:  # ascending, so the identity
             return self.target.values
         labels: Array = indices[self.target.values]
         return labels
@@ -93,15 +93,15 @@ class ToLabeled:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetSummary:
-    """Summary of the target and the weights, needed before anything is counted.
+    """Classes, ranges and row counts, from the first pass of a supervised learner.
 
-    It consists of counts, classes and extremes only, so it is the same for any partitioning. A
-    part without rows has empty ranges, from infinity to minus infinity.
+    They are the same for any partitioning. A part without rows has empty ranges, from infinity to
+    minus infinity.
 
     Parameters
     ----------
     rows : tuple of int
-        Number of rows of each partition in order, from which rows are numbered globally.
+        Number of rows of each partition, in order, for numbering rows globally.
     classes : ndarray or None
         Sorted class labels in their own dtype; None for regression.
     class_counts : ndarray of int64 or None
@@ -137,7 +137,7 @@ class TargetSummary:
         return cls((n,), target.classes, counts, low, high, integer, nan, nan)
 
     def merge(self, other: TargetSummary) -> TargetSummary:
-        """Return the summary of both parts; raise where one has text and the other numbers."""
+        """Return the summary of both parts; raise if labels are of different types."""
         classes, counts = _merge_counts(self, other)
         return TargetSummary(
             self.rows + other.rows,

@@ -16,9 +16,9 @@ from ceiba.stats.points import Points
 class Moments:
     """Weight, mean, centered sum of squares, minimum and maximum per column.
 
-    ``rows`` has the number of rows of each partition in order, from which rows are numbered
-    globally; ``total`` is the weight of all rows, with or without missing values. Parts are merged
-    about their means, never by raw second moments, which would cancel.
+    ``rows`` has the number of rows of each partition, in order, for numbering rows globally;
+    ``total`` is the weight of all rows, with or without missing values. Sums of squares are
+    centered at the mean, because differences of raw second moments would lose digits.
 
     References
     ----------
@@ -70,7 +70,7 @@ class Moments:
         )
 
     def extended_to(self, centers: Array) -> Moments:
-        """Return the same moments with minimum and maximum extended to ``centers``."""
+        """Return the moments with minimum and maximum extended to ``centers``."""
         low = np.minimum(self.min, centers.min(axis=0))
         return replace(self, min=low, max=np.maximum(self.max, centers.max(axis=0)))
 
@@ -81,11 +81,11 @@ class Moments:
 
     @property
     def variance(self) -> Array:
-        """Variance of each column (divided by the weight)."""
+        """Variance of each column: squares divided by weight."""
         return self.squares / self.weight
 
     @property
     def spread(self) -> float:
-        """Largest difference within any column."""
+        """Largest difference between values of the same column."""
         with np.errstate(over="ignore", invalid="ignore"):
             return float(np.max(self.max - self.min))

@@ -24,13 +24,26 @@ _WEIGHT_RANGE = (1e-50, 1e50)
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Rows as a C-contiguous float matrix, with positive weights (None for unit weights)."""
+    """Rows as a float matrix with weights.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_columns)
+        C-contiguous.
+    weight : ndarray of float64 or None
+        Weights, positive unless all rows are kept; None for 1 each.
+    schema : Schema or None
+    kept : ndarray or None
+        Original row numbers, if rows of weight zero were dropped.
+    n_given : int or None
+        Number of rows before rows of weight zero were dropped, if any were.
+    """
 
     X: Array
     weight: Array | None = None
     schema: Schema | None = None
-    kept: Array | None = None  # original row numbers, where rows of weight zero were dropped
-    n_given: int | None = None  # number of rows before any was dropped, where some were
+    kept: Array | None = None
+    n_given: int | None = None
 
     def row_number(self, row: int) -> int:
         """Return the original number of a row, for messages."""
@@ -49,7 +62,7 @@ class ToPoints:
     Parameters
     ----------
     dtype : str, optional
-        Dtype of the matrix; by default that of the columns.
+        Dtype of the matrix; the dtype of the columns by default.
     keep_all : bool
         Whether to keep rows of weight zero; otherwise they are dropped.
     """
@@ -74,7 +87,10 @@ class ToPoints:
 
 
 def checked_weight(weight: Any, n_rows: int) -> Array:
-    """Return weights as float64, one per row; a scalar applies to all rows."""
+    """Check weights and return them as float64, one per row.
+
+    A scalar is the weight of all rows.
+    """
     values = np.asarray(weight, dtype=np.float64)
     values = np.full(n_rows, float(values)) if values.ndim == 0 else np.ascontiguousarray(values)
     if values.ndim != 1:
@@ -93,12 +109,13 @@ def checked_weight(weight: Any, n_rows: int) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Origin and range of the points, as the kernels need them.
+    """Origin and range of the points, for kernels that compute squared distances.
 
     Parameters
     ----------
     offset : ndarray of shape (d,)
-        The mean. Rows and centers are taken relative to it, so that a common shift costs no digits.
+        The mean, which is subtracted from rows and centers, so that a common shift of all rows
+        does not reduce the precision of distances.
     has_missing : bool
         Whether any value is missing: distances then use the observed columns.
     bounded : bool
@@ -111,15 +128,15 @@ class Space:
 
     @classmethod
     def of(cls, moments: Moments) -> Space:
-        """Return the space of summarized points; raise where squared distances overflow."""
+        """Return the space of some points; raise if squared distances would overflow."""
         _check_squarable(moments.spread)
         return cls(moments.mean, moments.n_missing > 0, squares_fit(moments.spread, "float32"))
 
     @classmethod
     def around(cls, moments: Moments, centers: Array) -> Space:
-        """Return the space of the points together with given centers."""
+        """Return the space of points and given centers."""
         spread = moments.extended_to(centers).spread
-        if spread > 1:  # rows that nearly coincide with one center are harmless
+        if spread > 1:  # underflow of tiny distances is harmless here: the centers are given
             _check_squarable(spread)
         offset = np.where(moments.weight > 0, moments.mean, centers[0])
         return cls(offset, moments.n_missing > 0, squares_fit(spread, "float32"))
@@ -128,8 +145,8 @@ class Space:
 def _check_squarable(spread: float) -> None:
     if not squares_fit(spread, "float64"):
         raise ValueError(
-            f"The values of X differ by up to {spread:.3g}, whose squares are not representable: "
-            "rescale X, for instance by its largest difference."
+            "X must have differences whose squares are representable, got values of a column that "
+            f"differ by {spread:.3g}: rescale X, for example by its largest difference."
         )
 
 
@@ -141,6 +158,6 @@ def has_finite_distances(X: Array) -> Array:
 
 
 def squares_fit(spread: float, dtype: str) -> bool:
-    """Whether squares of differences up to ``spread`` are representable in a dtype."""
+    """Return whether squares of differences up to ``spread`` fit into a dtype."""
     low, high = _SQUARE_RANGE[dtype]
     return spread == 0 or low <= spread <= high

@@ -25,9 +25,9 @@ class Accuracy:
     def of(
         cls, batch: Batch[Labeled], classes: Array, predict: Callable[[Table, int], Array]
     ) -> Accuracy:
-        """Score labeled rows; a class that is not one of the model's ``classes`` is wrong.
+        """Score labeled rows; a class that the model does not have counts as an error.
 
-        ``predict(table, threads)`` returns the class index of each row.
+        ``predict(table, threads)`` returns the index of each row's class in ``classes``.
         """
         rows = batch.rows
         if len(rows) == 0:
@@ -35,7 +35,7 @@ class Accuracy:
         correct = predict(rows.table, batch.threads) == class_indices_of(rows, classes)
         if rows.weight is None:
             return cls(float(len(rows)), float(np.count_nonzero(correct)))
-        # Summed in the same order, with zeros for wrong rows, so that it never exceeds the total.
+        # Both sums have the same order, with zeros for errors, so that the score never exceeds 1.
         return cls(float(rows.weight.sum()), float((rows.weight * correct).sum()))
 
     def merge(self, other: Accuracy) -> Accuracy:
@@ -50,7 +50,7 @@ class Accuracy:
 
 
 def class_indices_of(rows: Labeled, classes: Array) -> Array:
-    """Return the index of every row's class in the model's classes; -1 for an unknown class."""
+    """Return the index of each row's class in the model's classes; -1 if unknown."""
     own, known = rows.target.classes, classes.tolist()
     assert own is not None
     labels = own.tolist()
@@ -59,14 +59,14 @@ def class_indices_of(rows: Labeled, classes: Array) -> Array:
             f"y must have the type of the classes seen in fit (like {known[0]!r}), got labels like "
             f"{labels[0]!r}."
         )
-    # By Python's equality, which compares ints and floats exactly at any size.
+    # A dict compares by Python's equality, which is exact for ints and floats of any size.
     index = {label: k for k, label in enumerate(known)}
     found: Array = np.array([index.get(label, -1) for label in labels])[rows.target.values]
     return found
 
 
 def check_score_sums(weight: float, *sums: float) -> None:
-    """Raise where no score can be computed from the sums."""
+    """Raise if no score can be computed from the sums."""
     if weight == 0:
         raise ValueError("sample_weight must have at least one positive entry, got only zeros.")
     if not all(map(math.isfinite, (weight, *sums))):

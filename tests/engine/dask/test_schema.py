@@ -75,7 +75,7 @@ def test_ordinal_texts_must_agree() -> None:
 def test_too_many_labels_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert schema_module.MAX_CATEGORIES == vocabulary.MAX_CATEGORIES == 100_000
     monkeypatch.setattr(schema_module, "MAX_CATEGORIES", 3)
-    with pytest.raises(ValueError, match="'a' has more than 3 categories"):
+    with pytest.raises(ValueError, match="'a' must have at most 3 categories"):
         found("x", "y").merge(found("z", "w"))
     with pytest.raises(ValueError, match="identifier"):
         found("x", "y", "z", "w")

@@ -68,9 +68,12 @@ def test_later_perfect_member_has_weight_one():
 def test_first_member_at_chance_is_an_error(algorithm):
     X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]]), [0, 1, 1, 0]
     model = AdaBoostClassifier(algorithm=algorithm)
-    with pytest.raises(ValueError, match=r"weighted error .* is 50\.0%.*max_depth"):
+    with pytest.raises(ValueError, match=r"worse than random.* must be below .*50\.0%.*max_depth"):
         model.fit(X, y)
     assert not hasattr(model, "estimators_")
+    given = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1))
+    with pytest.raises(ValueError, match=r"got 50\.0%; use another estimator"):
+        given.fit(X, y)
     assert model.set_params(max_depth=2).fit(X, y).score(X, y) == 1.0
 
 
@@ -88,7 +91,7 @@ def test_later_member_at_chance_is_dropped():
 def test_m1_requires_error_below_half(wine):
     X, y = wine
     nine = 3 * y + np.arange(len(y)) % 3
-    with pytest.raises(ValueError, match=r"must be below one half for AdaBoost\.M1"):
+    with pytest.raises(ValueError, match=r"below one half with algorithm='m1', got .*'samme'"):
         AdaBoostClassifier(algorithm="m1").fit(X, nine)
     assert len(AdaBoostClassifier(n_estimators=3).fit(X, nine).estimators_) == 3
 

@@ -44,7 +44,7 @@ def boosted(model, X, labels, weights):
     try:
         return model.fit(np.array(X, float), np.array(labels), sample_weight=weights)
     except ValueError as error:
-        if "boosting cannot start" not in str(error):
+        if "is worse than random" not in str(error):
             raise
         return None
 

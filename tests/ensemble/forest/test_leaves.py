@@ -199,7 +199,7 @@ def test_common_class_weight_gives_the_same_forest() -> None:
     [
         (lambda units: units * 0, "."),
         (lambda units: -units, "."),
-        (lambda units: units * 0 + 2**62, "a leaf has no weights"),
+        (lambda units: units * 0 + 2**62, "class weights of leaves must be positive"),
         (lambda units: units[:, :2], "."),
         (lambda units: units[1:], "class_units must be an array of int64"),
         (lambda units: units.astype(float), "class_units must be an array of int64"),
@@ -274,9 +274,9 @@ def last_byte(forest: Forest, change: Any) -> Forest:
     return replace(forest, leaves=leaves)
 
 
-NO_WEIGHTS = "a leaf has no weights"
-NO_CLASS = "a leaf's class is not there"
-ORDER = "the weights of leaves must follow each other"
+NO_WEIGHTS = "class weights of leaves must be positive"
+NO_CLASS = "class indices of leaves must be below"
+ORDER = "leaf bytes must be contiguous"
 # A leaf of three classes has their number and the order of weights; then for each the distance to
 # the previous class and its weight.
 DAMAGES: list[tuple[str, Any, str]] = [
@@ -294,14 +294,14 @@ DAMAGES: list[tuple[str, Any, str]] = [
     ("few", lambda f: changed(f, MIXED, code((2, 0), (0, 0), *[(0, 0)] * 8)), NO_CLASS),
     ("few", lambda f: changed(f, MIXED, code((2**20, 0), (0, 0), *[(0, 0)] * 8)), NO_CLASS),
     # The most probable class.
-    ("few", lambda f: changed(f, MIXED, to=lambda k: (k + 1) % 3), "not its likeliest"),
+    ("few", lambda f: changed(f, MIXED, to=lambda k: (k + 1) % 3), "must be its majority class"),
     ("few", lambda f: changed(f, MIXED, to=lambda k: 3), NO_CLASS),
     ("few", lambda f: changed(f, MIXED, to=lambda k: -1), NO_CLASS),
     # Leaves of another kind.
-    ("few", lambda f: changed(f, MIXED, flag=NUMBER), "a leaf is not one"),
+    ("few", lambda f: changed(f, MIXED, flag=NUMBER), "unknown kind of leaf"),
     ("few", lambda f: changed(f, MIXED, to=lambda k: 0, flag=LISTED), NO_WEIGHTS),
-    ("few", lambda f: changed(f, MIXED, flag=4), "a leaf is not one"),
-    ("letters", lambda f: changed(f, PURE, flag=LISTED), "a leaf|weights"),
+    ("few", lambda f: changed(f, MIXED, flag=4), "unknown kind of leaf"),
+    ("letters", lambda f: changed(f, PURE, flag=LISTED), "leaf bytes|leaf|weights"),
     ("letters", lambda f: changed(f, LISTED, to=lambda k: 3, flag=MIXED), NO_WEIGHTS),
     # Bytes that are misplaced, missing, superfluous, or have unused bits.
     ("letters", lambda f: changed(f, LISTED, to=lambda k: 1), ORDER),
@@ -310,11 +310,15 @@ DAMAGES: list[tuple[str, Any, str]] = [
     ("letters", lambda f: replace(f, leaves=f.leaves[:-1]), NO_WEIGHTS),
     ("letters", lambda f: replace(f, leaves=f.leaves[:0]), NO_WEIGHTS),
     ("letters", lambda f: replace(f, leaves=f.leaves[1:]), "weights|class"),
-    ("letters", lambda f: replace(f, leaves=np.append(f.leaves, f.leaves[:1])), "take up all"),
+    (
+        "letters",
+        lambda f: replace(f, leaves=np.append(f.leaves, f.leaves[:1])),
+        "must cover all leaf bytes",
+    ),
     ("letters", lambda f: last_byte(f, lambda byte: byte | 0x80), NO_WEIGHTS),
     ("letters", lambda f: replace(f, n_classes=20), NO_CLASS),
-    ("letters", lambda f: replace(f, n_classes=64), "weights|class|likeliest"),
-    ("few", lambda f: replace(f, leaves=np.zeros(3, np.uint8)), "take up all"),
+    ("letters", lambda f: replace(f, n_classes=64), "weights|class"),
+    ("few", lambda f: replace(f, leaves=np.zeros(3, np.uint8)), "must cover all leaf bytes"),
 ]
 
 
@@ -330,9 +334,9 @@ def test_damaged_leaves_are_rejected(name: str, damage: Any, text: str) -> None:
 def test_leaves_must_match_the_task() -> None:
     rows, y = letters(5, 3.0)
     forest = RandomForestRegressor(2, max_depth=3).fit(rows[:100], y[:100]).forest_
-    with pytest.raises(ValueError, match="a leaf is not one"):
+    with pytest.raises(ValueError, match="unknown kind of leaf"):
         Forest.from_json({**forest.to_json(), "n_classes": 5})
-    with pytest.raises(ValueError, match="a leaf of numbers is not one"):
+    with pytest.raises(ValueError, match="regression leaves must have"):
         Forest.from_json({**forests()["few"].to_json(), "n_classes": 0})
-    with pytest.raises(ValueError, match="there is no such tree of classes"):
+    with pytest.raises(ValueError, match="require a classification forest"):
         class_weights(forest, 0)

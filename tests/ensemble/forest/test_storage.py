@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ceiba import RandomForestClassifier, RandomForestRegressor, datasets, load, save
-from ceiba.ensemble.common.sampling import TREE, keyed_bits
+from ceiba.ensemble.common.sampling import tree_seeds
 from ceiba.ensemble.forest.model import Forest
 from tests.ensemble.forest.parts import (
     CLASSES,
@@ -69,7 +69,7 @@ def test_tree_seeds_follow_from_origins() -> None:
     forest = Forest.from_json(model.forest_.to_json())
     kept = (0, *range(3, 12))
     assert forest.origins.tolist() == [[5, t] for t in kept]
-    assert forest.tree_seeds.tolist() == [keyed_bits(5, TREE, t) for t in kept]
+    assert forest.tree_seeds.tolist() == tree_seeds(forest.origins).tolist()
 
 
 def test_loaded_small_forest_can_be_extended_and_reduced(tmp_path: Any) -> None:

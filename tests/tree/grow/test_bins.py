@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 
 from ceiba import _native
+from ceiba._native import ColumnType
 from ceiba._typing import Array
 
 ROWS = 20_000
-FLOAT = 0
+COLUMNS = _native.ColumnTypes([ColumnType.FLOAT64], [0])
 
 
 def edges(column: Array, bins: int, weight: Array | None = None) -> Array:
     """Return the upper edges of the bins of one column."""
-    counts, bits, _ = _native.tree_edges([column], [None], [FLOAT], [0], weight, bins, 1)
+    counts, bits, _ = _native.tree_bin_edges(
+        _native.TreeTable([column], [None], COLUMNS), weight, bins, 1
+    )
     own: Array = bits.view(np.float64)
     assert counts[0] == len(own) + 1
     return own

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ceiba.tree.model.node_dtype import NODE_DTYPE, NodeTest, NodeView
+from ceiba._native import NodeTest
+from ceiba.tree.model.node_dtype import NODE_DTYPE, NodeView
 
 
 def pack(word: int, child: int, column: int, kind: NodeTest, missing_branch: int) -> list[int]:

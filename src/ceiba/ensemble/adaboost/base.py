@@ -38,20 +38,20 @@ from ceiba.ensemble.adaboost.learners import (
 from ceiba.ensemble.adaboost.predictions import PredictionMode
 from ceiba.ensemble.adaboost.weights import RowWeights
 from ceiba.ensemble.common.base import BaseMetaEnsemble
-from ceiba.ensemble.common.parameters import BaseEstimator, Seed
+from ceiba.ensemble.common.parameters import MemberEstimator, Seed
 from ceiba.ensemble.common.rows import TrainingData
 from ceiba.stats.labeled import Labeled
 from ceiba.tree.parameters import Jobs
 
-# Rows that all members predict before the next block: they stay in a core's cache. 100 stumps on
-# 50,000 x 28 numbers take a third of the time that one pass per stump takes.
+# Rows per block of a prediction. All members predict a block while it is in the cache of a core:
+# 100 stumps on 50,000 rows of 28 columns take a third of the time of one pass per stump.
 _BLOCK_ROWS = 8192
 
 
 class AdaBoostParameters(Parameters):
     """Hyper-parameters of AdaBoost."""
 
-    estimator: BaseEstimator = parameter(None, kw_only=False)
+    estimator: MemberEstimator = parameter(None, kw_only=False)
     n_estimators: Annotated[int, AtLeast(1), "Maximum number of rounds; each adds a member."] = 50
     learning_rate: Annotated[
         float,
@@ -64,13 +64,14 @@ class AdaBoostParameters(Parameters):
     max_bins: Annotated[
         int | None,
         Between(2, 65_535),
-        "None for exact thresholds of Ceiba's tree; an int bins each column once into at most that "
-        "many bins, by a sample of 65,536 rows under the initial weights.",
+        "Maximum number of bins per column for Ceiba's tree; None for exact thresholds. Bins are "
+        "computed once for all rounds, from a sample of 65,536 rows with their initial weights.",
     ] = None
     reweighting: Annotated[
         Literal["weights", "resampling"],
-        "Whether members are fitted to weighted rows, or to as many rows drawn by weight, for "
-        "estimators that do not accept ``sample_weight``.",
+        "How members use the row weights: as ``sample_weight``, or as probabilities with which as "
+        "many rows are drawn with replacement, for estimators that do not accept "
+        "``sample_weight``.",
     ] = "weights"
     random_state: Seed = 0
     n_jobs: Jobs = None
@@ -81,7 +82,7 @@ class AdaBoostParameters(Parameters):
 
 @dataclass(slots=True, eq=False)
 class BoostedMembers:
-    """The members so far, with their weights and errors, and why boosting ended."""
+    """The members so far with their weights and errors, and the reason of stopping."""
 
     estimators: list[Any] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
@@ -113,19 +114,19 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
 
     @reports_progress
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Boost: fit a member, increase the weights of the rows it gets wrong, and repeat.
+        """Fit one member per round, with larger weights for rows of earlier errors.
 
         Parameters
         ----------
         X : array, frame, Table or list
-            Rows in memory. Ceiba's estimators get a Table; others get the rows as they are, and a
-            Table as the array it was made of or as a pandas frame.
+            Rows in memory. Ceiba's estimators are fitted to a Table, others to the array or frame
+            as it was passed; for these a Table is converted to its array or to a pandas frame.
         y : array of shape (n_rows,)
             Classes or numbers.
         sample_weight : array of shape (n_rows,), optional
-            Row weights before the first round; rows of weight zero count as absent. The factors of
-            the rounds are multiples of a unit of at most 2^-35 of the largest factor, and at least
-            one unit.
+            Row weights in the first round; rows of weight zero count as absent. The factors by
+            which later rounds change them are rounded to 36 bits or more, relative to the largest
+            factor, but never to zero.
         **fit_params : dict
             Metadata for ``fit`` of the members, if scikit-learn's metadata routing is enabled.
 
@@ -137,7 +138,7 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         engine, training = self._training_data(estimator, X, y, sample_weight, reset=True)
         params = _check_method_params(training.rows.data, params, training.positive)
         data = training.without_zero_weights()
-        attributes = {**training.rows.attributes, **self._extra_fitted(data)}
+        attributes = {**training.rows.attributes, **self._extra_attributes(data)}
         fitter = self._round_fitter(engine, estimator, data, params)
         iterations = Iterations(self, self.n_estimators, trace=self.trace, name="rounds")
         boosted = self._boost(fitter, data, iterations, training.expand, attributes)
@@ -161,8 +162,8 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
             weights = row_weights.values
             member, predictions = fitter.fit_round(weights, len(boosted.estimators))
             result, row_errors = self._evaluate_round(predictions, data, weights)
-            recorded = {"weights": weights, **row_errors}
-            frame = {name: partial(expand, values) for name, values in recorded.items()}
+            row_values = {"weights": weights, **row_errors}
+            frame = {name: partial(expand, values) for name, values in row_values.items()}
             boosted.stop_reason = result.stop_reason or boosted.stop_reason
             if result.stop_reason == "chance":
                 if not boosted.estimators:
@@ -181,22 +182,23 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         return boosted
 
     def _prediction_mode(self, classes: Array | None) -> PredictionMode:
-        """Return how the members' predictions are read."""
+        """Return the form of the members' predictions that boosting uses."""
         raise NotImplementedError
 
     def _evaluate_round(
         self, predictions: Array, data: TrainingData, weights: Array
     ) -> tuple[RoundResult, dict[str, Array]]:
-        """Return the result of a round, and the errors of the rows for the trace."""
+        """Return the result of a round, and the error of each row for the trace."""
         raise NotImplementedError
 
     def _handle_bad_first_member(
         self, boosted: BoostedMembers, member: Any, result: RoundResult
     ) -> None:
-        """Raise, or keep the first member although it is no better than chance."""
+        """Raise an error, or keep a first member that is no better than chance."""
         raise NotImplementedError
 
-    def _extra_fitted(self, data: TrainingData) -> dict[str, Any]:
+    def _extra_attributes(self, data: TrainingData) -> dict[str, Any]:
+        """Return the fitted attributes that only the subclass has."""
         return {}
 
     def _check_estimator(self, estimator: Any) -> None:
@@ -218,7 +220,7 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         return EstimatorFitter(estimator, data, mode, seed, resample, engine.threads, params)
 
     def _data_and_threads(self, X: Any) -> tuple[Any, int]:
-        """Return the rows of a prediction, in the form that members take, and the threads."""
+        """Return the rows of a prediction for the members, and the number of threads."""
         engine, rows = self._prediction_rows(X)
         return rows.data, engine.threads
 
@@ -231,7 +233,7 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
             yield predictions
 
     def _predict_in_blocks(self, X: Any, predict: Callable[[Any, int], Array]) -> Array:
-        """Return ``predict(data, threads)`` for all rows, of large tables in blocks."""
+        """Return ``predict(data, threads)`` for all rows; large tables in blocks."""
         engine, rows = self._prediction_rows(X)
         data = rows.data
         if not isinstance(data, Table) or len(data) <= _BLOCK_ROWS:

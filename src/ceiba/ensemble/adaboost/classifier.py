@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score
 
 from ceiba._typing import Array
 from ceiba.base import fitted
+from ceiba.base.value_types import join_words
 from ceiba.data.target import Target, Task, class_indices
 from ceiba.ensemble.adaboost.base import BaseAdaBoost, BoostedMembers
 from ceiba.ensemble.adaboost.formulas import (
@@ -36,10 +37,10 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
     """AdaBoost classifier: AdaBoost.M1, SAMME and SAMME.R.
 
     A round fits a member to the weighted rows, computes its estimator weight from its weighted
-    error, and increases the weights of the rows it misclassifies. Boosting ends early when a member
-    is perfect, which is kept with weight 1, or no better than chance, which is dropped. Members are
-    Ceiba's trees, which handle missing values and nominal columns, or clones of any estimator,
-    fitted to the rows as they were passed. Rows must be in memory.
+    error, and increases the weights of the rows it misclassifies. Boosting ends early with a
+    member without errors, which is kept with weight 1, or with a member no better than chance,
+    which is dropped. Members are Ceiba's trees, which handle missing values and nominal columns, or
+    clones of any estimator, fitted to the rows as they were passed. Rows must be in memory.
 
     {parameters}
 
@@ -52,7 +53,8 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
     estimator_errors_ : ndarray of shape (n_members,)
         Weighted error rate of each member.
     stop_reason_ : "rounds", "perfect" or "chance"
-        Why boosting ended.
+        Why boosting ended: all rounds are done, the last member has no error, or the next one was
+        no better than chance.
     classes_ : ndarray of shape (n_classes,)
     n_classes_ : int
     feature_importances_ : ndarray of shape (n_features,)
@@ -89,8 +91,8 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         Literal["samme", "m1", "samme.r"],
         "SAMME requires members to be better than chance among all classes, AdaBoost.M1 to be "
         "correct for more than half of the weight; they are the same for two classes. SAMME.R uses "
-        "the logarithms of the members' probabilities, in which 0 counts as 2^-52; no row weight "
-        "falls below about 2^-36 of the largest, so that with pure leaves the rounds differ from "
+        "the logarithms of the members' probabilities, clipped to at least 2^-52. No row weight "
+        "falls below about 2^-36 of the largest: with pure leaves, SAMME.R therefore differs from "
         "the published algorithm.",
     ] = "samme"
 
@@ -131,9 +133,10 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
             yield self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
-        """Predict class probabilities, proportional to exp(decision / (n_classes - 1)).
+        """Predict class probabilities: the softmax of mean score / (n_classes - 1).
 
-        They rank rows but are not calibrated: see `sklearn.calibration.CalibratedClassifierCV`.
+        The mean score is that of `decision_function`, for each class. The probabilities rank rows
+        but are not calibrated: see `sklearn.calibration.CalibratedClassifierCV`.
 
         Returns
         -------
@@ -164,11 +167,11 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
             yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def margins(self, X: Any, y: Any) -> Array:
-        """Compute the margin of each row: how clearly its true class wins.
+        """Compute the margin of each row, which is positive if it is classified correctly.
 
-        It is the score of the true class minus the largest score of another class, relative to the
-        largest possible difference: 1 if all members are correct, -1 if all predict the same wrong
-        class.
+        The margin is the score of the true class minus the largest score of another class, relative
+        to the largest possible difference: 1 if all members are correct, -1 if all predict the same
+        wrong class.
 
         Parameters
         ----------
@@ -217,7 +220,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         return float(sum(self.estimator_weights_.tolist()))
 
     def _staged_scores(self, data: Any, threads: int) -> Iterator[tuple[Array, float]]:
-        """Yield cumulative class scores and estimator weight after each round.
+        """Yield the sums of class scores and estimator weights after each round.
 
         The array is the same in all rounds and is updated in place.
         """
@@ -261,14 +264,15 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
     def _handle_bad_first_member(
         self, boosted: BoostedMembers, member: Any, result: RoundResult
     ) -> None:
-        rule, remedy = "is no better than chance", "increase max_depth"
-        if self.algorithm == "m1":
-            rule = "must be below one half for AdaBoost.M1"
-            remedy = f"use algorithm='samme', {remedy}"
+        is_m1 = self.algorithm == "m1"
+        rule = "one half with algorithm='m1'" if is_m1 else "the error of chance"
+        remedies = ["use algorithm='samme'"] if is_m1 else []
+        remedies += ["increase max_depth"] if self.estimator is None else []
+        remedies.append("use another estimator")
         raise ValueError(
-            f"the weighted error of the first member, a {type(member).__name__}, is "
-            f"{result.error:.1%}, which {rule}, so that boosting cannot start: {remedy}, or use "
-            "another estimator."
+            "BaseClassifier in AdaBoostClassifier ensemble is worse than random, ensemble can not "
+            f"be fit: the weighted error of the first {type(member).__name__} must be below "
+            f"{rule}, got {result.error:.1%}; {join_words(remedies)}."
         )
 
     def _default_estimator(self) -> DecisionTree:
@@ -284,7 +288,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
                 f"{type(estimator).__name__}: use algorithm='samme'."
             )
 
-    def _extra_fitted(self, data: TrainingData) -> dict[str, Any]:
+    def _extra_attributes(self, data: TrainingData) -> dict[str, Any]:
         return class_attributes(data.classes)
 
     def _check_state(self) -> None:

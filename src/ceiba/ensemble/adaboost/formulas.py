@@ -18,10 +18,10 @@ from scipy.special import softmax
 from ceiba._typing import Array
 from ceiba.ensemble.common.votes import class_margin
 
-# An error this close to chance, relatively, differs from it by rounding: after a round its own
-# estimator has an error of one half, to about 1e-15.
+# Relative tolerance of the comparison with chance. Under the weights of the next round the error of
+# the last estimator is that of chance, up to rounding of about 1e-15: it must not be added again.
 _CHANCE_TOLERANCE = 2.0**-40
-# Probabilities are clipped to this before logarithms are taken.
+# Minimum of the probabilities whose logarithms are taken, as in scikit-learn.
 _MIN_PROBABILITY = float(np.finfo(np.float64).eps)
 
 StopReason = Literal["perfect", "chance"]
@@ -38,7 +38,8 @@ class RoundResult:
     estimator_weight : float
         Weight (alpha) of the estimator; 0 if it is not kept.
     weight_factors : ndarray or None
-        Factor of each row's weight, up to a common one and at most 1; None if boosting ends.
+        Factor of each row's weight, at most 1; a common factor has no effect. None if boosting
+        ends.
     stop_reason : "perfect", "chance" or None
         Why boosting ends with this round, if it does.
     """
@@ -78,23 +79,25 @@ def adaboost_m1(incorrect: Array, weights: Array, learning_rate: float) -> Round
     >>> result.error, round(result.estimator_weight, 3), result.weight_factors.round(3)
     (0.25, 1.099, array([1.   , 0.333, 0.333, 0.333]))
     """
-    return _discrete(incorrect, weights, learning_rate, 2)
+    return _discrete_adaboost(incorrect, weights, learning_rate, 2)
 
 
 def samme(incorrect: Array, weights: Array, learning_rate: float, n_classes: int) -> RoundResult:
     """Compute one round of SAMME (Zhu et al. 2009, algorithm 2)."""
-    return _discrete(incorrect, weights, learning_rate, max(2, n_classes))
+    return _discrete_adaboost(incorrect, weights, learning_rate, max(2, n_classes))
 
 
-def _discrete(
+def _discrete_adaboost(
     incorrect: Array, weights: Array, learning_rate: float, n_classes: int
 ) -> RoundResult:
     error = weighted_error(incorrect, weights)
     if error == 0:
         return RoundResult.perfect()
-    if is_chance(error, 1 - 1 / n_classes):
+    if no_better_than_chance(error, 1 - 1 / n_classes):
         return RoundResult.chance(error)
     alpha = learning_rate * (math.log((1 - error) / error) + math.log(n_classes - 1))
+    # Freund & Schapire multiply the weights of correct rows by exp(-alpha), Zhu et al. those of
+    # incorrect rows by exp(alpha): after normalization it is the same.
     return RoundResult(error, alpha, np.where(incorrect, 1.0, math.exp(-alpha)))
 
 
@@ -123,9 +126,10 @@ def samme_r(
     error = weighted_error(incorrect, weights)
     if error == 0:
         return RoundResult.perfect(), incorrect
-    if is_chance(error, 1 - 1 / n_classes):
+    if no_better_than_chance(error, 1 - 1 / n_classes):
         return RoundResult.chance(error), incorrect
-    # The exponent of step 2 (d), with the class coded as 1 and the others as -1 / (K - 1).
+    # Step 2 (d) has the exponent -(K - 1) / K * y . log p, where y is 1 for the row's class and
+    # -1 / (K - 1) for the others. It equals the mean of log p minus log p of the row's class.
     logs = log_probabilities(probabilities)
     exponents = learning_rate * (logs.mean(axis=1) - logs[np.arange(len(labels)), labels])
     return RoundResult(error, 1.0, np.exp(exponents - exponents.max())), incorrect
@@ -144,7 +148,7 @@ def adaboost_r2(losses: Array, weights: Array, learning_rate: float) -> RoundRes
     error = weighted_error(losses, weights)
     if not losses.any():
         return RoundResult.perfect()
-    if is_chance(error, 0.5):
+    if no_better_than_chance(error, 0.5):
         return RoundResult.chance(error)
     beta = error / (1 - error)
     factors = np.exp(learning_rate * math.log(beta) * (1 - losses))
@@ -172,13 +176,13 @@ def weighted_error(errors: Array, weights: Array) -> float:
     return float((weights * errors).sum() / weights.sum())
 
 
-def is_chance(error: float, chance_error: float) -> bool:
-    """Return whether an error is that of chance or above it, up to rounding."""
+def no_better_than_chance(error: float, chance_error: float) -> bool:
+    """Return whether an error is at least the error of chance, up to rounding."""
     return error >= chance_error * (1 - _CHANCE_TOLERANCE)
 
 
 def log_probabilities(probabilities: Array) -> Array:
-    """Return logarithms of probabilities, clipped at machine precision."""
+    """Return the logarithms of probabilities, clipped to at least machine precision."""
     logs: Array = np.log(np.maximum(probabilities, _MIN_PROBABILITY))
     return logs
 
@@ -208,7 +212,10 @@ def samme_r_scores(probabilities: Array) -> Array:
 
 
 def decision_values(scores: Array, total_weight: float) -> Array:
-    """Return mean class scores; for two classes the second's minus the first's."""
+    """Return mean class scores; for two classes, their difference.
+
+    With two classes it is the score of the second minus the score of the first.
+    """
     means: Array = scores / total_weight
     return means[:, 1] - means[:, 0] if means.shape[1] == 2 else means
 
@@ -221,7 +228,7 @@ def class_probabilities(scores: Array, total_weight: float) -> Array:
 
 
 def relative_margin(scores: Array, max_margin: Array, labels: Array) -> Array:
-    """Return the margin of each row relative to ``max_margin``; 1 with one class.
+    """Return the margin of each row relative to ``max_margin``; 1 for a single class.
 
     Parameters
     ----------
@@ -238,14 +245,14 @@ def relative_margin(scores: Array, max_margin: Array, labels: Array) -> Array:
     return np.clip(relative, -1.0, 1.0, out=relative)
 
 
-# Values that are sorted at a time: their order and cumulative weights take about 16 MB.
+# Number of values sorted at a time: their order and cumulative weights take about 16 MB.
 _MEDIAN_BLOCK = 1_000_000
 
 
 def weighted_median(predictions: Array, weights: Array) -> Array:
     """Return the weighted median of the predictions for each row.
 
-    It is the smallest prediction at which half of the weight is reached.
+    It is the smallest prediction up to which the weights sum to at least half of the total.
 
     Parameters
     ----------

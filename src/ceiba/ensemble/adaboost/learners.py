@@ -35,10 +35,10 @@ from ceiba.tree.regressor import DecisionTreeRegressor
 
 
 class RoundFitter(Protocol):
-    """Fits members to the same rows, with other weights in every round."""
+    """Fit the members of all rounds to the same rows, with different weights."""
 
     def fit_round(self, weights: Array, number: int) -> tuple[Any, Array]:
-        """Return the member of a round, numbered from 0, and its predictions for all rows."""
+        """Return the member of a round and its predictions; rounds count from 0."""
         ...
 
 
@@ -84,7 +84,7 @@ class EstimatorFitter:
             return member, self.mode.predict(member, data.data, self.threads)
 
     def _resample(self, weights: Array, seed: int) -> tuple[Array, Array | None]:
-        """Draw rows by weight: each once with its count, or repeated."""
+        """Draw rows by weight; return them with their counts as weights, or repeated."""
         sampler = weighted_sampler(weights)
         if not _accepts_weights(self.estimator):
             return sampler.draw(seed), None
@@ -99,7 +99,7 @@ def round_context(number: int, failure: str) -> AbstractContextManager[None]:
 
 
 def weighted_sampler(weights: Array) -> RowSampler:
-    """Return a sampler of as many draws as rows, by weight, with replacement."""
+    """Return a sampler that draws as many rows as there are, by weight."""
     return RowSampler.of(len(weights), weights, len(weights), True)
 
 
@@ -110,19 +110,19 @@ def _accepts_weights(estimator: Any) -> bool:
 
 
 def check_accepts_weights(estimator: Any) -> None:
-    """Raise for an estimator that does not accept ``sample_weight``."""
+    """Raise if an estimator does not accept ``sample_weight``."""
     if not _accepts_weights(estimator):
         raise ValueError(
             f"{type(estimator).__name__} doesn't support sample_weight, which "
-            "reweighting='weights' requires: set reweighting='resampling' to draw rows by weight."
+            "reweighting='weights' requires: use reweighting='resampling'."
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeFitter:
-    """Fit copies of a tree on columns that are encoded once.
+    """Fit copies of a tree to columns that are encoded once for all rounds.
 
-    Each copy equals the result of its own ``fit``. With ``max_bins`` the bins are those of the
+    Each copy equals the tree that ``fit`` grows. With ``max_bins`` all rounds have the bins of the
     initial weights.
 
     Parameters
@@ -139,10 +139,10 @@ class TreeFitter:
         Whether rows are drawn by weight.
     encoding : ColumnEncoding
     codes : ndarray of shape (n_columns, n_rows)
-    order : TreeOrder or None
-        Sorted rows of every column: the root of every round searches all of them again. None if
-        rows are drawn. 30 stumps on 16,000 x 28 numbers take 1.6 times as long without it; below
-        some 5,000 rows the root does not sort, and it makes no difference.
+    presorted : PresortedRows or None
+        The rows sorted by each column, for the roots of all rounds; None if rows are drawn. Without
+        it 30 stumps on 16,000 rows of 28 columns take 1.6 times as long; below some 5,000 rows it
+        makes no difference, because the root does not sort.
     """
 
     tree: DecisionTree
@@ -153,14 +153,14 @@ class TreeFitter:
     resample: bool
     encoding: ColumnEncoding
     codes: Array
-    order: Any = None
+    presorted: _native.PresortedRows | None = None
 
     @classmethod
     def of(
         cls, tree: DecisionTree, rows: Labeled, engine: Engine, mode: PredictionMode, seed: int,
         resample: bool,
     ) -> TreeFitter:  # fmt: skip
-        """Encode the table."""
+        """Encode the table and sort the rows by each column."""
         if tree.max_bins is None:
             encoding, codes = ColumnEncoding.of_ranks(rows.table, engine.threads)
         else:
@@ -168,19 +168,19 @@ class TreeFitter:
             sample = engine.reduce(prepared, RowSample.of, SAMPLE_ROWS, seed)
             encoding = ColumnEncoding.of_bins(sample, tree.max_bins, engine.threads)
             codes = encoding.encode(rows.table, engine.threads)
-        order = None
+        presorted = None
         if not resample:
-            order = _native.tree_presort(codes, encoding.native(), engine.threads)
-        return cls(tree, rows, engine, mode, seed, resample, encoding, codes, order)
+            presorted = _native.tree_presort(codes, encoding.native(), engine.threads)
+        return cls(tree, rows, engine, mode, seed, resample, encoding, codes, presorted)
 
     def fit_round(self, weights: Array, number: int) -> tuple[DecisionTree, Array]:
-        """Grow a tree, and predict the rows by their codes."""
+        """Grow a tree and predict the training rows."""
         with round_context(number, "could not be fitted"):
             return self._grow(weights, member_seed(self.seed, number))
 
     def _grow(self, weights: Array, seed: int) -> tuple[DecisionTree, Array]:
-        # A copy is what `clone_with_seed` returns; the search for random states would take longer
-        # than growing a small tree.
+        # This equals `clone_with_seed`, whose search for nested random states takes longer than
+        # growing a small tree.
         member = copy.copy(self.tree)
         member.random_state = keyed_bits(seed, STATE, 0) % 2**31
         labeled, codes = self._weight_rows(weights, seed)
@@ -190,10 +190,12 @@ class TreeFitter:
         member._check_target(config, summary)
         grower = member._make_grower(self.engine, rows, schema, summary, config)
         targets = grower.targets(labeled)
-        state = grower.grow_encoded(self.encoding, codes, targets, order=self.order)
+        state = grower.grow_encoded(self.encoding, codes, targets, presorted=self.presorted)
         result = grower.pack(self.encoding, state, self.rows.table, self.codes)
         member.__dict__.update(member._fitted_attributes(schema, summary, result.tree))
-        if self.resample:  # a row that was not drawn may lie between the values beside a threshold
+        if self.resample:
+            # The threshold between two drawn codes may be on either side of a row that was not
+            # drawn, so that codes do not determine its branch.
             return member, self.mode.predict(member, self.rows.table, self.engine.threads)
         nodes = nodes_of_rows(grower.growth, state, codes, self.encoding)
         tree_node = np.empty(len(state.nodes), np.int32)
@@ -213,7 +215,9 @@ class TreeFitter:
 
 
 def can_share_encoding(estimator: Any) -> bool:
-    """Return whether a fit only grows a tree on ranks, so that rounds can share these.
+    """Return whether the column encoding can be shared by all rounds.
+
+    That is so if ``fit`` does nothing but grow a tree on the ranks of the values.
 
     Examples
     --------

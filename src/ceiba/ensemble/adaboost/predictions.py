@@ -15,7 +15,7 @@ from ceiba.tree.base import DecisionTree
 
 
 class PredictionMode(Protocol):
-    """What boosting needs of a member's predictions."""
+    """Form of the members' predictions that a boosting algorithm uses."""
 
     def predict(self, member: Any, X: Any, threads: int) -> Array:
         """Return a member's predictions for rows."""
@@ -35,17 +35,17 @@ class ClassIndices:
     def predict(self, member: Any, X: Any, threads: int) -> Array:
         """Return the class indices that a member predicts."""
         if is_tree_on_table(member, X):
-            return self._to_ensemble(member, member.tree_.predict_class(X, threads))
+            return self._to_ensemble_indices(member, member.tree_.predict_class(X, threads))
         indices: Array = member_votes(self.classes, {}, member, X).argmax(axis=1)
         return indices
 
     def predict_leaves(self, member: Any, leaf: Array) -> Array:
         """Return the class indices of a tree's leaves."""
         tree = member.tree_
-        return self._to_ensemble(member, tree.leaf_class[tree.child[leaf]])
+        return self._to_ensemble_indices(member, tree.leaf_class[tree.child[leaf]])
 
-    def _to_ensemble(self, member: Any, indices: Array) -> Array:
-        """Convert indices among a member's classes to those of the ensemble."""
+    def _to_ensemble_indices(self, member: Any, indices: Array) -> Array:
+        """Convert class indices of a member to class indices of the ensemble."""
         if member.classes_ is self.classes:
             return indices
         converted: Array = class_indices(member.classes_, self.classes)[indices]
@@ -90,5 +90,5 @@ class TargetValues:
 
 
 def is_tree_on_table(member: Any, X: Any) -> bool:
-    """Return whether a member is Ceiba's tree, and the rows a table for it."""
+    """Return whether a member is one of Ceiba's trees and the rows are a table."""
     return isinstance(member, DecisionTree) and isinstance(X, Table)

@@ -30,11 +30,14 @@ class AdaBoostRegressor(RegressorMixin, BaseAdaBoost):
 
     A round fits a member to the weighted rows, computes its loss on each row relative to its
     largest error and its estimator weight from the average loss, and increases the weights of rows
-    of large loss. Boosting ends early when a member is perfect, which is kept with weight 1, or its
-    average loss is at least one half, which is dropped unless it is the first. The ensemble
-    predicts the weighted median of its members. Members are Ceiba's trees, which handle missing
-    values and nominal columns, or clones of any estimator, fitted to the rows as they were passed.
-    Rows must be in memory.
+    of large loss. Boosting ends early with a member without errors, which is kept with weight 1, or
+    with a member whose average loss is at least one half, which is dropped unless it is the first.
+    The ensemble predicts the weighted median of its members. Members are Ceiba's trees, which
+    handle missing values and nominal columns, or clones of any estimator, fitted to the rows as
+    they were passed. Rows must be in memory.
+
+    Drucker (1997) and scikit-learn draw the rows of each round by weight, as with
+    ``reweighting="resampling"``; by default members are fitted to all rows with their weights.
 
     {parameters}
 
@@ -47,7 +50,8 @@ class AdaBoostRegressor(RegressorMixin, BaseAdaBoost):
     estimator_errors_ : ndarray of shape (n_members,)
         Average loss of each member.
     stop_reason_ : "rounds", "perfect" or "chance"
-        Why boosting ended.
+        Why boosting ended: all rounds are done, the last member has no error, or the average loss
+        of the next one was at least one half.
     feature_importances_ : ndarray of shape (n_features,)
         Mean of the members' importances, weighted by ``estimator_weights_``.
     trace_ : Trace

@@ -9,10 +9,10 @@ import numpy as np
 
 from ceiba._typing import Array
 
-# Factors have at least this many bits; on a small table as many as keep their sums exact, also in
-# its trees, which add up weights in 52 bits.
+# Factors are rounded to at least _MIN_BITS bits, and to more on small tables: as many as let the
+# sum of all weights fit into _SUM_BITS bits. Such sums are exact, also in trees, which use 52 bits.
 _MIN_BITS, _SUM_BITS = 36, 48
-# Learners never get a smaller weight.
+# Smaller weights are replaced by this one, which is the smallest that `fit` accepts.
 _MIN_WEIGHT = 1e-50
 
 
@@ -20,9 +20,9 @@ _MIN_WEIGHT = 1e-50
 class RowWeights:
     """Row weights that sum to 1: the initial weight of each row times a factor.
 
-    Factors are positive integer multiples of a unit, a power of two of at most 2^-35 of the largest
-    factor. The sums of small tables are therefore exact in any order: a row of weight 2 equals the
-    row twice, even where splits tie.
+    Factors are rounded to positive multiples of a unit, a power of two of at most 2^-35 of the
+    largest factor. On small tables sums of weights are therefore exact in any order, and a row of
+    weight 2 is equivalent to two equal rows even if splits are tied.
 
     Parameters
     ----------
@@ -57,14 +57,14 @@ class RowWeights:
 
     @property
     def values(self) -> Array:
-        """The weights."""
+        """Weight of each row."""
         if self.initial is None:
             return self.factors
         weights: Array = np.maximum(self.initial * self.factors, _MIN_WEIGHT)
         return weights
 
     def multiplied(self, factors: Array) -> RowWeights:
-        """Return the weights of the next round; only ratios of ``factors`` matter."""
+        """Return the weights of the next round; a common factor has no effect."""
         product = self.factors * factors
         product = self._rounded(product / product.max())
         weights = product if self.initial is None else self.initial * product
@@ -72,7 +72,7 @@ class RowWeights:
         return RowWeights(self.initial, product, self.bits)
 
     def _rounded(self, factors: Array, min_units: float = 0.0) -> Array:
-        """Round to ``bits`` bits of the largest factor, at least ``min_units`` units."""
+        """Round factors to units of the largest factor's last bit, at least ``min_units``."""
         unit = 2.0 ** (math.frexp(factors.max())[1] - self.bits)
         rounded: Array = np.maximum(np.rint(factors / unit), min_units) * unit
         return rounded

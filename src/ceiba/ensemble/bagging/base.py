@@ -28,10 +28,10 @@ from ceiba.ensemble.bagging.prediction import (
 from ceiba.ensemble.common.base import BaseMetaEnsemble
 from ceiba.ensemble.common.members import Member, MemberFitter, accepts_sample_weight
 from ceiba.ensemble.common.parameters import (
-    BaseEstimator,
     Bootstrap,
     CountOrFraction,
     MaxSamples,
+    MemberEstimator,
     Seed,
     WarmStart,
 )
@@ -43,7 +43,7 @@ from ceiba.tree.parameters import Jobs
 class BaggingParameters(Parameters):
     """Hyper-parameters of bagging."""
 
-    estimator: BaseEstimator = parameter(None, kw_only=False)
+    estimator: MemberEstimator = parameter(None, kw_only=False)
     n_estimators: Annotated[int, AtLeast(1), "Number of members."] = parameter(10, kw_only=False)
     max_samples: MaxSamples = None
     max_features: Annotated[
@@ -66,7 +66,7 @@ class BaggingParameters(Parameters):
 class BaseBagging(BaggingParameters, BaseMetaEnsemble):
     """Base of bagging: draw samples, fit members and sum their predictions."""
 
-    # The estimator that stands for ``estimator=None``.
+    # Class of the estimator that is used for ``estimator=None``.
     _tree_class: ClassVar[type[Any]]
     estimators_features_: list[Array] = fitted()
 
@@ -77,8 +77,8 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         Parameters
         ----------
         X : array, frame, Table or list
-            Rows in memory. Ceiba's estimators get a Table; others get the rows as they are, and a
-            Table as the array it was made of or as a pandas frame.
+            Rows in memory. Ceiba's estimators are fitted to a Table, others to the array or frame
+            as it was passed; for these a Table is converted to its array or to a pandas frame.
         y : array of shape (n_rows,)
             Classes or numbers.
         sample_weight : array of shape (n_rows,), optional
@@ -101,7 +101,7 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         attributes = {
             **training.rows.attributes,
             **bagged.attributes(),
-            **self._extra_fitted(training, bool(previous.members)),
+            **self._extra_attributes(training, bool(previous.members)),
         }
         if self.oob_score:
             attributes |= self._oob_attributes(engine, bagged, training, attributes)
@@ -112,7 +112,8 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         tree = self._tree_class()
         return tree.set_fit_request(sample_weight=True) if _routing_enabled() else tree
 
-    def _extra_fitted(self, training: TrainingData, warm: bool) -> dict[str, Any]:
+    def _extra_attributes(self, training: TrainingData, warm: bool) -> dict[str, Any]:
+        """Return the fitted attributes that only the subclass has."""
         return {}
 
     def _oob_attributes(
@@ -151,7 +152,7 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         self, estimator: Any, training: TrainingData, seed: int, params: dict[str, Any]
     ) -> MemberFitter:
         data = training.without_zero_weights()
-        # Rows are drawn by weight or keep it: both would count it twice.
+        # Weights are used for the draws or passed to the members, so that none counts twice.
         draw_weight, kept_weight = (data.weight, None) if self.bootstrap else (None, data.weight)
         sampler = RowSampler.of(len(data.rows), draw_weight, self.max_samples, self.bootstrap)
         pass_weights = accepts_sample_weight(estimator)
@@ -171,7 +172,7 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         self, engine: Engine, previous: BaggedMembers, fitter: MemberFitter, training: TrainingData
     ) -> BaggedMembers:
         first = len(previous.members)
-        # It shows whether members that are added later were fitted to the same rows.
+        # The fingerprint detects whether members that are added later have the same rows.
         needs_fingerprint = self.warm_start or self.oob_score
         fingerprint = (
             joblib.hash([training.rows.data, training.labels]) if needs_fingerprint else ""
@@ -203,7 +204,10 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
 
     @property
     def estimators_samples_(self) -> list[Array]:
-        """Row indices of each member's sample, repeated as drawn; they are drawn again."""
+        """Row indices of each member's sample, repeated as drawn.
+
+        They are not stored but drawn again from the seed.
+        """
         check_is_fitted(self)
         bagged = BaggedMembers.of(self)
         return [bagged.sample(number) for number in range(len(bagged.members))]

@@ -25,12 +25,12 @@ from ceiba.tree import DecisionTreeClassifier
 class BaggingClassifier(ClassifierMixin, BaseBagging):
     """Bagging of classifiers, each fitted to its own sample of rows and columns.
 
-    Members are clones of any estimator. Ceiba's estimators get a `Table`, with missing values and
-    nominal columns; others get the array or frame that was passed, which must suit them, and a
-    `Table` as the array it was made of or as a pandas frame. A member that accepts
-    ``sample_weight`` gets each row once, with its number of draws as weight; another gets repeated
-    rows. Members are fitted to the class labels themselves, not to label codes; a class that is
-    absent from a member's sample has probability 0 there. Rows must be in memory.
+    Members are clones of any estimator. Ceiba's estimators are fitted to a `Table`, with missing
+    values and nominal columns; others to the array or frame as it was passed, and for these a
+    `Table` is converted to its array or to a pandas frame. A member that accepts ``sample_weight``
+    gets each row once, with its number of draws as weight; another gets repeated rows. Members are
+    fitted to the class labels themselves, not to label codes; a class that is absent from a
+    member's sample has probability 0 there. Rows must be in memory.
 
     {parameters}
 
@@ -56,7 +56,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     batches_ : list of DrawnBatch
         How the members' rows were drawn.
     seed_ : int
-        Keys the draws and breaks ties.
+        Seed of the draws and of the choice between tied classes.
     n_features_in_, feature_names_in_, schema_
         Description of the columns; the schema for Ceiba's estimators.
 
@@ -173,7 +173,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         votes = self.voting == "majority" or not hasattr(self._get_estimator(), "predict_proba")
         return "predict" if votes else "predict_proba"
 
-    def _extra_fitted(self, training: TrainingData, warm: bool) -> dict[str, Any]:
+    def _extra_attributes(self, training: TrainingData, warm: bool) -> dict[str, Any]:
         classes = training.classes
         if warm and classes is not None:
             # Existing members may have classes that these rows lack.
@@ -192,16 +192,16 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         score: PredictFunction = partial(
             member_votes if majority else member_probabilities, classes, {}
         )
-        found = sum_predictions(
+        totals = sum_predictions(
             engine, bagged.members, training.rows, score, classes.shape, bagged.out_of_bag
         )
-        rows = out_of_bag_rows(found.n_members, bagged.batches[0].sampler.n_rows)
-        oob: dict[str, Any] = {"oob_decision_function_": found.means}
+        rows = out_of_bag_rows(totals.n_members, bagged.batches[0].sampler.n_rows)
+        oob: dict[str, Any] = {"oob_decision_function_": totals.means}
         if majority:
-            votes = Votes.of(found.sums[rows], bagged.seed, rows)
+            votes = Votes.of(totals.sums[rows], bagged.seed, rows)
             index, oob["oob_ties_"] = votes.class_index, votes.n_ties
         else:
-            index = found.means[rows].argmax(axis=1)
+            index = totals.means[rows].argmax(axis=1)
         correct = classes[index] == training.labels[rows]
         oob["oob_score_"] = float(np.average(correct, weights=training.weights_of(rows)))
         return oob

@@ -64,11 +64,14 @@ class DrawnBatch(Record):
         return RowSampler(self.n_positive, self.n_draws, self.replace, self.weights, self.all_rows)
 
     def sample(self, seed: int) -> Array:
-        """Return the row indices in the sample of a seed, repeated as drawn."""
+        """Return the row indices of the sample drawn with a seed, with repetitions."""
         return self._input_indices(self.sampler.draw(seed))
 
     def out_of_bag(self, seed: int) -> Array:
-        """Return the indices of the rows of positive weight outside the sample of a seed."""
+        """Return the indices of the out-of-bag rows of the sample drawn with a seed.
+
+        Rows of weight zero are not among them.
+        """
         return self._input_indices(np.flatnonzero(self.sampler.counts(seed) == 0))
 
     def _input_indices(self, rows: Array) -> Array:
@@ -127,7 +130,7 @@ class BaggedMembers:
     Parameters
     ----------
     seed : int
-        Keys every draw, together with the number of the member.
+        Seed of all draws, together with the number of the member.
     members : tuple of Member
     batches : tuple of DrawnBatch
         How the members' rows were drawn, in the order of the members.
@@ -163,11 +166,11 @@ class BaggedMembers:
         return BaggedMembers(self.seed, (*self.members, *members), batches)
 
     def sample(self, number: int) -> Array:
-        """Return the row indices in a member's sample, repeated as drawn."""
+        """Return the row indices of a member's sample, with repetitions."""
         return self._batch(number).sample(member_seed(self.seed, number))
 
     def out_of_bag(self, number: int) -> Array:
-        """Return the indices of the rows of positive weight outside a member's sample."""
+        """Return the indices of a member's out-of-bag rows of positive weight."""
         return self._batch(number).out_of_bag(member_seed(self.seed, number))
 
     def _batch(self, number: int) -> DrawnBatch:

@@ -35,7 +35,7 @@ def task_groups(numbers: range, threads: int) -> Iterator[range]:
 
 
 class WithSklearnConfig(Generic[T, R]):
-    """Call a function in any thread under the current scikit-learn configuration.
+    """Call a function in any thread with the current scikit-learn configuration.
 
     The configuration is thread-local; it includes metadata routing and output containers.
     """
@@ -130,7 +130,7 @@ def _predict_member(
     """Return the rows that a member predicts, and its predictions."""
     index = None if rows_of is None else rows_of(number)
     if index is not None and not len(index):
-        return index, np.zeros(())  # nothing is out of bag for this member
+        return index, np.zeros(())  # the member has no out-of-bag rows
     member = members[number]
     with error_context(f"member {number} of the ensemble could not predict"):
         predicted = predict(member.estimator, rows.select(index, member.columns))

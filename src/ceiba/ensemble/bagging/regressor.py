@@ -22,11 +22,11 @@ from ceiba.tree import DecisionTreeRegressor
 class BaggingRegressor(RegressorMixin, BaseBagging):
     """Bagging of regressors, each fitted to its own sample of rows and columns.
 
-    Members are clones of any estimator, and their mean is predicted. Ceiba's estimators get a
-    `Table`, with missing values and nominal columns; others get the array or frame that was passed,
-    which must suit them, and a `Table` as the array it was made of or as a pandas frame. A member
-    that accepts ``sample_weight`` gets each row once, with its number of draws as weight; another
-    gets repeated rows. Rows must be in memory.
+    Members are clones of any estimator, and the ensemble predicts their mean. Ceiba's estimators
+    are fitted to a `Table`, with missing values and nominal columns; others to the array or frame
+    as it was passed, and for these a `Table` is converted to its array or to a pandas frame. A
+    member that accepts ``sample_weight`` gets each row once, with its number of draws as weight;
+    another gets repeated rows. Rows must be in memory.
 
     {parameters}
 
@@ -48,7 +48,7 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     batches_ : list of DrawnBatch
         How the members' rows were drawn.
     seed_ : int
-        Keys the draws.
+        Seed of the draws.
     n_features_in_, feature_names_in_, schema_
         Description of the columns; the schema for Ceiba's estimators.
 
@@ -94,10 +94,10 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         attributes: dict[str, Any],
     ) -> dict[str, Any]:
         predict = partial(member_values, {})
-        found = sum_predictions(
+        totals = sum_predictions(
             engine, bagged.members, training.rows, predict, (), bagged.out_of_bag
         )
-        rows = out_of_bag_rows(found.n_members, bagged.batches[0].sampler.n_rows)
-        target, predicted = training.labels[rows], found.means[rows]
+        rows = out_of_bag_rows(totals.n_members, bagged.batches[0].sampler.n_rows)
+        target, predicted = training.labels[rows], totals.means[rows]
         score = float(r2_score(target, predicted, sample_weight=training.weights_of(rows)))
-        return {"oob_prediction_": found.means, "oob_score_": score}
+        return {"oob_prediction_": totals.means, "oob_score_": score}

@@ -33,7 +33,7 @@ class BaseMetaEnsemble(Estimator):
     n_features_in_: int
 
     def _default_estimator(self) -> Any:
-        """Return the estimator that stands for ``estimator=None``."""
+        """Return the estimator that is used for ``estimator=None``."""
         raise NotImplementedError
 
     def _get_estimator(self) -> Any:
@@ -60,12 +60,12 @@ class BaseMetaEnsemble(Estimator):
     def _training_data(
         self, estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool
     ) -> tuple[Engine, TrainingData]:
-        """Open the rows of a fit, under a new schema or under that of the previous fit."""
+        """Open the rows of a fit, with a new schema or that of the previous fit."""
         engine, rows = self._open_rows(X, accepts_table(estimator), y=y, reset=reset)
         return engine, TrainingData.of(rows, y, sample_weight, self._task)
 
     def _prediction_rows(self, X: Any) -> tuple[Engine, InputRows]:
-        """Open the rows of a prediction, in the form that members take."""
+        """Open the rows of a prediction, in the form that members require."""
         check_is_fitted(self)
         check_in_memory(type(self).__name__, X)
         return self._open_rows(X, "schema_" in vars(self), reset=False)
@@ -90,11 +90,11 @@ class BaseMetaEnsemble(Estimator):
         except AttributeError as error:
             name = type(self.estimators_[0]).__name__
             raise AttributeError(
-                f"feature_importances_ requires members that have it, and {name} does not."
+                f"feature_importances_ requires members that have this attribute, got {name}."
             ) from error
 
     def _routed_params(self, method: str, callee: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Return the metadata of a call that ``callee`` of the members requests."""
+        """Return the metadata of a method that ``callee`` of the members requests."""
         _raise_for_params(params, self, method)
         if not _routing_enabled():
             return {}
@@ -116,7 +116,7 @@ def class_attributes(classes: Array | None) -> dict[str, Any]:
 
 
 def check_member_classes(model: Any) -> None:
-    """Raise if ``classes_`` of a loaded model contradicts its members."""
+    """Raise if ``classes_`` of a loaded model does not match its members."""
     if model.n_classes_ != len(model.classes_):
         raise ValueError("n_classes_ must be the length of classes_.")
     for member in model.estimators_:

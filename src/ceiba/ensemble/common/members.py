@@ -1,4 +1,4 @@
-"""Fit one base estimator on its sample; errors name the member."""
+"""Fit the members of an ensemble; errors name the member."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class MemberFitter:
         Labels or numbers of these rows.
     sampler : RowSampler
     sample_weight : ndarray or None
-        Weights that the rows keep in every sample; None where rows are drawn by weight.
+        Weights that the rows keep in every sample; None if rows are drawn by weight.
     pass_weights : bool
         Whether a row drawn several times is passed once, with its count as weight, or repeated.
     n_columns : int
@@ -71,7 +71,7 @@ class MemberFitter:
     params: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, number: int) -> Member:
-        """Fit the member of that number; an error names it."""
+        """Fit the member of a number; an error names it."""
         seed = member_seed(self.seed, number)
         columns = draw_columns(
             seed, self.rows.n_columns, self.n_columns, replace=self.bootstrap_features

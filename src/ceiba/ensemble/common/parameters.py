@@ -1,4 +1,4 @@
-"""Types and meanings of hyper-parameters that several ensembles declare."""
+"""Types and descriptions of hyper-parameters that several ensembles have."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Learner(Protocol):
 
 CountOrFraction = Annotated[int, AtLeast(1)] | Annotated[float, Between(0.0, 1.0, closed="right")]
 
-BaseEstimator = Annotated[
+MemberEstimator = Annotated[
     Learner | None,
-    "The estimator that members are clones of: any with scikit-learn's contract, Ceiba's or "
-    "another, including pipelines. None for Ceiba's decision tree. Every ``random_state`` in it is "
+    "The estimator that members are clones of: any estimator that follows scikit-learn's contract, "
+    "including pipelines. None for Ceiba's decision tree. Every ``random_state`` in it is "
     "set from the seed and the number of the member.",
 ]
 MaxSamples = Annotated[

@@ -1,4 +1,4 @@
-"""Rows of an ensemble in memory: as a table, or as they were passed."""
+"""Training and prediction rows of an ensemble, as a table or as they were passed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ceiba.stats.points import checked_weight
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InputRows:
-    """Rows in memory, of which each member gets a part.
+    """Rows in memory, from which the rows and columns of members are selected.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def check_in_memory(name: str, *inputs: Any) -> None:
 
 
 def open_as_table(model: Any, X: Any, *, y: Any = None, reset: bool) -> tuple[Engine, InputRows]:
-    """Open rows as a table, under their own schema or under that of the fit."""
+    """Open rows as a table, with their own schema or the schema of the fit."""
     engine, source = model._open_source(X, reset=reset, y=y)
     (partition,) = source.partitions
     table = partition.load().table
@@ -166,7 +166,7 @@ def open_as_table(model: Any, X: Any, *, y: Any = None, reset: bool) -> tuple[En
 
 
 def open_as_given(model: Any, X: Any, *, reset: bool) -> tuple[Engine, InputRows]:
-    """Keep arrays and frames as they are; convert lists and tables."""
+    """Open arrays and frames as they are; convert lists and tables."""
     if not reset:
         check_is_fitted(model)
     probe = copy.copy(model)  # a fit that fails must leave the model's own attributes as they were
@@ -181,7 +181,7 @@ def open_as_given(model: Any, X: Any, *, reset: bool) -> tuple[Engine, InputRows
         X = validate_data(probe, X, reset=reset, dtype=None, ensure_all_finite=False)
     names = ("n_features_in_", "feature_names_in_")
     attributes = {name: vars(probe)[name] for name in names if name in vars(probe)}
-    # Rows that are no table do not pass `choose_engine`: the members are its only tasks.
+    # `choose_engine` needs a table. Here the engine only runs the members in parallel.
     return LocalEngine(effective_threads(model.n_jobs)), InputRows(X, attributes)
 
 
@@ -241,13 +241,13 @@ def table_columns(table: Table, columns: Array) -> Table:
 
 def unique_names(names: list[str]) -> list[str]:
     """Append a number to each name that occurred before."""
-    given, used = set(names), dict[str, None]()
+    originals, used = set(names), dict[str, None]()
     for name in names:
-        number, other = 1, name
-        while other in used or (number > 1 and other in given):
+        number, candidate = 1, name
+        while candidate in used or (number > 1 and candidate in originals):
             number += 1
-            other = f"{name} ({number})"
-        used[other] = None
+            candidate = f"{name} ({number})"
+        used[candidate] = None
     return list(used)
 
 
@@ -259,7 +259,10 @@ def is_frame(data: Any) -> bool:
 
 
 def separate_missing_mask(table: Table, j: int) -> Array | None:
-    """Return the missing mask of an integer column; None if values encode it."""
+    """Return the missing mask of an integer column; None for other columns.
+
+    In other columns special values, such as NaN, represent missing values.
+    """
     encoded = table.schema[j].kind is not Kind.NUMERIC or table.column(j).dtype.kind == "f"
     return None if encoded else table.missing_mask(j)
 

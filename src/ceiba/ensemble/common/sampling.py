@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
 
-# Streams of random bits: tree seeds, member seeds, random states of members, and ties.
-TREE, MEMBER, STATE, TIE = 0x666F72657374, 0x626167, 0x7374617465, 0x746965
+# Streams of random bits for member seeds, random states of members, and ties: the numbers are the
+# ASCII codes of "bag", "state" and "tie".
+MEMBER, STATE, TIE = 0x626167, 0x7374617465, 0x746965
 # Fractional weights are rounded to this fraction of the total weight.
 _WEIGHT_BITS = 52
 # More draws than this, and than 100 per row, require max_samples.
@@ -40,7 +40,7 @@ def keyed_bits(seed: int, stream: int, number: int) -> int:
     >>> keyed_bits(0, MEMBER, 1) == keyed_bits(0, MEMBER, 2)
     False
     """
-    return int(_native.keyed(seed, stream, np.array([number], np.uint64))[0])
+    return int(_native.keyed_bits(seed, stream, np.array([number], np.uint64))[0])
 
 
 def tree_seeds(origins: Array) -> Array:
@@ -48,7 +48,7 @@ def tree_seeds(origins: Array) -> Array:
     seeds = np.empty(len(origins), np.uint64)
     for seed in np.unique(origins[:, 0]):
         own = origins[:, 0] == seed
-        seeds[own] = _native.keyed(int(seed), TREE, np.ascontiguousarray(origins[own, 1]))
+        seeds[own] = _native.tree_seeds(int(seed), np.ascontiguousarray(origins[own, 1]))
     return seeds
 
 
@@ -57,12 +57,12 @@ def draw_columns(seed: int, n_columns: int, n_drawn: int, *, replace: bool = Fal
 
     Ascending without replacement; in the order of the draws, with possible repeats, otherwise.
     """
-    return np.asarray(_native.forest_columns(seed, n_columns, n_drawn, replace))
+    return np.asarray(_native.draw_columns(seed, n_columns, n_drawn, replace))
 
 
 def break_ties(seed: int, rows: Array, n_tied: Array) -> Array:
     """Draw one of ``n_tied[i]`` equal candidates for row number ``rows[i]``."""
-    bits = _native.keyed(seed, TIE, np.ascontiguousarray(rows, np.uint64)).tolist()
+    bits = _native.keyed_bits(seed, TIE, np.ascontiguousarray(rows, np.uint64)).tolist()
     drawn = [b * int(t) >> 64 for b, t in zip(bits, n_tied.tolist(), strict=True)]
     return np.array(drawn, np.int64)
 
@@ -125,11 +125,11 @@ class RowSampler:
         all_rows = not bootstrap and max_samples is None
         return cls(n_rows, n_draws, bootstrap, integer_weights, all_rows)
 
-    def native(self) -> Any:
+    def native(self) -> _native.RowSampler:
         """Return the native counterpart."""
-        return _native.ForestSampling(
-            rows=self.n_rows, draws=self.n_draws, replace=self.replace, every=self.all_rows,
-            weights=self.weights,
+        return _native.RowSampler(
+            n_rows=self.n_rows, n_draws=self.n_draws, replace=self.replace,
+            all_rows=self.all_rows, weights=self.weights,
         )  # fmt: skip
 
     def counts(self, seed: int) -> Array:
@@ -151,7 +151,7 @@ class RowSampler:
         >>> rows == sorted(rows)
         True
         """
-        return np.asarray(self.native().drawn(seed)).astype(np.int64)
+        return np.asarray(self.native().draw(seed)).astype(np.int64)
 
 
 def are_integer_weights(weights: Array) -> bool:

@@ -105,7 +105,7 @@ def class_margin(scores: Array, true_index: Array) -> Array:
 
 
 def member_probabilities(classes: Array, params: dict[str, Any], estimator: Any, X: Any) -> Array:
-    """Return a member's probability of each class, 0 for classes unknown to it.
+    """Return a member's class probabilities, 0 for classes that it does not have.
 
     A member without ``predict_proba`` gives probability 1 to the class it predicts.
     """
@@ -153,4 +153,4 @@ def _one_per_row(predicted: Any, X: Any) -> Array:
 
 def _check_finite(predicted: Array) -> None:
     if not np.isfinite(predicted).all():
-        raise ValueError("the member predicted NaN or infinity.")
+        raise ValueError("predictions must be finite, got NaN or infinity.")

@@ -1,4 +1,4 @@
-"""What RandomForestClassifier and RandomForestRegressor share."""
+"""Base of RandomForestClassifier and RandomForestRegressor: fit, predict, merge."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ceiba.tree.grow.config import n_drawn_columns
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.scoring import predict_leaves, predict_values, score, table_of
 
-# Results on out-of-bag rows, which a forest of other trees does not have.
+# Fitted attributes about out-of-bag rows; they are dropped when trees are dropped or added.
 _OOB_RESULTS = (
     "oob_score_", "oob_curve_", "oob_decision_function_", "oob_prediction_", "oob_errors_",
     "oob_importance_", "leaf_targets_",
@@ -84,7 +84,7 @@ class BaseForest(ForestParameters, Estimator):
         attributes = {
             **schema_attributes(source.schema),
             "forest_": forest,
-            **self._extra_fitted(summary),
+            **self._extra_attributes(summary),
             **self._oob_results(forest, sample, engine.threads),
         }
         if self._oob_name in attributes:
@@ -97,7 +97,7 @@ class BaseForest(ForestParameters, Estimator):
     def _open_training(
         self, X: Any, y: Any, sample_weight: Any, previous: Forest | None
     ) -> tuple[Engine, Source]:
-        """Open rows under their own schema, or under that of the existing trees."""
+        """Open rows with their own schema, or with that of the existing trees."""
         if previous is not None:
             self._check_columns(X)
         return choose_engine(
@@ -106,13 +106,14 @@ class BaseForest(ForestParameters, Estimator):
         )  # fmt: skip
 
     def _with_known_classes(self, summary: TargetSummary, previous: Forest | None) -> TargetSummary:
+        """Return the summary with all classes of the existing trees."""
         return summary
 
     def _check_target(self, summary: TargetSummary) -> None:
-        """Raise for targets that do not suit the criterion."""
+        """Raise if the targets are not allowed with the criterion."""
 
     def _check_previous(self, previous: Forest | None, sample: TrainingSample) -> None:
-        """Raise if results require all trees to be grown from the same rows."""
+        """Raise if all trees must have the same rows and the existing ones do not."""
 
     def _training_sample(self, rows: Labeled, summary: TargetSummary) -> TrainingSample:
         sampler = RowSampler.of(len(rows), rows.weight, self.max_samples, self.bootstrap)
@@ -140,8 +141,8 @@ class BaseForest(ForestParameters, Estimator):
         if n_new < 0:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be larger or equal to "
-                f"len(estimators_)={previous.n_trees} when warm_start==True: drop trees by "
-                "without()."
+                f"len(estimators_)={previous.n_trees} when warm_start==True: use without() to drop "
+                "trees."
             )
         if n_new == 0:
             warn_user(
@@ -173,7 +174,7 @@ class BaseForest(ForestParameters, Estimator):
     def _score_oob(self, mean: Array, n_trees: Array, sample: TrainingSample) -> float:
         raise NotImplementedError
 
-    def _extra_fitted(self, summary: TargetSummary) -> dict[str, Any]:
+    def _extra_attributes(self, summary: TargetSummary) -> dict[str, Any]:
         return {}
 
     def _predict(self, X: Any) -> Array:
@@ -256,7 +257,7 @@ class BaseForest(ForestParameters, Estimator):
         return self._with_forest(forest)
 
     def _check_same_target(self, other: Self) -> None:
-        """Raise for forests that predict other classes."""
+        """Raise unless both forests predict the same classes."""
 
     def _with_forest(self, forest: Forest) -> Self:
         model = copy.copy(self)
@@ -359,7 +360,7 @@ class BaseForest(ForestParameters, Estimator):
 
 
 def check_same_columns(one: Forest, other: Forest) -> None:
-    """Raise for forests of other columns or classes."""
+    """Raise unless two forests have the same columns and classes."""
     if one.schema != other.schema:
         raise ValueError("the forests must have the same columns: their schemas differ.")
     if one.n_classes != other.n_classes:

@@ -154,7 +154,7 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
         correct = mean[predicted].argmax(axis=1) == sample.targets.label[predicted]
         return float(correct.mean()) if len(correct) else float("nan")
 
-    def _extra_fitted(self, summary: TargetSummary) -> dict[str, Any]:
+    def _extra_attributes(self, summary: TargetSummary) -> dict[str, Any]:
         assert summary.classes is not None
         factors = self._class_weights(summary)
         weights = {} if factors is None else {"class_weight_": factors}

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ceiba import _native
+from ceiba._native import ColumnType
 from ceiba._typing import Array
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
@@ -27,7 +28,7 @@ from ceiba.ensemble.forest.model import Forest
 from ceiba.stats import Labeled, TargetSummary
 from ceiba.tree.config import TreeConfig
 from ceiba.tree.grow.config import GrowthConfig, GrowthInputs
-from ceiba.tree.grow.encoding import ORDINAL, CodeValues, ColumnEncoding, RowSample, column_arrays
+from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding, RowSample, native_table
 from ceiba.tree.grow.grower import SAMPLE_ROWS
 from ceiba.tree.grow.targets import FixedPointScale, TargetArrays
 from ceiba.tree.grow.thresholds import ThresholdCandidates
@@ -156,26 +157,29 @@ class ForestGrower:
     def grow(self, first: int, last: int) -> Forest:
         """Grow the trees numbered ``first`` to ``last`` - 1."""
         encoding, codes, values = self._encode()
-        sample, scale, columns = self.sample, self.sample.scale, encoding.columns
+        sample, scale = self.sample, self.sample.scale
         n_trees = last - first
         origins = np.empty((n_trees, 2), np.uint64)
         origins[:, 0], origins[:, 1] = self.seed, np.arange(first, last)
-        # A fraction of the total weight is one of the weight of a tree's own sample: the kernel
-        # computes it.
+        # min_weight_fraction_leaf refers to the weight of each tree's own sample, which only the
+        # kernel computes; the total weight is 0 here.
         inputs = GrowthInputs(self.schema, len(sample.rows), 0, scale, self.seed)
+        config = _native.ForestConfig(
+            tree=GrowthConfig.of(self.config, inputs, weighted=True).native,
+            seeds=tree_seeds(origins),
+            columns_per_tree=self.columns_per_tree,
+            min_weight_fraction=float(self.config.min_weight_fraction_leaf),
+            balanced_unit=sample.balanced_unit,
+        )
         arrays = _native.forest_grow(
-            GrowthConfig.of(self.config, inputs, weighted=True).native(),
-            codes, encoding.native(), sample.targets.native(),
-            sample.sampler.native(), tree_seeds(origins), self.columns_per_tree,
-            float(self.config.min_weight_fraction_leaf), sample.balanced_unit,
-            columns.types, columns.n_categories, values.bits, values.offsets,
-            self.config.max_bins is None, self.engine.threads,
+            config, codes, encoding.native(), sample.targets.native(), sample.sampler.native(),
+            values.native(encoding.columns, all_values=self.config.max_bins is None),
+            self.engine.threads,
         )  # fmt: skip
         samples = np.empty((n_trees, 2), np.uint64)
         samples[:, 0], samples[:, 1] = len(sample.rows), sample.fingerprint
         return Forest(
-            tree_offsets=arrays.pop("first"), class_units=arrays.pop("steps", None), **arrays,
-            origins=origins, samples=samples, schema=self.schema,
+            **arrays, origins=origins, samples=samples, schema=self.schema,
             n_classes=0 if scale.classes is None else len(scale.classes), n_grown=last,
             weight_unit=np.full(n_trees, scale.weight_unit),
         )  # fmt: skip
@@ -205,14 +209,12 @@ class ForestGrower:
 def all_code_values(
     encoding: ColumnEncoding, table: Table, codes: Array, threads: int
 ) -> CodeValues:
-    """Return the values of all codes, since a forest has thresholds at nearly all."""
+    """Return the values of all codes: a forest has thresholds at nearly all of them."""
     columns = encoding.columns
-    arrays, masks = column_arrays(table, columns)
-    numeric = np.array(columns.types) < ORDINAL
+    numeric = np.array(columns.types) < ColumnType.ORDINAL
     sizes = np.where(numeric, encoding.n_codes, 0)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     wanted = np.concatenate([np.arange(size, dtype=np.uint32) for size in sizes])
-    bits = _native.tree_values(
-        arrays, masks, columns.types, columns.n_categories, codes, wanted, offsets, threads
-    )
+    rows = native_table(table, columns)
+    bits = _native.tree_values(rows, codes, wanted, offsets, threads)
     return CodeValues(np.asarray(bits), offsets)

@@ -10,13 +10,14 @@ from typing import Annotated, Any
 import numpy as np
 
 from ceiba import _native
+from ceiba._native import ColumnType
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, AtLeast, Between, Record
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
 from ceiba.ensemble.common.sampling import tree_seeds
 from ceiba.ensemble.forest.storage import from_stored, select_trees, shift_references, to_stored
-from ceiba.tree.grow.encoding import REAL, SINGLE, ColumnTypes, column_arrays
+from ceiba.tree.grow.encoding import ColumnTypes, native_table
 from ceiba.tree.model.tree import Tree
 
 
@@ -47,7 +48,7 @@ class Forest(Record):
     n_grown : int
         Trees grown so far, dropped ones included: the number of the next tree.
     weight_unit : ndarray of shape (n_trees,)
-        Weight that 1 stands for in the leaves of each tree of a classifier.
+        Weight of one unit in the leaves of each tree of a classifier.
     class_units : ndarray of int64 of shape (n_trees, n_classes) or None
         Units in which leaves of several classes count the weight of each; None for 1.
 
@@ -117,28 +118,23 @@ class Forest(Record):
         return ColumnTypes.of(self.schema)
 
     @cached_property
-    def native(self) -> Any:
-        """The native counterpart; ValueError where the arrays are inconsistent."""
+    def native(self) -> _native.ForestArrays:
+        """The native counterpart; its constructor raises ValueError for invalid arrays."""
         return _native.ForestArrays(
             self.nodes, self.tree_offsets, self.words, self.tables, self.leaves,
-            self.n_classes, self.class_units, self.columns.types, self.columns.n_categories,
+            self.n_classes, self.class_units, self.columns.native,
         )  # fmt: skip
 
     @property
     def _all_real(self) -> bool:
-        return set(self.columns.types) <= {REAL, SINGLE}
+        return set(self.columns.types) <= {ColumnType.FLOAT64, ColumnType.FLOAT32}
 
-    def native_rows(self, table: Table) -> Any:
-        """Return a table under the forest's schema for the kernels."""
+    def native_rows(self, table: Table) -> _native.ForestRows:
+        """Return a table with the forest's schema in the form for the kernels."""
         block = table.matrix
         if block is not None and self._all_real and block.dtype in (np.float64, np.float32):
             return _native.ForestRows(np.ascontiguousarray(block))
-        arrays, missing = column_arrays(table, self.columns)
-        types = [
-            (SINGLE if array.dtype == np.float32 else REAL) if kind in (REAL, SINGLE) else kind
-            for kind, array in zip(self.columns.types, arrays, strict=True)
-        ]
-        return _native.ForestRows(arrays, missing, types, self.columns.n_categories)
+        return _native.ForestRows(native_table(table, self.columns))
 
     def apply(self, table: Table, threads: int = 1) -> Array:
         """Return the leaf of each row in each tree, numbered within the tree."""
@@ -153,7 +149,7 @@ class Forest(Record):
         """
         out = np.empty((len(table), max(1, self.n_classes)))
         smoothing = leaf_smoothing / self.weight_unit
-        _native.forest_tell(self.native, self.native_rows(table), smoothing, out, threads)
+        _native.forest_predict(self.native, self.native_rows(table), smoothing, out, threads)
         return out if self.n_classes else out[:, 0]
 
     def predict_class(self, table: Table, threads: int = 1, leaf_smoothing: float = 0.0) -> Array:
@@ -188,17 +184,17 @@ class Forest(Record):
     def merged(self, *others: Forest) -> Forest:
         """Return the trees of all forests, one forest after the other."""
         forests = (self, *others)
-        beside = {
+        first_entries = {
             name: np.cumsum([0, *(len(getattr(f, name)) for f in forests)])
             for name in ("words", "tables")
         }
         ends = np.cumsum([0, *(f.n_nodes for f in forests)])
         nodes = [
-            shift_references(f, **{name: int(first[i]) for name, first in beside.items()})
+            shift_references(f, **{name: int(first[i]) for name, first in first_entries.items()})
             for i, f in enumerate(forests)
         ]
         offsets = [f.tree_offsets[:-1] + ends[i] for i, f in enumerate(forests)]
-        names = (*beside, "leaves", "origins", "samples", "importances", "weight_unit")
+        names = (*first_entries, "leaves", "origins", "samples", "importances", "weight_unit")
         return Forest(
             nodes=np.concatenate(nodes),
             tree_offsets=np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
@@ -212,7 +208,7 @@ class Forest(Record):
     def mean_importances(self) -> Array:
         """Return the mean of the trees' normalized importances.
 
-        Trees without splits are left out. They sum to 1 unless no tree has a split.
+        Trees without splits are left out. The importances sum to 1 unless no tree has a split.
         """
         totals = self.importances.sum(axis=1)
         normalized = self.importances[totals > 0] / totals[totals > 0, None]
@@ -227,13 +223,16 @@ class Forest(Record):
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Forest:
-        """Return the forest that `to_json` wrote; ValueError where it is damaged."""
+        """Return the forest that `to_json` wrote; raise ValueError if it is damaged."""
         return super().from_json(from_stored(values))
 
     def check(self) -> None:
-        """Raise ValueError where the arrays contradict each other."""
+        """Raise ValueError if the arrays contradict each other."""
         if self.n_trees < 1 or len(self.origins) != self.n_trees:
-            raise ValueError("tree_offsets must be one more than the trees, at least 2.")
+            raise ValueError(
+                f"tree_offsets must have length {len(self.origins) + 1}, at least 2, got "
+                f"{len(self.tree_offsets)}."
+            )
         if self.importances.shape[1] != len(self.schema):
             raise ValueError("importances must have shape (n_trees, n_columns).")
         if not (np.isfinite(self.importances) & (self.importances >= 0)).all():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from scipy.stats import norm
@@ -33,7 +33,7 @@ class OobCurve(Record):
     lower, upper : ndarray of shape (n,)
         The confidence band.
     n_rows : ndarray of int64 of shape (n,)
-        Rows that are out of bag for at least one of the trees.
+        Number of rows that are out of bag for at least one of these trees.
     confidence_level : float
     measure : "error rate" or "mean squared error"
 
@@ -83,10 +83,10 @@ class OobCurve(Record):
 
     @property
     def n_trees_sufficient(self) -> int | None:
-        """Number of trees from which on the curve stays near its end.
+        """Number of trees from which on the error stays close to its last value.
 
-        Near is within one standard error. None unless that is at most half of the trees: the error
-        may still decrease.
+        Close means within one standard error. None if that number is more than half of the trees,
+        because the error may then still decrease.
         """
         last = self.error[-1]
         if np.isnan(last):
@@ -96,7 +96,7 @@ class OobCurve(Record):
         return first if first <= max(1, len(self.n_trees) // 2) else None
 
     def summary(self) -> str:
-        """Return in a sentence or two whether there are enough trees."""
+        """Describe the last error and whether there are enough trees."""
         last, n = self.error[-1], len(self.n_trees)
         if np.isnan(last):
             return "No row is out of bag, so there is no error. Set bootstrap=True."
@@ -114,7 +114,7 @@ class OobCurve(Record):
         )
 
     def check(self) -> None:
-        """Raise ValueError where the counts are inconsistent."""
+        """Raise ValueError if the counts are inconsistent."""
         if not len(self.n_trees) or (np.diff(self.n_trees, prepend=0) != 1).any():
             raise ValueError("n_trees must be 1, 2, ... .")
         if (np.diff(self.n_rows) < 0).any():
@@ -140,7 +140,7 @@ def _standard_error(n_rows: Array, loss: Array, squares: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutOfBag:
-    """Trees of a forest and the training sample that they were grown from.
+    """Compute out-of-bag results of the trees that were grown from one sample.
 
     Parameters
     ----------
@@ -183,10 +183,8 @@ class OutOfBag:
         curve_rows = np.zeros(forest.n_trees, np.int64)
         loss, squares = np.zeros(forest.n_trees), np.zeros(forest.n_trees)
         smoothing = self.leaf_smoothing / forest.weight_unit
-        _native.forest_out_of_bag(
-            *self._native_arguments(), smoothing, sums, n_trees, curve_rows, loss, squares,
-            self.threads,
-        )  # fmt: skip
+        totals = _native.OobTotals(sums, n_trees, curve_rows, loss, squares)
+        _native.forest_out_of_bag(self._trained(), smoothing, totals, self.threads)
         mean = np.full(sums.shape, np.nan)
         np.divide(sums, n_trees[:, None], out=mean, where=n_trees[:, None] > 0)
         curve = OobCurve.of(curve_rows, loss, squares, self._measure, scale=self._scale)
@@ -199,7 +197,9 @@ class OutOfBag:
         n_rows, names = len(self.sample.rows), self.forest.schema.names
         sums = np.zeros((n_rows, len(names)))
         n_trees = np.zeros(n_rows, np.int32)
-        _native.forest_permuted(*self._native_arguments(), n_repeats, sums, n_trees, self.threads)
+        _native.forest_permutation_importance(
+            self._trained(), n_repeats, sums, n_trees, self.threads
+        )
         return PermutationImportance.of(
             names,
             sums,
@@ -217,7 +217,7 @@ class OutOfBag:
         """
         forest, sampler = self.forest, self.sample.sampler
         out = np.zeros((forest.n_trees, len(forest.schema)))
-        _native.forest_corrected(*self._native_arguments(), out, self.threads)
+        _native.forest_debiased_importance(self._trained(), out, self.threads)
         # The kernel draws each sample again, which takes 5 % of its time (20,000 rows of 28
         # columns; 17 % of 300 rows of 5); storing the samples would take trees x rows. A tree with
         # a nonzero result has out-of-bag rows; the others, such as single leaves, are checked.
@@ -243,9 +243,9 @@ class OutOfBag:
         values = self.sample.rows.target.values
         return float(values.max() - values.min()) or 1.0
 
-    def _native_arguments(self) -> tuple[Any, Any, Any, Any, Any]:
+    def _trained(self) -> _native.TrainedForest:
         forest, sample = self.forest, self.sample
-        targets = _native.ForestTargets(
+        targets = _native.OobTargets(
             label=sample.targets.label,
             target=None if forest.n_classes else sample.rows.target.values,
             weight=sample.row_weight,
@@ -254,4 +254,4 @@ class OutOfBag:
         )
         rows = forest.native_rows(sample.rows.table)
         seeds = np.ascontiguousarray(forest.tree_seeds)
-        return forest.native, rows, sample.sampler.native(), seeds, targets
+        return _native.TrainedForest(forest.native, rows, sample.sampler.native(), seeds, targets)

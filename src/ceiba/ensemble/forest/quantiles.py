@@ -55,18 +55,23 @@ class LeafTargets(Record):
         return cls(rows.target.values[by_target], weight[by_target], order, offsets)
 
     def quantiles(self, forest: Forest, leaf: Array, q: Array, threads: int) -> Array:
-        """Return quantiles of the targets in the leaves (row x tree) of each row."""
+        """Return quantiles of the training targets that share the leaves of each row.
+
+        ``leaf`` has shape (n_rows, n_trees).
+        """
         out = np.empty((len(leaf), len(q)))
-        _native.forest_quantiles(
+        targets = _native.LeafTargets(
             np.ascontiguousarray(self.target), np.ascontiguousarray(self.weight),
             np.ascontiguousarray(self.order), np.ascontiguousarray(self.offsets),
-            forest.tree_offsets, np.ascontiguousarray(leaf),
-            np.ascontiguousarray(q, np.float64), out, threads,
+            forest.tree_offsets,
         )  # fmt: skip
+        _native.forest_quantiles(
+            targets, np.ascontiguousarray(leaf), np.ascontiguousarray(q, np.float64), out, threads
+        )
         return out
 
     def check(self) -> None:
-        """Raise ValueError where targets, weights and indices are inconsistent."""
+        """Raise ValueError if targets, weights and indices are inconsistent."""
         if not np.isfinite(self.target).all() or (np.diff(self.target) < 0).any():
             raise ValueError("target must be finite and ascending.")
         if not (np.isfinite(self.weight) & (self.weight > 0)).all():

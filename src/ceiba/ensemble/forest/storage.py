@@ -1,7 +1,7 @@
-"""A forest in a model file, and forests made of trees of others.
+"""Store a forest in a model file, and select and renumber trees of forests.
 
-The nodes stand in the file as in memory, to be mapped. What a forest has per tree is stored in a
-form that stays small where trees are small:
+The nodes are stored as they are in memory, so that they can be memory-mapped. The values per tree
+are stored compactly, because they matter in forests of small trees:
 
     trees        number of nodes, index into ``fits`` and number within its fit of each tree, in the
                  smallest unsigned type
@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ceiba._native import NodeTest
 from ceiba._typing import Array
 from ceiba.base import ArrayOf
 from ceiba.data.schema import Schema
-from ceiba.tree.model.node_dtype import NodeTest, NodeView
+from ceiba.tree.model.node_dtype import NodeView
 
 if TYPE_CHECKING:
     from ceiba.ensemble.forest.model import Forest
@@ -34,8 +35,8 @@ _STORED = {
     "columns": ArrayOf("uint8", "n_trees", "n_bytes"),
     "importances": ArrayOf("float64", "n_importances"),
 }  # fmt: skip
-# Arrays beside the nodes, which are left out of a file where they are empty.
-_BESIDE = {"words": np.uint64, "tables": np.int32, "leaves": np.uint8}
+# Arrays that nodes refer to; a file does not contain those that are empty.
+_NODE_ARRAYS = {"words": np.uint64, "tables": np.int32, "leaves": np.uint8}
 
 
 def to_stored(forest: Forest) -> dict[str, Any]:
@@ -61,14 +62,14 @@ def to_stored(forest: Forest) -> dict[str, Any]:
 
 
 def from_stored(stored: Any) -> dict[str, Any]:
-    """Return the fields of a forest; ValueError where the stored values are damaged."""
+    """Return the fields of a forest; raise ValueError if stored values are damaged."""
     required = {*_STORED, "schema"}
     derived = set(_PER_TREE) - set(_STORED)
     if not isinstance(stored, dict) or not required <= stored.keys() or derived & stored.keys():
         raise ValueError(f"Forest must have the fields {', '.join(sorted(required))}.")
     if not isinstance(stored["schema"], Schema):
         raise ValueError(f"schema must be a Schema, got {type(stored['schema']).__name__}.")
-    values: dict[str, Any] = {name: np.empty(0, dtype) for name, dtype in _BESIDE.items()}
+    values: dict[str, Any] = {name: np.empty(0, dtype) for name, dtype in _NODE_ARRAYS.items()}
     values["class_units"] = None
     for name, value in stored.items():
         if name not in _STORED:
@@ -80,7 +81,7 @@ def from_stored(stored: Any) -> dict[str, Any]:
     trees, fits = stored["trees"], stored["fits"]
     if not len(trees) or trees[:, 1].max() >= len(fits):
         raise ValueError("trees must be indices into fits.")
-    # Python's integers cannot overflow.
+    # Summed as Python integers, which cannot overflow.
     if sum(trees[:, 0].tolist()) >= 2**62:
         raise ValueError("trees must be numbers of nodes.")
     seed, n_rows, fingerprint, unit = fits[trees[:, 1].astype(np.int64)].T
@@ -96,7 +97,7 @@ def from_stored(stored: Any) -> dict[str, Any]:
 
 
 def _is_empty(name: str, value: Any) -> bool:
-    return (name == "class_units" and value is None) or (name in _BESIDE and not len(value))
+    return (name == "class_units" and value is None) or (name in _NODE_ARRAYS and not len(value))
 
 
 def _unpack_importances(stored: dict[str, Any], n_columns: int) -> Array:
@@ -124,11 +125,11 @@ def select_trees(forest: Forest, kept: Array) -> Forest:
     n_nodes = np.diff(forest.tree_offsets)
     nodes = forest.nodes[np.repeat(kept, n_nodes)]
     n_nodes = n_nodes[kept]
-    beside = {"leaves": forest.leaves[np.repeat(kept, np.diff(forest.native.first_leaf))]}
+    arrays = {"leaves": forest.leaves[np.repeat(kept, np.diff(forest.native.first_leaf))]}
     for name, references in _references(forest, nodes).items():
         tree = np.repeat(np.arange(len(n_nodes)), n_nodes)[references.nodes]
         taken, shift = _entries_of_trees(references, tree, len(n_nodes))
-        beside[name] = getattr(forest, name)[taken]
+        arrays[name] = getattr(forest, name)[taken]
         # Unsigned integers wrap around, so that a shift may be negative.
         nodes[references.nodes, 0] += shift[tree].astype(np.uint64)
     return replace(
@@ -136,7 +137,7 @@ def select_trees(forest: Forest, kept: Array) -> Forest:
         tree_offsets=np.concatenate([[0], np.cumsum(n_nodes)]).astype(np.int64),
         origins=forest.origins[kept], samples=forest.samples[kept],
         importances=forest.importances[kept], weight_unit=forest.weight_unit[kept],
-        class_units=None if forest.class_units is None else forest.class_units[kept], **beside,
+        class_units=None if forest.class_units is None else forest.class_units[kept], **arrays,
     )  # fmt: skip
 
 
@@ -169,7 +170,7 @@ def _references(forest: Forest, nodes: Array) -> dict[str, _References]:
 
 
 def _entries_of_trees(references: _References, tree: Array, n_trees: int) -> tuple[Array, Array]:
-    """Return the indices of the entries of trees, and the shift of each tree."""
+    """Return the indices of the entries that trees refer to, and each tree's shift."""
     first = np.full(n_trees, np.iinfo(np.int64).max)
     np.minimum.at(first, tree, references.first)
     end = np.zeros(n_trees, np.int64)

@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ceiba import _native
+from ceiba._native import LeafReason, NodeTest, SearchMethod
 from ceiba._typing import Array
-from ceiba.tree.model.node_dtype import NodeTest, NodeView
+from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
 
 if TYPE_CHECKING:
     from ceiba.ensemble.forest.model import Forest
 
-# Codes of `Tree.reason` and `Tree.method`: a forest does not store why a node is a leaf or how the
-# categories of a split were found.
-_UNKNOWN_REASON, _PURE_REASON, _NO_REASON = 12, 1, 0
-_NO_METHOD, _THRESHOLD_METHOD, _ORDERED_METHOD = 0, 1, 2
 # A larger impurity could overflow when impurities are summed.
 _MAX_IMPURITY = 1e290
 
@@ -31,7 +28,9 @@ def tree_of(forest: Forest, number: int) -> Tree:
     runner-up splits are not stored.
     """
     if not -forest.n_trees <= number < forest.n_trees:
-        raise IndexError(f"tree {number} of {forest.n_trees}")
+        raise IndexError(
+            f"number must be in [{-forest.n_trees}, {forest.n_trees - 1}], got {number}."
+        )
     number %= forest.n_trees
     nodes = forest.nodes[forest.tree_offsets[number] : forest.tree_offsets[number + 1]].copy()
     view = NodeView(nodes)
@@ -40,7 +39,7 @@ def tree_of(forest: Forest, number: int) -> Tree:
     depth = depths(parent)
     if forest.n_classes:
         value = class_weights(forest, number) * forest.weight_unit[number]
-        leaves = as_rows(nodes, is_leaf, value)
+        leaves = set_leaf_distributions(nodes, is_leaf, value)
         value = subtree_sums(value, parent, depth)
         weight = value.sum(axis=1)
         impurity = 1 - ((value / weight[:, None]) ** 2).sum(axis=1)
@@ -49,16 +48,17 @@ def tree_of(forest: Forest, number: int) -> Tree:
         weight, value, impurity = regression_sums(nodes, is_leaf, parent, depth)
         view.child[is_leaf] = -1
     n = len(nodes)
-    method = np.where(view.kind < NodeTest.MASK, _THRESHOLD_METHOD, _ORDERED_METHOD)
+    # A forest does not store why a node is a leaf or how the categories of a split were found.
+    method = np.where(view.kind < NodeTest.MASK, SearchMethod.THRESHOLD, SearchMethod.ORDERED)
     # For regression it is unknown whether the targets of a leaf differ.
     pure = (impurity == 0) & (forest.n_classes > 0)
-    reason = np.where(pure, _PURE_REASON, _UNKNOWN_REASON)
+    reason = np.where(pure, LeafReason.PURE, LeafReason.NOT_KEPT)
     return Tree(
         nodes=nodes, words=forest.words, tables=forest.tables, leaves=leaves,
         schema=forest.schema, n_rows=np.rint(weight).astype(np.int64), weight=weight,
         impurity=impurity, gain=gains(weight, impurity, parent, is_leaf), value=value,
-        reason=np.where(is_leaf, reason, _NO_REASON).astype(np.uint8),
-        method=np.where(is_leaf, _NO_METHOD, method).astype(np.uint8),
+        reason=np.where(is_leaf, reason, LeafReason.SPLIT).astype(np.uint8),
+        method=np.where(is_leaf, SearchMethod.NONE, method).astype(np.uint8),
         ties=np.zeros(n, np.int32), depth=depth,
         runner_up_column=np.full(n, -1, np.int32), runner_up_gain=np.zeros(n),
     )  # fmt: skip
@@ -91,8 +91,8 @@ def class_weights(forest: Forest, number: int) -> Array:
     return weights
 
 
-def as_rows(nodes: Array, is_leaf: Array, weights: Array) -> Array:
-    """Return the distinct class distributions, and let the leaves refer to them."""
+def set_leaf_distributions(nodes: Array, is_leaf: Array, weights: Array) -> Array:
+    """Return the distinct class distributions; set the leaves to their indices."""
     own = weights[is_leaf]
     distributions, row = np.unique(
         own / own.sum(axis=1, keepdims=True), axis=0, return_inverse=True

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._native import ColumnType
 from ceiba.data.table import Table
 from ceiba.plots.docstrings import documented
 from ceiba.plots.style import count_text, shorten
@@ -18,7 +19,7 @@ from ceiba.plots.trees.rendering import DiagramAxes, new_diagram
 from ceiba.plots.trees.tree import LabeledTree, draw_title
 from ceiba.tree.explain.conditions import format_number, format_threshold
 from ceiba.tree.explain.folding import check_view
-from ceiba.tree.grow.encoding import NOMINAL, ORDINAL, column_arrays
+from ceiba.tree.grow.encoding import column_arrays
 from ceiba.tree.model.branch import branch_of, surrogate_branch_of
 from ceiba.tree.model.split import Split
 from ceiba.tree.model.tree import Tree
@@ -206,7 +207,7 @@ class _Row:
 def _value(array: Any, missing: Any, kind: int) -> Any:
     """Return the only value of a column; None if it is missing."""
     value = array[0].item()
-    if kind in (NOMINAL, ORDINAL):
+    if kind in (ColumnType.NOMINAL, ColumnType.ORDINAL):
         return value if value >= 0 else None
     is_missing = value != value or (missing is not None and missing[0])
     return None if is_missing else value

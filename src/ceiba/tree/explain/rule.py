@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._native import ColumnType
 from ceiba._typing import Array
 from ceiba.data.schema import Column
 from ceiba.data.table import Table
 from ceiba.tree.explain.conditions import format_labels, format_number, format_threshold
 from ceiba.tree.explain.text import rows_text
-from ceiba.tree.grow.encoding import NOMINAL, ORDINAL, ColumnTypes, column_arrays
+from ceiba.tree.grow.encoding import ColumnTypes, column_arrays
 from ceiba.tree.model.split import Split
 
 
@@ -245,7 +246,7 @@ class ConditionEvaluator:
 
     def _prepare_column(self, j: int) -> None:
         array, mask = self._arrays[j], self._masks[j]
-        if self._types[j] in (ORDINAL, NOMINAL):
+        if self._types[j] in (ColumnType.ORDINAL, ColumnType.NOMINAL):
             mask = array < 0
         elif array.dtype.kind == "f":
             # Beside a float32 array a threshold would itself be rounded to float32.

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 from ceiba import _native
+from ceiba._native import Criterion, FeatureReuse, GrowthOrder, MissingPolicy, ThresholdGrid
 from ceiba._typing import Array
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.tree.config import TreeConfig
 from ceiba.tree.grow.targets import FixedPointScale
 
-_CRITERIA = {
-    "gini": 0, "entropy": 1, "log_loss": 1, "gain_ratio": 2, "error": 3,
-    "squared_error": 4, "absolute_error": 5, "poisson": 6,
-}  # fmt: skip
-_MISSING = {"learned": 0, "branch": 1, "majority": 2, "fractional": 3, "surrogate": 4}
-_FEATURE_REUSE = {"all": 0, "numeric": 1, "none": 2}
-_GROWTH = {"depth_first": 0, "breadth_first": 1, "best_first": 2}
-_THRESHOLDS = {
-    "midpoint": 0, "value": 0, "quantile": 1, "equal_width": 2, "mean": 3, "median": 4, "random": 5,
-}  # fmt: skip
-_ROOT_THRESHOLDS = 6
+_Member = TypeVar("_Member", bound=IntEnum)
+
 # No side of a numeric split needs more than this weight, whatever min_split_fraction is (Quinlan
 # 1993).
 _MAX_MIN_SIDE_WEIGHT = 25
@@ -56,11 +50,14 @@ class GrowthInputs:
     cost_factors: Array | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class GrowthConfig:
-    """The parameter struct of the kernels as plain numbers, which can be sent to workers."""
+    """The parameter struct of the kernels as plain values, which can be sent to workers."""
 
     values: dict[str, Any]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GrowthConfig, (self.values,)
 
     @classmethod
     def of(
@@ -72,32 +69,33 @@ class GrowthConfig:
             growth = "depth_first" if config.max_leaf_nodes is None else "best_first"
         return cls(
             {
-                "criterion": _CRITERIA[config.criterion],
-                "growing": _GROWTH[growth],
-                "reuse": _FEATURE_REUSE[config.feature_reuse],
-                "classes": 0 if scale.classes is None else len(scale.classes),
+                "criterion": _member(Criterion, config.criterion),
+                "growth_order": _member(GrowthOrder, growth),
+                "feature_reuse": _member(FeatureReuse, config.feature_reuse),
+                "n_classes": 0 if scale.classes is None else len(scale.classes),
                 "weighted": scale.weighted if weighted is None else weighted,
                 "max_depth": _UNLIMITED if config.max_depth is None else int(config.max_depth),
-                "least_to_split": _min_rows(config.min_samples_split, inputs.n_rows, 2),
+                "min_rows_split": _min_rows(config.min_samples_split, inputs.n_rows, 2),
                 "max_leaves": int(config.max_leaf_nodes or 0),
-                "columns_a_node": n_drawn_columns(config.max_features, len(columns)),
-                "many_levels": _many_categories(columns, inputs.n_rows),
-                "surrogates": int(config.max_surrogates),
-                "least_decrease": float(config.min_impurity_decrease),
-                "enough": float(config.min_impurity_split),
+                "columns_per_node": n_drawn_columns(config.max_features, len(columns)),
+                "many_categories": _many_categories(columns, inputs.n_rows),
+                "max_surrogates": int(config.max_surrogates),
+                "min_impurity_decrease": float(config.min_impurity_decrease),
+                "min_impurity": float(config.min_impurity_split),
                 "seed": inputs.seed,
                 "weight_unit": scale.relative_weight_unit,
                 "target_unit": scale.target_unit,
                 "square_unit": scale.square_unit,
-                "centre": scale.target_center,
-                "candidates": bool(config.trace),
+                "target_center": scale.target_center,
+                "keep_candidates": bool(config.trace),
                 **_split_values(config, inputs),
             }
         )
 
-    def native(self) -> Any:
-        """Return the parameter struct."""
-        struct = _native.TreeRules()
+    @cached_property
+    def native(self) -> _native.TreeConfig:
+        """The parameter struct."""
+        struct = _native.TreeConfig()
         for name, value in self.values.items():
             setattr(struct, name, value)
         return struct
@@ -105,18 +103,18 @@ class GrowthConfig:
     @property
     def cell_size(self) -> int:
         """Numbers per histogram cell."""
-        return int((self.values["classes"] or 2) + self.values["weighted"])
+        return int((self.values["n_classes"] or 2) + self.values["weighted"])
 
     def count_rows(self, cells: Array) -> int:
         """Return the number of rows in the cells of some nodes."""
         if self.values["weighted"]:
             return int(cells[:, -1].sum())
-        return int(cells.sum()) if self.values["classes"] else int(cells[:, 0].sum())
+        return int(cells.sum()) if self.values["n_classes"] else int(cells[:, 0].sum())
 
 
 def _split_values(config: TreeConfig, inputs: GrowthInputs) -> dict[str, Any]:
     """Return the values that decide how one column of one node may be split."""
-    scale, thresholds = inputs.scale, _THRESHOLDS[config.thresholds]
+    scale, grid = inputs.scale, _member(ThresholdGrid, config.thresholds)
     rows = _min_rows(config.min_samples_leaf, inputs.n_rows, 1)
     weight = math.ceil(config.min_weight_fraction_leaf * inputs.total_weight)
     if config.missing == "fractional":
@@ -124,26 +122,31 @@ def _split_values(config: TreeConfig, inputs: GrowthInputs) -> dict[str, Any]:
         weight = max(weight, math.ceil(_in_units(rows * (1 - 1e-9), scale)))
         rows = 1
     if config.threshold_scope == "root" and not config.all_thresholds:
-        thresholds = _ROOT_THRESHOLDS
+        grid = ThresholdGrid.GIVEN
     factors = inputs.cost_factors
     return {
-        "gaps": _MISSING[config.missing],
+        "missing": _member(MissingPolicy, config.missing),
         "multiway": config.splits != "binary",
-        "intervals": (config.n_intervals or 1) if config.splits == "intervals" else 0,
-        "empty": config.empty_branches,
-        "two": config.min_leaf_branches == "two",
-        "guard": config.above_average_gain,
-        "mdl": config.mdl_correction,
-        "least_rows": rows,
-        "least_weight": weight,
-        "most_least": math.floor(_in_units(_MAX_MIN_SIDE_WEIGHT, scale)),
-        "cut_share": float(config.min_split_fraction),
+        "n_intervals": (config.n_intervals or 1) if config.splits == "intervals" else 0,
+        "empty_branches": config.empty_branches,
+        "two_branches_suffice": config.min_leaf_branches == "two",
+        "average_gain_guard": config.above_average_gain,
+        "mdl_penalty": config.mdl_correction,
+        "min_rows": rows,
+        "min_weight": weight,
+        "max_min_side_weight": math.floor(_in_units(_MAX_MIN_SIDE_WEIGHT, scale)),
+        "min_side_fraction": float(config.min_split_fraction),
         "real_unit": scale.weight_unit,
-        "cuts": thresholds,
-        "n_cuts": int(config.n_thresholds),
+        "threshold_grid": grid,
+        "n_thresholds": int(config.n_thresholds),
         "exact_values": config.max_bins is None,
-        "factors": [] if factors is None else factors.tolist(),
+        "cost_factors": [] if factors is None else factors.tolist(),
     }
+
+
+def _member(kind: type[_Member], name: str) -> _Member:
+    """Return the member of an enumeration that a parameter value names."""
+    return kind[name.upper()]
 
 
 def _in_units(weight: float, scale: FixedPointScale) -> float:

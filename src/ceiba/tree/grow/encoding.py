@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from ceiba import _native
+from ceiba._native import ColumnType
 from ceiba._typing import Array
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
 from ceiba.engine import Batch
 from ceiba.stats.labeled import Labeled
 
-REAL, SINGLE, INT, UNSIGNED, ORDINAL, NOMINAL = range(6)
-_NUMBER_TYPES = {"float64": REAL, "float32": SINGLE, "uint64": UNSIGNED}
+_NUMBER_TYPES = {
+    "float64": ColumnType.FLOAT64, "float32": ColumnType.FLOAT32, "uint64": ColumnType.UINT64
+}  # fmt: skip
 _SAMPLE_STREAM = 0x73616D706C65
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ColumnTypes:
     """Storage types and numbers of categories of all columns."""
 
-    types: list[int]
+    types: list[ColumnType]
     n_categories: list[int]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ColumnTypes, (self.types, self.n_categories)
 
     @classmethod
     def of(cls, schema: Schema) -> ColumnTypes:
@@ -35,7 +40,12 @@ class ColumnTypes:
     @property
     def nominal(self) -> Array:
         """Mask of the nominal columns."""
-        return np.array([kind == NOMINAL for kind in self.types])
+        return np.array([kind == ColumnType.NOMINAL for kind in self.types])
+
+    @cached_property
+    def native(self) -> _native.ColumnTypes:
+        """The native counterpart."""
+        return _native.ColumnTypes(self.types, self.n_categories)
 
 
 @lru_cache(maxsize=128)
@@ -43,20 +53,22 @@ def _types_of(schema: Schema) -> ColumnTypes:
     return ColumnTypes([_column_type(c) for c in schema], [len(c.categories) for c in schema])
 
 
-def _column_type(column: Column) -> int:
+def _column_type(column: Column) -> ColumnType:
     """Return how values are stored, and so compared; datetimes are integers."""
     if column.kind is Kind.NOMINAL:
-        return NOMINAL
+        return ColumnType.NOMINAL
     if column.kind is Kind.ORDINAL:
-        return ORDINAL
-    return _NUMBER_TYPES.get(column.dtype, INT)
+        return ColumnType.ORDINAL
+    return _NUMBER_TYPES.get(column.dtype, ColumnType.INT64)
 
 
 def column_arrays(table: Table, columns: ColumnTypes) -> tuple[list[Array], list[Array | None]]:
     """Return arrays and missing masks of all columns, in the types of a model."""
     block = table.block
-    if block is not None and set(columns.types) == {_NUMBER_TYPES.get(block.dtype.name, INT)}:
-        return list(block.T), [None] * block.shape[1]
+    if block is not None:
+        kind = _NUMBER_TYPES.get(block.dtype.name, ColumnType.INT64)
+        if set(columns.types) == {kind}:
+            return list(block.T), [None] * block.shape[1]
     arrays, masks = [], []
     for j, kind in enumerate(columns.types):
         array, mask = _typed_column(table, j, kind)
@@ -65,14 +77,20 @@ def column_arrays(table: Table, columns: ColumnTypes) -> tuple[list[Array], list
     return arrays, masks
 
 
-def _typed_column(table: Table, j: int, kind: int) -> tuple[Array, Array | None]:
+def native_table(table: Table, columns: ColumnTypes) -> _native.TreeTable:
+    """Return a table for the kernels, in the types of a model."""
+    return _native.TreeTable(*column_arrays(table, columns), columns.native)
+
+
+def _typed_column(table: Table, j: int, kind: ColumnType) -> tuple[Array, Array | None]:
     array = table.column(j)
-    if kind in (NOMINAL, ORDINAL):
+    if kind in (ColumnType.NOMINAL, ColumnType.ORDINAL):
         return array, None
-    if kind in (REAL, SINGLE):
-        dtype = np.float64 if kind == REAL else array.dtype
+    if kind in (ColumnType.FLOAT64, ColumnType.FLOAT32):
+        # A column of float32 may be float64 at prediction: both are compared as float64.
+        dtype = np.float64 if kind == ColumnType.FLOAT64 else array.dtype
         return array.astype(dtype, copy=False), None
-    name = "int64" if kind == INT else "uint64"
+    name = "int64" if kind == ColumnType.INT64 else "uint64"
     return array if array.dtype == name else _to_integers(array, name), table.missing_mask(j)
 
 
@@ -186,9 +204,13 @@ class CodeValues:
     def values(self, columns: ColumnTypes, column: int) -> Array:
         """Return all values of a column, as floats."""
         part = slice(self.offsets[column], self.offsets[column + 1])
-        dtypes = {INT: np.int64, UNSIGNED: np.uint64}
+        dtypes = {ColumnType.INT64: np.int64, ColumnType.UINT64: np.uint64}
         own: Array = self.bits[part].view(dtypes.get(columns.types[column], np.float64))
         return own.astype(np.float64)
+
+    def native(self, columns: ColumnTypes, *, all_values: bool = False) -> _native.CodeValues:
+        """Return the native view; ``all_values`` if every code has its value."""
+        return _native.CodeValues(columns.native, self.bits, self.offsets, self.codes, all_values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,42 +236,33 @@ class ColumnEncoding:
     representatives: Array | None = None
     root_thresholds: tuple[Array, Array] | None = None
 
-    def native(self) -> Any:
+    def native(self) -> _native.ColumnEncoding:
         """Return the native view."""
         thresholds, first = self.root_thresholds or (None, None)
-        return _native.TreeColumns(
-            n_codes=self.n_codes, nominal=self.columns.nominal,
-            values=self.representatives, cuts=thresholds, first_cut=first,
-        )  # fmt: skip
+        return _native.ColumnEncoding(
+            self.n_codes, self.columns.nominal, self.representatives, thresholds, first
+        )
 
     @classmethod
     def of_ranks(cls, table: Table, threads: int) -> tuple[ColumnEncoding, Array]:
         """Return the ranks of all values, and the codes of the table."""
         columns = ColumnTypes.of(table.schema)
-        arrays, masks = column_arrays(table, columns)
-        codes, n_codes = _native.tree_rank(
-            arrays, masks, columns.types, columns.n_categories, threads
-        )
+        codes, n_codes = _native.tree_rank(native_table(table, columns), threads)
         return cls(columns, n_codes), codes
 
     @classmethod
     def of_bins(cls, sample: RowSample, max_bins: int, threads: int) -> ColumnEncoding:
         """Return bins of a sample, finer in the tails; few distinct values get one bin each."""
         columns = sample.columns
-        n_codes, edges, offsets = _native.tree_edges(
-            sample.arrays, sample.missing_masks, columns.types, columns.n_categories,
-            sample.weight, max_bins, threads,
-        )  # fmt: skip
+        rows = _native.TreeTable(sample.arrays, sample.missing_masks, columns.native)
+        n_codes, edges, offsets = _native.tree_bin_edges(rows, sample.weight, max_bins, threads)
         return cls(columns, n_codes, CodeValues(edges, offsets))
 
     def encode(self, table: Table, threads: int) -> Array:
         """Return the bins of a table's values, of shape (columns, rows)."""
         assert self.edges is not None
-        arrays, masks = column_arrays(table, self.columns)
-        codes = _native.tree_bin(
-            arrays, masks, self.columns.types, self.columns.n_categories, self.n_codes,
-            self.edges.bits, self.edges.offsets, threads,
-        )  # fmt: skip
+        rows = native_table(table, self.columns)
+        codes = _native.tree_bin(rows, self.n_codes, self.edges.bits, self.edges.offsets, threads)
         return np.asarray(codes)
 
     def look_up(
@@ -260,15 +273,12 @@ class ColumnEncoding:
         They are looked up in the rows: the values of all codes would take as much memory as the
         table itself.
         """
-        kept = (np.array(self.columns.types) < ORDINAL)[columns]
+        kept = (np.array(self.columns.types) < ColumnType.ORDINAL)[columns]
         pairs = np.unique(columns[kept].astype(np.int64) << 32 | wanted[kept].astype(np.int64))
         offsets = np.searchsorted(pairs >> 32, np.arange(len(self.n_codes) + 1))
         own = (pairs & 0xFFFFFFFF).astype(np.uint32)
-        arrays, masks = column_arrays(table, self.columns)
-        bits = _native.tree_values(
-            arrays, masks, self.columns.types, self.columns.n_categories, codes, own, offsets,
-            threads,
-        )  # fmt: skip
+        rows = native_table(table, self.columns)
+        bits = _native.tree_values(rows, codes, own, offsets, threads)
         return CodeValues(np.asarray(bits), offsets, own)
 
     def with_representatives(

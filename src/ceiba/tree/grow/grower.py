@@ -130,7 +130,7 @@ class TreeGrower:
             self.rows, OpenRows.of, encoding, self.inputs.scale, self.growth, state,
             self._sums_ranks,
         )  # fmt: skip
-        codes, targets, nodes = rest.joined()
+        codes, targets, nodes = rest.concatenate()
         state = self.grow_encoded(encoding, codes, targets, state, nodes)
         return self._pack(encoding, state, encoding.edges)
 
@@ -164,10 +164,9 @@ class TreeGrower:
         self, encoding: ColumnEncoding, state: GrowthState | None, nodes: Array, sums: DepthSums
     ) -> GrowthState:
         """Return the state after some nodes are split by their sums."""
-        solved = _native.tree_solve_level(
-            self.growth.native(), encoding.native(), state, nodes,
-            sums.cells, sums.squares, sums.min_target, sums.max_target,
-        )  # fmt: skip
+        solved = _native.tree_solve_depth(
+            self.growth.native, encoding.native(), state, nodes, sums.native()
+        )
         return GrowthState(*solved)
 
     def grow_encoded(
@@ -177,7 +176,7 @@ class TreeGrower:
         targets: TargetArrays,
         state: GrowthState | None = None,
         nodes: Array | None = None,
-        order: Any = None,
+        presorted: _native.PresortedRows | None = None,
     ) -> GrowthState:
         """Grow a tree on encoded rows to the end.
 
@@ -190,12 +189,13 @@ class TreeGrower:
             A partly grown tree; from the root if not given.
         nodes : ndarray of shape (n_rows,), optional
             Node of every row in the state.
-        order : TreeOrder, optional
-            Order of the rows in every column, if known: `_native.tree_presort`.
+        presorted : PresortedRows, optional
+            The rows sorted by each column, if known: `_native.tree_presort`.
         """
         grown = _native.tree_grow(
-            self.growth.native(), codes, encoding.native(),
-            self._with_plain_weights(targets).native(), state, nodes, self.engine.threads, order,
+            self.growth.native, codes, encoding.native(),
+            self._with_plain_weights(targets).native(), state, nodes, self.engine.threads,
+            presorted,
         )  # fmt: skip
         return GrowthState(*grown)
 
@@ -214,7 +214,9 @@ class TreeGrower:
         """Return the grown tree; if codes are ranks, thresholds are looked up in the table."""
         if encoding.edges is not None:
             return self._pack(encoding, state, encoding.edges)
-        columns, threshold_codes = _native.tree_cuts(self.growth.native(), encoding.native(), state)
+        columns, threshold_codes = _native.tree_threshold_codes(
+            self.growth.native, encoding.native(), state
+        )
         kept = state.gains >= 0
         n_columns = len(encoding.n_codes)
         column_of = np.tile(np.arange(n_columns), len(kept) // n_columns)[kept]
@@ -228,11 +230,8 @@ class TreeGrower:
         self, encoding: ColumnEncoding, state: GrowthState, values: CodeValues | None
     ) -> GrowthResult:
         assert values is not None
-        columns, scale = encoding.columns, self.inputs.scale
-        arrays = _native.tree_pack(
-            self.growth.native(), state, columns.types, columns.n_categories,
-            values.bits, values.offsets, values.codes,
-        )  # fmt: skip
+        scale = self.inputs.scale
+        arrays = _native.tree_pack(self.growth.native, state, values.native(encoding.columns))
         order = arrays.pop("order")
         arrays["leaves"] = arrays["leaves"] * scale.weight_unit
         if scale.weight_shift:

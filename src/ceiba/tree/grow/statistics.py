@@ -8,14 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ceiba import _native
+from ceiba._native import LeafReason
 from ceiba._typing import Array
 from ceiba.engine import Batch
 from ceiba.stats.labeled import Labeled
 from ceiba.tree.grow.config import GrowthConfig
 from ceiba.tree.grow.encoding import ColumnEncoding
 from ceiba.tree.grow.targets import FixedPointScale, TargetArrays
-
-_OPEN = 12  # reason of a node that is neither split nor a leaf yet
 
 
 class GrowthState(NamedTuple):
@@ -39,7 +38,7 @@ class GrowthState(NamedTuple):
 
     def is_open(self) -> Array:
         """Return which nodes are neither split nor leaves yet."""
-        is_open: Array = _native.tree_reasons(self) == _OPEN
+        is_open: Array = _native.tree_reasons(self) == LeafReason.OPEN
         return is_open
 
     def n_rows(self, nodes: Array, growth: GrowthConfig) -> int:
@@ -81,12 +80,15 @@ class DepthSums:
             np.full(len(nodes), np.inf),
             np.full(len(nodes), -np.inf),
         )
-        _native.tree_level_sums(
-            growth.native(), codes, encoding.native(), scale.targets(batch.rows).native(),
-            slot.astype(np.int32), sums.cells, sums.squares, sums.min_target, sums.max_target,
-            batch.threads,
+        _native.tree_depth_sums(
+            growth.native, codes, encoding.native(), scale.targets(batch.rows).native(),
+            slot.astype(np.int32), sums.native(), batch.threads,
         )  # fmt: skip
         return sums
+
+    def native(self) -> _native.DepthSums:
+        """Return the native view of the sums."""
+        return _native.DepthSums(self.cells, self.squares, self.min_target, self.max_target)
 
     def merge(self, other: DepthSums) -> DepthSums:
         """Return the sums of both parts' rows."""
@@ -127,7 +129,7 @@ class OpenRows:
         """Append the rows of ``other``."""
         return OpenRows(self.parts + other.parts)
 
-    def joined(self) -> tuple[Array, TargetArrays, Array | None]:
+    def concatenate(self) -> tuple[Array, TargetArrays, Array | None]:
         """Return codes, targets and nodes of all rows."""
         codes, targets, nodes = zip(*self.parts, strict=True)
         all_codes = codes[0] if len(codes) == 1 else np.concatenate(codes, axis=1)
@@ -141,5 +143,5 @@ def nodes_of_rows(
     """Return the node of every encoded row."""
     nodes = np.zeros(codes.shape[1], np.int32)
     if state is not None:
-        _native.tree_places(growth.native(), state, codes, encoding.native(), nodes)
+        _native.tree_nodes_of_rows(growth.native, state, codes, encoding.native(), nodes)
     return nodes

@@ -221,12 +221,12 @@ class TargetArrays:
     distinct_values: Array | None = None
     weight_without_costs: Array | None = None
 
-    def native(self) -> Any:
+    def native(self) -> _native.TreeTargets:
         """Return the native view of the arrays."""
         return _native.TreeTargets(
-            label=self.label, number=self.weighted_target, square=self.weighted_square,
-            value=self.value, weight=self.weight, ranked=self.distinct_values,
-            plain=self.weight_without_costs,
+            label=self.label, weighted_target=self.weighted_target,
+            weighted_square=self.weighted_square, value=self.value, weight=self.weight,
+            distinct_values=self.distinct_values, weight_without_costs=self.weight_without_costs,
         )  # fmt: skip
 
     def take(self, rows: Array) -> TargetArrays:

@@ -8,27 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ceiba import _native
+from ceiba._native import ColumnType, NodeTest
 from ceiba._typing import Array
 from ceiba.data.table import Table
 from ceiba.tree.config import TreeConfig
-from ceiba.tree.grow.encoding import (
-    INT,
-    NOMINAL,
-    ORDINAL,
-    UNSIGNED,
-    ColumnEncoding,
-    RowSample,
-    column_arrays,
-)
-from ceiba.tree.model.node_dtype import NodeTest, NodeView
+from ceiba.tree.grow.encoding import ColumnEncoding, RowSample, column_arrays
+from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
 
-_STREAM = 0x63757473
 _ROOT = 1  # path of the root, which keys its draws
+_INTEGER_DTYPES: dict[int, Any] = {ColumnType.INT64: np.int64, ColumnType.UINT64: np.uint64}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +84,7 @@ class ThresholdCandidates:
         self, column: int, kind: int, array: Array, mask: Array | None, weight: Array | None
     ) -> Array:
         observed = observed_mask(kind, array, mask)
-        if kind == NOMINAL or not observed.any():
+        if kind == ColumnType.NOMINAL or not observed.any():
             return np.empty(0)
         values, rank = np.unique(array[observed].astype(np.float64), return_inverse=True)
         own_weight = None if weight is None else weight[observed]
@@ -107,7 +101,7 @@ class ThresholdCandidates:
             indices = np.minimum(np.searchsorted(cumulative, wanted), len(values) - 1)
             return np.asarray([_midpoint_after(values, i) for i in np.unique(indices)])
         if self.method == "random":
-            _native.uniforms(self.seed ^ _ROOT, _STREAM, column << 32, grid)
+            _native.uniforms(self.seed ^ _ROOT, _native.THRESHOLD_STREAM, column << 32, grid)
         if self.method in ("equal_width", "random"):
             return _interpolate(low, high, grid, n + 1 if self.method == "equal_width" else 1)
         if self.method == "mean":
@@ -151,9 +145,9 @@ def _median(values: Array, cumulative: Array) -> float:
 
 def observed_mask(kind: int, array: Array, mask: Array | None) -> Array:
     """Return which rows have a value in a column."""
-    if kind in (NOMINAL, ORDINAL):
+    if kind in (ColumnType.NOMINAL, ColumnType.ORDINAL):
         return array >= 0
-    if kind in (INT, UNSIGNED):
+    if kind in (ColumnType.INT64, ColumnType.UINT64):
         return np.ones(len(array), bool) if mask is None else ~mask
     return ~np.isnan(array)
 
@@ -167,7 +161,7 @@ def rank_representatives(
         encoding.columns.types, encoding.n_codes.tolist(), codes, arrays, strict=True
     ):
         values = np.arange(n + 1, dtype=np.float64)
-        if kind < ORDINAL:
+        if kind < ColumnType.ORDINAL:
             values[own] = array
         representatives.append(values[:n])
     return representatives
@@ -180,7 +174,7 @@ def bin_representatives(encoding: ColumnEncoding) -> list[Array]:
     for j, (kind, n) in enumerate(
         zip(encoding.columns.types, encoding.n_codes.tolist(), strict=True)
     ):
-        if kind >= ORDINAL or n < 2:
+        if kind >= ColumnType.ORDINAL or n < 2:
             representatives.append(np.arange(n, dtype=np.float64))
             continue
         edges = encoding.edges.values(encoding.columns, j)
@@ -206,7 +200,7 @@ def snap_to_values(tree: Tree, table: Table) -> Tree:
         kind = tree.columns.types[column]
         here = np.flatnonzero((tree.column == column) & np.isfinite(tree.threshold))
         observed = observed_mask(kind, arrays[column], masks[column])
-        dtype = {INT: np.int64, UNSIGNED: np.uint64}.get(kind, np.float64)
+        dtype = _INTEGER_DTYPES.get(kind, np.float64)
         values = np.unique(arrays[column][observed].astype(dtype))
         thresholds = words[here].view(dtype)
         words[here] = values[np.searchsorted(values, thresholds, side="right") - 1].view(np.uint64)

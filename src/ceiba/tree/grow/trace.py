@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._native import ColumnType
 from ceiba._typing import Array
 from ceiba.base import Trace
 from ceiba.tree.explain.conditions import branch_text, branch_values
-from ceiba.tree.grow.encoding import NOMINAL, ORDINAL
 from ceiba.tree.grow.grower import GrowthResult
 
 
@@ -62,6 +62,8 @@ def _thresholds(result: GrowthResult, codes: Array, gains: Array) -> Array:
     columns, thresholds = result.tree.columns, np.full(len(codes), np.nan)
     for j, code in enumerate(codes.tolist()):
         kind = columns.types[j]
-        if gains[j] >= 0 and kind != NOMINAL:
-            thresholds[j] = code if kind == ORDINAL else result.values.value(columns, j, code)
+        if gains[j] >= 0 and kind != ColumnType.NOMINAL:
+            thresholds[j] = (
+                code if kind == ColumnType.ORDINAL else result.values.value(columns, j, code)
+            )
     return thresholds

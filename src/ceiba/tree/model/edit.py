@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._native import LeafReason
 from ceiba._typing import Array
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.traversal import kept_nodes, topmost
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.model.validate import NODE_ARRAYS, REASONS
+from ceiba.tree.model.validate import NODE_ARRAYS
 from ceiba.tree.prune.risk import is_classification, prediction_values
 
 
@@ -91,7 +92,7 @@ def collapse(tree: Tree, nodes: Any) -> Tree:
     arrays = {name: getattr(tree, name)[kept] for name in NODE_ARRAYS}
     for name, number in LEAF_DEFAULTS.items():
         arrays[name][is_pruned[kept]] = number
-    arrays["reason"][is_pruned[kept]] = REASONS.index("pruned")
+    arrays["reason"][is_pruned[kept]] = LeafReason.PRUNED
     packed, leaves = _pack(tree, kept, is_leaf)
     surrogates = _keep_surrogates(tree, kept, is_leaf)
     return replace(tree, nodes=packed, leaves=leaves, **arrays, **surrogates)

@@ -10,29 +10,14 @@ test  bits 0-23 tested column, 24-27 `NodeTest`, 28-31 branch of missing values
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 import numpy as np
 
+from ceiba._native import NodeTest
 from ceiba._typing import Array
 
 NODE_DTYPE = np.dtype([("word", np.uint64), ("child", np.int32), ("test", np.uint32)])
 
 _COLUMN_MASK, _KIND_SHIFT, _KIND_MASK, _MISSING_SHIFT = 0xFFFFFF, 24, 0xF, 28
-
-
-class NodeTest(IntEnum):
-    """Kind of test in a node."""
-
-    LEAF = 0
-    REAL = 1
-    INT = 2
-    UNSIGNED = 3
-    ORDINAL = 4
-    MASK = 5  # categories of branch 0 as bits of the word
-    WORDS = 6  # the same, as bits in ``words``
-    TABLE = 7  # branch of each category in ``tables``
-    INTERVALS = 8  # thresholds in ``words``
 
 
 class NodeView:
@@ -77,7 +62,7 @@ class NodeView:
 
     @property
     def kind(self) -> Array:
-        """`NodeTest` of each node."""
+        """`ceiba._native.NodeTest` of each node."""
         kind: Array = self.record["test"] >> _KIND_SHIFT & _KIND_MASK
         return kind
 

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ceiba._native import NodeTest, SearchMethod
 from ceiba._typing import Array
-from ceiba.tree.model.node_dtype import NodeTest, NodeView
+from ceiba.tree.model.node_dtype import NodeView
 
 if TYPE_CHECKING:
     from ceiba.data.schema import Column
     from ceiba.tree.model.tree import Tree
 
-METHODS = (
-    "none", "threshold", "ordered", "exhaustive", "principal", "median", "multiway", "intervals",
-)  # fmt: skip
+METHODS = tuple(method.name.lower() for method in SearchMethod)
 # Number type of a threshold, by the test of its node.
 THRESHOLD_DTYPES: dict[int, Any] = {
     NodeTest.REAL: np.float64, NodeTest.INT: np.int64, NodeTest.UNSIGNED: np.uint64,

@@ -10,13 +10,14 @@ from typing import Annotated, Any
 import numpy as np
 
 from ceiba import _native
+from ceiba._native import ColumnType, NodeTest
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, Record
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
 from ceiba.tree.config import MissingRouting
-from ceiba.tree.grow.encoding import REAL, SINGLE, ColumnTypes, column_arrays
-from ceiba.tree.model.node_dtype import NodeTest, NodeView
+from ceiba.tree.grow.encoding import ColumnTypes, native_table
+from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.split import (
     INFINITE_THRESHOLD,
     METHODS,
@@ -258,34 +259,30 @@ class Tree(Record):
         """
         leaf = np.empty(len(table), np.int32)
         block = table.matrix
-        packed = (self.nodes, self.words, self.tables)
-        has_surrogates = len(self.surrogates) > 0
-        if block is not None and self._all_real and not has_surrogates:
-            X = np.ascontiguousarray(block)
-            _native.tree_route_matrix(*packed, X, len(self.schema), leaf, threads)
-            return leaf
-        columns = self._native_columns(table)
-        if has_surrogates:
-            surrogates = (self.surrogates, self.first_surrogate)
-            _native.tree_route_surrogates(*packed, *surrogates, *columns, leaf, threads)
+        if block is not None and self._all_real and not len(self.surrogates):
+            _native.tree_apply(self.native, np.ascontiguousarray(block), leaf, threads)
         else:
-            _native.tree_route_columns(*packed, *columns, leaf, threads)
+            _native.tree_apply(self.native, native_table(table, self.columns), leaf, threads)
         return leaf
 
     @cached_property
     def _all_real(self) -> bool:
         """Whether every test is a threshold of floats, which has a faster kernel."""
-        return set(self.columns.types) <= {REAL, SINGLE} and int(self.test.max()) <= NodeTest.REAL
+        floats = {ColumnType.FLOAT64, ColumnType.FLOAT32}
+        return set(self.columns.types) <= floats and int(self.test.max()) <= NodeTest.REAL
 
-    def _native_columns(self, table: Table) -> tuple[Any, Any, Any, Any]:
-        """Return arrays, missing masks, types and category counts, as the kernels take them."""
-        arrays, masks = column_arrays(table, self.columns)
-        # A column of float32 may be float64 at prediction: both are compared as float64.
-        types = [
-            (SINGLE if array.dtype == np.float32 else REAL) if kind in (REAL, SINGLE) else kind
-            for kind, array in zip(self.columns.types, arrays, strict=True)
-        ]
-        return arrays, masks, types, self.columns.n_categories
+    @cached_property
+    def native(self) -> _native.TreeArrays:
+        """The native view of the arrays for prediction."""
+        arrays = (self.nodes, self.words, self.tables, self.columns.native)
+        if not len(self.surrogates):
+            return _native.TreeArrays(*arrays)
+        return _native.TreeArrays(*arrays, self.surrogates, self.first_surrogate)
+
+    @cached_property
+    def native_fractions(self) -> _native.BranchFractions:
+        """The native view of ``branch_fraction``."""
+        return _native.BranchFractions(self.branch_fraction, self.n_branches)
 
     def predict(self, table: Table, threads: int = 1) -> Array:
         """Return the class probabilities, or the predicted number, of every row."""
@@ -296,9 +293,9 @@ class Tree(Record):
             values = np.ascontiguousarray(self.nodes[:, :1]).view(np.float64)
             row = np.arange(self.n_nodes, dtype=np.int32)
         out = np.empty((len(table), values.shape[1]))
-        _native.tree_mean_ways(
-            self.nodes, self.words, self.tables, self.branch_fraction, self.n_branches,
-            *self._native_columns(table), values, np.ascontiguousarray(row), out, threads,
+        _native.tree_mean_over_leaves(
+            self.native, self.native_fractions, native_table(table, self.columns), values,
+            np.ascontiguousarray(row), out, threads,
         )  # fmt: skip
         return out if self.leaves.shape[1] else out[:, 0]
 

@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ceiba import _native
+from ceiba._native import LeafReason
 from ceiba.tree.model.split import METHODS
 
 if TYPE_CHECKING:
     from ceiba.tree.model.tree import Tree
 
-REASONS = (
-    "split", "pure", "impurity", "max_depth", "min_samples_split", "no_split",
-    "min_samples_leaf", "min_impurity_decrease", "max_leaf_nodes", "no_gain", "empty", "pruned",
-    "not_kept",
-)  # fmt: skip
+REASONS = tuple(reason.name.lower() for reason in LeafReason)
 # Arrays with one entry per node.
 NODE_ARRAYS = (
     "n_rows", "weight", "impurity", "gain", "reason", "method", "ties", "depth",
@@ -30,11 +26,7 @@ def check_tree(tree: Tree) -> None:
         raise ValueError("nodes must have at least one row, got none.")
     if tree.reason.max() >= len(REASONS) or tree.method.max() >= len(METHODS):
         raise ValueError("reason and method must be codes of Tree.reasons and Tree.methods.")
-    defect = _native.tree_check(
-        tree.nodes, tree.words, tree.tables, tree.columns.types, tree.columns.n_categories
-    )
-    if defect:
-        raise ValueError(defect)
+    _raise_if(tree.native.defect())
     if tree.depth[0] or not (tree.depth[1:] == tree.depth[tree.parent[1:]] + 1).all():
         raise ValueError("depth must be 0 for the root and one more than its parent's elsewhere.")
     rows = tree.child[tree.is_leaf]
@@ -58,16 +50,10 @@ def check_missing(tree: Tree) -> None:
     if len(tree.surrogates) and tree.missing != "surrogate":
         raise ValueError(f"surrogates require missing='surrogate', got {tree.missing!r}.")
     if tree.missing != "branch":
-        defect = _native.tree_check_presence(
-            tree.nodes, tree.words, tree.tables, tree.columns.n_categories
-        )
-        if defect:
-            raise ValueError(defect)
-    if len(tree.surrogates) == 0:
-        return
-    defect = _native.tree_check_surrogates(
-        tree.nodes, tree.words, tree.tables, tree.surrogates, tree.first_surrogate,
-        tree.columns.types, tree.columns.n_categories,
-    )  # fmt: skip
-    if defect:
+        _raise_if(tree.native.categories_defect())
+    _raise_if(tree.native.surrogates_defect())
+
+
+def _raise_if(defect: str | None) -> None:
+    if defect is not None:
         raise ValueError(defect)

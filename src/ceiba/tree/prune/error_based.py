@@ -9,17 +9,17 @@ import numpy as np
 from scipy.special import ndtri
 
 from ceiba import _native
+from ceiba._native import LeafReason
 from ceiba._typing import Array
 from ceiba.data.table import Table
+from ceiba.tree.grow.encoding import native_table
 from ceiba.tree.model.edit import LEAF_DEFAULTS, frames_from_columns
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.model.validate import REASONS
 from ceiba.tree.prune.pessimistic import check_classification, check_confidence
 from ceiba.tree.prune.risk import normalized_costs, prediction_values
 
 _ESTIMATES = ("errors_leaf", "errors_tree", "errors_branch")
-_PRUNED, _PURE, _EMPTY = (REASONS.index(name) for name in ("pruned", "pure", "empty"))
 
 
 def prune_error_based(
@@ -71,32 +71,24 @@ def prune_error_based(
     """
     check_confidence(confidence)
     check_classification(tree)
-    has_surrogates = len(tree.surrogates) > 0
-    found = _native.tree_prune_errors(
-        _native_config(tree, confidence, subtree_raising),
-        tree.nodes,
-        tree.words,
-        tree.tables,
+    config = _native.ErrorPruneConfig(
+        n_classes=tree.leaves.shape[1],
+        confidence=confidence,
+        deviate=float(-ndtri(confidence)),
+        subtree_raising=subtree_raising,
+        fractional=tree.missing == "fractional",
+        costs=normalized_costs(tree),
+    )
+    found = _native.tree_prune_by_errors(
+        config,
+        tree.native,
         tree.n_branches,
-        tree.missing == "fractional",
-        tree.surrogates if has_surrogates else None,
-        tree.first_surrogate if has_surrogates else None,
-        *tree._native_columns(table),
+        native_table(table, tree.columns),
         np.ascontiguousarray(labels, np.uint16),
         None if weight is None else np.ascontiguousarray(weight, np.float64),
-        normalized_costs(tree),
         threads,
     )
     return _build_tree(tree, found), _build_frames(tree.n_leaves, found)
-
-
-def _native_config(tree: Tree, confidence: float, subtree_raising: bool) -> Any:
-    config = _native.TreeErrorRules()
-    config.confidence = confidence
-    config.deviate = float(-ndtri(confidence))
-    config.raising = subtree_raising
-    config.classes = tree.leaves.shape[1]
-    return config
 
 
 def _build_tree(tree: Tree, found: dict[str, Array]) -> Tree:
@@ -122,9 +114,9 @@ def _leaf_reasons(tree: Tree, found: dict[str, Array]) -> Array:
     """Return why each node is a leaf; raising adds rows to pure or empty leaves."""
     origin, leaf = found["origin"], found["child"] < 0
     reason: Array = tree.reason[origin]
-    now_impure = (reason == _PURE) & ((found["value"] > 0).sum(axis=1) > 1)
-    now_filled = (reason == _EMPTY) & (found["weight"] > 0)
-    reason[leaf & (~tree.is_leaf[origin] | now_impure | now_filled)] = _PRUNED
+    now_impure = (reason == LeafReason.PURE) & ((found["value"] > 0).sum(axis=1) > 1)
+    now_filled = (reason == LeafReason.EMPTY) & (found["weight"] > 0)
+    reason[leaf & (~tree.is_leaf[origin] | now_impure | now_filled)] = LeafReason.PRUNED
     return reason
 
 
@@ -148,9 +140,11 @@ def _depths(parent: Array) -> Array:
 
 
 def _build_frames(n_leaves: int, found: dict[str, Array]) -> list[dict[str, Any]]:
-    columns = {"node": found["node"], "replaced_by": found["replacing"]}
+    columns = {"node": found["node"], "replaced_by": found["replaced_by"]}
     columns |= {name: found[name] for name in _ESTIMATES}
-    frames = frames_from_columns(columns | {"n_leaves": n_leaves - np.cumsum(found["lost"])})
+    frames = frames_from_columns(
+        columns | {"n_leaves": n_leaves - np.cumsum(found["leaves_removed"])}
+    )
     for frame in frames:
         raised = frame["replaced_by"] >= 0
         frame["kind"] = "raised" if raised else "leaf"

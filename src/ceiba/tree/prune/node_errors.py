@@ -12,6 +12,7 @@ from ceiba.data.table import Table
 from ceiba.data.target import class_indices
 from ceiba.engine.contract import Batch
 from ceiba.stats.labeled import Labeled
+from ceiba.tree.grow.encoding import native_table
 from ceiba.tree.model.traversal import add_to_ancestors
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.risk import (
@@ -147,9 +148,9 @@ def _fractional_errors(
     # Relative to the root's value, squares lose fewer digits.
     encoded = {"label": target.astype(np.int32)} if classification else {"value": target - value[0]}
     sums = np.zeros((tree.n_nodes, tree.leaves.shape[1] if classification else 3))
-    _native.tree_weigh_ways(
-        tree.nodes, tree.words, tree.tables, tree.branch_fraction, tree.n_branches,
-        *tree._native_columns(table), weight=weight, **encoded, out=sums,
+    _native.tree_add_leaf_weights(
+        tree.native, tree.native_fractions, native_table(table, tree.columns), sums,
+        weight=weight, **encoded,
     )  # fmt: skip
     sums = add_to_ancestors(tree, sums)
     if classification:

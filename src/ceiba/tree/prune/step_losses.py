@@ -16,6 +16,7 @@ import numpy as np
 from ceiba import _native
 from ceiba._typing import Array
 from ceiba.data.table import Table
+from ceiba.tree.grow.encoding import native_table
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.path import CostComplexityPath
 
@@ -170,8 +171,8 @@ def _leaves_at_step(path: CostComplexityPath, nodes: Array, step: int) -> Array:
 def _mean_over_leaves(tree: Tree, table: Table, leaf_values: Array, leaf_index: Array) -> Array:
     """Average the values of the leaves that each row reaches, by its fractions."""
     out = np.empty((len(table), leaf_values.shape[1]))
-    _native.tree_mean_ways(
-        tree.nodes, tree.words, tree.tables, tree.branch_fraction, tree.n_branches,
-        *tree._native_columns(table), leaf_values, leaf_index, out, 1,
+    _native.tree_mean_over_leaves(
+        tree.native, tree.native_fractions, native_table(table, tree.columns), leaf_values,
+        leaf_index, out, 1,
     )  # fmt: skip
     return out

@@ -1,0 +1,160 @@
+// Encoded rows and targets at the boundary of the growers.
+#pragma once
+
+#include <algorithm>
+
+#include "tree/grow/grow.hpp"
+#include "tree_arrays.hpp"
+
+namespace ceiba::bindings {
+
+// Check what all functions rely on: a criterion that fits the targets, and a sane cell size.
+inline const TreeConfig& checked(const TreeConfig& config) {
+    require(config.n_classes >= 0 && config.n_classes <= 0xFFFF,
+            "n_classes must be in [0, 65535].");
+    const bool regression = config.criterion >= Criterion::kSquared;
+    require(regression == (config.n_classes == 0),
+            "criterion must be one of classification if n_classes > 0, else one of regression.");
+    require(config.split.cost_factors.empty() ||
+                std::int64_t(config.split.cost_factors.size()) == config.n_classes,
+            "cost_factors must have one entry per class.");
+    return config;
+}
+
+struct TargetArrays {
+    Maybe1<const std::uint16_t> label;
+    Maybe1<const std::int64_t> weighted_target, weighted_square;
+    Maybe1<const double> value;
+    Maybe1<const std::int64_t> weight;
+    Maybe1<const double> distinct_values;
+    Maybe1<const std::int64_t> weight_without_costs;
+
+    // The rows of a sample are weighted when they are drawn: `sampled` requires neither weights nor
+    // squares.
+    Targets view(std::size_t rows, const TreeConfig& config, bool sampled = false) const {
+        constexpr const char* kPerRow = "targets and weights must have one entry per row.";
+        Targets targets;
+        targets.label = sized(label, rows, kPerRow);
+        targets.weighted_target = sized(weighted_target, rows, kPerRow);
+        targets.weighted_square = sized(weighted_square, rows, kPerRow);
+        targets.weight = sized(weight, rows, kPerRow);
+        targets.value = sized(value, rows, kPerRow);
+        targets.ranked = pointer(distinct_values);
+        targets.weight_without_costs = sized(weight_without_costs, rows, kPerRow);
+        checked(config);
+        require(sampled || bool(weight) == config.weighted,
+                "weight must be given if, and only if, config.weighted is set.");
+        for (std::size_t i = 0; targets.weight != nullptr && i < rows; ++i)
+            require(targets.weight[i] > 0, "weight must be positive.");
+        if (config.n_classes)
+            check_labels(targets, rows, config);
+        else
+            check_numbers(targets, rows, config, sampled);
+        return targets;
+    }
+
+  private:
+    static void check_labels(const Targets& targets, std::size_t rows, const TreeConfig& config) {
+        require(targets.label != nullptr, "classification requires label.");
+        for (std::size_t i = 0; i < rows; ++i)
+            require(targets.label[i] < config.n_classes, "label must be less than n_classes.");
+    }
+
+    void check_numbers(const Targets& targets, std::size_t rows, const TreeConfig& config,
+                       bool sampled) const {
+        require(targets.weighted_target != nullptr && targets.value != nullptr,
+                "regression requires weighted_target and value.");
+        const bool absolute = config.criterion == Criterion::kAbsolute;
+        require(absolute == bool(distinct_values),
+                "distinct_values must be given for absolute error, and only then.");
+        require(sampled || absolute != bool(weighted_square),
+                "weighted_square must be given unless the criterion is absolute error.");
+        for (std::size_t i = 0; absolute && i < rows; ++i)
+            require(targets.weighted_target[i] >= 0 &&
+                        std::size_t(targets.weighted_target[i]) < distinct_values->shape(0),
+                    "ranks must be indices of distinct_values.");
+    }
+};
+
+// Meaning of the codes of each column: how many there are and, for threshold grids, the value that
+// represents each and thresholds that are given for the column.
+struct EncodingArrays {
+    Array1<const std::uint32_t> n_codes;
+    Array1<const bool> nominal;
+    Maybe1<const double> representatives, thresholds;
+    Maybe1<const std::int64_t> first_threshold;
+
+    std::vector<Column> view() const {
+        const std::size_t p = n_codes.shape(0);
+        require(p >= 1 && p < kMaxColumns, "n_codes must have 1 to 2^24 - 1 entries.");
+        require(nominal.shape(0) == p, "nominal must have one entry per column.");
+        std::vector<Column> columns;
+        columns.reserve(p);
+        std::size_t first = 0;
+        for (std::size_t j = 0; j < p; ++j) {
+            require(n_codes.data()[j] < kMaxRows, "n_codes must be less than 2^31.");
+            const double* own = representatives ? representatives->data() + first : nullptr;
+            columns.push_back({n_codes.data()[j], nominal.data()[j], std::uint32_t(j), own});
+            first += n_codes.data()[j];
+        }
+        require(!representatives || representatives->shape(0) == first,
+                "representatives must have one entry per code.");
+        if (thresholds) set_thresholds(columns);
+        return columns;
+    }
+
+  private:
+    void set_thresholds(std::vector<Column>& columns) const {
+        require(first_threshold && first_threshold->shape(0) == columns.size() + 1,
+                "first_threshold must have one entry per column, and the end.");
+        const std::int64_t* begin = first_threshold->data();
+        check_offsets(begin, columns.size(), thresholds->shape(0),
+                      "first_threshold must be ascending indices of thresholds.");
+        for (std::size_t j = 0; j < columns.size(); ++j) {
+            const double *own = thresholds->data() + begin[j],
+                         *end = thresholds->data() + begin[j + 1];
+            require(std::is_sorted(own, end), "thresholds must be ascending in each column.");
+            columns[j].thresholds = own;
+            columns[j].n_thresholds = std::size_t(end - own);
+        }
+    }
+};
+
+template <typename Code>
+Columns<Code> encoded_columns(const Array2<const Code>& codes, std::vector<Column> columns) {
+    require(codes.shape(0) == columns.size(), "codes must have one row per column.");
+    require(codes.shape(1) < kMaxRows, kTooManyRows);
+    for (std::size_t j = 0; codes.shape(1) > 0 && j < columns.size(); ++j) {
+        const Code* own = codes.data() + j * codes.shape(1);
+        // One comparison at the end: the maximum is found with vectors.
+        const Code max = *std::max_element(own, own + codes.shape(1));
+        require(max <= columns[j].n_codes, "codes must be at most n_codes.");
+    }
+    return {codes.data(), codes.shape(1), std::move(columns)};
+}
+
+// Upper edges of bins, or values of some or all codes, from which thresholds are computed.
+struct CodeValues {
+    ColumnTypes columns;
+    Array1<const std::uint64_t> bits;
+    Array1<const std::int64_t> offsets;
+    Maybe1<const std::uint32_t> codes;
+    bool all_values;
+
+    Scales view() const {
+        require(offsets.shape(0) == columns.size() + 1,
+                "offsets must have one entry per column, and the end.");
+        check_offsets(offsets.data(), columns.size(), bits.shape(0),
+                      "offsets must be ascending indices of bits.");
+        Scales scales;
+        scales.types = columns.types;
+        scales.n_categories = columns.n_categories;
+        scales.bits = bits.data();
+        scales.offsets = offsets.data();
+        scales.codes = sized(codes, bits.shape(0), "codes must have one entry per value.");
+        scales.values = all_values;
+        return scales;
+    }
+};
+
+}  // namespace ceiba::bindings

@@ -1,0 +1,234 @@
+// Grows a tree whose nodes search a few drawn columns each, on one thread.
+//
+// Codes are in row-major order: the drawn columns of a row are then in one or two cache lines, and
+// the cost of a node depends on its rows and drawn columns only.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/parallel.hpp"
+#include "forest/grow/column_search.hpp"
+#include "forest/grow/pair_split.hpp"
+#include "forest/grow/row_partition.hpp"
+#include "forest/predict/packed_forest.hpp"
+#include "forest/sample/in_bag_sample.hpp"
+#include "tree/grow/column_sampler.hpp"
+
+namespace ceiba::forest {
+
+template <typename Code, typename Sample>
+class RandomTreeGrower {
+  public:
+    using Rows = typename Sample::Rows;
+
+    RandomTreeGrower(const RowCodes<Code>& codes, const TreeConfig& config)
+        : all_thresholds_(config.split.threshold_grid == tree::ThresholdGrid::kEvery),
+          pair_(codes, config),
+          search_(codes, config),
+          partition_(codes) {}
+
+    // Grow a tree from its root. The builder is empty except for its excluded columns, and only
+    // ever holds the open nodes; finished nodes are packed.
+    void grow(TreeBuilder& builder, Sample& sample, SplitFinder<Rows>& finder, TreePacker& packer,
+              Interrupt& interrupt, int thread) {
+        begin(builder, finder);
+        finder.set_interrupt(&interrupt, thread);
+        builder.add(0, 1);
+        sum_targets(builder, sample, 0, 0, sample.size());
+        builder.config.root_weight = double(builder.weight(0));
+        open_.assign(1, {{0, 0, sample.size()}, packer.add(1)});
+        if (builder.nodes[0].reason != tree::Reason::kOpen) close(builder, sample, packer);
+        while (!open_.empty() && !interrupt.stopped(thread)) {
+            const OpenNode node = open_.back();
+            if (node.size() == 2 && split_pair(builder, sample, packer, node)) continue;
+            evaluate_columns(builder, sample, node);
+            builder.decide(node.node, search_.searched, search_.best);
+            if (builder.nodes[node.node].reason == tree::Reason::kSplit)
+                split(builder, sample, packer, node);
+            else
+                close(builder, sample, packer);
+        }
+        finder.set_interrupt(nullptr);
+    }
+
+  private:
+    // Entry i belongs to node i of the builder.
+    struct OpenNode : NodeRows {
+        std::int32_t packed_index;
+    };
+
+    // Set up the state of one tree.
+    void begin(const TreeBuilder& builder, SplitFinder<Rows>& finder) {
+        finder_ = &finder;
+        allowed_ = allowed_columns(builder);
+        search_.begin_tree(builder, finder);
+    }
+
+    static std::vector<std::int32_t> allowed_columns(const TreeBuilder& builder) {
+        std::vector<std::int32_t> found;
+        for (std::size_t j = 0; j < builder.columns; ++j)
+            if (!std::binary_search(builder.excluded.begin(), builder.excluded.end(),
+                                    std::int32_t(j)))
+                found.push_back(std::int32_t(j));
+        return found;
+    }
+
+    void sum_targets(TreeBuilder& builder, const Sample& sample, std::size_t node,
+                     std::size_t begin, std::size_t end) {
+        sample.sum_targets(builder.cell(node), begin, end);
+        close_if_leaf(builder, sample, node, begin, end);
+    }
+
+    void close_if_leaf(TreeBuilder& builder, const Sample& sample, std::size_t node,
+                       std::size_t begin, std::size_t end) {
+        tree::Node& n = builder.nodes[node];
+        if (begin < end) n.term = finder_->term(builder.cell(node));
+        if constexpr (!Sample::kIsClassification)
+            if (begin < end && !sample.varies(begin, end)) sample.update_range(n, begin, begin + 1);
+        builder.close_if_leaf(node);
+    }
+
+    // The mean of a leaf must not leave the range of its targets.
+    void pack_leaf(TreeBuilder& builder, const Sample& sample, TreePacker& packer,
+                   const OpenNode& leaf) {
+        tree::Node& n = builder.nodes[leaf.node];
+        if constexpr (!Sample::kIsClassification)
+            if (n.reason != tree::Reason::kPure) sample.update_range(n, leaf.begin, leaf.end);
+        packer.leaf(leaf.node, leaf.packed_index);
+    }
+
+    // Pack the last open node as a leaf.
+    void close(TreeBuilder& builder, const Sample& sample, TreePacker& packer) {
+        pack_leaf(builder, sample, packer, open_.back());
+        open_.pop_back();
+        builder.truncate(open_.size());
+    }
+
+    void split(TreeBuilder& builder, Sample& sample, TreePacker& packer, const OpenNode& node) {
+        builder.add_branches(node.node);
+        const std::vector<std::size_t>& starts = partition_rows(builder, sample, node);
+        builder.assign_missing(node.node);
+        const tree::Node n = builder.nodes[node.node];
+        const auto branches = std::size_t(n.n_branches);
+        const std::int32_t packed_index = packer.add(branches);
+        packer.split(node.node, node.packed_index, packed_index);
+        builder.tables.clear();
+        open_.pop_back();
+        // Open branches replace the node, the first branch last.
+        for (std::size_t b = branches; b-- > 0;) {
+            const std::size_t branch = std::size_t(n.child) + b;
+            const OpenNode entry{{branch, starts[b], starts[b + 1]},
+                                 packed_index + std::int32_t(b)};
+            if (builder.nodes[branch].reason == tree::Reason::kOpen) {
+                builder.set_path(branch, n.path, b);
+                open_.push_back(entry);
+            } else {
+                pack_leaf(builder, sample, packer, entry);
+            }
+        }
+        compact(builder, node.node);
+    }
+
+    // Move the open nodes from index `first` on to the front of the builder.
+    void compact(TreeBuilder& builder, std::size_t first) {
+        // Up to two nodes can be moved without overwriting each other.
+        for (std::size_t i = first; open_.size() > first + 2 && i < open_.size(); ++i)
+            open_[i].node = builder.add_copy(open_[i].node);
+        for (std::size_t i = first; i < open_.size(); ++i) {
+            builder.copy(open_[i].node, i);
+            open_[i].node = i;
+        }
+        builder.truncate(open_.size());
+    }
+
+    bool split_pair(TreeBuilder& builder, const Sample& sample, TreePacker& packer,
+                    const OpenNode& node) {
+        if (!pair_.enabled()) return false;
+        begin_draw(builder, builder.nodes[node.node]);
+        if (!pair_.try_split(builder, sample, draw_, packer, node.node, node.begin,
+                             node.packed_index))
+            return false;
+        open_.pop_back();
+        builder.truncate(open_.size());
+        return true;
+    }
+
+    void begin_draw(const TreeBuilder& builder, const tree::Node& node) {
+        draw_.begin(allowed_, builder.config.seed ^ node.path, tree::kNodeStream);
+    }
+
+    // Search the columns drawn first, and then others one by one as long as none can be split: like
+    // tree/grow/evaluate_node.hpp, with the codes of the first columns gathered at once.
+    void evaluate_columns(const TreeBuilder& builder, const Sample& sample, const OpenNode& node) {
+        const tree::Node& n = builder.nodes[node.node];
+        const auto n_drawn = std::size_t(builder.config.columns_per_node);
+        const bool all_columns = n_drawn == 0;
+        if (!all_columns && node.size() == 2 && all_thresholds_) {
+            begin_draw(builder, n);
+            const std::int32_t column = pair_.separating_column(sample, node.begin, draw_);
+            if (column == pair_.kNoColumn) return find(builder, sample, node, {});
+            if (column != pair_.kNeedsSearch) return find(builder, sample, node, {&column, 1});
+        }
+        if (all_columns) return find(builder, sample, node, allowed_);
+        begin_draw(builder, n);
+        drawn_.resize(std::min(n_drawn, allowed_.size()));
+        for (std::int32_t& column : drawn_) column = draw_.next();
+        find(builder, sample, node, drawn_);
+        const auto& best = search_.best;
+        if (std::any_of(best.begin(), best.end(), [](auto& b) { return b.found(); })) return;
+        while (draw_.has_more()) {
+            search_.searched.push_back(draw_.next());
+            search_.best.emplace_back();
+            search_.find(builder, sample, node, best.size() - 1);
+            if (best.back().found()) return;
+        }
+    }
+
+    void find(const TreeBuilder& builder, const Sample& sample, const OpenNode& node,
+              std::span<const std::int32_t> columns) {
+        search_.searched.assign(columns.begin(), columns.end());
+        search_.best.resize(columns.size());
+        search_.find(builder, sample, node, 0);
+    }
+
+    // Partition the rows of a split node and sum the targets of its branches.
+    const std::vector<std::size_t>& partition_rows(TreeBuilder& builder, Sample& sample,
+                                                   const OpenNode& node) {
+        const tree::Node n = builder.nodes[node.node];
+        const std::vector<std::size_t>& starts =
+            partition_.split(builder, sample, n, node.begin, node.end);
+        const auto child = std::size_t(n.child), branches = std::size_t(n.n_branches);
+        if (branches == 2)
+            sum_targets_of_two(builder, sample, node, child, starts[1]);
+        else
+            for (std::size_t b = 0; b < branches; ++b)
+                sum_targets(builder, sample, child + b, starts[b], starts[b + 1]);
+        return starts;
+    }
+
+    // The sums of the larger branch are those of the node minus the smaller branch.
+    void sum_targets_of_two(TreeBuilder& builder, const Sample& sample, const OpenNode& node,
+                            std::size_t child, std::size_t middle) {
+        const bool left = middle - node.begin < node.end - middle;
+        const std::size_t small = child + !left, large = child + left;
+        sum_targets(builder, sample, small, left ? node.begin : middle, left ? middle : node.end);
+        for (std::size_t s = 0; s < builder.size; ++s)
+            builder.cell(large)[s] = builder.cell(node.node)[s] - builder.cell(small)[s];
+        close_if_leaf(builder, sample, large, left ? middle : node.begin, left ? node.end : middle);
+    }
+
+    bool all_thresholds_;
+    PairSplit<Code, Sample> pair_;
+    ColumnSearch<Code, Sample> search_;
+    SplitFinder<Rows>* finder_ = nullptr;
+    tree::ColumnSampler draw_;
+    std::vector<std::int32_t> allowed_, drawn_;
+    std::vector<OpenNode> open_;
+    RowPartition<Code> partition_;
+};
+
+}  // namespace ceiba::forest

@@ -1,0 +1,99 @@
+// A candidate split of a column: its score, its shape and its thresholds.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "tree/config.hpp"
+#include "tree/split/cells.hpp"
+
+namespace ceiba::tree {
+
+enum class SplitShape : std::uint8_t { kLeaf, kThreshold, kKnown, kTable, kIntervals };
+enum class SearchMethod : std::uint8_t {
+    kNone,
+    kThreshold,
+    kOrdered,
+    kExhaustive,
+    kPrincipal,
+    kMedian,
+    kMultiway,
+    kIntervals
+};
+
+// Missing values go to the heavier branch, which is known once the branches have rows.
+constexpr std::int32_t kHeavierBranch = -1;
+
+// Smaller gains, in bits, are rounding errors.
+constexpr double kGainRounding = 1e-9;
+
+// The node whose splits are searched.
+struct NodeCell {
+    const Number* cell = nullptr;
+    double term = 0;
+    std::uint64_t path = 1;
+};
+
+// The best split of one column, or of a node.
+//   kThreshold  codes <= threshold_code go to branch 0, others to 1; next_code is the next code
+//   kKnown      known values go to branch 0, missing values to 1
+//   kTable      the branch of each category in the node
+//   kIntervals  codes <= thresholds[b].first go to branch b, others to the last
+struct CandidateNumbers {
+    double score = -std::numeric_limits<double>::infinity();
+    double terms = 0;
+    double correction = 0;     // subtracted from the terms when the gain is computed
+    double branch_xlog2x = 0;  // sum of x log2 x over the weights of the branches
+    // NaN: the midpoint of the values on both sides.
+    double threshold = std::numeric_limits<double>::quiet_NaN();
+    std::uint32_t n_allowed = 0;  // candidates whose branches are large enough
+    std::uint32_t threshold_code = 0;
+    std::uint32_t next_code = 0;
+    std::int32_t missing_branch = kHeavierBranch;
+    std::int32_t n_branches = 2;
+    std::uint32_t ties = 0;
+    SplitShape shape = SplitShape::kLeaf;
+    SearchMethod method = SearchMethod::kNone;
+    bool has_candidates = false;     // there was a candidate, allowed or not
+    bool column_varies = false;      // even if the grid has no threshold in its range
+    bool no_gain = false;            // a candidate gained nothing after the MDL penalty
+    std::uint32_t n_categories = 0;  // of the column
+};
+
+struct Candidate : CandidateNumbers {
+    std::vector<std::pair<std::uint32_t, std::int32_t>> table;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> thresholds;
+
+    bool found() const { return shape != SplitShape::kLeaf; }
+
+    // Reset, but keep the memory.
+    void clear() {
+        static_cast<CandidateNumbers&>(*this) = CandidateNumbers{};
+        table.clear();
+        thresholds.clear();
+    }
+
+    // Set a split between two neighboring codes; the score is the sum of the branches' terms.
+    void split_between(std::uint32_t code, std::uint32_t code_above, double sum_of_terms) {
+        score = terms = sum_of_terms;
+        threshold_code = code;
+        next_code = code_above;
+        shape = SplitShape::kThreshold;
+        method = SearchMethod::kThreshold;
+    }
+
+    // Compare with the score of another candidate; true if that is the best so far.
+    bool update(double candidate_score) {
+        if (candidate_score > score) {
+            score = candidate_score;
+            ties = 0;
+            return true;
+        }
+        if (candidate_score == score) ++ties;
+        return false;
+    }
+};
+
+}  // namespace ceiba::tree

@@ -1,0 +1,105 @@
+// Scores by which categories are ordered: principal components of their class fractions.
+#include "tree/split/category_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ceiba::tree {
+namespace {
+
+struct ClassFractions {
+    std::size_t categories, n_classes;
+    std::vector<double> fraction;  // categories x classes
+    std::vector<double> weight;    // of each category, summing to 1
+};
+
+ClassFractions class_fractions(const std::vector<Number>& cells, std::size_t size,
+                               std::size_t n_classes) {
+    ClassFractions fractions{cells.size() / size, n_classes, {}, {}};
+    double all = 0;
+    for (std::size_t i = 0; i < fractions.categories; ++i) {
+        const Number* cell = cells.data() + i * size;
+        double total = 0;
+        for (std::size_t k = 0; k < n_classes; ++k) total += double(cell[k]);
+        for (std::size_t k = 0; k < n_classes; ++k)
+            fractions.fraction.push_back(double(cell[k]) / total);
+        fractions.weight.push_back(total);
+        all += total;
+    }
+    for (double& weight : fractions.weight) weight /= all;
+    return fractions;
+}
+
+std::vector<double> covariance(const ClassFractions& s) {
+    std::vector<double> mean(s.n_classes, 0.0), matrix(s.n_classes * s.n_classes, 0.0);
+    for (std::size_t i = 0; i < s.categories; ++i)
+        for (std::size_t k = 0; k < s.n_classes; ++k)
+            mean[k] += s.weight[i] * s.fraction[i * s.n_classes + k];
+    for (std::size_t i = 0; i < s.categories; ++i)
+        for (std::size_t a = 0; a < s.n_classes; ++a)
+            for (std::size_t b = 0; b < s.n_classes; ++b)
+                matrix[a * s.n_classes + b] += s.weight[i] *
+                                               (s.fraction[i * s.n_classes + a] - mean[a]) *
+                                               (s.fraction[i * s.n_classes + b] - mean[b]);
+    return matrix;
+}
+
+std::vector<double> product_of(const std::vector<double>& a, const std::vector<double>& b,
+                               std::size_t n, std::size_t columns) {
+    std::vector<double> product(n * columns, 0.0);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t k = 0; k < n; ++k)
+            for (std::size_t j = 0; j < columns; ++j)
+                product[i * columns + j] += a[i * n + k] * b[k * columns + j];
+    return product;
+}
+
+// Scale the largest absolute entry to 1; false if all are zero.
+bool scale(std::vector<double>& values) {
+    double largest = 0;
+    for (const double value : values) largest = std::max(largest, std::abs(value));
+    for (double& value : values) value /= largest > 0 ? largest : 1;
+    return largest > 0;
+}
+
+// Power iteration, started at the class of largest variance, so that the sign of the component, and
+// with it the order of the categories, is deterministic. Squaring the matrix makes twenty steps
+// equivalent to a million where two axes have nearly the same length: any column of it is then the
+// component. That is too expensive for very many classes.
+std::vector<double> first_component(std::vector<double> matrix, std::size_t n) {
+    constexpr std::size_t kMaxSquaring = 64;
+    if (!scale(matrix)) return std::vector<double>(n, 0.0);
+    for (int step = 0; n <= kMaxSquaring && step < 20; ++step) {
+        matrix = product_of(matrix, matrix, n, n);
+        scale(matrix);
+    }
+    std::size_t widest = 0;
+    for (std::size_t k = 1; k < n; ++k)
+        if (matrix[k * n + k] > matrix[widest * n + widest]) widest = k;
+    std::vector<double> vector(n, 0.0);
+    vector[widest] = 1;
+    for (int step = 0; step < (n <= kMaxSquaring ? 1 : 100); ++step) {
+        vector = product_of(matrix, vector, n, 1);
+        scale(vector);
+    }
+    return vector;
+}
+
+}  // namespace
+
+std::vector<double> principal_component_scores(const std::vector<Number>& cells, std::size_t size,
+                                               std::size_t n_classes) {
+    const ClassFractions s = class_fractions(cells, size, n_classes);
+    std::vector<double> direction(n_classes, 0.0);
+    if (n_classes == 2)
+        direction[1] = 1;
+    else
+        direction = first_component(covariance(s), n_classes);
+    std::vector<double> scores(s.categories, 0.0);
+    for (std::size_t i = 0; i < s.categories; ++i)
+        for (std::size_t k = 0; k < n_classes; ++k)
+            scores[i] += direction[k] * s.fraction[i * n_classes + k];
+    return scores;
+}
+
+}  // namespace ceiba::tree
