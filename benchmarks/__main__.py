@@ -123,7 +123,7 @@ def print_figures(
         except RuntimeError as error:
             figure = f"failed: {str(error).splitlines()[-1]}"
             exit_code |= implementation.ours
-        name = f"{workload.name:32} {implementation.group:10} {implementation.label:28}"
+        name = f"{workload.name:32} {implementation.group:22} {implementation.label:30}"
         print(f"{name}{figure}", flush=True)
     return exit_code
 

@@ -26,8 +26,10 @@ def pandas_csv(engine: str, categories: bool) -> Run:
 
     def run(data: FileData) -> Any:
         read_csv = import_module("pandas").read_csv
-        dtype = dict.fromkeys(data.text_columns, "category") if categories else {}
-        if engine == "pyarrow" and categories:
+        if not categories:
+            return read_csv(data.path, engine=engine)
+        dtype = dict.fromkeys(data.text_columns, "category")
+        if engine == "pyarrow":
             # With dtype, this engine rejects missing values in the integer columns.
             return read_csv(data.path, engine=engine).astype(dtype)
         return read_csv(data.path, engine=engine, dtype=dtype)

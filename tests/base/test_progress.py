@@ -330,7 +330,8 @@ def test_another_estimators_steps_do_not_mix_in():
     other = Halver(start=0.15)
     Halver(max_iter=1, after=lambda step: other.fit(X)).set_callbacks(diary).fit(X)
     assert diary.events == [
-        "setup", "+fit0", "+halving0", "+iteration0", "-iteration0", "-halving0", "-fit0", "teardown"
+        "setup", "+fit0", "+halving0", "+iteration0",
+        "-iteration0", "-halving0", "-fit0", "teardown",
     ]  # fmt: skip
 
 

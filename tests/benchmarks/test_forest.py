@@ -1,155 +1,131 @@
 from __future__ import annotations
 
-from importlib import import_module
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
-from threadpoolctl import threadpool_limits
 
-from benchmarks import alone, forest_data, forest_judge, forest_peers, harness, machine, workloads
-from benchmarks.peers import BINS
-from benchmarks.tree_data import Parted, Sample
+from benchmarks import isolated, workloads
+from benchmarks.forest import data, peers, quality
+from benchmarks.peers import MAX_BINS
+from benchmarks.tree.data import Sample, SplitSample
+from benchmarks.workloads.forest import file, fit, iris, mixed, predict
+from tests.benchmarks.helpers import assert_groups_have_peers, assert_quick_run_agrees
 
-forest, predict, file, mixed, iris = MODULES = [
-    import_module(f"benchmarks.workloads.forest{name}")
-    for name in ("", "_predict", "_file", "_mixed", "_iris")
-]
+MODULES = (fit, predict, file, mixed, iris)
 FAMILY = [each for module in MODULES for each in module.WORKLOADS]
-TASKS = ("classes", "numbers")
-
-
-@pytest.fixture(autouse=True)
-def one_thread(monkeypatch):
-    """Small work on several spinning pools of threads takes long on a busy machine."""
-    for name in machine.THREAD_VARIABLES:
-        monkeypatch.setenv(name, "1")
-    with threadpool_limits(1):
-        yield
-
-
-def equal_work(outcome):
-    told = {}
-    for row in outcome.rows:
-        told.setdefault(row.contestant.group, {})[row.contestant.label] = row.verdict
-    for verdicts in told.values():
-        allowed = {"reference", "equal", "not installed"}
-        if "reference" not in verdicts.values():  # the measure is a peer that may not be installed
-            allowed.add("unchecked")
-        assert set(verdicts.values()) <= allowed, told
-    return outcome.good
+TASKS = ("classification", "regression")
 
 
 # Data
 
 
-def test_five_classes_of_equal_size():
-    sample = forest_data.normal("classes", 0, 5_000)
+def test_five_classes_have_equal_size():
+    sample = data.normal_table("classification", 0, 5_000)
     assert sample.X.shape == (5_000, 28)
-    assert sample.new.X.shape == (forest_data.FEWEST_NEW, 28)
+    assert sample.test.X.shape == (data.MIN_TEST_ROWS, 28)
     assert sample.X.flags.c_contiguous
-    shares = np.bincount(np.concatenate([sample.y, sample.new.y])) / 10_000
-    np.testing.assert_allclose(shares, 0.2, atol=1e-4)
+    fractions = np.bincount(np.concatenate([sample.y, sample.test.y])) / 10_000
+    np.testing.assert_allclose(fractions, 0.2, atol=1e-4)
 
 
 def test_classes_follow_the_numbers():
-    classes, numbers = (forest_data.normal(task, 1, 500) for task in TASKS)
+    classes, numbers = (data.normal_table(task, 1, 500) for task in TASKS)
     np.testing.assert_array_equal(classes.X, numbers.X)
-    order = np.argsort(numbers.new.y)
-    assert (np.diff(classes.new.y[order]) >= 0).all()
-    assert not np.array_equal(classes.X, forest_data.normal("classes", 2, 500).X)
+    order = np.argsort(numbers.test.y)
+    assert (np.diff(classes.test.y[order]) >= 0).all()
+    assert not np.array_equal(classes.X, data.normal_table("classification", 2, 500).X)
 
 
-def test_many_rows_ask_about_half_as_many():
-    assert forest_data.new_rows(100_000) == 50_000
+def test_large_tables_have_half_as_many_test_rows():
+    assert data.n_test_rows(100_000) == 50_000
 
 
-# Judge
+# Quality
 
 
-def judged(answers, y, nodes=7.0):
-    made = forest_peers.Forest(None, lambda X: answers, lambda: nodes)
-    return made, Parted(None, None, Sample(None, y))
+def prediction(values, y, nodes=7.0):
+    forest = peers.FittedForest(None, lambda X: values, lambda: nodes)
+    return forest, SplitSample(None, None, Sample(None, y))
 
 
-def test_judge_is_sklearns():
-    random = np.random.default_rng(0)
-    shares = random.dirichlet(np.ones(5), 300)
-    y = random.integers(5, size=300)
-    told = forest_judge.of_classes(*judged(shares, y))
-    assert told == {
-        "accuracy": pytest.approx(accuracy_score(y, shares.argmax(axis=1)), rel=1e-12),
-        "nodes": 7.0,
-    }
-    answers, truth = random.standard_normal((2, 100))
-    told = forest_judge.of_numbers(*judged(answers, truth))
-    assert told["r2"] == pytest.approx(r2_score(truth, answers), rel=1e-12)
+def test_metrics_are_those_of_sklearn():
+    rng = np.random.default_rng(0)
+    probabilities = rng.dirichlet(np.ones(5), 300)
+    y = rng.integers(5, size=300)
+    expected = accuracy_score(y, probabilities.argmax(axis=1))
+    metrics = quality.score_classifier(*prediction(probabilities, y))
+    assert metrics == {"accuracy": pytest.approx(expected, rel=1e-12), "nodes": 7.0}
+    values, truth = rng.standard_normal((2, 100))
+    metrics = quality.score_regressor(*prediction(values, truth))
+    assert metrics["r2"] == pytest.approx(r2_score(truth, values), rel=1e-12)
 
 
-def test_area_is_sklearns_with_ties():
-    random = np.random.default_rng(1)
-    second = random.integers(8, size=400) / 7
-    y = (random.random(400) < 0.2).astype(int)
-    told = forest_judge.of_rare(*judged(np.column_stack([1 - second, second]), y))
-    assert told["auc"] == pytest.approx(roc_auc_score(y, second), rel=1e-12)
+def test_area_with_ties_is_that_of_sklearn():
+    rng = np.random.default_rng(1)
+    second = rng.integers(8, size=400) / 7
+    y = (rng.random(400) < 0.2).astype(int)
+    probabilities = np.column_stack([1 - second, second])
+    metrics = quality.score_imbalanced(*prediction(probabilities, y))
+    assert metrics["auc"] == pytest.approx(roc_auc_score(y, second), rel=1e-12)
 
 
 # Peers
 
 
-def installed(peers):
-    return {label: peer for label, peer in peers.items() if peer.installed()}
+def installed(by_label):
+    return {label: peer for label, peer in by_label.items() if peer.is_installed()}
 
 
 @pytest.fixture(scope="module")
 def small():
-    return {task: forest_data.normal(task, 3, 500) for task in TASKS}
+    return {task: data.normal_table(task, 3, 500) for task in TASKS}
 
 
 @pytest.fixture(scope="module")
 def census():
-    return forest_data.census(0, 500)
+    return data.census_table(0, 500)
 
 
-def everyone(task):
-    return installed(
-        {
-            **forest_peers.both(task, 4),
-            "scikit-learn": forest_peers.sklearn(task, 4),
-            "scikit-learn-intelex": forest_peers.intelex(task, 4),
-            "ydf": forest_peers.ydf(task, 4),
-            "XGBoost": forest_peers.xgboost(task, 4),
-            "LightGBM": forest_peers.lightgbm(task, 4),
+@pytest.fixture(scope="module")
+def forests(small):
+    """Forests of four trees by task and label, of all installed peers."""
+    found = {}
+    for task in TASKS:
+        by_label = {
+            **peers.exact_and_binned(task, 4),
+            "scikit-learn": peers.sklearn(task, 4),
+            "scikit-learn-intelex": peers.intelex(task, 4),
+            "ydf": peers.ydf(task, 4),
+            "XGBoost": peers.xgboost(task, 4),
+            "LightGBM": peers.lightgbm(task, 4),
         }
-    )
+        found[task] = {label: p.fit(small[task]) for label, p in installed(by_label).items()}
+    return found
 
 
-def test_everyone_grows_to_the_last_row(small):
+def test_trees_are_grown_to_the_last_row(small, forests):
     # A bootstrap sample of 500 rows has about 316 different ones, each of them a leaf.
-    for label, peer in everyone("numbers").items():
-        grown = peer.fit(small["numbers"])
-        assert 2 * 290 < grown.nodes() < 2 * 340, label
-        answers = np.asarray(grown.answer(small["numbers"].X))
-        assert answers.shape == (500,), label
-        assert r2_score(small["numbers"].y, answers) > 0.7, label
+    sample = small["regression"]
+    for label, forest in forests["regression"].items():
+        assert 2 * 290 < forest.nodes_per_tree() < 2 * 340, label
+        predictions = np.asarray(forest.predict(sample.X))
+        assert predictions.shape == (500,), label
+        assert r2_score(sample.y, predictions) > 0.7, label
 
 
-def test_everyone_tells_shares_of_five_classes(small):
-    sample = small["classes"]
-    for label, peer in everyone("classes").items():
-        shares = np.asarray(peer.fit(sample).answer(sample.X))
-        assert shares.shape == (500, 5), label
-        np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-5)
-        assert np.mean(shares.argmax(axis=1) == sample.y) > 0.7, label
+def test_classifiers_predict_probabilities_of_five_classes(small, forests):
+    sample = small["classification"]
+    for label, forest in forests["classification"].items():
+        probabilities = np.asarray(forest.predict(sample.X))
+        assert probabilities.shape == (500, 5), label
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
+        assert np.mean(probabilities.argmax(axis=1) == sample.y) > 0.7, label
 
 
-def test_everyone_has_the_trees_asked_for(small):
-    sample, models = small["classes"], {}
-    for label, peer in everyone("classes").items():
-        models[label] = peer.fit(sample).model
-    counts = {
+def test_forests_have_the_requested_trees(forests):
+    count = {
         "ceiba": lambda m: m.forest_.n_trees,
         "ceiba binned": lambda m: m.forest_.n_trees,
         "scikit-learn": lambda m: len(m.estimators_),
@@ -158,7 +134,8 @@ def test_everyone_has_the_trees_asked_for(small):
         "XGBoost": lambda m: len(m.get_booster().get_dump()) / 5,
         "LightGBM": lambda m: m.num_trees() / 5,
     }
-    assert {label: counts[label](m) for label, m in models.items()} == dict.fromkeys(models, 4)
+    for label, forest in forests["classification"].items():
+        assert count[label](forest.model) == 4, label
 
 
 ROOT_COLUMNS = {
@@ -175,79 +152,75 @@ ROOT_COLUMNS = {
 
 
 @pytest.mark.parametrize("name", ROOT_COLUMNS)
-def test_everyone_looks_at_five_of_the_columns(name):
-    """A column that decides alone is taken wherever it is drawn: at five roots of 28."""
-    peer = getattr(forest_peers, name)("numbers", 1_000)
-    if not peer.installed():
+def test_five_columns_are_drawn_at_a_node(name):
+    """A column that determines the target is used wherever it is drawn: at five roots of 28."""
+    peer = getattr(peers, name)("regression", 1_000)
+    if not peer.is_installed():
         pytest.skip(f"{name} is not installed")
     X = np.random.default_rng(0).standard_normal((40, 28))
     roots = ROOT_COLUMNS[name](peer.fit(Sample(X, X[:, 0])).model)
     assert len(roots) == 1_000
-    # Three standard deviations of the share.
+    # Three standard deviations of the fraction.
     assert 28 * np.mean(np.equal(roots, 0)) == pytest.approx(5, abs=3 * 0.34)
 
 
-def test_ours_comes_exact_and_binned(small):
-    exact, binned = (
-        peer.fit(small["numbers"]) for peer in forest_peers.both("numbers", 2).values()
-    )
-    assert exact.model.max_bins is None
-    assert binned.model.max_bins == BINS
-    assert exact.model.max_features == binned.model.max_features == "sqrt"
+def test_ours_is_exact_and_binned(forests):
+    exact, binned = (forests["regression"][label].model for label in ("ceiba", "ceiba binned"))
+    assert exact.max_bins is None
+    assert binned.max_bins == MAX_BINS
+    assert exact.max_features == binned.max_features == "sqrt"
 
 
-def test_who_reads_frames_reads_all_of_this_one(census):
-    peers = {
-        "ceiba": forest_peers.ceiba("classes", 5),
-        "ydf": forest_peers.ydf("classes", 5),
-        "LightGBM": forest_peers.lightgbm("classes", 5),
-        "scikit-learn": forest_peers.ordinal_codes(5),
+def test_frames_with_nominal_columns_are_accepted(census):
+    by_label = {
+        "ceiba": peers.ceiba("classification", 5),
+        "ydf": peers.ydf("classification", 5),
+        "LightGBM": peers.lightgbm("classification", 5),
+        "scikit-learn": peers.ordinal_codes(5),
     }
-    for label, peer in installed(peers).items():
-        told = forest_judge.of_rare(peer.fit(census), census)
-        assert told["auc"] > 0.55, label
+    for label, peer in installed(by_label).items():
+        assert quality.score_imbalanced(peer.fit(census), census)["auc"] > 0.55, label
 
 
-def test_columns_for_ydf(census):
-    told = forest_peers.columns_for_ydf(census.X)
-    assert list(told) == list(census.X)
+def test_ydf_columns_keep_categories_ranks_and_missing_values(census):
+    columns = peers.ydf_columns(census.X)
+    assert list(columns) == list(census.X)
     for name, column in census.X.items():
-        gaps = column.isna().to_numpy()
+        missing = column.isna().to_numpy()
         if column.dtype == "category" and not column.cat.ordered:
-            assert set(told[name][gaps]) == {""}
-            np.testing.assert_array_equal(told[name][~gaps], column[~gaps].astype(str))
+            assert set(columns[name][missing]) == {""}
+            np.testing.assert_array_equal(columns[name][~missing], column[~missing].astype(str))
         else:
-            assert told[name].dtype == np.float64
-            np.testing.assert_array_equal(np.isnan(told[name]), gaps)
+            assert columns[name].dtype == np.float64
+            np.testing.assert_array_equal(np.isnan(columns[name]), missing)
     ranks = census.X["education"].cat.codes
-    np.testing.assert_array_equal(told["education"][ranks >= 0], ranks[ranks >= 0])
+    np.testing.assert_array_equal(columns["education"][ranks >= 0], ranks[ranks >= 0])
 
 
-def test_ydf_sees_kinds_and_gaps(census):
+def test_ydf_infers_types_and_missing_values(census):
     pytest.importorskip("ydf")
-    model = forest_peers.ydf("classes", 1).fit(census).model
+    model = peers.ydf("classification", 1).fit(census).model
     columns = {column.name: column for column in model.data_spec().columns}
     for name, column in census.X.items():
-        nominal = column.dtype == "category" and not column.cat.ordered
-        assert columns[name].HasField("categorical" if nominal else "numerical"), name
+        is_nominal = column.dtype == "category" and not column.cat.ordered
+        assert columns[name].HasField("categorical" if is_nominal else "numerical"), name
         assert columns[name].count_nas == column.isna().sum(), name
 
 
-def test_ordinal_codes_bear_levels_that_are_new():
-    kinds = pd.Categorical(["a", "b"] * 20, categories=["a", "b", "c"])
-    table = pd.DataFrame({"kind": kinds, "number": np.arange(40.0)})
-    grown = forest_peers.ordinal_codes(3).fit(Sample(table, np.arange(40) % 2))
-    asked = pd.DataFrame(
-        {"kind": pd.Categorical(["c"], categories=kinds.categories), "number": 1.0}
-    )
-    assert grown.answer(asked).shape == (1, 2)
+def test_ordinal_codes_accept_unseen_categories():
+    categories = ["a", "b", "c"]
+    nominal = pd.Categorical(["a", "b"] * 20, categories=categories)
+    table = pd.DataFrame({"nominal": nominal, "number": np.arange(40.0)})
+    forest = peers.ordinal_codes(3).fit(Sample(table, np.arange(40) % 2))
+    unseen = pd.Categorical(["c"], categories=categories)
+    assert forest.predict(pd.DataFrame({"nominal": unseen, "number": 1.0})).shape == (1, 2)
 
 
-def test_second_shares_become_both():
-    told = forest_peers.shares("classes", np.array([0.25, 1.0]))
-    np.testing.assert_array_equal(told, [[0.75, 0.25], [0.0, 1.0]])
+def test_probabilities_of_the_second_class_become_both():
+    both = peers.both_classes("classification", np.array([0.25, 1.0]))
+    np.testing.assert_array_equal(both, [[0.75, 0.25], [0.0, 1.0]])
     numbers = np.array([3.0])
-    assert forest_peers.shares("numbers", numbers) is numbers
+    assert peers.both_classes("regression", numbers) is numbers
 
 
 # Workloads
@@ -258,111 +231,105 @@ def test_second_shares_become_both():
     [each for each in FAMILY if each not in iris.WORKLOADS],
     ids=lambda each: each.name,
 )
-def test_everyone_does_equal_work(workload):
-    # No round: the warm-up alone is judged, and nothing here is about time.
-    assert equal_work(harness.run(workload, rounds=0, quick=True))
+def test_work_is_equal(workload):
+    assert_quick_run_agrees(workload)
 
 
-@pytest.mark.parametrize("workload", [iris.fitting(1), iris.single_rows(6)], ids=["fit", "row"])
-def test_iris_does_equal_work(workload):
-    assert equal_work(harness.run(workload, rounds=0, quick=True))
+@pytest.mark.parametrize(
+    "workload", [iris.fit_workload(1), iris.predict_workload(6)], ids=["fit", "row"]
+)
+def test_work_on_iris_is_equal(workload):
+    assert_quick_run_agrees(workload)
 
 
 def test_forests_are_not_grown_in_the_timed_part(monkeypatch):
-    peers = {"scikit-learn": forest_peers.sklearn("classes", 2)}
-    sample = predict.asked(
-        "classes", lambda seed, rows: forest_data.normal("classes", seed, rows), peers
-    )
-    data = sample(0, 100)
+    task = "classification"
+    by_label = {"scikit-learn": peers.sklearn(task, 2)}
+    make_data = predict.data_maker(task, lambda s, n: data.normal_table(task, s, n), by_label)
+    by_method = make_data(0, 100)
     monkeypatch.setattr(RandomForestClassifier, "fit", None)
-    labels = predict.ask("scikit-learn", "predict", "classes")(data["predict"])
-    shares = predict.ask("scikit-learn", "predict_proba", "classes")(data["predict_proba"])
-    np.testing.assert_array_equal(labels, shares.argmax(axis=1))
-
-
-def test_who_tells_no_labels_is_asked_for_shares_only():
-    groups = {
-        each.group for each in predict.predicting("classes").contestants if each.label == "ydf"
-    }
-    assert groups == {"predict_proba"}
-    groups = {
-        each.group for each in predict.predicting("numbers").contestants if each.label == "ydf"
-    }
-    assert groups == {"predict"}
-
-
-def test_files_hold_the_forest_that_was_grown(monkeypatch):
-    monkeypatch.setattr(
-        file,
-        "owners",
-        lambda task: {
-            "ceiba": forest_peers.ceiba(task, 3),
-            "scikit-learn": forest_peers.sklearn(task, 3),
-        },
+    labels, probabilities = (
+        predict.predict("scikit-learn", method, task)(by_method[method])
+        for method in ("predict", "predict_proba")
     )
-    shelf = file.shelves("numbers")(0, 200)[file.LOAD]
-    for label in ("ceiba", "ceiba read", "scikit-learn", "scikit-learn mapped"):
-        way = file.WAYS[label]
-        kept = file.run(label, file.LOAD)(shelf)
-        rows = shelf.new.X[:50]
-        expected = shelf.models[way.whose].predict(rows)
-        np.testing.assert_array_equal(kept.model.predict(rows), expected)
-        told = file.quality("numbers")(kept, shelf)
-        size = shelf.files[way.whose].stat().st_size
-        assert told["megabytes"] == size / 1e6
-        assert told["bytes_per_node"] == size / way.nodes(shelf.models[way.whose])
-        saved = file.run(label, file.SAVE)(shelf)
+    np.testing.assert_array_equal(labels, probabilities.argmax(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("task", "methods"), [("classification", {"predict_proba"}), ("regression", {"predict"})]
+)
+def test_ydf_predicts_no_labels(task, methods):
+    implementations = predict.workload(task).implementations
+    assert {each.group for each in implementations if each.label == "ydf"} == methods
+
+
+def test_files_contain_the_grown_forest(monkeypatch):
+    by_label = {
+        "ceiba": peers.ceiba("regression", 3),
+        "scikit-learn": peers.sklearn("regression", 3),
+    }
+    monkeypatch.setattr(file, "peers_to_save", lambda task: by_label)
+    made = file.data_maker("regression")(0, 200)[file.LOAD]
+    score = file.score("regression")
+    for label in ("ceiba", "ceiba in memory", "scikit-learn", "scikit-learn mapped"):
+        storage = file.STORAGES[label]
+        model, size = made.models[storage.library], made.files[storage.library].stat().st_size
+        loaded = file.runner(label, file.LOAD)(made)
+        rows = made.test.X[:50]
+        np.testing.assert_array_equal(loaded.model.predict(rows), model.predict(rows))
+        metrics = score(loaded, made)
+        assert metrics["megabytes"] == size / 1e6
+        assert metrics["bytes_per_node"] == size / storage.count_nodes(model)
+        saved = file.runner(label, file.SAVE)(made)
         assert saved.model is None
-        assert file.quality("numbers")(saved, shelf) == told
+        assert score(saved, made) == metrics
 
 
-def test_larger_files_than_the_references_fail():
-    assert file.SMALL.complaint(file.SAVE, 1.1, 1.0) != ""
-    assert file.SMALL.complaint(file.SAVE, 0.2, 1.0) == ""
+def test_a_larger_file_than_the_reference_fails():
+    assert file.NOT_LARGER.failure(file.SAVE, 1.1, 1.0) != ""
+    assert file.NOT_LARGER.failure(file.SAVE, 0.2, 1.0) == ""
 
 
-def test_memory_of_a_forest():
-    workload = workloads.found("forest-classes-fit")
-    raised = alone.memory(workload, workload.contestant("ceiba", forest.EXACT), 0, quick=True)
-    assert 0 <= raised < 500_000_000
+def test_peak_memory_is_measured():
+    workload = workloads.get("forest-classification-fit")
+    increase = isolated.peak_memory(workload, workload.find("ceiba", fit.EXACT), 0, quick=True)
+    assert 0 <= increase < 500_000_000
 
 
-def test_registered_names_are_unique_and_of_the_family():
+def test_names_are_unique_and_of_the_family():
     names = [each.name for each in FAMILY]
     assert len(set(names)) == len(names)
-    assert sorted(each.name for each in workloads.chosen(["forest"])) == sorted(names)
-    assert [each.name for each in workloads.chosen(["forest-classes"])] == [
-        "forest-classes-fit",
-        "forest-classes-file",
-        "forest-classes-predict",
+    assert sorted(each.name for each in workloads.select(["forest"])) == sorted(names)
+    assert sorted(each.name for each in workloads.select(["forest-classification"])) == [
+        "forest-classification-file",
+        "forest-classification-fit",
+        "forest-classification-predict",
     ]
-    assert len(workloads.chosen(["forest-slow"])) == 3
+    assert len(workloads.select(["forest-slow"])) == 3
 
 
-def test_ours_comes_first_and_has_peers():
+def test_groups_have_peers():
+    assert_groups_have_peers(FAMILY)
     for workload in FAMILY:
-        groups: dict[str, list[bool]] = {}
-        for each in workload.contestants:
+        for each in workload.implementations:
             assert each.ours is each.label.startswith("ceiba")
-            groups.setdefault(each.group, []).append(each.ours)
-        for group, ours in groups.items():
-            assert ours[0], (workload.name, group)
-            assert not all(ours), (workload.name, group)
 
 
-def test_quick_allows_more():
+def test_quick_checks_allow_more():
     for workload in FAMILY:
-        tight, loose = (
-            {check.number: check.tolerance for check in workload.checked(quick)}
-            for quick in (False, True)
+        full, quick = (
+            {check.metric: check.tolerance for check in workload.active_checks(is_quick)}
+            for is_quick in (False, True)
         )
-        assert tight.keys() == loose.keys()
-        assert all(tight[number] <= loose[number] for number in tight), workload.name
+        assert full.keys() == quick.keys()
+        assert all(full[metric] <= quick[metric] for metric in full), workload.name
 
 
-@pytest.mark.parametrize("name", ["forest-classes-fit", "forest-mixed-predict", "forest-mixed-fit"])
-def test_accuracy_is_equal_to_three_tenths_of_a_point(name):
-    check = next(each for each in workloads.found(name).checks if each.number == "accuracy")
-    assert check.complaint("any", 0.5971, 0.6) == ""
-    assert "absolute" in check.complaint("any", 0.5969, 0.6)
-    assert check.complaint("any", 0.7, 0.6) == "", "better is good"
+@pytest.mark.parametrize(
+    "name", ["forest-classification-fit", "forest-mixed-predict", "forest-mixed-fit"]
+)
+def test_accuracy_is_checked_to_three_tenths_of_a_point(name):
+    check = next(each for each in workloads.get(name).checks if each.metric == "accuracy")
+    assert check.failure("any", 0.5971, 0.6) == ""
+    assert "absolute" in check.failure("any", 0.5969, 0.6)
+    assert check.failure("any", 0.7, 0.6) == "", "better passes"

@@ -2,120 +2,114 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from benchmarks import harness, workloads
+from benchmarks.kmeans import data, peers, quality
+from benchmarks.workloads import kmeans
+from tests.benchmarks.helpers import assert_groups_have_peers, assert_quick_run_agrees
 
-kmeans = import_module("benchmarks.workloads.kmeans")
-ROWS = 400
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Small work on several spinning pools of threads takes long on a busy machine."""
-    with threadpool_limits(1):
-        yield
+N_ROWS = 400
 
 
 @pytest.fixture(scope="module")
-def start():
-    return kmeans.started(kmeans.groups, 5, 6, ("float64",))(3, ROWS)["float64"]
+def problem():
+    return data.data_maker(data.blobs, 5, 6, ("float64",))(3, N_ROWS)["float64"]
 
 
-def naive_labels(X, centres):
-    return np.array([np.argmin([np.sum((x - c) ** 2) for c in centres]) for x in X])
+@pytest.fixture(scope="module")
+def labels(problem):
+    return naive_labels(problem.X, problem.centers)
 
 
-def naive_cost(X, centres, labels):
-    return sum(float(np.sum((x - centres[j]) ** 2)) for x, j in zip(X, labels, strict=True))
+def naive_labels(X, centers):
+    return np.array([np.argmin([np.sum((x - c) ** 2) for c in centers]) for x in X])
 
 
-def test_cost_is_the_naive_sum(start):
-    labels = naive_labels(start.X, start.centres)
-    told = kmeans.cost(start, start.centres, labels)
-    assert told == pytest.approx(naive_cost(start.X, start.centres, labels), rel=1e-12)
+def naive_inertia(X, centers, labels):
+    return sum(float(np.sum((x - centers[j]) ** 2)) for x, j in zip(X, labels, strict=True))
 
 
-def test_wrong_labels_cost_more(start):
-    labels = naive_labels(start.X, start.centres)
-    wrong = (labels + 1) % len(start.centres)
-    right_cost = kmeans.cost(start, start.centres, labels)
-    assert kmeans.cost(start, start.centres, wrong) > 1.01 * right_cost
+def test_inertia_is_the_naive_sum(problem, labels):
+    naive = naive_inertia(problem.X, problem.centers, labels)
+    assert quality.inertia(problem, problem.centers, labels) == pytest.approx(naive, rel=1e-12)
 
 
-def test_bare_seeds_are_given_one_step(start):
-    bare = kmeans.plusplus(start)
+def test_wrong_labels_have_more_inertia(problem, labels):
+    wrong = (labels + 1) % len(problem.centers)
+    right = quality.inertia(problem, problem.centers, labels)
+    assert quality.inertia(problem, problem.centers, wrong) > 1.01 * right
+
+
+def test_seeds_alone_are_scored_after_one_iteration(problem):
+    seeds = peers.sklearn_seeding(problem)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        stepped = KMeans(len(start.centres), init=bare.centres, n_init=1, max_iter=1).fit(start.X)
-    told = kmeans.seed_quality(bare, start)["inertia"]
-    assert told == pytest.approx(stepped.inertia_, rel=1e-9)
+        model = KMeans(len(problem.centers), init=seeds.centers, n_init=1, max_iter=1)
+        inertia = model.fit(problem.X).inertia_
+    assert quality.score_seeding(seeds, problem)["inertia"] == pytest.approx(inertia, rel=1e-9)
 
 
-def test_faiss_begins_with_the_given_centres(monkeypatch):
+def test_faiss_starts_from_the_given_centers(monkeypatch):
     pytest.importorskip("faiss")
-    start = kmeans.started(kmeans.groups, 5, 6, ("float32",))(3, ROWS)["float32"]
-    monkeypatch.setattr(kmeans, "ITERATIONS", 1)
-    fit = kmeans.faiss_fit(start)
-    labels = naive_labels(start.X, start.centres)
-    means = [start.X[labels == j].mean(axis=0) for j in range(len(start.centres))]
-    np.testing.assert_allclose(fit.centres, means, rtol=1e-4, atol=1e-5)
-    np.testing.assert_array_equal(fit.labels, naive_labels(start.X, fit.centres))
-    assert fit.iterations == 1
+    problem = data.data_maker(data.blobs, 5, 6, ("float32",))(3, N_ROWS)["float32"]
+    monkeypatch.setattr(peers, "N_ITERATIONS", 1)
+    fit = peers.faiss_fit(problem)
+    labels = naive_labels(problem.X, problem.centers)
+    means = [problem.X[labels == j].mean(axis=0) for j in range(len(problem.centers))]
+    np.testing.assert_allclose(fit.centers, means, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(fit.labels, naive_labels(problem.X, fit.centers))
+    assert fit.n_iterations == 1
 
 
-def test_data_share_rows_and_starts_between_dtypes():
-    data = kmeans.started(kmeans.noise, 4, 3, ("float64", "float32"))(5, 50)
-    double, single = data["float64"], data["float32"]
+def test_dtypes_share_rows_and_centers():
+    problems = data.data_maker(data.noise, 4, 3, ("float64", "float32"))(5, 50)
+    double, single = problems["float64"], problems["float32"]
     assert (double.X.dtype, single.X.dtype) == (np.float64, np.float32)
     np.testing.assert_array_equal(double.X.astype(np.float32), single.X)
-    assert all(np.equal(double.X, centre).all(axis=1).any() for centre in double.centres)
+    assert all(np.equal(double.X, center).all(axis=1).any() for center in double.centers)
 
 
-@pytest.mark.parametrize("make", [kmeans.groups, kmeans.noise])
-def test_everyone_runs_the_same_iterations(make, monkeypatch):
-    monkeypatch.setattr(kmeans, "ITERATIONS", 6)
-    outcome = harness.run(
-        replace(kmeans.long_fit("toy", make, "toy"), quick_rows=4_000), rounds=1, quick=True
-    )
-    assert equal_work(outcome)
-    assert {row.quality["iterations"] for row in outcome.rows if row.ran} == {6.0}
+@pytest.mark.parametrize("make_table", [data.blobs, data.noise])
+def test_all_run_the_same_iterations(make_table, monkeypatch):
+    monkeypatch.setattr(peers, "N_ITERATIONS", 6)
+    workload = replace(kmeans.long_fit("toy", make_table, "toy"), quick_n_rows=4_000)
+    comparison = assert_quick_run_agrees(workload)
+    assert {each.metrics["iterations"] for each in comparison.results if each.ran} == {6.0}
 
 
-@pytest.mark.parametrize(("make", "rows", "k"), [(kmeans.groups, 300, 4), (kmeans.iris, 150, 3)])
-def test_whole_calls_do_equal_work(make, rows, k):
-    assert equal_work(harness.run(kmeans.short_given("toy", make, rows, k, calls=2), rounds=1))
-
-
-def equal_work(outcome):
-    told = {(row.contestant.group, row.contestant.label): row.verdict for row in outcome.rows}
-    assert set(told.values()) <= {"reference", "equal", "not installed"}, told
-    return outcome.good
+@pytest.mark.parametrize(
+    ("make_table", "n_rows", "n_clusters"), [(data.blobs, 300, 4), (data.iris, 150, 3)]
+)
+def test_whole_calls_do_equal_work(make_table, n_rows, n_clusters):
+    assert_quick_run_agrees(kmeans.small_given("toy", make_table, n_rows, n_clusters, n_calls=2))
 
 
 @pytest.mark.parametrize(
     "workload",
     [
-        replace(workloads.found("kmeans-seeding"), quick_rows=4_000),
-        kmeans.short_seeded("toy", kmeans.iris, 150, 3, calls=3),
+        replace(kmeans.seeding(), quick_n_rows=4_000),
+        kmeans.small_seeded("toy", data.iris, 150, 3, n_calls=3),
     ],
     ids=["seeding", "iris"],
 )
-def test_from_seeds_everyone_runs(workload):
-    outcome = harness.run(workload, rounds=1, quick=True)
-    verdicts = {row.contestant.label: row.verdict for row in outcome.rows}
-    assert not [v for v in verdicts.values() if v.startswith("failed")], verdicts
-    assert all(np.isfinite(row.quality["inertia"]) for row in outcome.rows if row.ran)
+def test_all_run_from_plusplus(workload):
+    comparison = harness.run(workload, rounds=1, quick=True)
+    statuses = [each.status for each in comparison.results]
+    assert not [status for status in statuses if status.startswith("failed")], statuses
+    assert all(np.isfinite(each.metrics["inertia"]) for each in comparison.results if each.ran)
 
 
-def test_registered_names_are_unique_and_of_the_family():
+def test_names_are_unique_and_of_the_family():
     names = [each.name for each in kmeans.WORKLOADS]
     assert len(set(names)) == len(names)
-    assert [each.name for each in workloads.chosen(["kmeans"])] == names
-    with pytest.raises(LookupError, match="kmeans-groups"):
-        workloads.chosen(["kmean"])
+    assert [each.name for each in workloads.select(["kmeans"])] == names
+    with pytest.raises(LookupError, match="kmeans-blobs"):
+        workloads.select(["kmean"])
+
+
+def test_groups_have_peers():
+    assert_groups_have_peers(kmeans.WORKLOADS)

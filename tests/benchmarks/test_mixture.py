@@ -4,68 +4,58 @@ import json
 import math
 import warnings
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.mixture import GaussianMixture
-from threadpoolctl import threadpool_limits
 
-from benchmarks import (
-    alone,
-    harness,
-    machine,
-    mixture_data,
-    mixture_judge,
-    mixture_peers,
-    mixture_rate,
-    report,
-    workloads,
-)
+from benchmarks import harness, isolated, report, workloads
+from benchmarks.mixture import data, flop_rate, peers, quality
+from benchmarks.workloads.mixture import fit, predict
+from tests.benchmarks.helpers import assert_groups_have_peers, assert_quick_run_agrees
 
-mixture = import_module("benchmarks.workloads.mixture")
-predict = import_module("benchmarks.workloads.mixture_predict")
-FAMILY = [*mixture.WORKLOADS, *predict.WORKLOADS]
-FORMS = ("full", "tied", "diag", "spherical")
-SMALL = mixture_data.Shape(columns=5, k=3, rows=400, quick_rows=400)
-# Below that many rows the wide mixture has converged before its last step.
-FEW_ROWS = {"mixture-wide": mixture.WIDE.quick_rows, "mixture-gaps": 1_000}
+FAMILY = [*fit.WORKLOADS, *predict.WORKLOADS]
+COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
+SMALL = data.Shape(n_columns=5, n_components=3, n_rows=400, quick_n_rows=400)
+# With fewer rows the wide mixture has converged before its last iteration.
+FEW_ROWS = {"mixture-wide": fit.WIDE.quick_n_rows, "mixture-missing": 1_000}
 
 
-@pytest.fixture(autouse=True)
-def one_thread(monkeypatch):
-    """Small work on several spinning pools of threads takes long on a busy machine."""
-    for name in machine.THREAD_VARIABLES:
-        monkeypatch.setenv(name, "1")
-    with threadpool_limits(1):
-        yield
+def make_small(covariance_type, missing=False):
+    groups = {"only": data.GroupSpec(covariance_type)}
+    return data.data_maker(data.clusters, SMALL, groups, missing)(3, SMALL.n_rows)["only"]
 
 
-def small(form, gaps=False, dtype="float64"):
-    kinds = {"only": mixture_data.Kind(form, dtype)}
-    return mixture_data.started(mixture_data.groups, SMALL, kinds, gaps)(3, SMALL.rows)["only"]
+@pytest.fixture(scope="module")
+def small():
+    """Problems by covariance type and whether values are missing."""
+    return {
+        (kind, missing): make_small(kind, missing)
+        for kind in COVARIANCE_TYPES
+        for missing in (False, True)
+    }
 
 
-def at_start(start):
-    return mixture_peers.Fit(start.weights, start.means, start.covariances, 0)
+def initial_fit(problem):
+    return peers.Fit(problem.weights, problem.means, problem.covariances, 0)
 
 
-def matrices(form, covariances, k, d):
-    """Covariance matrices of any form, entry by entry."""
-    at = {
+def matrices(covariance_type, covariances, k, d):
+    """Return covariance matrices of any type, entry by entry."""
+    entry = {
         "full": lambda j, a, b: covariances[j, a, b],
         "tied": lambda j, a, b: covariances[a, b],
         "diag": lambda j, a, b: covariances[j, a] if a == b else 0.0,
         "spherical": lambda j, a, b: covariances[j] if a == b else 0.0,
-    }[form]
-    return np.array([[[at(j, a, b) for b in range(d)] for a in range(d)] for j in range(k)])
+    }[covariance_type]
+    return np.array([[[entry(j, a, b) for b in range(d)] for a in range(d)] for j in range(k)])
 
 
-def naive_joint(X, form, weights, means, covariances):
-    """Log of weight times density of what is there, row by row and component by component."""
-    full = matrices(form, covariances, *means.shape)
+def naive_joint(X, covariance_type, weights, means, covariances):
+    """Return log(weight * density of the observed values), one by one."""
+    full = matrices(covariance_type, covariances, *means.shape)
     joint = np.empty((len(X), len(weights)))
     for i, row in enumerate(X):
         o = ~np.isnan(row)
@@ -75,242 +65,232 @@ def naive_joint(X, form, weights, means, covariances):
     return joint
 
 
-def naive_step(start):
-    """One step of EM for full covariances."""
-    joint = naive_joint(start.X, "full", start.weights, start.means, start.covariances)
-    shares = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
-    counts = shares.sum(axis=0)
-    means = (shares.T @ start.X) / counts[:, None]
-    gaps = start.X[:, None] - means
-    covariances = np.einsum("ik,ika,ikb->kab", shares, gaps, gaps) / counts[:, None, None]
-    return counts / len(start.X), means, covariances
+def naive_iteration(problem):
+    """Run one iteration of EM for full covariances."""
+    X = problem.X
+    joint = naive_joint(X, "full", problem.weights, problem.means, problem.covariances)
+    responsibilities = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    totals = responsibilities.sum(axis=0)
+    means = (responsibilities.T @ X) / totals[:, None]
+    centered = X[:, None] - means
+    moments = np.einsum("ik,ika,ikb->kab", responsibilities, centered, centered)
+    return totals / len(X), means, moments / totals[:, None, None]
 
 
 # Data
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_start_has_the_shapes_of_its_form(form):
-    start = small(form)
-    k, d = SMALL.k, SMALL.columns
+@pytest.mark.parametrize("covariance_type", COVARIANCE_TYPES)
+def test_initial_parameters_have_their_shapes(covariance_type, small):
+    problem = small[covariance_type, False]
+    k, d = SMALL.n_components, SMALL.n_columns
     shapes = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}
-    assert start.covariances.shape == start.precisions.shape == shapes[form]
-    one = matrices(form, start.covariances, k, d) @ matrices(form, start.precisions, k, d)
-    np.testing.assert_allclose(one, np.tile(np.eye(d), (k, 1, 1)), atol=1e-12)
-    assert start.weights.sum() == pytest.approx(1)
-    assert len(np.unique(start.means, axis=0)) == k
+    assert problem.covariances.shape == problem.precisions.shape == shapes[covariance_type]
+    product = matrices(covariance_type, problem.covariances, k, d) @ matrices(
+        covariance_type, problem.precisions, k, d
+    )
+    np.testing.assert_allclose(product, np.tile(np.eye(d), (k, 1, 1)), atol=1e-12)
+    assert problem.weights.sum() == pytest.approx(1)
+    assert len(np.unique(problem.means, axis=0)) == k
 
 
-def test_groups_share_rows_and_starts():
-    kinds = {form: mixture_data.Kind(form) for form in FORMS}
-    kinds["single"] = mixture_data.Kind("full", "float32")
-    data = mixture_data.started(mixture_data.groups, SMALL, kinds)(5, 100)
-    assert data["full"].X is data["diag"].X
-    np.testing.assert_array_equal(data["full"].X.astype(np.float32), data["single"].X)
-    for start in data.values():
-        np.testing.assert_array_equal(start.means, data["full"].means)
-    other = mixture_data.started(mixture_data.groups, SMALL, kinds)(6, 100)
-    assert not np.array_equal(other["full"].X, data["full"].X)
+def test_groups_share_rows_and_means():
+    groups = {kind: data.GroupSpec(kind) for kind in COVARIANCE_TYPES}
+    groups["single"] = data.GroupSpec("full", "float32")
+    make_data = data.data_maker(data.clusters, SMALL, groups)
+    problems = make_data(5, 100)
+    assert problems["full"].X is problems["diag"].X
+    np.testing.assert_array_equal(problems["full"].X.astype(np.float32), problems["single"].X)
+    for problem in problems.values():
+        np.testing.assert_array_equal(problem.means, problems["full"].means)
+    assert not np.array_equal(make_data(6, 100)["full"].X, problems["full"].X)
 
 
-def test_gaps_are_a_tenth_of_the_same_rows():
-    whole, holed = small("full"), small("full", gaps=True)
-    there = ~np.isnan(holed.X)
-    assert 0.08 < 1 - there.mean() < 0.12
-    np.testing.assert_array_equal(holed.X[there], whole.X[there])
-    np.testing.assert_array_equal(holed.means, whole.means)
+def test_a_tenth_of_the_same_rows_is_missing(small):
+    complete, incomplete = small["full", False], small["full", True]
+    observed = ~np.isnan(incomplete.X)
+    assert 0.08 < 1 - observed.mean() < 0.12
+    np.testing.assert_array_equal(incomplete.X[observed], complete.X[observed])
+    np.testing.assert_array_equal(incomplete.means, complete.means)
 
 
-@pytest.mark.parametrize("shape", [mixture.MIDDLE, mixture.NARROW, mixture.WIDE], ids=str)
-def test_em_still_moves_in_its_last_step(shape):
-    kinds = {"only": mixture_data.Kind("full")}
-    start = mixture_data.started(mixture_data.groups, shape, kinds)(0, shape.quick_rows)["only"]
-    settings = mixture_peers.given(start, mixture_peers.ITERATIONS)
+@pytest.mark.parametrize("shape", [fit.MEDIUM, fit.NARROW, fit.WIDE], ids=str)
+def test_em_still_improves_in_its_last_iteration(shape):
+    groups = {"only": data.GroupSpec("full")}
+    problem = data.data_maker(data.clusters, shape, groups)(0, shape.quick_n_rows)["only"]
+    parameters = peers.fixed_parameters(problem, peers.N_ITERATIONS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        bounds = GaussianMixture(shape.k, **settings).fit(start.X).lower_bounds_
+        bounds = GaussianMixture(shape.n_components, **parameters).fit(problem.X).lower_bounds_
     assert bounds[-1] - bounds[-2] > 1e-6 * abs(bounds[-1])
 
 
-# Judge
+# Quality
 
 
-@pytest.mark.parametrize("gaps", [False, True], ids=["whole", "gaps"])
-@pytest.mark.parametrize("form", FORMS)
-def test_likelihood_is_the_naive_one(form, gaps, monkeypatch):
-    monkeypatch.setattr(mixture_judge, "BLOCK", 150)
-    start = small(form, gaps)
-    fit = at_start(start)
-    naive = logsumexp(naive_joint(start.X, form, *fit[:3]), axis=1).mean()
-    assert mixture_judge.mean_log_likelihood(fit, start) == pytest.approx(naive, rel=1e-12)
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
+@pytest.mark.parametrize("covariance_type", COVARIANCE_TYPES)
+def test_likelihood_is_the_naive_one(covariance_type, missing, small, monkeypatch):
+    monkeypatch.setattr(quality, "BLOCK", 150)
+    problem = small[covariance_type, missing]
+    parameters = initial_fit(problem)
+    joint = naive_joint(problem.X, covariance_type, *parameters[:3])
+    naive = logsumexp(joint, axis=1).mean()
+    assert quality.mean_log_likelihood(parameters, problem) == pytest.approx(naive, rel=1e-12)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_other_parameters_are_told_apart(form):
-    start = small(form)
-    right = at_start(start)
-    told = mixture_judge.of_fit(right, start)["log_likelihood"]
+@pytest.mark.parametrize("covariance_type", COVARIANCE_TYPES)
+def test_likelihood_detects_other_parameters(covariance_type, small):
+    problem = small[covariance_type, False]
+    right = initial_fit(problem)
+    expected = quality.score_fit(right, problem)["log_likelihood"]
     for other in (
         right._replace(weights=np.array([0.34, 0.33, 0.33])),
         right._replace(means=right.means + 1e-4),
         right._replace(covariances=right.covariances * (1 + 1e-4)),
     ):
-        changed = mixture_judge.of_fit(other, start)["log_likelihood"]
-        assert abs(changed - told) > 1e-9 * abs(told)
+        changed = quality.score_fit(other, problem)["log_likelihood"]
+        assert abs(changed - expected) > 1e-9 * abs(expected)
 
 
-def test_answers_in_another_order_are_told_apart():
+def test_exchanged_components_are_detected():
     posteriors = np.array([[0.7, 0.2, 0.1], [0.5, 0.25, 0.25]])
-    told = mixture_judge.of_answers(posteriors, None)
-    assert told == {"mean": pytest.approx(1.575), "mean_square": pytest.approx(0.4575)}
-    assert mixture_judge.of_answers(posteriors[:, ::-1], None)["mean"] != pytest.approx(1.575)
-    scores = mixture_judge.of_answers(np.array([-1.0, -3.0]), None)
-    assert scores == {"mean": -2.0, "mean_square": 5.0}
+    metrics = quality.score_predictions(posteriors, None)
+    assert metrics == {"mean": pytest.approx(1.575), "mean_square": pytest.approx(0.4575)}
+    assert quality.score_predictions(posteriors[:, ::-1], None)["mean"] != pytest.approx(1.575)
+    metrics = quality.score_predictions(np.array([-1.0, -3.0]), None)
+    assert metrics == {"mean": -2.0, "mean_square": 5.0}
 
 
 # Peers
 
 
 @pytest.mark.parametrize("peer", ["ceiba", "scikit-learn", "oneDAL"])
-def test_everyone_begins_with_the_given_parameters(peer, monkeypatch):
+def test_all_start_from_the_given_parameters(peer, small, monkeypatch):
     if peer == "oneDAL":
         pytest.importorskip("daal4py")
-    monkeypatch.setattr(mixture_peers, "ITERATIONS", 1)
-    start = small("full")
-    run = mixture_peers.onedal if peer == "oneDAL" else mixture_peers.from_start(peer)
+    monkeypatch.setattr(peers, "N_ITERATIONS", 1)
+    problem = small["full", False]
+    run = peers.onedal if peer == "oneDAL" else peers.from_given(peer)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = run(start)
-    assert fit.iterations == 1
-    for found, naive in zip(fit[:3], naive_step(start), strict=True):
-        np.testing.assert_allclose(found, naive, rtol=1e-9, atol=1e-12)
+        result = run(problem)
+    assert result.n_iterations == 1
+    for actual, naive in zip(result[:3], naive_iteration(problem), strict=True):
+        np.testing.assert_allclose(actual, naive, rtol=1e-9, atol=1e-12)
 
 
-def test_filled_gaps_are_means():
-    start = small("diag", gaps=True)
-    by_hand = start.X.copy()
-    for column in by_hand.T:
+def test_missing_values_are_imputed_by_means(small):
+    problem = small["diag", True]
+    imputed = problem.X.copy()
+    for column in imputed.T:
         column[np.isnan(column)] = np.nanmean(column)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = mixture_peers.with_means_for_gaps(start)
-        filled = mixture_peers.from_start("scikit-learn")(replace(start, X=by_hand))
-    np.testing.assert_allclose(found.means, filled.means, rtol=1e-10)
+        result = peers.with_mean_imputation(problem)
+        expected = peers.from_given("scikit-learn")(replace(problem, X=imputed))
+    np.testing.assert_allclose(result.means, expected.means, rtol=1e-10)
 
 
 # Workloads
 
 
-def equal_work(outcome):
-    told = {(row.contestant.group, row.contestant.label): row.verdict for row in outcome.rows}
-    assert set(told.values()) <= {"reference", "equal", "not installed"}, told
-    return outcome.good
-
-
-def quick(workload):
-    """As small as its components allow."""
-    return replace(workload, quick_rows=FEW_ROWS.get(workload.name, 2_000))
-
-
-LARGE = [quick(each) for each in FAMILY if each.rows > 150]
+LARGE = [
+    replace(each, quick_n_rows=FEW_ROWS.get(each.name, 2_000))
+    for each in FAMILY
+    if each.n_rows > 150
+]
 
 
 @pytest.mark.parametrize("workload", LARGE, ids=lambda each: each.name)
-def test_everyone_does_equal_work(workload):
-    # No round: the warm-up alone is judged, and nothing here is about time.
-    assert equal_work(harness.run(workload, rounds=0, quick=True))
+def test_work_is_equal(workload):
+    assert_quick_run_agrees(workload)
 
 
 @pytest.mark.parametrize(
-    "workload", [mixture.iris_given(2), mixture.iris_default(3)], ids=["given", "default"]
+    "workload", [fit.iris_given(2), fit.iris_default(3)], ids=["given", "default"]
 )
-def test_iris_does_equal_work(workload):
-    assert equal_work(harness.run(workload, rounds=1, quick=True))
+def test_work_on_iris_is_equal(workload):
+    assert_quick_run_agrees(workload, rounds=1)
 
 
 def test_mixtures_are_not_fitted_in_the_timed_part(monkeypatch):
-    workload = predict.predicting(SMALL)
-    data = workload.data(0, 2_000)
+    workload = predict.workload(SMALL)
+    prediction_data = workload.make_data(0, 2_000)["predict_proba"]
     monkeypatch.setattr(GaussianMixture, "fit", None)
-    asked = data["predict_proba"]
-    posteriors = workload.contestant("scikit-learn", "predict_proba").run(asked)
-    assert posteriors.shape == (2_000, SMALL.k)
+    posteriors = workload.find("scikit-learn", "predict_proba").run(prediction_data)
+    assert posteriors.shape == (2_000, SMALL.n_components)
 
 
 @pytest.mark.parametrize("label", ["ceiba", "scikit-learn"])
-def test_contestants_can_be_weighed_alone(label):
-    workload = workloads.found("mixture-diag")
-    raised = alone.memory(workload, workload.contestant(label, "float64"), 0, quick=True)
-    assert 0 <= raised < 500_000_000
+def test_peak_memory_is_measured(label):
+    workload = workloads.get("mixture-diag")
+    increase = isolated.peak_memory(workload, workload.find(label, "float64"), 0, quick=True)
+    assert 0 <= increase < 500_000_000
 
 
-def test_registered_names_are_unique_and_of_the_family():
+def test_names_are_unique_and_of_the_family():
     names = [each.name for each in FAMILY]
     assert len(set(names)) == len(names)
-    assert sorted(each.name for each in workloads.chosen(["mixture"])) == sorted(names)
-    assert len(workloads.chosen(["mixture-iris"])) == 2
+    assert sorted(each.name for each in workloads.select(["mixture"])) == sorted(names)
+    assert len(workloads.select(["mixture-iris"])) == 2
 
 
-def test_every_group_has_ours_and_a_reference():
-    for workload in FAMILY:
-        groups = {each.group for each in workload.contestants}
-        for group in groups:
-            ours = [each.ours for each in workload.contestants if each.group == group]
-            assert ours.count(True) == 1, (workload.name, group)
-            assert ours.count(False) >= 1, (workload.name, group)
+def test_groups_have_peers():
+    assert_groups_have_peers(FAMILY)
 
 
-# Rate
+# Floating-point rate
 
 
 def test_operations_are_those_of_the_loops():
-    counted, columns, k = 0, 4, 2
-    for step in range(4):
+    counted, n_columns, k = 0, 4, 2
+    for iteration in range(4):
         for _ in range(3 * k):
             counted += 1  # the exponential
-            counted += sum(2 for i in range(columns) for _ in range(i + 1))
-            if step < 3:
-                counted += sum(2 for i in range(columns) for _ in range(i, columns))
-    assert mixture_rate.em_operations(rows=3, columns=4, k=2, iterations=3) == counted
+            counted += sum(2 for i in range(n_columns) for _ in range(i + 1))
+            if iteration < 3:
+                counted += sum(2 for i in range(n_columns) for _ in range(i, n_columns))
+    assert flop_rate.em_operations(n_rows=3, n_columns=4, n_components=2, n_iterations=3) == counted
 
 
 @pytest.fixture
-def by_the_clock(monkeypatch, tmp_path):
-    """Products of 100e9 and fits of 25e9 operations a second."""
+def known_rates(monkeypatch, tmp_path):
+    """Make products run at 100e9 and fits at 25e9 operations per second."""
     now = 0.0
 
-    def work(label, operations, speed):
+    def work(label, n_operations, speed):
         def run():
             nonlocal now
-            now += operations / speed
+            now += n_operations / speed
 
-        return mixture_rate.Rate(label, operations, run)
+        return flop_rate.Rate(label, n_operations, run)
 
     monkeypatch.setattr(harness, "perf_counter", lambda: now)
     monkeypatch.setattr(harness, "settle", lambda: None)
     monkeypatch.setattr(report, "RESULTS", tmp_path)
-    monkeypatch.setattr(mixture_rate, "matrix_product", lambda *_: work("dgemm", 10**9, 100e9))
-    monkeypatch.setattr(mixture_rate, "our_fit", lambda *_: work("ceiba", 10**10, 25e9))
+    monkeypatch.setattr(flop_rate, "matrix_product", lambda *_: work("dgemm", 10**9, 100e9))
+    monkeypatch.setattr(flop_rate, "ceiba_fit", lambda *_: work("ceiba", 10**10, 25e9))
     return tmp_path
 
 
-def test_rates_are_operations_by_seconds(by_the_clock, capsys):
-    assert mixture_rate.main([]) == 0
-    peak, ours = json.loads((by_the_clock / "mixture-rate.json").read_text("utf-8"))["rates"]
+def test_rates_are_operations_by_seconds(known_rates, capsys):
+    assert flop_rate.main([]) == 0
+    text = (known_rates / "mixture-flop-rate.json").read_text("utf-8")
+    peak, ours = json.loads(text)["rates"]
     assert (peak["gflops"], ours["gflops"]) == (pytest.approx(100), pytest.approx(25))
-    assert len(ours["seconds"]) == mixture_rate.FEWEST_ROUNDS
+    assert len(ours["seconds"]) == flop_rate.MIN_ROUNDS
     assert "25%" in capsys.readouterr().out
 
 
-def test_few_rounds_are_no_measurement(by_the_clock, capsys):
+def test_too_few_rounds_are_rejected(known_rates, capsys):
     with pytest.raises(SystemExit):
-        mixture_rate.main(["--rounds", "2"])
-    assert "at least 5 rounds" in capsys.readouterr().err
+        flop_rate.main(["--rounds", "2"])
+    assert "--rounds must be at least 5" in capsys.readouterr().err
 
 
 def test_product_and_fit_are_run(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(report, "RESULTS", tmp_path)
-    assert mixture_rate.main(["--quick", "--rounds", "1"]) == 0
-    out = capsys.readouterr().out
-    assert "5,000 x 16, 8 components, 20 iterations" in out
-    assert (tmp_path / "mixture-rate-quick.json").exists()
+    assert flop_rate.main(["--quick", "--rounds", "1"]) == 0
+    assert "5,000 x 16, 8 components, 20 iterations" in capsys.readouterr().out
+    assert (tmp_path / "mixture-flop-rate-quick.json").exists()

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from ceiba import KMeans, _native
+from tests.budget import first_of
 from tests.instruction_sets import arrays_of
 from tests.oracles.kmeans_tables import groups
 
@@ -60,6 +61,7 @@ np.savez(sys.stdout.buffer, **found)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isa", ["avx2", "avx512"])
 def test_instruction_sets_give_the_same_clusters(isa):
     portable, wide = arrays_of(FITS, "portable"), arrays_of(FITS, isa)
@@ -112,7 +114,7 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", first_of(LONG))
 def test_interrupt_ends_a_long_call(name):
     process = python(LONG[name])
     try:

@@ -32,11 +32,10 @@ from ceiba.mixture.imputation import impute
 from ceiba.mixture.statistics import ExpectedMoments
 from ceiba.stats import Labeled, Moments, Points, Space, TargetSummary
 from ceiba.stats.scores import Accuracy
-from ceiba.tree.grow.costs import ClassTotals
 from ceiba.tree.grow.encoding import RowSample
 from ceiba.tree.grow.statistics import DepthSums, OpenRows
-from ceiba.tree.grow.targets import TotalWeight
-from ceiba.tree.prune.node_errors import NodeErrors
+from ceiba.tree.grow.targets import WeightTotals
+from ceiba.tree.prune.reduced_error import NodeErrors
 from ceiba.tree.scoring import R2Score
 from tests.contracts import forest_models as forests
 from tests.contracts import mixture_models as mixtures
@@ -170,10 +169,9 @@ STATISTICS = [
     StatisticCase("OpenRows", OpenRows.of, first_pass, _joined, CLASS_ROWS, 0),
     StatisticCase("OpenRows of branches", OpenRows.of, second_pass, _joined, CLASS_ROWS, 0),
     StatisticCase("OpenRows of numbers", OpenRows.of, second_pass, _joined, NUMBER_ROWS, 0),
-    StatisticCase("ClassTotals", ClassTotals.of, plain_scale, kind=CLASS_ROWS, close=0),
     StatisticCase("NodeErrors", NodeErrors.of, judged, kind=CLASS_ROWS),
     StatisticCase("NodeErrors of numbers", NodeErrors.of, judged, kind=NUMBER_ROWS),
-    StatisticCase("TotalWeight", TotalWeight.of, plain_scale, kind=CLASS_ROWS, close=0),
+    StatisticCase("WeightTotals", WeightTotals.of, plain_scale, kind=CLASS_ROWS, close=0),
     StatisticCase("R2Score", R2Score.of, forests.grown, kind=NUMBER_ROWS),
     StatisticCase("probabilities", forests.predictions, forests.grown, _joined, CLASS_ROWS, 0),
     StatisticCase("numbers", forests.predictions, forests.grown, _joined, NUMBER_ROWS, 0),
@@ -292,7 +290,7 @@ def with_missing(n: int = 3_000) -> Any:
 
 
 def labeled(n: int = 3_000) -> Any:
-    """Missing values, categories and weights; classes that only the first or the last rows have; a number."""
+    """Missing values, categories, weights; classes of the first or the last rows only; a number."""
     rng = np.random.default_rng(5)
     word = np.where(np.arange(n) < 0.05 * n, "early", rng.choice(["lo", "mid"], size=n))
     frame = mixed(n).assign(w=weighted(n)["w"])
@@ -309,7 +307,7 @@ def _only(column: str) -> Callable[[], Any]:
     return lambda: labeled().drop(columns=sorted(others))
 
 
-_SUMMARY = ("classes_", "class_counts_", "whole_weights_", "schema_")
+_SUMMARY = ("classes_", "class_counts_", "integer_weights_", "schema_")
 
 _TREE = ("tree_", "schema_")
 

@@ -13,11 +13,10 @@ from ceiba.engine import Batch
 from ceiba.engine.local import LocalEngine
 from ceiba.stats import Labeled, TargetSummary
 from ceiba.tree.config import TreeConfig
-from ceiba.tree.grow.config import GrowthInputs
 from ceiba.tree.grow.encoding import ColumnEncoding, RowSample
 from ceiba.tree.grow.grower import TreeGrower
 from ceiba.tree.grow.statistics import DepthSums
-from ceiba.tree.grow.targets import FixedPointScale
+from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs
 from tests.contracts.row_kinds import CLASSIFIED, MEASURED, RowKind
 
 SEED = 5

@@ -20,6 +20,7 @@ import ceiba
 from ceiba import GaussianMixture, _native
 from ceiba.export import ModelFileError
 from ceiba.mixture import ConjugatePrior
+from tests.budget import first_of
 from tests.instruction_sets import arrays_of
 from tests.mixture.parts import FORMS, drop_values, fitted, groups, quiet
 
@@ -49,6 +50,7 @@ np.savez(sys.stdout.buffer, **found)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isa", ["avx2", "avx512"])
 def test_instruction_sets_give_the_same_mixture(isa):
     portable, wide = arrays_of(FITS, "portable"), arrays_of(FITS, isa)
@@ -116,7 +118,7 @@ def python(code):
     )
 
 
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", first_of(LONG))
 def test_interrupt_ends_a_long_call(name):
     process = python(LONG[name])
     try:

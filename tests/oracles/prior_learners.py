@@ -1,4 +1,4 @@
-"""The smallest supervised learners: they look at the target alone, whatever the engine."""
+"""The smallest supervised learners: they use the target alone, on any engine."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from ceiba.data.target import Task
 from ceiba.stats import TargetSummary, ToLabeled
 
 
-class _Prior(Estimator):
-    def __init__(self, *, n_jobs: Annotated[int | None, "Threads."] = None) -> None:
-        self.n_jobs = n_jobs
+class _PriorLearner(Estimator):
+    n_jobs: Annotated[int | None, "Number of threads."] = None
 
-    def _survey(self, X: Any, y: Any, sample_weight: Any) -> TargetSummary:
+    def _summarize(self, X: Any, y: Any, sample_weight: Any) -> TargetSummary:
         engine, source = self._open_source(X, sample_weight, y=y, reset=True)
         rows = engine.rows(source.partitions, ToLabeled(self._task))
         self.__dict__.update(schema_attributes(source.schema))
@@ -29,26 +28,26 @@ class _Prior(Estimator):
         return np.full(n, self.value_)
 
 
-class PriorClassifier(ClassifierMixin, _Prior):
-    """Predicts the class that most rows have."""
+class PriorClassifier(ClassifierMixin, _PriorLearner):
+    """Predict the most frequent class."""
 
     _task: ClassVar[Task | None] = "classification"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        survey = self._survey(X, y, sample_weight)
-        self.classes_, self.class_counts_ = survey.classes, survey.class_counts
-        self.whole_weights_ = survey.integer_weights
+        summary = self._summarize(X, y, sample_weight)
+        self.classes_, self.class_counts_ = summary.classes, summary.class_counts
+        self.integer_weights_ = summary.integer_weights
         self.value_ = self.classes_[np.argmax(self.class_counts_)]
         return self
 
 
-class MidrangeRegressor(RegressorMixin, _Prior):
-    """Predicts the middle between the least and the largest target."""
+class MidrangeRegressor(RegressorMixin, _PriorLearner):
+    """Predict the mean of the smallest and the largest target."""
 
     _task: ClassVar[Task | None] = "regression"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        survey = self._survey(X, y, sample_weight)
-        self.n_rows_ = survey.n_rows
-        self.value_ = survey.target_min / 2 + survey.target_max / 2
+        summary = self._summarize(X, y, sample_weight)
+        self.n_rows_ = summary.n_rows
+        self.value_ = summary.target_min / 2 + summary.target_max / 2
         return self

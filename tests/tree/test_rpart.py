@@ -14,8 +14,7 @@ from ceiba._typing import Array
 from ceiba.data.schema import Kind
 from ceiba.tree.prune import cross_validation
 from ceiba.tree.prune.cross_validation import choose_alpha
-from ceiba.tree.prune.path import cost_complexity_path
-from ceiba.tree.prune.risk import node_risks
+from ceiba.tree.prune.path import cost_complexity_path, node_risks
 from tests.paths import GOLDEN_FILES
 
 GOLDEN = GOLDEN_FILES / "rpart"

@@ -25,8 +25,13 @@ from ceiba.base import (
 from ceiba.base.estimator import schema_attributes
 from ceiba.cluster.lloyd import LloydResult, lloyd
 from ceiba.cluster.seeding import kmeans_plusplus, random_rows
-from ceiba.cluster.statistics import Assignment, CenterSums, center_distances, nearest_labels
-from ceiba.cluster.summary import summarize_points
+from ceiba.cluster.statistics import (
+    Assignment,
+    CenterSums,
+    center_distances,
+    nearest_labels,
+    summarize_points,
+)
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source

@@ -82,12 +82,7 @@ def relocate_empty_clusters(
 ) -> tuple[CenterSums, int]:
     """Move the points farthest from their centers into the empty clusters.
 
-    Returns
-    -------
-    sums : CenterSums
-        Sums after the moves.
-    n_relocated : int
-        Clusters that received a point: none where every point lies on its center.
+    Also return how many received a point: none where every point lies on its center.
     """
     empty = np.flatnonzero(sums.counts == 0)
     if not len(empty):

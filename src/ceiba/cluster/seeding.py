@@ -77,25 +77,18 @@ class CandidateDraw:
     row gets an exponential random number of that rate as its key, and the rows with the smallest
     keys are the next candidates.
 
-    Parameters
-    ----------
-    potential : ndarray of shape (n_candidates,)
-    keys : ndarray of shape (n_candidates, n_drawn)
-        Ascending; infinity where fewer rows could be drawn.
-    rows : ndarray of shape (n_candidates, n_drawn)
-        Global row numbers; -1 where fewer rows could be drawn.
-    points : ndarray of shape (n_candidates, n_drawn, d)
-        Coordinates of the rows, with the mean in place of missing values.
-
     References
     ----------
     Arthur & Vassilvitskii (2007), "k-means++: the advantages of careful seeding", SODA.
     Efraimidis & Spirakis (2006), "Weighted random sampling with a reservoir", IPL 97.
     """
 
-    potential: Array
+    potential: Array  # shape (n_candidates,)
+    # Shape (n_candidates, n_drawn): ascending; infinity where fewer rows could be drawn.
     keys: Array
+    # Shape (n_candidates, n_drawn): global row numbers; -1 where fewer rows could be drawn.
     rows: Array
+    # Coordinates, (n_candidates, n_drawn, d), with the mean in place of missing values.
     points: Array
 
     @classmethod

@@ -1,17 +1,62 @@
-"""Statistics and per-row results of k-means: sums per center, labels, distances."""
+"""First pass, statistics and per-row results of k-means: sums per center, labels, distances."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.engine import Batch
-from ceiba.stats.moments import Moments
+from ceiba.data.encoding import Encoding
+from ceiba.data.source import Source
+from ceiba.engine import Batch, Engine
+from ceiba.stats import Moments, ToPoints
 from ceiba.stats.points import Points, Space, squares_fit
+
+
+def summarize_points(
+    engine: Engine,
+    source: Source,
+    extend: Callable[[Moments], Moments] = lambda moments: moments,
+    *,
+    check_values: bool = True,
+) -> tuple[Any, Moments]:
+    """Make the first pass: return the rows as numbered points, and their moments.
+
+    Squared distances neither overflow nor underflow in the dtype of the points, also to the points
+    by which ``extend`` extends the range of the moments. ``check_values`` raises for columns
+    without any value, and for integers that floats cannot represent.
+    """
+    partitions = source.partitions
+    rows = engine.rows(partitions, ToPoints())
+    moments = engine.reduce(rows, Moments.of)
+    if moments.n_rows == 0:
+        raise ValueError(
+            "every row has weight zero: give at least one row a positive sample_weight."
+        )
+    encoding = Encoding.of(source.schema)
+    dtype = point_dtype(extend(moments), encoding)
+    if dtype is not None:
+        rows = engine.rows(partitions, ToPoints(dtype))
+        moments = engine.reduce(rows, Moments.of)
+    if check_values:
+        _check_columns(moments, encoding)
+    return rows.numbered(moments.rows), moments
+
+
+def point_dtype(moments: Moments, encoding: Encoding) -> str | None:
+    """Return the dtype that points of these moments need; None where the columns' own does."""
+    return None if squares_fit(moments.spread, encoding.dtype) else "float64"
+
+
+def _check_columns(moments: Moments, encoding: Encoding) -> None:
+    if not moments.weight.all():
+        name = encoding.names[int(np.argmin(moments.weight))]
+        raise ValueError(f"column {name!r} has no value in any row: drop the column.")
+    encoding.check_resolution(moments.min, moments.max)
 
 
 @dataclass(slots=True)

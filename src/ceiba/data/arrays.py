@@ -12,7 +12,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.categories import plain_labels
-from ceiba.data.column import ColumnValues, check_time_range, numbers
+from ceiba.data.column import ColumnValues, check_time_range, number_dtype, numbers, whole_dtype
 from ceiba.data.schema import default_names
 
 # Families of Python values, in the order of the checks: timedelta64 is a np.integer too.
@@ -61,11 +61,7 @@ def number_block(array: Array) -> tuple[Array, str]:
     name = _KEPT.get(array.dtype)
     if name is not None:
         return array, name
-    kind, size = array.dtype.kind, array.dtype.itemsize
-    if kind in "iu":
-        name = "uint64" if kind == "u" and size == 8 else "int64"
-    else:
-        name = "float32" if kind == "f" and size <= 4 else "float64"
+    name = number_dtype(array.dtype)
     return array.astype(name), name
 
 
@@ -141,18 +137,18 @@ def object_values(name: str, items: list[Any]) -> ColumnValues:
     """
     families = {kind: _family(kind) for kind in set(map(type, items))}
     missing = _missing_items(items, families)
-    present = (
-        items
-        if missing is None
-        else [v for v, absent in zip(items, missing, strict=True) if not absent]
-    )
+    present = items
+    if missing is not None:
+        present = [value for value, absent in zip(items, missing, strict=True) if not absent]
     found = {families[kind] for kind in set(map(type, present))}
     if "other" in found or "complex" in found:
         _raise_type(name, items, families)
     if not found:
         return numbers(name, np.full(len(items), np.nan))
     if found == {"text"}:
-        return _text_values(name, items, missing)
+        labels = sorted(set(present))
+        codes = _codes(items, missing, {label: code for code, label in enumerate(labels)})
+        return ColumnValues(name, codes, labels=plain_labels(labels, name))
     if found == {"bool"}:
         return ColumnValues(name, _codes(items, missing, {False: 0, True: 1}), labels=(False, True))
     if found <= {"bool", "int", "float"}:
@@ -200,17 +196,6 @@ def _mixed_error(name: str, present: list[Any], families: dict[type, str]) -> Va
     )
 
 
-def _text_values(name: str, items: list[Any], missing: Array | None) -> ColumnValues:
-    found = (
-        set(items)
-        if missing is None
-        else {v for v, absent in zip(items, missing, strict=True) if not absent}
-    )
-    labels = sorted(found)
-    index = {label: code for code, label in enumerate(labels)}
-    return ColumnValues(name, _codes(items, missing, index), labels=plain_labels(labels, name))
-
-
 def _codes(items: list[Any], missing: Array | None, index: dict[Any, int]) -> Array:
     if missing is None:
         return np.fromiter(map(index.__getitem__, items), np.int32, len(items))
@@ -221,11 +206,7 @@ def _codes(items: list[Any], missing: Array | None, index: dict[Any, int]) -> Ar
 def _number_array(present: list[Any], found: set[str]) -> Array:
     if "float" in found:
         return np.array(present, dtype=np.float64)
-    low, high = min(present), max(present)
-    if low >= 0 and 2**63 <= high < 2**64:
-        return np.array(present, dtype=np.uint64)
-    fits = low >= -(2**63) and high < 2**63
-    return np.array(present, dtype=np.int64 if fits else np.float64)
+    return np.array(present, dtype=whole_dtype(min(present), max(present)))
 
 
 def _time_array(name: str, present: list[Any], family: str) -> Array:

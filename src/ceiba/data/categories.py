@@ -75,19 +75,18 @@ def find_categories(labels: Sequence[Label], categories: Sequence[Label], column
     category. Where one side is text and the other numbers, the text is parsed as numbers; if that
     is impossible, it is probably the wrong column and a ValueError is raised.
     """
+    index: dict[Any, int] = {category: code for code, category in enumerate(categories)}
     if not labels or not categories or isinstance(labels[0], str) == isinstance(categories[0], str):
-        index = {category: code for code, category in enumerate(categories)}
         return [index.get(label, -1) for label in labels]
     if isinstance(categories[0], str):
         return _find_numeric(labels, categories, column)
-    index = {category: code for code, category in enumerate(categories)}
     numbers = [parse_number(label) for label in labels]
     if None in numbers:
         raise ValueError(
-            f"Column {column!r} has numeric categories ({_first(categories)}), got the text "
-            f"{labels[numbers.index(None)]!r}. Use the same labels as before."
+            f"Column {column!r} has numeric categories ({list_labels(categories, 3)}), got the "
+            f"text {labels[numbers.index(None)]!r}. Use the same labels as before."
         )
-    return [index.get(number, -1) for number in numbers if number is not None]
+    return [index.get(number, -1) for number in numbers]
 
 
 def _find_numeric(labels: Sequence[Label], categories: Sequence[Label], column: str) -> list[int]:
@@ -98,15 +97,15 @@ def _find_numeric(labels: Sequence[Label], categories: Sequence[Label], column: 
             index.setdefault(number, code)
     if not index:
         raise ValueError(
-            f"Column {column!r} has text categories ({_first(categories)}), got numbers "
-            f"({_first(labels)}). Use the labels, not their codes."
+            f"Column {column!r} has text categories ({list_labels(categories, 3)}), got numbers "
+            f"({list_labels(labels, 3)}). Use the labels, not their codes."
         )
     return [index.get(label, -1) for label in labels if not isinstance(label, str)]
 
 
-def _first(labels: Sequence[Label]) -> str:
-    shown = ", ".join(repr(label) for label in labels[:3])
-    return shown + (", ..." if len(labels) > 3 else "")
+def list_labels(labels: Sequence[Any], limit: int = 8) -> str:
+    """List the first labels for an error message."""
+    return ", ".join(map(repr, labels[:limit])) + (", ..." if len(labels) > limit else "")
 
 
 #: A nominal column with more categories is taken for an identifier.

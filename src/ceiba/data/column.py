@@ -57,33 +57,36 @@ class ColumnValues:
         return self if name == self.name else replace(self, name=name)
 
 
+def number_dtype(dtype: np.dtype[Any]) -> str:
+    """Return the dtype of tables for numbers or bools of any NumPy dtype."""
+    if dtype.kind in "fb":
+        return "float32" if dtype.itemsize in (2, 4) else "float64"
+    return "uint64" if dtype.kind == "u" and dtype.itemsize == 8 else "int64"
+
+
+def whole_dtype(low: int, high: int) -> str:
+    """Return the dtype of whole numbers from ``low`` to ``high``, exact where 64 bits suffice."""
+    if low >= -(2**63) and high < 2**63:
+        return "int64"
+    return "uint64" if low >= 0 and high < 2**64 else "float64"
+
+
 def numbers(name: str, array: Array, missing: Array | None = None) -> ColumnValues:
     """Convert any NumPy numbers or times to one of the dtypes of tables."""
-    kind = array.dtype.kind
-    if kind in "mM":
-        return _times(
-            name, array, np.isnat(array) if missing is None else np.isnat(array) | missing
-        )
-    if kind in "fb":
-        array = array.astype("float32" if array.dtype.itemsize in (2, 4) else "float64", copy=False)
+    if array.dtype.kind in "mM":
+        dtype = TEMPORAL[0] if array.dtype.kind == "M" else TEMPORAL[1]
+        missing = np.isnat(array) if missing is None else np.isnat(array) | missing
+        check_time_range(name, array[~missing])
+        array = array.astype(dtype, copy=False).view(np.int64)
+    else:
+        dtype = number_dtype(array.dtype)
+        array = array.astype(dtype, copy=False)
+    if dtype.startswith("float"):
         array = array if missing is None else np.where(missing, array.dtype.type(np.nan), array)
-        return ColumnValues(name, array, array.dtype.name)
-    is_uint64 = kind == "u" and array.dtype.itemsize == 8
-    array = array.astype("uint64" if is_uint64 else "int64", copy=False)
+        return ColumnValues(name, array, dtype)
     if missing is None or not missing.any():
-        return ColumnValues(name, array, array.dtype.name)
-    return ColumnValues(
-        name, np.where(missing, array.dtype.type(0), array), array.dtype.name, missing
-    )
-
-
-def _times(name: str, array: Array, missing: Array) -> ColumnValues:
-    unit = "datetime64" if array.dtype.kind == "M" else "timedelta64"
-    check_time_range(name, array[~missing])
-    ticks = array.astype(f"{unit}[ns]", copy=False).view(np.int64)
-    if not missing.any():
-        return ColumnValues(name, ticks, f"{unit}[ns]")
-    return ColumnValues(name, np.where(missing, 0, ticks), f"{unit}[ns]", missing)
+        return ColumnValues(name, array, dtype)
+    return ColumnValues(name, np.where(missing, array.dtype.type(0), array), dtype, missing)
 
 
 def check_time_range(name: str, times: Array) -> None:
@@ -122,14 +125,10 @@ def to_numbers(values: ColumnValues) -> ColumnValues:
             f"Column {values.name!r} is numeric, but {values.labels[values.array[row]]!r} in row "
             f"{row} is not a number. Correct the value, or use None for a missing value."
         )
-    whole = all(number is None or _is_int64(number) for number in found)
+    whole = all(n is None or (isinstance(n, int) and whole_dtype(n, n) == "int64") for n in found)
     # The last entry is for the code -1; unused categories need not be numbers.
     table = np.array([*(number or 0 for number in found), 0], np.int64 if whole else np.float64)
     return numbers(values.name, table[values.array], missing if missing.any() else None)
-
-
-def _is_int64(number: int | float) -> bool:
-    return isinstance(number, int) and -(2**63) <= number < 2**63
 
 
 def to_categories(values: ColumnValues) -> ColumnValues:
@@ -151,31 +150,33 @@ def infer_column(values: ColumnValues, request: KindRequest = None) -> tuple[Col
         request = "numeric" if values.numeric else "ordinal" if values.ordered else "nominal"
     if not isinstance(request, str):
         return _listed_column(values, plain_labels(request, values.name))
-    match request:
-        case "numeric":
-            values = to_numbers(values)
-            return Column(values.name, Kind.NUMERIC, dtype=values.dtype), values
-        case "nominal":
-            values = to_categories(values)
-            return _recoded(values, Kind.NOMINAL, tuple(sorted(values.labels)))
-        case "ordinal":
-            return _ordinal_column(values)
-    raise ValueError(
-        f"kinds[{values.name!r}] must be 'numeric', 'nominal', 'ordinal' or a list of categories "
-        f"in order, got {request!r}."
-    )
+    check_kind(values.name, request)
+    if request == "numeric":
+        values = to_numbers(values)
+        return Column(values.name, Kind.NUMERIC, dtype=values.dtype), values
+    values = to_categories(values)
+    if request == "ordinal" and values.declared:
+        return _recoded(values, Kind.ORDINAL, values.labels)
+    if request == "ordinal" and any(isinstance(label, str) for label in values.labels):
+        raise ValueError(f"Column {values.name!r} {unknown_order(values.name)}")
+    return _recoded(values, Kind(request), tuple(sorted(values.labels)))
 
 
-def _ordinal_column(values: ColumnValues) -> tuple[Column, ColumnValues]:
-    categories = to_categories(values)
-    if categories.declared:
-        return _recoded(categories, Kind.ORDINAL, categories.labels)
-    if any(isinstance(label, str) for label in categories.labels):
+def check_kind(name: str, request: str) -> None:
+    """Raise ValueError unless the requested kind of a column is the name of a kind."""
+    if request not in tuple(Kind):
         raise ValueError(
-            f"Column {values.name!r} is text, whose order is unknown. Give its categories in "
-            f"order: kinds={{{values.name!r}: ['low', 'medium', 'high']}}, for example."
+            f"kinds[{name!r}] must be 'numeric', 'nominal', 'ordinal' or a list of categories "
+            f"in order, got {request!r}."
         )
-    return _recoded(categories, Kind.ORDINAL, tuple(sorted(categories.labels)))
+
+
+def unknown_order(name: str) -> str:
+    """Return the end of the message for an ordinal column of text without categories."""
+    return (
+        "is text, whose order is unknown. Give its categories in order: "
+        f"kinds={{{name!r}: ['low', 'medium', 'high']}}, for example."
+    )
 
 
 def _listed_column(values: ColumnValues, listed: tuple[Label, ...]) -> tuple[Column, ColumnValues]:

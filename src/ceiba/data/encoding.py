@@ -72,17 +72,7 @@ class Encoding:
         return [name for column in self.schema for name in _names(column)]
 
     def apply(self, table: Table) -> Array:
-        """Encode a table as a C-contiguous matrix of floats, without a copy where possible.
-
-        Parameters
-        ----------
-        table : Table
-            A table made under this schema, ``Table.of(X, schema)``.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, width)
-        """
+        """Encode a table of this schema as a C-contiguous matrix, without a copy where possible."""
         self._check(table.schema)
         if table.block is not None:
             return np.ascontiguousarray(table.block, dtype=self.dtype)
@@ -95,13 +85,7 @@ class Encoding:
         return matrix
 
     def check_resolution(self, minimum: Array, maximum: Array) -> None:
-        """Raise ValueError for integers that float64 cannot distinguish.
-
-        Parameters
-        ----------
-        minimum, maximum : ndarray of shape (width,)
-            Range of each column of the matrix over all rows.
-        """
+        """Raise ValueError for columns with integers in a range that float64 cannot resolve."""
         for column, j in zip(self.schema, self.offsets, strict=False):
             if column.dtype not in ("int64", "uint64"):
                 continue

@@ -21,15 +21,7 @@ from ceiba.data.schema import default_names
 
 
 def open_frame(X: Any) -> Any | None:
-    """Return ``X`` as a narwhals frame in memory, or None if it is not a frame.
-
-    Raises
-    ------
-    ValueError
-        If ``X`` is a series, or has duplicate names.
-    TypeError
-        If ``X`` is a lazy frame.
-    """
+    """Return ``X`` as a narwhals frame in memory, or None if it is not a frame."""
     import narwhals as nw
 
     try:
@@ -46,13 +38,6 @@ def open_frame(X: Any) -> Any | None:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def frame_columns(frame: Any) -> list[ColumnValues]:
-    """Convert the columns of a narwhals frame, in order."""
-    return [
-        series_values(str(n), s) for n, s in zip(frame.columns, frame.iter_columns(), strict=True)
-    ]
-
-
 def series_values(name: str, series: Any) -> ColumnValues:
     """Convert a narwhals series.
 
@@ -66,7 +51,9 @@ def series_values(name: str, series: Any) -> ColumnValues:
     if dtype == nw.Boolean:
         return _bool_values(name, series)
     if dtype.is_integer():
-        return _integer_values(name, series)
+        too_wide = dtype in (nw.Int128, nw.UInt128)
+        missing, filled = _split_missing(series.cast(nw.Int64) if too_wide else series, 0)
+        return numbers(name, filled, missing)
     if dtype.is_decimal():
         series = series.cast(nw.Float64)
     elif dtype == nw.Unknown and series.null_count() == len(series):
@@ -84,15 +71,6 @@ def _bool_values(name: str, series: Any) -> ColumnValues:
     if missing is not None:
         codes[missing] = -1
     return ColumnValues(name, codes, labels=(False, True))
-
-
-def _integer_values(name: str, series: Any) -> ColumnValues:
-    import narwhals as nw
-
-    if series.dtype in (nw.Int128, nw.UInt128):
-        series = series.cast(nw.Int64)
-    missing, filled = _split_missing(series, 0)
-    return numbers(name, filled, missing)
 
 
 def _split_missing(series: Any, filler: Any) -> tuple[Array | None, Array]:
@@ -164,7 +142,8 @@ def open_container(X: Any) -> Any:
     if hasattr(X, "__dask_graph__"):
         raise TypeError("A Dask collection is not supported here: compute it first, X.compute().")
     if isinstance(X, list | tuple):
-        return _open_rows(X)
+        stacked = X and all(isinstance(row, np.ndarray) and row.shape == X[0].shape for row in X)
+        return np.stack(X) if stacked else X
     if type(X).__module__.startswith("pyarrow") and type(X).__name__ == "RecordBatch":
         import pyarrow
 
@@ -184,12 +163,6 @@ def open_container(X: Any) -> Any:
     )
 
 
-def _open_rows(rows: Sequence[Any]) -> Any:
-    if rows and all(isinstance(row, np.ndarray) and row.shape == rows[0].shape for row in rows):
-        return np.stack(rows)
-    return rows
-
-
 def read_columns(container: Any, expected: Sequence[str] = ()) -> tuple[list[ColumnValues], bool]:
     """Convert the columns of an opened container; also return whether they have names.
 
@@ -204,20 +177,20 @@ def read_columns(container: Any, expected: Sequence[str] = ()) -> tuple[list[Col
         check_size(len(container), len(columns))
         return _name(columns, names) if names is not None else (columns, False)
     check_size(*container.shape)
-    return _name(frame_columns(container), list(container.columns))
+    names = list(container.columns)
+    series = zip(names, container.iter_columns(), strict=True)
+    return _name([series_values(str(n), s) for n, s in series], names)
 
 
 def _name(columns: list[ColumnValues], names: Sequence[Any]) -> tuple[list[ColumnValues], bool]:
     """Name the columns by the rule of scikit-learn: all names are strings, or none is."""
     text = [isinstance(name, str) for name in names]
-    if all(text):
-        return [c.renamed(str(n)) for c, n in zip(columns, names, strict=True)], True
-    if any(text):
+    if any(text) and not all(text):
         types = sorted({type(name).__name__ for name in names})
         raise TypeError(
             "Feature names are only supported if all input features have string names, but your "
             f"input has {types} as feature name / column name types. Make them all strings, "
             "X.columns = X.columns.astype(str) for example."
         )
-    defaults = default_names(len(columns))
-    return [c.renamed(n) for c, n in zip(columns, defaults, strict=True)], False
+    names = names if all(text) else default_names(len(columns))
+    return [c.renamed(str(n)) for c, n in zip(columns, names, strict=True)], all(text)

@@ -14,7 +14,7 @@ from ceiba.data.table import Table
 class Chunk:
     """The rows of one partition: attributes, and target and weight where there are some.
 
-    Target and weight are raw values: `Target.of` and ``checked_weight`` validate them.
+    Target and weight are raw values: `Target.of` and ``check_sample_weight`` validate them.
     """
 
     table: Table

@@ -66,8 +66,8 @@ def _short(text: str) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
 
 
-# Fewer rows than this may all have different labels without being identifiers.
-_MIN_IDENTIFIER_ROWS = 20
+#: Fewer rows than this may all have different labels without being identifiers.
+MIN_IDENTIFIER_ROWS = 20
 
 
 class IdentifierWarning(UserWarning):
@@ -355,7 +355,12 @@ class Table:
           color  size
         0   red   1.5
         """
-        pandas = _import_pandas()
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError(
+                'Conversion to a DataFrame requires pandas: pip install "ceiba[files]".'
+            ) from None
         names = self.schema.names
         return pandas.DataFrame({name: _series(self, j, pandas) for j, name in enumerate(names)})
 
@@ -387,16 +392,6 @@ class Table:
         return describe(self)
 
 
-def _import_pandas() -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError(
-            'Conversion to a DataFrame requires pandas: pip install "ceiba[files]".'
-        ) from None
-    return pandas
-
-
 def _series(table: Table, j: int, pandas: Any) -> Any:
     column, array, missing = table.schema[j], table.column(j), table.missing_mask(j)
     if column.kind is not Kind.NUMERIC:
@@ -422,10 +417,7 @@ def _warn_identifier(column: Column, values: ColumnValues) -> None:
     if column.kind is not Kind.NOMINAL or not isinstance(next(iter(column.categories), None), str):
         return
     codes = values.array[values.array >= 0]
-    if (
-        _MIN_IDENTIFIER_ROWS < len(codes) <= len(column.categories)
-        and np.bincount(codes).max() == 1
-    ):
+    if MIN_IDENTIFIER_ROWS < len(codes) <= len(column.categories) and np.bincount(codes).max() == 1:
         warnings.warn(
             f"Column {column.name!r} has a different label in every row, like an identifier, and "
             "cannot be learned from. Leave it out, or declare it: "

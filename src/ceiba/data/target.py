@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 
@@ -234,10 +234,7 @@ def _with_text_dtype(values: ColumnValues) -> tuple[ColumnValues, str | None]:
 
 
 def _read_array(y: Array) -> tuple[ColumnValues, str | None]:
-    if y.ndim == 2 and y.shape[1] == 1:
-        _warn_column()
-    elif y.ndim != 1:
-        _raise_shape(y.shape)
+    _check_shape(y.shape)
     kind = y.dtype.kind
     dtype = "U" if kind == "U" else y.dtype.name if kind in "fiub" else None
     return array_columns(y.reshape(-1, 1))[0].renamed("y"), dtype
@@ -250,24 +247,20 @@ def _read_series(y: Any) -> ColumnValues | None:
 
     native = nw.from_native(y, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame):
-        if native.shape[1] != 1:
-            _raise_shape(native.shape)
-        _warn_column()
+        _check_shape(native.shape)
         native = next(native.iter_columns())
     return series_values("y", native) if isinstance(native, nw.Series) else None
 
 
-def _warn_column() -> None:
-    from sklearn.exceptions import DataConversionWarning
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) == 1:
+        return
+    if len(shape) == 2 and shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
 
-    warnings.warn(
-        "A column-vector y was passed when a 1d array was expected: use y.ravel().",
-        DataConversionWarning,
-        stacklevel=5,
-    )
-
-
-def _raise_shape(shape: tuple[int, ...]) -> NoReturn:
+        message = "A column-vector y was passed when a 1d array was expected: use y.ravel()."
+        warnings.warn(message, DataConversionWarning, stacklevel=5)
+        return
     raise ValueError(
         f"y should be a 1d array, got an array of shape {shape} instead. Multiple targets are not "
         "supported: fit one model for each."

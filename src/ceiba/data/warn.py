@@ -11,10 +11,7 @@ _OWN = __name__.partition(".")[0]
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the innermost line outside Ceiba, however deep the call."""
     n_frames, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and _is_own(frame.f_globals.get("__name__", "")):
+    # The package itself, or a module of it.
+    while frame.f_back and f"{frame.f_globals.get('__name__', '')}.".startswith(f"{_OWN}."):
         n_frames, frame = n_frames + 1, frame.f_back
     warnings.warn(message, category, stacklevel=n_frames + 1)
-
-
-def _is_own(module: str) -> bool:
-    return module == _OWN or module.startswith(f"{_OWN}.")

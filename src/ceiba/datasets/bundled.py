@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from functools import partial
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
@@ -33,9 +34,9 @@ def load_archive(name: str) -> LoadedTable:
     return LoadedTable(table, arrays["target"], tuple(row_names.tolist()))
 
 
-def _entry(name: str, task: Task, target: str, description: str, citation: str) -> CatalogEntry:
+def _entry(name: str, description: str, citation: str, **more: Any) -> CatalogEntry:
     load = partial(load_archive, name)
-    return CatalogEntry(name, Origin.BUNDLED, task, target, description, citation, load)
+    return CatalogEntry(name, Origin.BUNDLED, description, citation, load, **more)
 
 
 def _uci(authors: str, year: int, title: str, doi: str) -> str:
@@ -45,8 +46,6 @@ def _uci(authors: str, year: int, title: str, doi: str) -> str:
 ENTRIES = (
     _entry(
         "cleveland",
-        Task.CLASSIFICATION,
-        "class",
         "Thirteen findings in 303 patients of a Cleveland clinic; class 1 means a narrowed "
         "coronary artery. Numbers, names, an ordered column and six missing values in one small "
         "table: good for comparing learners on mixed data and for errors of unequal cost.",
@@ -59,8 +58,6 @@ ENTRIES = (
     ),
     _entry(
         "crx",
-        Task.CLASSIFICATION,
-        "class",
         "690 applications for a credit card, granted (+) or not (-); names and values were made "
         "meaningless to keep them confidential. Nine nominal columns, one with fourteen "
         "categories, and 67 missing values in both kinds of column: good for missing values and "
@@ -69,8 +66,6 @@ ENTRIES = (
     ),
     _entry(
         "lymphography",
-        Task.CLASSIFICATION,
-        "class",
         "Eighteen findings in lymphographies of 148 patients and one of four diagnoses, two of "
         "which are very rare (4 and 2 patients). Good for smoothing in Bayesian classifiers and "
         "for what stratified folds can and cannot do.",
@@ -78,8 +73,6 @@ ENTRIES = (
     ),
     _entry(
         "vote",
-        Task.CLASSIFICATION,
-        "class",
         "Sixteen votes of the 435 members of the US House of Representatives in 1984, and their "
         "party. A missing value is the source's '?', a vote that was neither yea nor nay: a kind "
         "of answer rather than an unknown one. One vote nearly decides the party, and the "
@@ -88,8 +81,6 @@ ENTRIES = (
     ),
     _entry(
         "car",
-        Task.CLASSIFICATION,
-        "class",
         "All 1728 combinations of six ordered properties of a car and the rating of each by "
         "an expert model, without noise. Good for trees that recover the model, for ordinal "
         "against nominal splits, and for classes of very unequal size.",
@@ -97,8 +88,6 @@ ENTRIES = (
     ),
     _entry(
         "glass",
-        Task.CLASSIFICATION,
-        "class",
         "Refractive index and eight oxides of 214 fragments of glass and the type of glass they "
         "came from (1 to 3 and 5 to 7; no fragment is of type 4). Six overlapping classes of "
         "unequal size: good for nearest neighbors, forests and confusion matrices.",
@@ -106,8 +95,6 @@ ENTRIES = (
     ),
     _entry(
         "tic_tac_toe",
-        Task.CLASSIFICATION,
-        "class",
         "The 958 boards on which a game of tic-tac-toe begun by x can end; class p where x has "
         "won. The rule is eight lines of three, and part of a line is little evidence: good for "
         "showing replicated subtrees and what boosting or pairs of attributes add.",
@@ -115,8 +102,6 @@ ENTRIES = (
     ),
     _entry(
         "monks1",
-        Task.CLASSIFICATION,
-        "class",
         "Robots by head shape (a), body shape (b), smile (c), what they hold (d), jacket color "
         "(e) and tie (f): the 124 training rows and the 432 of the whole domain, 556 together. "
         "The class is 1 where a = b or e = 1: good for concepts that no single column indicates.",
@@ -126,8 +111,6 @@ ENTRIES = (
     ),
     _entry(
         "balance_scale",
-        Task.CLASSIFICATION,
-        "class",
         "A balance with a weight at a distance on each side, all 625 combinations of whole numbers "
         "1 to 5; it tips left (L), right (R) or balances (B) by the larger product. The columns "
         "are numeric, as the rule multiplies them; a tree uses only their order. Good for "
@@ -136,8 +119,6 @@ ENTRIES = (
     ),
     _entry(
         "titanic",
-        Task.CLASSIFICATION,
-        "class",
         "The 2201 people on board the Titanic by status (first, second, third class or crew), age "
         "and sex, and whether they survived. Only fourteen combinations of the three occur: good "
         "for counted probabilities, conditional independence and association rules by hand.",
@@ -146,8 +127,6 @@ ENTRIES = (
     ),
     _entry(
         "zoo",
-        Task.CLASSIFICATION,
-        "class",
         "101 animals by fifteen yes/no properties and their number of legs, in seven classes. "
         "Some classes have one property that identifies them (milk, feathers), some have none: "
         "good for rules, multiway trees and clustering of nominal data.",
@@ -155,8 +134,6 @@ ENTRIES = (
     ),
     _entry(
         "vehicle",
-        Task.CLASSIFICATION,
-        "class",
         "Eighteen shape measures of the silhouettes of four model vehicles (bus, van, Opel, Saab) "
         "seen from many angles, 846 views. The two cars are hard to tell apart and the columns "
         "strongly correlated: good for Gaussian classifiers against trees.",
@@ -169,37 +146,35 @@ ENTRIES = (
     ),
     _entry(
         "auto_mpg",
-        Task.REGRESSION,
-        "mpg",
         "Miles per gallon of 398 cars of 1970 to 1982 by engine, weight, year and origin (1 USA, "
         "2 Europe, 3 Japan); six horsepowers are missing. The cars' names identify rows and are "
         "kept as row names, not as an attribute. Good for a first regression tree with a curved "
         "relation in it.",
         _uci("Quinlan, R.", 1993, "Auto MPG", "10.24432/C5859H"),
+        target="mpg",
+        task=Task.REGRESSION,
     ),
     _entry(
         "automobiles",
-        Task.REGRESSION,
-        "price",
         "Price of cars imported in 1985 by 25 properties, ten of them nominal (the make has 22 "
         "categories). Of the source's 205 cars the 4 without a price are left out, which leaves "
         "201 rows and 51 missing values. Good for regression on mixed columns with missing "
         "values, and for attributes with many categories.",
         _uci("Schlimmer, J.", 1985, "Automobile", "10.24432/C5B01C"),
+        target="price",
+        task=Task.REGRESSION,
     ),
     _entry(
         "servo",
-        Task.REGRESSION,
-        "rise_time",
         "Rise time of a servomechanism by motor, screw and two gain settings, 167 simulations. "
         "Strongly non-linear and all nominal: good for regression trees and for what boosting "
         "adds to them.",
         _uci("Ulrich, K.", 1986, "Servo", "10.24432/C5Q30F"),
+        target="rise_time",
+        task=Task.REGRESSION,
     ),
     _entry(
         "german_credit",
-        Task.CLASSIFICATION,
-        "class",
         "Twenty facts about each of 1000 borrowers of a German bank, good or bad risks; the "
         "categories are the source's codes (A11 and so on). Its authors set the cost of a bad "
         "risk taken for good to five times that of the reverse: good for costs, thresholds and "
@@ -208,8 +183,6 @@ ENTRIES = (
     ),
     _entry(
         "hepatitis",
-        Task.CLASSIFICATION,
-        "class",
         "Nineteen findings in 155 patients with hepatitis, and whether they lived; the two-valued "
         "columns keep the source's codes 1 and 2. One value in eighteen is missing, and nearly "
         "half of the prothrombin times: good for comparing policies for missing values.",
@@ -217,16 +190,9 @@ ENTRIES = (
     ),
     _entry(
         "breast_cancer_wisconsin_original",
-        Task.CLASSIFICATION,
-        "class",
         "Nine cytological scores from 1 to 10 of 699 breast tumors, benign or malignant; 16 "
         "scores of bare nuclei are missing. Nearly every learner does well: good for intervals "
         "and tests of whether a small difference is significant.",
-        _uci(
-            "Wolberg, W.",
-            1990,
-            "Breast Cancer Wisconsin (Original)",
-            "10.24432/C5HP4Z",
-        ),
+        _uci("Wolberg, W.", 1990, "Breast Cancer Wisconsin (Original)", "10.24432/C5HP4Z"),
     ),
 )

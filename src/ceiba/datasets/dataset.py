@@ -47,11 +47,11 @@ class CatalogEntry:
 
     name: str
     origin: Origin
-    task: Task
-    target: str
     description: str
     citation: str
     load: Callable[..., LoadedTable]
+    target: str = "class"
+    task: Task = Task.CLASSIFICATION
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.datasets.dataset import CatalogEntry, LoadedTable, Origin, Task
+from ceiba.datasets.dataset import CatalogEntry, LoadedTable, Origin
 from ceiba.datasets.text_table import ColumnKinds, read_text_table
 
 #: The environment variable that names a folder of tables, ``NAME.csv`` each.
@@ -90,17 +90,9 @@ def _write_cache(raw: bytes, path: Path) -> None:
 class OpenmlTable:
     """A table of OpenML, with the names and labels that Ceiba uses for it.
 
-    Parameters
-    ----------
-    data_id : int
-        Its number at OpenML.
-    header : tuple of str
-        Names of its columns, in its order, the target last.
-    classes : mapping of str to int
-        Class labels and their number of rows. The labels of OpenML are identified by these
-        numbers, which must differ; other counts mean that it is another table.
-    labels : mapping of str to mapping
-        For columns whose labels differ: from OpenML's label to ours.
+    ``header`` names its columns, in its order, the target last. ``classes`` are the class labels
+    and their number of rows: the labels of OpenML are identified by these numbers, which must
+    differ; other counts mean that it is another table. ``labels`` map those of OpenML to ours.
     """
 
     data_id: int
@@ -110,15 +102,7 @@ class OpenmlTable:
 
 
 def fetch(openml: OpenmlTable) -> bytes:
-    """Fetch a table from OpenML as CSV in UTF-8, with a header.
-
-    Raises
-    ------
-    OSError, http.client.HTTPException
-        If OpenML cannot be reached.
-    ValueError
-        If the fetched table is not the expected one.
-    """
+    """Fetch a table from OpenML as CSV in UTF-8; raise ValueError if it is not the expected one."""
     bunch = _fetch_bunch(openml.data_id)
     n_attributes = len(openml.header) - 1
     if bunch.data.shape[1] != n_attributes:
@@ -173,9 +157,7 @@ def _entry(
     name: str, kinds: ColumnKinds, openml: OpenmlTable, description: str, citation: str
 ) -> CatalogEntry:
     load = partial(_load, name, kinds, openml)
-    return CatalogEntry(
-        name, Origin.EXTERNAL, Task.CLASSIFICATION, kinds.target, description, citation, load
-    )
+    return CatalogEntry(name, Origin.EXTERNAL, description, citation, load, kinds.target)
 
 
 _SPINE = (
@@ -186,18 +168,25 @@ _HEART_HEADER = (
     *("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg", "thalach"),
     *("exang", "oldpeak", "slope", "ca", "thal", "class"),
 )
-_HEART_NOMINAL = ("sex", "cp", "fbs", "restecg", "exang", "thal")
-_HEART_NUMERIC = ("age", "trestbps", "chol", "thalach", "oldpeak", "ca")
 _TRUTH = {"t": "true", "f": "fal", "yes": "true", "no": "fal"}
+
+
+def _heart_kinds(*slopes: Any) -> ColumnKinds:
+    return ColumnKinds(
+        "class",
+        nominal=("sex", "cp", "fbs", "restecg", "exang", "thal"),
+        numeric=("age", "trestbps", "chol", "thalach", "oldpeak", "ca"),
+        ordinal={"slope": slopes},
+        others=None,
+    )
+
 
 ENTRIES = (
     _entry(
         "vertebral_column",
         ColumnKinds("class", numeric=_SPINE, others=None),
         OpenmlTable(
-            1523,
-            (*_SPINE, "class"),
-            {"Hernia": 60, "Normal": 100, "Spondylolisthesis": 150},
+            1523, (*_SPINE, "class"), {"Hernia": 60, "Normal": 100, "Spondylolisthesis": 150}
         ),
         "Six angles and distances of the pelvis and spine of 310 patients: normal, with a "
         "herniated disc, or with a slipped vertebra. One class is easy, the other two overlap: "
@@ -207,13 +196,7 @@ ENTRIES = (
     ),
     _entry(
         "statlog_heart",
-        ColumnKinds(
-            "class",
-            nominal=_HEART_NOMINAL,
-            numeric=_HEART_NUMERIC,
-            ordinal={"slope": (1, 2, 3)},
-            others=None,
-        ),
+        _heart_kinds(1, 2, 3),
         OpenmlTable(53, _HEART_HEADER, {"absent": 150, "present": 120}),
         "270 of the patients of cleveland, without missing values, with the source's codes as "
         "categories (slope 1 is upsloping, 2 flat, 3 downsloping); heart disease is absent or "
@@ -222,13 +205,7 @@ ENTRIES = (
     ),
     _entry(
         "cleve",
-        ColumnKinds(
-            "class",
-            nominal=_HEART_NOMINAL,
-            numeric=_HEART_NUMERIC,
-            ordinal={"slope": ("up", "flat", "down")},
-            others=None,
-        ),
+        _heart_kinds("up", "flat", "down"),
         OpenmlTable(
             49,
             _HEART_HEADER,

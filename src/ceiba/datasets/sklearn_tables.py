@@ -23,17 +23,21 @@ def _load(loader: str, *, classes: bool) -> LoadedTable:
 
 
 def _entry(
-    name: str, loader: str, task: Task, target: str, description: str, citation: str
+    name: str,
+    loader: str,
+    target: str,
+    description: str,
+    citation: str,
+    task: Task = Task.CLASSIFICATION,
 ) -> CatalogEntry:
     load = partial(_load, loader, classes=task is Task.CLASSIFICATION)
-    return CatalogEntry(name, Origin.SKLEARN, task, target, description, citation, load)
+    return CatalogEntry(name, Origin.SKLEARN, description, citation, load, target, task)
 
 
 ENTRIES = (
     _entry(
         "iris",
         "load_iris",
-        Task.CLASSIFICATION,
         "species",
         "Lengths and widths of the sepals and petals of 150 irises, 50 of each of three species. "
         "One species is separate and two overlap a little: good for a first scatter plot, tree or "
@@ -44,7 +48,6 @@ ENTRIES = (
     _entry(
         "wine",
         "load_wine",
-        Task.CLASSIFICATION,
         "cultivar",
         "Thirteen chemical measurements of 178 Italian wines from three cultivars. The columns "
         "have very different scales (proline in the hundreds, hue near one): good for showing "
@@ -55,7 +58,6 @@ ENTRIES = (
     _entry(
         "breast_cancer_diagnostic",
         "load_breast_cancer",
-        Task.CLASSIFICATION,
         "diagnosis",
         "Thirty measurements of the cell nuclei in images of 569 breast masses, malignant or "
         "benign. Many columns are nearly redundant (radius, perimeter, area): good for naive "
@@ -66,7 +68,6 @@ ENTRIES = (
     _entry(
         "digits",
         "load_digits",
-        Task.CLASSIFICATION,
         "digit",
         "1797 handwritten digits as images of 8 by 8 pixels with gray values 0 to 16. Good for "
         "nearest neighbors, forests and clusters whose centers can be shown as images.",
@@ -76,12 +77,12 @@ ENTRIES = (
     _entry(
         "diabetes",
         "load_diabetes",
-        Task.REGRESSION,
         "progression",
         "Ten measurements of 442 diabetes patients, centered and scaled as scikit-learn gives "
         "them, and how far the disease went in a year. The signal is weak and the noise strong: "
         "good for overfitting, pruning and honest error estimates in regression.",
         "Efron, B., Hastie, T., Johnstone, I. & Tibshirani, R. (2004). Least angle regression. "
         "Annals of Statistics 32, 407-499. doi:10.1214/009053604000000067",
+        Task.REGRESSION,
     ),
 )

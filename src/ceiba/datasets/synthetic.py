@@ -13,7 +13,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
-from ceiba.datasets.dataset import CatalogEntry, LoadedTable, Origin, Task
+from ceiba.datasets.dataset import CatalogEntry, LoadedTable, Origin
 
 Draws = np.random.RandomState
 
@@ -72,19 +72,14 @@ def _entry(
     draw: Callable[[Draws, int], LoadedTable],
     size: int,
     description: str,
-    citation: str,
-    *,
+    citation: str = "Drawn by Ceiba; no citation is needed.",
     target: str = "class",
 ) -> CatalogEntry:
     def load(seed: int = 0, n_rows: int = size) -> LoadedTable:
         return draw(Draws(seed), n_rows)
 
-    return CatalogEntry(
-        name, Origin.SYNTHETIC, Task.CLASSIFICATION, target, description, citation, load
-    )
+    return CatalogEntry(name, Origin.SYNTHETIC, description, citation, load, target)
 
-
-_OWN = "Drawn by Ceiba; no citation is needed."
 
 ENTRIES = (
     _entry(
@@ -107,7 +102,6 @@ ENTRIES = (
         "(0, 3) with standard deviation 0.7. The first table for k-means and mixtures: the right "
         "number of groups is known, and a bad initialization still fails visibly. 300 rows by "
         "default.",
-        _OWN,
         target="group",
     ),
     _entry(
@@ -117,7 +111,6 @@ ENTRIES = (
         "Two half circles that reach into each other, with normal noise of standard deviation "
         "0.1. Nearest neighbors and trees separate them, k-means and one straight line do not. "
         "200 rows by default.",
-        _OWN,
         target="moon",
     ),
     _entry(
@@ -127,7 +120,6 @@ ENTRIES = (
         "Points of the square from -1 to 1, in class 1 where exactly one coordinate is positive. "
         "Neither column alone is related to the class: good for showing where naive Bayes, "
         "a linear rule and a greedy first split fail. 200 rows by default.",
-        _OWN,
     ),
     _entry(
         "linear_boundary",
@@ -136,7 +128,6 @@ ENTRIES = (
         "Points of the unit square, in class 1 where x1 + x2 > 1. The boundary is a slanted line, "
         "which a tree can only build as a staircase; pair it with nonlinear_boundary. 100 rows by "
         "default.",
-        _OWN,
     ),
     _entry(
         "nonlinear_boundary",
@@ -145,6 +136,5 @@ ENTRIES = (
         "Points of the unit square, in class 1 where x2 (1 + exp(-25 (x1 - 0.5))) > 1: above a "
         "steep S-shaped curve, close to a step at x1 = 0.5, where a tree is at home and one "
         "straight line is not. Pair it with linear_boundary. 100 rows by default.",
-        _OWN,
     ),
 )

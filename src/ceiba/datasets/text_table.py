@@ -25,20 +25,9 @@ from ceiba.datasets.dataset import LoadedTable, Task
 class ColumnKinds:
     """Declared kinds of the columns of a text table.
 
-    Parameters
-    ----------
-    target : str
-        The target column. Rows in which it is missing are left out.
-    task : Task
-        Whether the target is read as labels or as numbers.
-    nominal, numeric : tuple of str
-        Columns of that kind.
-    ordinal : mapping of str to tuple
-        Ordinal columns with their categories, lowest first.
-    others : Kind or None
-        Kind of all other columns, numeric or nominal; None if there must be none.
-    row_names : str, optional
-        A column with the names of the rows, which is not an attribute.
+    Rows in which the target is missing are left out. ``ordinal`` has the categories, lowest first;
+    ``others`` is the kind of all other columns, None if there must be none. The column
+    ``row_names`` is not an attribute.
     """
 
     target: str
@@ -48,11 +37,6 @@ class ColumnKinds:
     ordinal: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     others: Kind | None = Kind.NUMERIC
     row_names: str | None = None
-
-    def declared(self) -> list[str]:
-        """Names of all declared columns."""
-        more = [self.target] if self.row_names is None else [self.target, self.row_names]
-        return [*self.nominal, *self.numeric, *self.ordinal, *more]
 
     def column(self, name: str, texts: Sequence[str]) -> Column | None:
         """Return the column ``name`` with these distinct texts; None if it is unexpected."""
@@ -118,8 +102,8 @@ def _split(raw: bytes, path: Path) -> tuple[list[str], list[list[str]], list[int
 
 def _check_names(names: Sequence[str], kinds: ColumnKinds, path: Path) -> None:
     header = f"the header has {', '.join(names)}"
-    for name in kinds.declared():
-        if name not in names:
+    for name in (*kinds.nominal, *kinds.numeric, *kinds.ordinal, kinds.target, kinds.row_names):
+        if name is not None and name not in names:
             raise ReadError.at(path, f"column {name!r} is absent; {header}.")
     for name in names:
         if kinds.column(name, ()) is None:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from ceiba.data.schema import Kind
-from ceiba.datasets.dataset import CatalogEntry, Origin, Task
+from ceiba.datasets.dataset import CatalogEntry, Origin
 from ceiba.datasets.text_table import ColumnKinds, read_text_table
 
 _WEATHER_NOMINAL = """\
@@ -97,9 +97,7 @@ def _entry(
     name: str, text: str, kinds: ColumnKinds, description: str, citation: str
 ) -> CatalogEntry:
     load = partial(read_text_table, text.encode(), kinds, Path(name))
-    return CatalogEntry(
-        name, Origin.TEXTBOOK, Task.CLASSIFICATION, kinds.target, description, citation, load
-    )
+    return CatalogEntry(name, Origin.TEXTBOOK, description, citation, load, kinds.target)
 
 
 ENTRIES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from ceiba.mixture.selection import CRITERIA, Candidate, MixtureChoice, fit_cand
 MCLUST_TYPES = (
     "EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVV", "EEV", "VEV", "VVV",
 )  # fmt: skip
+# Rows, and the fold in which each is held out.
+_Folds = tuple[Table, Array]
 
 
 def choose_components(
@@ -124,15 +126,6 @@ def _fit_sizes(
     return candidates
 
 
-@dataclass(frozen=True, slots=True)
-class _Folds:
-    """Rows, and the fold in which each is held out."""
-
-    table: Table
-    fold: Array
-    n_folds: int
-
-
 def _make_folds(X: Any, n_folds: int, seed: int) -> _Folds:
     if type(X).__module__.partition(".")[0] == "dask" or (
         hasattr(X, "partitions") and not hasattr(X, "shape")
@@ -146,20 +139,21 @@ def _make_folds(X: Any, n_folds: int, seed: int) -> _Folds:
         raise ValueError(f"cv={n_folds} requires n_samples >= {2 * n_folds}, got {n}.")
     fold = np.empty(n, np.int64)
     fold[np.random.default_rng(seed).permutation(n)] = np.arange(n) % n_folds
-    return _Folds(table, fold, n_folds)
+    return table, fold
 
 
 def _cross_validate(folds: _Folds, k: int, model: GaussianMixture, sample_weight: Any) -> float:
     """Compute the mean log density of held-out rows."""
-    n = len(folds.table)
+    table, fold_of_row = folds
+    n = len(table)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     total = 0.0
-    for fold in range(folds.n_folds):
-        held_out = folds.fold == fold
+    for fold in range(fold_of_row.max() + 1):
+        held_out = fold_of_row == fold
         one = clone(model).set_params(n_components=k)
         with warnings.catch_warnings():  # the fit to all rows warns already
             warnings.simplefilter("ignore")
-            one.fit(folds.table.take(np.flatnonzero(~held_out)), sample_weight=weight[~held_out])
-        densities = one.score_samples(folds.table.take(np.flatnonzero(held_out)))
+            one.fit(table.take(np.flatnonzero(~held_out)), sample_weight=weight[~held_out])
+        densities = one.score_samples(table.take(np.flatnonzero(held_out)))
         total += float(densities @ weight[held_out])
     return total / float(weight.sum())

@@ -1,4 +1,4 @@
-"""Hyper-parameters that the mixture estimators share, and the configuration of a fit."""
+"""Hyper-parameters that the mixture estimators share, their prior, and the config of a fit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,128 @@ import numpy as np
 from numpy.random import Generator, RandomState
 
 from ceiba._typing import Array
-from ceiba.base import AtLeast, Between, Parameters, seed_of
-from ceiba.mixture.covariance import CovarianceFloor, CovarianceForm
+from ceiba.base import ArrayOf, AtLeast, Between, Parameters, Record, seed_of
+from ceiba.mixture.covariance import CovarianceFloor, CovarianceForm, is_symmetric
 from ceiba.mixture.data import MixtureData
 from ceiba.mixture.densities import Gaussians
-from ceiba.mixture.prior import ConjugatePrior, PriorReference, ResolvedPrior
-from ceiba.mixture.statistics import ExpectedMoments
+from ceiba.mixture.statistics import ComponentMoments, ExpectedMoments, outer_products
+
+
+@dataclass(frozen=True, eq=False)
+class ConjugatePrior(Record):
+    """Normal-inverse-Wishart prior of every component's mean and covariance.
+
+    Parameters
+    ----------
+    mean : array of shape (d,), optional
+        Expected mean; by default the mean of the data.
+    shrinkage : float
+        Weight of the expected mean, in rows.
+    degrees_of_freedom : float, optional
+        Degrees of freedom of the inverse Wishart distribution; by default d + 2.
+    scale : array of shape (d, d), optional
+        Scale matrix of the inverse Wishart distribution; by default the covariance of the data
+        divided by ``n_components ** (2 / d)``. Diagonal forms use its diagonal, spherical ones the
+        mean of the diagonal.
+
+    Examples
+    --------
+    >>> from ceiba import GaussianMixture, datasets
+    >>> from ceiba.mixture import ConjugatePrior
+    >>> X = datasets.load("iris").table
+    >>> model = GaussianMixture(3, prior=ConjugatePrior(shrinkage=0.1)).fit(X)
+    >>> model.converged_
+    True
+
+    References
+    ----------
+    Fraley & Raftery (2007), "Bayesian regularization for normal mixture estimation and model-based
+    clustering", Journal of Classification 24.
+    """
+
+    mean: Array | None = None
+    shrinkage: float = 0.01
+    degrees_of_freedom: float | None = None
+    scale: Array | None = None
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.shrinkage) and self.shrinkage >= 0):
+            raise ValueError(f"shrinkage must be a finite number >= 0, got {self.shrinkage!r}.")
+
+    def resolve(self, k: int, reference: PriorReference, form: CovarianceForm) -> ResolvedPrior:
+        """Fill in the defaults for ``k`` components of a form on data of these moments."""
+        d = len(reference.mean)
+        mean = reference.mean if self.mean is None else _check_array(self.mean, (d,), "mean")
+        freedom = d + 2.0 if self.degrees_of_freedom is None else float(self.degrees_of_freedom)
+        if not (np.isfinite(freedom) and freedom > d - 1):
+            raise ValueError(
+                f"degrees_of_freedom of the prior must be > {d - 1} (n_features - 1), got "
+                f"{freedom:g}."
+            )
+        if self.scale is None:
+            scale = reference.covariance / k ** (2.0 / d)
+        else:
+            scale = _check_array(self.scale, (d, d), "scale")
+            if not is_symmetric(scale) or np.linalg.eigvalsh(scale)[0] < 0:
+                raise ValueError("scale of the prior must be symmetric and positive semidefinite.")
+        if not form.full:
+            scale = np.diagonal(scale).copy()
+            if form.isotropic:
+                scale = np.full(d, scale.mean())
+        return ResolvedPrior(mean, float(self.shrinkage), freedom, scale)
+
+
+@dataclass(frozen=True, eq=False)
+class PriorReference(Record):
+    """Mean and covariance of the first rows seen, from which a prior takes its defaults."""
+
+    mean: Annotated[Array, ArrayOf("float64", "d")]
+    covariance: Annotated[Array, ArrayOf("float64", "d", "d")]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedPrior:
+    """Prior of one fit, as the M step and the objective use it.
+
+    ``scale`` has shape (d, d), or (d,) for diagonal forms.
+    """
+
+    mean: Array
+    shrinkage: float
+    degrees_of_freedom: float
+    scale: Array
+
+    def add_to(self, moments: ComponentMoments) -> ComponentMoments:
+        """Add the prior to moments: their maximum likelihood is then the maximum a posteriori."""
+        kappa, N = self.shrinkage, moments.weights
+        total = np.where(N + kappa > 0, N + kappa, 1.0)
+        shift = moments.means - self.mean
+        means = moments.means - (kappa / total)[:, None] * shift
+        between = outer_products(kappa * N / total, shift, moments.scatters)
+        scatters = moments.scatters + self.scale + between
+        return ComponentMoments(N + self.degrees_of_freedom + len(self.mean) + 2, means, scatters)
+
+    def log_density(self, model: Gaussians) -> float:
+        """Compute the logarithm of the prior's density, up to a constant."""
+        shift = model.means - self.mean
+        if model.full:
+            inverse = model.factors.transpose(0, 2, 1) @ model.factors
+            traces = np.einsum("kij,ij->k", inverse, self.scale)
+            distances = (np.einsum("kij,kj->ki", model.factors, shift) ** 2).sum(axis=1)
+        else:
+            traces = (self.scale * model.factors**2).sum(axis=1)
+            distances = ((model.factors * shift) ** 2).sum(axis=1)
+        logs = (self.degrees_of_freedom + len(self.mean) + 2) * model.log_dets
+        return float(-0.5 * (logs + traces + self.shrinkage * distances).sum())
+
+
+def _check_array(given: Any, shape: tuple[int, ...], name: str) -> Array:
+    array = np.asarray(given, dtype=np.float64)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(
+            f"{name} of the prior must be finite and of shape {shape}, got shape {array.shape}."
+        )
+    return array
 
 
 class MixtureParameters(Parameters):
@@ -91,55 +207,33 @@ class MixtureParameters(Parameters):
 
 @dataclass(frozen=True, slots=True)
 class EMConfig:
-    """Configuration of a fit: the hyper-parameters, resolved for the data.
-
-    Parameters
-    ----------
-    form : CovarianceForm
-    floor : CovarianceFloor
-    sizes : tuple of int
-        Number of components per group of rows; weights sum to one within a group. A mixture has
-        one group, a classifier with a shared covariance one per class.
-    covariance_floor, reg_covar, tol : float
-    prior : ConjugatePrior or None
-    prior_reference : PriorReference or None
-        Moments of the data from which the prior takes its defaults.
-    resolved_prior : ResolvedPrior or None
-        The prior for ``sizes``.
-    max_iter, n_init : int
-    short_iter : int or None
-        Iterations of the short first runs; None for complete runs.
-    reseed : bool
-        Whether components that lose their rows are reseeded, at most ``max_reseeds`` times.
-    init_params : str
-    seed : int
-    weights_init, means_init, precisions_init : array-like or None
-        Initial parameters that replace those of the initialization.
-    responsibilities : ndarray of shape (n_rows, k) or None
-        Initial responsibilities.
-    trace : bool
-    """
+    """Configuration of a fit: the hyper-parameters, resolved for the data."""
 
     form: CovarianceForm
     floor: CovarianceFloor
+    # Number of components per group of rows; weights sum to one within a group. A mixture has one
+    # group, a classifier with a shared covariance one per class.
     sizes: tuple[int, ...] = ()
     covariance_floor: float = 0.0
     reg_covar: float = 0.0
     tol: float = 0.0
     prior: ConjugatePrior | None = None
+    # Moments of the data from which the prior takes its defaults.
     prior_reference: PriorReference | None = None
-    resolved_prior: ResolvedPrior | None = None
+    resolved_prior: ResolvedPrior | None = None  # the prior for ``sizes``
     max_iter: int = 100
     n_init: int = 1
-    short_iter: int | None = None
+    short_iter: int | None = None  # iterations of the short first runs; None for complete runs
+    # Whether components that lose their rows are reseeded, at most ``max_reseeds`` times.
     reseed: bool = False
     max_reseeds: int = 0
     init_params: str = "kmeans"
     seed: int = 0
+    # Initial parameters that replace those of the initialization.
     weights_init: Any = None
     means_init: Any = None
     precisions_init: Any = None
-    responsibilities: Array | None = None
+    responsibilities: Array | None = None  # shape (n_rows, k): initial responsibilities
     trace: bool = False
 
     @classmethod

@@ -32,33 +32,17 @@ _VOLUME_TOL, _MAX_VOLUME_ITER = 1e-12, 1000
 
 @dataclass(frozen=True, slots=True)
 class CovarianceForm:
-    """One form of covariances.
-
-    Parameters
-    ----------
-    name : str
-    full : bool
-        Whether it needs whole scatter matrices, or their diagonals only.
-    solve : callable
-        ``solve(weights (k,), scatters)`` returns covariances of the scatters' shape.
-    n_parameters : callable
-        ``n_parameters(k, d)``: number of free parameters of k covariances.
-    isotropic : bool
-        Whether it has no axes of its own, so that columns share one scale.
-    regular : {"none", "own", "pooled"}
-        Scatters that must have full rank for the solver: none, each component's own, or the pooled
-        one.
-    n_latent : int
-        Latent dimensions of probabilistic principal components; 0 for other forms.
-    """
+    """One form of covariances."""
 
     name: str
-    full: bool
-    solve: Solver
+    full: bool  # whether it needs whole scatter matrices, or their diagonals only
+    solve: Solver  # ``solve(weights (k,), scatters)`` returns covariances of the scatters' shape
+    # ``n_parameters(k, d)``: number of free parameters of k covariances.
     n_parameters: Callable[[int, int], int]
-    isotropic: bool = False
+    isotropic: bool = False  # whether it has no axes of its own, so that columns share one scale
+    # Scatters that must have full rank for the solver: none, each component's own, or their sum.
     regular: Literal["none", "own", "pooled"] = "none"
-    n_latent: int = 0
+    n_latent: int = 0  # latent dimensions of probabilistic principal components; 0 for other forms
 
     def to_fitted(self, covariances: Array) -> Array:
         """Convert one covariance per component to the shape of ``covariances_``."""
@@ -288,18 +272,11 @@ class CovarianceFloor:
     the maximum of the likelihood under this constraint, so that EM still increases the objective
     where components share nothing or everything; with forms that share a part it may decrease, and
     EM ends before it does.
-
-    Parameters
-    ----------
-    fraction : float
-    variances : ndarray of shape (d,)
-        Variances of the columns.
-    constant_minimum : ndarray of shape (d,), optional
-        Minimum variance of constant columns, which does not count as floored; 0 for the others.
     """
 
     fraction: float
-    variances: Array
+    variances: Array  # shape (d,): variances of the columns
+    # Minimum variance of constant columns, which does not count as floored; 0 for the others.
     constant_minimum: Array | None = None
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.cluster.summary import point_dtype, summarize_points
+from ceiba.cluster.statistics import point_dtype, summarize_points
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Kind, Schema
 from ceiba.data.source import Chunk, Source
@@ -24,33 +24,17 @@ _MIN_VARIANCE = 1e-200
 
 @dataclass(frozen=True, slots=True)
 class MixtureData:
-    """Rows, in one group or in several, and the result of the first pass over them.
-
-    Parameters
-    ----------
-    engine : Engine
-    groups : tuple
-        The rows of each group.
-    moments : Moments
-        Moments of all rows.
-    space : Space
-    variances : ndarray of shape (d,)
-        Scale of the data: the columns' variances, with the mean variance for constant columns.
-    schema : Schema
-    constant : ndarray of shape (d,)
-        Mask of constant columns.
-    row_weights : tuple of float
-        Mean weight of a row, per group.
-    """
+    """Rows, in one group or in several, and the result of the first pass over them."""
 
     engine: Engine
-    groups: tuple[Any, ...]
+    groups: tuple[Any, ...]  # the rows of each group
     moments: Moments
     space: Space
+    # Scale of the data, (d,): the columns' variances; the mean variance for constant columns.
     variances: Array
     schema: Schema
-    constant: Array
-    row_weights: tuple[float, ...]
+    constant: Array  # shape (d,): mask of constant columns
+    row_weights: tuple[float, ...]  # mean weight of a row, per group
 
     @classmethod
     def of(cls, engine: Engine, source: Source, reg_covar: float = 0.0) -> MixtureData:
@@ -152,21 +136,11 @@ def _scale(moments: Moments, constant: Array, schema: Schema, reg_covar: float) 
 
 @dataclass(frozen=True, slots=True)
 class ToClassPoints:
-    """Prepare the rows of one class as points; rows of weight zero are dropped.
+    """Prepare the rows of one class as points; rows of weight zero are dropped."""
 
-    Parameters
-    ----------
-    classes : ndarray
-        All classes.
-    class_index : int
-        The class to keep.
-    dtype : str, optional
-        Dtype of the matrix; by default that of the columns.
-    """
-
-    classes: Array
-    class_index: int
-    dtype: str | None = None
+    classes: Array  # all classes
+    class_index: int  # the class to keep
+    dtype: str | None = None  # dtype of the matrix; by default that of the columns
 
     def __call__(self, chunk: Chunk) -> Points:
         """Return the points of one chunk."""

@@ -23,14 +23,6 @@ _BLOCK_ROWS = 16_384
 class Gaussians:
     """Weights, means and covariances of components, with the factors that densities need.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (k,)
-    means : ndarray of shape (k, d)
-    covariances : ndarray of shape (k, d, d) or, where they are diagonal, (k, d)
-    factors : ndarray of the covariances' shape
-        Inverse of the lower Cholesky factor, or one over the standard deviation.
-
     Examples
     --------
     >>> import numpy as np
@@ -40,10 +32,10 @@ class Gaussians:
             [-0.5,  1. ]]])
     """
 
-    weights: Array
-    means: Array
-    covariances: Array
-    factors: Array
+    weights: Array  # shape (k,)
+    means: Array  # shape (k, d)
+    covariances: Array  # shape (k, d, d) or, where they are diagonal, (k, d)
+    factors: Array  # inverse of the lower Cholesky factor, or one over the standard deviation
 
     @classmethod
     def of(cls, weights: Array, means: Array, covariances: Array) -> Gaussians:

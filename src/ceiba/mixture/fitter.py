@@ -1,4 +1,4 @@
-"""Fit a mixture from several initializations: short runs first, the best one to its end."""
+"""Fit a mixture from several initializations, or update it batch by batch (online EM)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,18 @@ from ceiba.base import Iterations, Trace
 from ceiba.mixture.config import EMConfig, group_slices
 from ceiba.mixture.data import MixtureData
 from ceiba.mixture.densities import ComponentRows, Gaussians, number_input_rows
-from ceiba.mixture.em import Convergence, EMResult, em
+from ceiba.mixture.em import (
+    Convergence,
+    EMResult,
+    e_step,
+    em,
+    lost_components,
+    m_step,
+    reseed_or_drop,
+)
 from ceiba.mixture.events import MAX_EVENT_ROWS, FitEvent, FitEvents
 from ceiba.mixture.init import initial_model
+from ceiba.mixture.statistics import ComponentMoments
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +137,75 @@ def collect_events(data: MixtureData, result: EMResult) -> FitEvents:
             weight = float(result.moments.weights[group.start + component])
             events.append(FitEvent("floored", result.n_iter, component, weight, own, index))
     return FitEvents(tuple(events))
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineState:
+    """State after the previous batches; before the first, only the number of components."""
+
+    k: int
+    model: Gaussians | None = None
+    moments: ComponentMoments | None = None
+    n_iter: int = 0
+    events: tuple[FitEvent, ...] = ()
+
+
+def fit_batch(
+    data: MixtureData, config: EMConfig, state: OnlineState, decay: float
+) -> tuple[ComponentMoments, FitResult]:
+    """Mix the batch's expected moments into those of the previous batches, and maximize.
+
+    The log-likelihood of the result is that of the batch before the update.
+
+    References
+    ----------
+    Cappé & Moulines (2009), "On-line expectation-maximization algorithm for latent data models",
+    JRSS B 71.
+    """
+    with explain_singular_covariance(config):
+        config = config.with_sizes((state.k,))
+        model = initial_model(data, config, 0) if state.model is None else state.model
+        sums = e_step(data, config, model)
+        objective = sums.log_likelihood + config.log_prior(model)
+        moments = _mix(state.moments, sums.centered(), decay)
+        total = float(moments.weights.sum())
+        iteration = state.n_iter + 1
+        events: list[FitEvent] = []
+        if lost_components(moments.weights, data, config).any():
+            moments, config, events = reseed_or_drop(data, config, model, moments, iteration)
+            moments = moments.scale(total / float(moments.weights.sum()))
+        found, floored = m_step(moments, config)
+        result = EMResult(
+            found,
+            config.sizes,
+            sums.log_likelihood,
+            objective,
+            iteration,
+            False,
+            floored,
+            moments,
+            tuple(events),
+        )
+        return moments, FitResult(result, None, collect_events(data, result), (objective,))
+
+
+def _mix(
+    previous: ComponentMoments | None, batch: ComponentMoments, decay: float
+) -> ComponentMoments:
+    """Merge moments so that the batch has a fraction γ of the total weight.
+
+    γ is its fraction of all weight so far, to the power ``decay``.
+    """
+    if previous is None:
+        return batch
+    seen, new = float(previous.weights.sum()), float(batch.weights.sum())
+    total = seen + new
+    gamma = (new / total) ** decay
+    return previous.scale((1.0 - gamma) * total / seen).merge(batch.scale(gamma * total / new))
+
+
+def moments_of(model: Gaussians, weight: float) -> ComponentMoments:
+    """Return moments of rows of a total weight whose maximum likelihood is the model."""
+    weights = model.weights * weight
+    axes = [1] * (model.covariances.ndim - 1)
+    return ComponentMoments(weights, model.means, model.covariances * weights.reshape(-1, *axes))

@@ -24,9 +24,8 @@ from ceiba.mixture.config import EMConfig
 from ceiba.mixture.covariance import covariance_form
 from ceiba.mixture.data import MixtureData
 from ceiba.mixture.events import CollapsedComponentWarning, FitEvents, UnstableChoiceWarning
-from ceiba.mixture.fitter import FitResult, fit_mixture
+from ceiba.mixture.fitter import FitResult, OnlineState, fit_batch, fit_mixture, moments_of
 from ceiba.mixture.init import check_responsibilities
-from ceiba.mixture.online import OnlineState, fit_batch, moments_of
 from ceiba.mixture.selection import MixtureChoice, select_n_components
 
 

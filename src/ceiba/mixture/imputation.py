@@ -20,22 +20,9 @@ def impute(
 ) -> tuple[Array, ...]:
     """Fill the missing values of a batch, for `Engine.predict`.
 
-    Rows that miss the same columns are filled together: they share their matrices.
-
-    Parameters
-    ----------
-    batch : Batch of Points
-    model : Gaussians
-    seed : int or None
-        Fill with draws keyed by seed and row; with conditional means if None.
-    return_cov : bool
-        Whether to return the conditional covariances as well.
-
-    Returns
-    -------
-    filled : ndarray of shape (n, d)
-    covariances : ndarray of shape (n, d, d)
-        With ``return_cov``.
+    Rows that miss the same columns are filled together: they share their matrices. ``seed`` keys
+    the draws, together with the row; None fills in conditional means. ``return_cov`` adds the
+    conditional covariances, (n, d, d), to the result.
     """
     X = batch.rows.X
     filled = X.astype(np.float64)

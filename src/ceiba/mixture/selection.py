@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import log
 from typing import Annotated, Any, Literal
 
@@ -31,15 +31,6 @@ def n_parameters(form: CovarianceForm, k: int, d: int) -> int:
 class InformationCriteria:
     """AIC, BIC and ICL of one mixture on some rows; smaller is better.
 
-    Parameters
-    ----------
-    log_likelihood : float
-    n_parameters : int
-    weight : float
-        Weight of the rows: their number, unless they are weighted.
-    entropy : float
-        Entropy of the rows' posteriors.
-
     References
     ----------
     Akaike (1974), "A new look at the statistical model identification", IEEE TAC 19.
@@ -50,8 +41,8 @@ class InformationCriteria:
 
     log_likelihood: float
     n_parameters: int
-    weight: float
-    entropy: float = 0.0
+    weight: float  # weight of the rows: their number, unless they are weighted
+    entropy: float = 0.0  # entropy of the rows' posteriors
 
     @property
     def aic(self) -> float:
@@ -134,20 +125,18 @@ class MixtureChoice(Record):
     @classmethod
     def of(cls, candidates: Sequence[Candidate], criterion: Any, n_init: int) -> MixtureChoice:
         """Collect the candidates; ties go to the first."""
-        own = ("n_components", "covariance_type", "spread", "converged", "n_floored")
+        own = [entry.name for entry in fields(Candidate) if entry.name != "criteria"]
         derived = ("log_likelihood", "n_parameters", "bic", "aic", "icl")
         columns = {
             **{name: np.array([getattr(c, name) for c in candidates]) for name in own},
             **{name: np.array([getattr(c.criteria, name) for c in candidates]) for name in derived},
-            "cv": np.array([c.cv for c in candidates]),
-            "n_remaining": np.array([c.n_remaining for c in candidates]),
         }
         return cls(**columns, criterion=criterion, n_init=n_init)
 
     @property
     def table(self) -> dict[str, Array]:
         """All columns by name."""
-        return {name: getattr(self, name) for name in _COLUMNS}
+        return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
 
     @property
     def best(self) -> dict[str, tuple[int, str]]:
@@ -240,10 +229,6 @@ class MixtureChoice(Record):
         return (*cells, ", ".join(marks))
 
 
-_COLUMNS = (
-    "n_components", "covariance_type", "log_likelihood", "n_parameters", "bic", "aic", "icl", "cv",
-    "spread", "converged", "n_floored", "n_remaining",
-)  # fmt: skip
 _HEADINGS = (
     "components", "form", "log-likelihood", "parameters", "BIC", "AIC", "ICL", "CV", "spread", "",
 )  # fmt: skip

@@ -26,18 +26,11 @@ _NEGLIGIBLE_FRACTION = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class ComponentMoments(Record):
-    """Weight, mean and scatter about the mean of each component's rows.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (k,)
-    means : ndarray of shape (k, d)
-    scatters : ndarray of shape (k, d, d) or, for diagonal covariances, (k, d)
-        Centered sums of products, or of squares.
-    """
+    """Weight, mean and scatter about the mean of each component's rows."""
 
     weights: Annotated[Array, ArrayOf("float64", "k")]
     means: Annotated[Array, ArrayOf("float64", "k", "d")]
+    # Centered sums of products, (k, d, d), or of squares, (k, d), for diagonal covariances.
     scatters: Array
 
     def check(self) -> None:

@@ -18,8 +18,7 @@ from ceiba.plots.mixtures.painter import MixturePainter
 from ceiba.plots.planes.partition import partition, surface
 from ceiba.plots.planes.regions import boundaries, regions
 from ceiba.plots.planes.step_functions import step_functions
-from ceiba.plots.playback.painter import Painter, register_painter
-from ceiba.plots.playback.player import Player, play
+from ceiba.plots.playback import Painter, Player, play, register_painter
 from ceiba.plots.trees.comparison import presets, pruning_table
 from ceiba.plots.trees.painter import TreePainter
 from ceiba.plots.trees.path import tree_path

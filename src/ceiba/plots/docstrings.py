@@ -16,6 +16,8 @@ ax : matplotlib Axes, optional
 figure : matplotlib Figure or SubFigure, optional
     Figure to draw on; a new one is made if None.""",
     "picture": """\
+Returns
+-------
 Figure
     The figure drawn on. A new one displays itself in a notebook, and ``.save("plot.png")``
     writes it to a file.""",
@@ -35,8 +37,6 @@ X : array, frame or table of shape (n_rows, n_columns)
 columns : pair of str or int, optional
     The two numeric columns to show, by name or index. By default those with the largest
     ``feature_importances_``, or the first two if the model has none.""",
-    "tree_model": """\
-model : fitted tree estimator or Tree""",
     "classes": """\
 classes : sequence, optional
     Class labels; those of the estimator by default.""",

@@ -31,20 +31,11 @@ class EncodedRows:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """The plane of a picture: two columns, or two principal components.
+    """The plane of a picture: two columns, or two principal components."""
 
-    Attributes
-    ----------
-    mean : array of shape (d,)
-        Mean of the observed values, which replaces missing values.
-    axes : array of shape (d, 2) or (d, 1)
-    x, y : str
-        Axis labels.
-    """
-
-    mean: Array
-    axes: Array
-    x: str
+    mean: Array  # of the observed values; replaces missing values
+    axes: Array  # of shape (d, 2) or (d, 1)
+    x: str  # axis labels
     y: str
 
     @classmethod

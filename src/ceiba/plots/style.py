@@ -25,6 +25,8 @@ TITLE_SIZE = 11
 LABEL_SIZE = 9.5
 TICK_SIZE = 8.5
 
+LEGEND: dict[str, Any] = {"fontsize": LABEL_SIZE, "labelcolor": INK, "frameon": False}
+
 MAX_LINE = 27  # characters
 # Small letters are placed on whole pixels, which makes some texts wider than the font states.
 _SLACK = 1.07
@@ -70,14 +72,18 @@ def new_figure(width: float, height: float) -> Any:
     return Picture(figsize=(width, height), dpi=120, layout="constrained", facecolor="white")
 
 
+def new_axes(width: float, height: float, **options: Any) -> Any:
+    """Make axes on a new figure (inches)."""
+    return new_figure(width, height).add_subplot(**options)
+
+
 def panel_grid(
     figure: Any, n_panels: int, max_columns: int, size: tuple[float, float], **options: Any
 ) -> list[Any]:
     """Make axes in rows of equal length; a new figure has panels of ``size``."""
     rows = -(-n_panels // max_columns)
     columns = -(-n_panels // rows)
-    if figure is None:
-        figure = new_figure(size[0] * columns, size[1] * rows)
+    figure = figure or new_figure(size[0] * columns, size[1] * rows)
     axes = figure.subplots(rows, columns, squeeze=False, **options).ravel()
     for ax in axes[n_panels:]:
         ax.remove()
@@ -87,15 +93,7 @@ def panel_grid(
 def style_axes(
     ax: Any, *, title: str = "", x: str = "", y: str = "", grid: str | None = None
 ) -> None:
-    """Set title and axis labels in the common style.
-
-    Parameters
-    ----------
-    ax : Axes
-    title, x, y : str
-    grid : {"x", "y", "both"}, optional
-        Grid lines to draw; none if None.
-    """
+    """Set title and axis labels in the common style; ``grid`` is "x", "y" or "both"."""
     set_title(ax, title)
     ax.set_xlabel(x, fontsize=LABEL_SIZE, color=INK)
     ax.set_ylabel(y, fontsize=LABEL_SIZE, color=INK)

@@ -12,7 +12,7 @@ from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.data.target import Target, Task, class_indices, merge_classes
 from ceiba.engine.contract import Batch
-from ceiba.stats.points import checked_weight
+from ceiba.stats.points import check_sample_weight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +84,7 @@ class ToLabeled:
         target = Target.of(chunk.target, len(table), task=self.task)
         if chunk.weight is None:
             return Labeled(table, target)
-        weight = checked_weight(chunk.weight, len(table))
+        weight = check_sample_weight(chunk.weight, len(table))
         if weight.all():
             return Labeled(table, target, weight)
         kept = np.flatnonzero(weight)

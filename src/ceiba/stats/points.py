@@ -79,14 +79,14 @@ class ToPoints:
         schema = chunk.table.schema
         if chunk.weight is None:
             return Points(X, None, schema)
-        weight = checked_weight(chunk.weight, len(X))
+        weight = check_sample_weight(chunk.weight, len(X))
         if self.keep_all or weight.all():
             return Points(X, weight, schema)
         kept = np.flatnonzero(weight)
         return Points(X[kept], weight[kept], schema, kept, len(X))
 
 
-def checked_weight(weight: Any, n_rows: int) -> Array:
+def check_sample_weight(weight: Any, n_rows: int) -> Array:
     """Check weights and return them as float64, one per row.
 
     A scalar is the weight of all rows.

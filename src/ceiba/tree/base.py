@@ -23,14 +23,17 @@ from ceiba.stats import TargetSummary, ToLabeled
 from ceiba.tree.config import TreeConfig
 from ceiba.tree.explain.dictionary import tree_nodes
 from ceiba.tree.explain.rule_list import RuleList, rule_list
-from ceiba.tree.grow.config import GrowthInputs
 from ceiba.tree.grow.grower import GrowthResult, TreeGrower
-from ceiba.tree.grow.targets import FixedPointScale, TotalWeight
+from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs, WeightTotals
 from ceiba.tree.grow.trace import growth_trace
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.parameters import TreeParameters
-from ceiba.tree.prune.mixin import PruningMixin
-from ceiba.tree.prune.pruning import check_record, prune_in_fit, split_validation
+from ceiba.tree.prune.pruning import (
+    PruningMixin,
+    check_record,
+    prune_in_fit,
+    split_validation,
+)
 from ceiba.tree.scoring import predict_leaves, predict_values, score, table_of
 
 _MAX_CLASSES = 65_535
@@ -104,7 +107,7 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
         )
         n_rows = total_weight = summary.n_rows
         if config.min_weight_fraction_leaf > 0 and scale.weighted:
-            total_weight = engine.reduce(rows, TotalWeight.of, scale).total
+            total_weight = int(engine.reduce(rows, WeightTotals.of, scale).totals.sum())
         seed = seed_of(self.random_state)
         inputs = GrowthInputs(schema, n_rows, total_weight, scale, seed, cost_factors)
         return TreeGrower.of(engine, rows, config, inputs)
@@ -148,8 +151,7 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
         """Return the class probabilities, or the predicted number, of every row."""
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, table_of)
-        values: Array = engine.predict(rows, predict_values, self.tree_)
-        return values
+        return np.asarray(engine.predict(rows, predict_values, self.tree_))
 
     def _score_on(self, engine: Engine, source: Source) -> float:
         return score(self, self.tree_, engine, source)
@@ -165,8 +167,7 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
         """
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, table_of)
-        leaves: Array = engine.predict(rows, predict_leaves, self.tree_)
-        return leaves
+        return np.asarray(engine.predict(rows, predict_leaves, self.tree_))
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the nodes on the path of each row.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import inf
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -17,8 +18,7 @@ from ceiba.engine import Engine
 from ceiba.stats import TargetSummary
 from ceiba.tree.base import DecisionTree
 from ceiba.tree.config import TreeConfig
-from ceiba.tree.grow.costs import ClassTotals, check_cost_matrix, cost_factors, remove_cost_factors
-from ceiba.tree.grow.targets import FixedPointScale
+from ceiba.tree.grow.targets import FixedPointScale, WeightTotals
 from ceiba.tree.model.tree import Tree
 
 
@@ -190,26 +190,29 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         super()._check_target(config, summary)
         if self.cost_matrix is not None:
             assert summary.classes is not None
-            check_cost_matrix(self.cost_matrix, summary.classes)
+            _check_cost_matrix(self.cost_matrix, summary.classes)
 
     def _cost_factors(
         self, engine: Engine, rows: Any, summary: TargetSummary, config: TreeConfig
     ) -> Array | None:
         if self.cost_matrix is None:
             return None
-        factors = cost_factors(self.cost_matrix)
+        costs = np.asarray(self.cost_matrix, dtype=np.float64).sum(axis=1)
+        # Altered priors (Breiman et al. 1984, section 4.4); a single class has no errors.
+        factors = costs / costs.min() if costs.any() else np.ones(len(costs))
         if not config.compares_weight:
             return factors
         # Weights that are compared with numbers of rows must keep their total.
         scale = FixedPointScale.of(summary, self._class_weights(summary), squares=False)
-        totals = engine.reduce(rows, ClassTotals.of, scale).totals.astype(np.float64)
+        totals = engine.reduce(rows, WeightTotals.of, scale).totals.astype(np.float64)
         return np.asarray(factors * (totals.sum() / (totals @ factors)))
 
     def _remove_cost_factors(self, tree: Tree, summary: TargetSummary, factors: Array) -> Tree:
-        integer = (
-            summary.integer_weights and self.class_weight is None and tree.missing != "fractional"
-        )
-        return remove_cost_factors(tree, self.cost_matrix, factors, integer=integer)
+        value, leaves = tree.value / factors, tree.leaves / factors
+        if summary.integer_weights and self.class_weight is None and tree.missing != "fractional":
+            value, leaves = np.rint(value), np.rint(leaves)
+        costs = np.array(self.cost_matrix, dtype=np.float64)
+        return replace(tree, value=value, leaves=leaves, weight=value.sum(axis=1), costs=costs)
 
     def _with_predictions(self, tree: Tree) -> Tree:
         return tree.with_leaves(self._leaf_probabilities(tree.leaves, tree.value[0]))
@@ -241,6 +244,27 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         n = len(self.classes_)
         if self.tree_.leaves.shape[1] != n or self.n_classes_ != n:
             raise ValueError("tree_.leaves must have a column for each of classes_.")
+
+
+def _check_cost_matrix(costs: Any, classes: Array) -> None:
+    """Raise ValueError unless ``costs`` is a cost matrix of these classes."""
+    matrix = np.asarray(costs, dtype=np.float64)
+    n = len(classes)
+    if matrix.shape != (n, n):
+        raise ValueError(
+            f"cost_matrix must have shape {(n, n)}, got {matrix.shape}: give it a row and a column "
+            f"for each of the classes {classes.tolist()!r}."
+        )
+    if not (np.isfinite(matrix) & (matrix >= 0)).all() or np.diag(matrix).any():
+        raise ValueError(
+            "cost_matrix must hold finite costs >= 0 with 0 on the diagonal, got "
+            f"{matrix.tolist()!r}."
+        )
+    if n > 1 and not matrix.sum(axis=1).all():
+        raise ValueError(
+            "cost_matrix must not have a row of zeros, got one: a class whose errors cost nothing "
+            "is never predicted; leave its rows out."
+        )
 
 
 def class_weight_factors(class_weight: Any, summary: TargetSummary) -> Array | None:

@@ -25,29 +25,19 @@ def table_of(chunk: Chunk) -> Table:
 
 def predict_leaves(batch: Batch[Table], model: Any) -> Array:
     """Return the leaf of every row; for a forest, that of each tree."""
-    leaves: Array = model.apply(batch.rows, batch.threads)
-    return leaves
+    return np.asarray(model.apply(batch.rows, batch.threads))
 
 
 def predict_values(batch: Batch[Table], model: Any, *options: Any) -> Array:
     """Return the class probabilities, or the number, that a tree or forest predicts per row."""
-    values: Array = model.predict(batch.rows, batch.threads, *options)
-    return values
+    return np.asarray(model.predict(batch.rows, batch.threads, *options))
 
 
 def score(estimator: Any, model: Any, engine: Engine, source: Source, *options: Any) -> float:
     """Return the accuracy of a classifier, or the R² of a regressor, in one pass.
 
-    Parameters
-    ----------
-    estimator : fitted tree or forest estimator
-    model : Tree or Forest
-        Its fitted model.
-    engine : Engine
-    source : Source
-        Rows under the model's schema, with a target.
-    *options
-        Further arguments of ``model.predict``.
+    ``model`` is the tree or forest of the estimator, ``source`` has rows under its schema, with a
+    target, and ``options`` are further arguments of ``model.predict``.
     """
     rows = engine.rows(source.partitions, ToLabeled(estimator._task))
     if estimator._task == "classification":
@@ -57,8 +47,7 @@ def score(estimator: Any, model: Any, engine: Engine, source: Source, *options: 
 
 
 def _predict_class(model: Any, table: Table, threads: int, options: tuple[Any, ...]) -> Array:
-    indices: Array = model.predict_class(table, threads, *options)
-    return indices
+    return np.asarray(model.predict_class(table, threads, *options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +109,11 @@ class R2Score:
         """
         check_score_sums(self.weight, self.squares, self.residual)
         if self.rows < 2:
-            _warn_single_row()
+            from sklearn.exceptions import UndefinedMetricWarning
+
+            text = "R² is not well-defined with less than two rows."
+            warnings.warn(text, UndefinedMetricWarning, stacklevel=4)
             return math.nan
         if self.squares == 0:
             return 1.0 if self.residual == 0 else 0.0
         return 1.0 - self.residual / self.squares
-
-
-def _warn_single_row() -> None:
-    from sklearn.exceptions import UndefinedMetricWarning
-
-    warnings.warn(
-        "R² is not well-defined with less than two rows.", UndefinedMetricWarning, stacklevel=5
-    )

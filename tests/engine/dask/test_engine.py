@@ -1,4 +1,4 @@
-"""The dask engine on an in-process cluster: order, blocks, weights, categories, errors, time limits."""
+"""The dask engine on an in-process cluster: order, weights, categories, errors, time limits."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_weights_partitioned_otherwise_are_refused(engine: DaskEngine) -> None:
     rows = engine.rows(engine.source(X, weight).partitions, whole)
     with pytest.raises(
         ValueError,
-        match=r"partition [01] of the Dask array: sample_weight must be partitioned like X, got \d weights for 2 rows",
+        match=r"partition [01] of the Dask array: sample_weight must be partitioned like X",
     ):
         engine.reduce(rows, WeightedSum.of)
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from ceiba import AdaBoostClassifier, DecisionTreeClassifier
 from ceiba.ensemble.adaboost.formulas import (
+    RowWeights,
     adaboost_m1,
     adaboost_r2,
     relative_losses,
     samme,
     samme_r,
 )
-from ceiba.ensemble.adaboost.weights import RowWeights
 from tests.budget import examples
 from tests.oracles.boost_naive import next_weights, r2_weights, samme_r_weights
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from ceiba import RandomForestClassifier, RandomForestRegressor, _native
 from ceiba._typing import Array
-from tests.budget import examples
+from tests.budget import examples, first_of
 from tests.ensemble.forest.parts import array_bits, record_bits, table
 from tests.instruction_sets import arrays_of
 
@@ -168,6 +168,7 @@ for name, model, target in [
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isa", ["portable", "avx2"])
 def test_forest_does_not_depend_on_instruction_set(isa: str) -> None:
     here: dict[str, Any] = {}
@@ -219,7 +220,7 @@ LONG_CALLS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LONG_CALLS)
+@pytest.mark.parametrize("name", first_of(LONG_CALLS))
 def test_interrupt_ends_a_long_call(name: str) -> None:
     n, before, task = LONG_CALLS[name]
     code = SCRIPT.format(rows=n, before=before, task=task)

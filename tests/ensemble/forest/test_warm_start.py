@@ -232,15 +232,15 @@ def test_dropped_trees(fit: Any) -> None:
 @pytest.mark.parametrize("fit", [classes, numbers])
 def test_invalid_tree_numbers_are_rejected(fit: Any) -> None:
     model = fit(3)
-    with pytest.raises(ValueError, match="must leave at least one tree"):
+    with pytest.raises(ValueError, match=r"must not contain all .* trees"):
         model.without(range(3))
     for wrong in (3, -4):
         with pytest.raises((IndexError, ValueError), match=f"got {wrong}"):
             model.without([0, wrong])
-        with pytest.raises(IndexError, match=f"tree {wrong}"):
+        with pytest.raises(IndexError, match=f"got {wrong}"):
             model.tree(wrong)
     for numbered in ([True, False, True], [0.5], ["0"], [[0, 1]]):
-        with pytest.raises(ValueError, match="trees must be integers in"):
+        with pytest.raises(ValueError, match="trees must be a sequence of integers in"):
             model.without(numbered)
 
 
@@ -322,9 +322,9 @@ def test_incompatible_forests_are_not_merged(kind: Any) -> None:
         model.merged(model)
     with pytest.raises(ValueError, match="would contain duplicate trees"):
         model.merged(kind(1, random_state=1).fit(X, y), kind(2).fit(X, y))
-    with pytest.raises(ValueError, match="their schemas differ"):
+    with pytest.raises(ValueError, match="got different schemas"):
         model.merged(kind(2, random_state=1).fit(X.rename(columns={"a": "q"}), y))
-    with pytest.raises(ValueError, match="their schemas differ"):
+    with pytest.raises(ValueError, match="got different schemas"):
         model.merged(kind(2, random_state=1).fit(X[["a", "b"]], y))
     other = KINDS[1 - KINDS.index(kind)]
     with pytest.raises(TypeError, match="others must be instances of"):

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_hex
 from PIL import Image
 
-from ceiba.plots.playback.player import Player
+from ceiba.plots.playback import Player
 from ceiba.plots.style import ACCENT
 from ceiba.plots.trees.painter import TreePainter, TreeState
 from ceiba.tree.prune.path import cost_complexity_path, prune_cost_complexity

@@ -16,10 +16,9 @@ from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, datasets
 from ceiba.data.table import Table
 from ceiba.tree.model.edit import collapse
 from ceiba.tree.prune.cross_validation import choose_alpha
-from ceiba.tree.prune.path import cost_complexity_path
+from ceiba.tree.prune.path import cost_complexity_path, node_risks
 from ceiba.tree.prune.pessimistic import added_errors, prune_collapsible, prune_pessimistic
 from ceiba.tree.prune.reduced_error import prune_reduced_error
-from ceiba.tree.prune.risk import node_risks
 from tests.budget import examples
 from tests.oracles import pruning_errors as errors
 from tests.oracles.pruning_bound import added, bound

@@ -78,7 +78,7 @@ class Pruner {
     }
 
     // Prune below `root`. The steps of subtrees in `earlier`, which are pruned already, are
-    // inserted at their place in the order.
+    // inserted in order.
     std::vector<PruneStep> run(std::int32_t root, std::vector<Task> earlier = {}) {
         earlier_ = std::move(earlier);
         enter(root, stack_.all(), false);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -11,14 +10,6 @@ from ceiba._typing import Array
 from ceiba.cluster.selection.validity import observed_mean
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Kind
-
-
-class Reference(Protocol):
-    """Distribution without clusters that has the spread of the data."""
-
-    def draw(self, random: np.random.Generator) -> Array:
-        """Draw as many rows as the data have, with missing values where the data have them."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +50,10 @@ class PrincipalReference:
         return np.where(missing, np.nan, drawn)
 
 
+# Distributions without clusters that have the spread, and the missing values, of the data.
+Reference = BoxReference | PrincipalReference
+
+
 def _draw_range(values: Array, random: np.random.Generator) -> Array:
     observed = ~np.isnan(values)
     low = np.min(values, axis=0, initial=np.inf, where=observed)
@@ -81,19 +76,10 @@ def _draw_categories(indicators: Array, random: np.random.Generator) -> Array:
 
 
 def gap_statistic(log_inertia: Array, log_references: Array) -> tuple[Array, Array]:
-    """Compute the gap and its standard error for each k.
+    """Compute the gap and its standard error for each k, a column of ``log_references``.
 
-    Parameters
-    ----------
-    log_inertia : array of shape (n_ks,)
-        Minus infinity where the clusters are perfect.
-    log_references : array of shape (n_references, n_ks)
-
-    Returns
-    -------
-    gap, error : arrays of shape (n_ks,)
-        NaN where the clusters of a reference are perfect: the gap is undefined there. The error
-        is sd * sqrt(1 + 1 / B), with the sd that divides by B.
+    Logarithms are minus infinity where clusters are perfect; with those of a reference the gap is
+    undefined, NaN. The error is sd * sqrt(1 + 1 / B), with the sd that divides by B.
     """
     usable = np.isfinite(log_references).all(axis=0)
     logs = np.where(usable, log_references, np.nan)

@@ -38,10 +38,8 @@ Breiman (2001), "Random forests", Machine Learning 45.
 
 from ceiba.compat.matlab.fit import fitctree, fitrtree
 from ceiba.compat.matlab.fitted_tree import ClassificationTree, RegressionTree
-from ceiba.compat.matlab.predict import predict
-from ceiba.compat.matlab.prune import prune
+from ceiba.compat.matlab.functions import predict, prune, view
 from ceiba.compat.matlab.tree_bagger import TreeBagger
-from ceiba.compat.matlab.view import view
 
 __all__ = [
     "ClassificationTree",

@@ -21,34 +21,17 @@ class Bag:
     ----------
     model : RandomForestClassifier or RandomForestRegressor
         Ceiba's own forest, which does more: ``plots.oob_curve(bag.model)``.
-    NumTrees : int
-    Trees : sequence of ClassificationTree or RegressionTree
-        Each is made on access; ``view(bag.Trees[0])`` prints the first. Its rows are those drawn
-        for it.
-    Method : {"classification", "regression"}
-    ClassNames, Prior : ndarray
-        Empty for regression.
-    PredictorNames : list of str
-    CategoricalPredictors : ndarray of int
-        Numbers, from 1, of categorical columns.
-    NumPredictorsToSample, MinLeafSize, InBagFraction, SampleWithReplacement
-        As they were given, or their defaults.
-    X, Y, W : Table, ndarray, ndarray
-        The rows with a response, and their fractions of the weight.
-    OOBIndices : ndarray of bool of shape (n_rows, NumTrees)
-        Which of these rows are out of bag for each tree.
-    OOBPermutedPredictorDeltaError : ndarray
-        Increase of a tree's out-of-bag error when a column is permuted: the mean over the trees,
-        divided by their standard deviation. ``bag.model.oob_importance`` adds a noise band.
     DefaultYfit
         Prediction of rows without a tree; see `setDefaultYfit`.
+    MinLeafSize, InBagFraction : int and float
+        Minimum number of rows of a leaf, and fraction of the rows that is drawn for each tree.
     """
 
     model: Any
     DefaultYfit: Any
+    MinLeafSize: int
+    InBagFraction: float
     _rows: BaggerRows
-    _min_leaf_size: int
-    _in_bag_fraction: float
     _has_oob: bool
     _has_importance: bool
 
@@ -75,7 +58,10 @@ class Bag:
 
     @property
     def Trees(self) -> BaggedTrees:
-        """The trees."""
+        """The trees, each made on access: ``view(bag.Trees[0])`` prints the first.
+
+        The rows of a tree are those drawn for it.
+        """
         return BaggedTrees(self.model, self._rows)
 
     @property
@@ -85,12 +71,12 @@ class Bag:
 
     @property
     def ClassNames(self) -> Array:
-        """The classes."""
+        """The classes; empty for regression."""
         return self._rows.classes
 
     @property
     def Prior(self) -> Array:
-        """Probabilities of the classes."""
+        """Probabilities of the classes; empty for regression."""
         return self._rows.prior
 
     @property
@@ -109,16 +95,6 @@ class Bag:
         return int(self.model.max_features)
 
     @property
-    def MinLeafSize(self) -> int:
-        """Minimum number of rows of a leaf."""
-        return self._min_leaf_size
-
-    @property
-    def InBagFraction(self) -> float:
-        """Fraction of the rows that is drawn for each tree."""
-        return self._in_bag_fraction
-
-    @property
     def SampleWithReplacement(self) -> bool:
         """Whether a row can be drawn again."""
         return bool(self.model.bootstrap)
@@ -132,8 +108,7 @@ class Bag:
     def Y(self) -> Array:
         """Their responses."""
         rows = self._rows
-        responses: Array = rows.classes[rows.values] if rows.is_classification else rows.values
-        return responses
+        return np.asarray(rows.classes[rows.values] if rows.is_classification else rows.values)
 
     @property
     def W(self) -> Array:
@@ -142,7 +117,7 @@ class Bag:
 
     @cached_property
     def OOBIndices(self) -> Array:
-        """Which rows are out of bag for each tree."""
+        """Which rows are out of bag for each tree, of shape (n_rows, NumTrees)."""
         if not self._has_oob:
             raise ValueError("OOBIndices requires OOBPrediction='on'.")
         trees = self.Trees
@@ -150,7 +125,11 @@ class Bag:
 
     @cached_property
     def OOBPermutedPredictorDeltaError(self) -> Array:
-        """Increase of the error by permutation: mean / deviation over trees."""
+        """Increase of the out-of-bag error when a column is permuted.
+
+        The mean over the trees, divided by their standard deviation.
+        ``bag.model.oob_importance`` adds a noise band.
+        """
         if not self._has_importance:
             raise ValueError("OOBPermutedPredictorDeltaError requires OOBPredictorImportance='on'.")
         trees = np.flatnonzero(self.OOBIndices.any(axis=0)).tolist()

@@ -20,21 +20,14 @@ from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.traversal import add_to_ancestors
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.model.validate import NODE_ARRAYS
-from ceiba.tree.prune.node_errors import node_class_weights, node_target_moments
+from ceiba.tree.prune.reduced_error import node_class_weights, node_target_moments
 
 MODES = ("cumulative", "individual", "ensemble")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaggedTrees(Sequence[FittedTree]):
-    """Sequence of the trees, each made on access: ``Trees[0]`` is the first.
-
-    Parameters
-    ----------
-    model : RandomForestClassifier or RandomForestRegressor
-    rows : BaggerRows
-        The rows that it was grown from.
-    """
+    """Sequence of the trees, each made on access: ``Trees[0]`` is the first."""
 
     model: Any
     rows: BaggerRows
@@ -106,14 +99,9 @@ def number_by_layer(tree: Tree) -> Tree:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanPrediction:
-    """Mean over trees, of class probabilities or numbers.
+    """Mean over trees, of class probabilities or numbers, (n_rows, k).
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, k)
-        NaN for rows without a tree.
-    known : ndarray of bool of shape (n_rows,)
-        Whether any tree predicts the row.
+    ``known``: whether any tree predicts the row; the values are NaN for the others.
     """
 
     values: Array
@@ -131,16 +119,8 @@ class MeanPrediction:
 class TreePredictions:
     """Predictions of some trees of a forest, each with a weight, for some rows.
 
-    Parameters
-    ----------
-    model : RandomForestClassifier or RandomForestRegressor
-    table : Table
-    trees : ndarray of int
-        Indices of the trees, from 0.
-    weights : ndarray
-        Weights of these trees.
-    use : ndarray of bool of shape (n_rows, n_trees) or None
-        Which trees of the forest predict which rows; None for all.
+    ``trees`` are indices from 0. ``use``, of shape (n_rows, n_trees), is which trees of the forest
+    predict which rows; None for all.
     """
 
     model: Any
@@ -208,8 +188,7 @@ def single_tree(model: Any, tree: int) -> Any:
 
 def _predict(model: Any, table: Table) -> Array:
     if model.forest_.n_classes:
-        probabilities: Array = model.predict_proba(table)
-        return probabilities
+        return np.asarray(model.predict_proba(table))
     numbers: Array = model.predict(table)[:, None]
     return numbers
 

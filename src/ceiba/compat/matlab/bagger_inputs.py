@@ -46,19 +46,9 @@ UNSUPPORTED = {
 class BaggerRows:
     """Rows with a response, and the weights by which they are drawn.
 
-    Parameters
-    ----------
-    table : Table
-    values : ndarray
-        Class indices in the order of ``classes``, or floats.
-    weights : ndarray or None
-        Weights of the rows in drawing, up to a factor; None for equal ones.
-    classes : ndarray
-        Empty for regression.
-    prior : ndarray
-        Probabilities of the classes in drawing; empty for regression.
-    response : str
-        Name of the response.
+    ``values`` are class indices in the order of ``classes``, or floats; ``weights`` are those of
+    the rows in drawing, up to a factor, or None; ``classes`` and their probabilities in drawing,
+    ``prior``, are empty for regression; ``response`` is the name of the response.
     """
 
     table: Table
@@ -105,8 +95,7 @@ class BaggerRows:
         unknown = [label for label in labels if label not in index]
         if unknown:
             raise ValueError(f"Y contains the class {unknown[0]!r}, which is not in ClassNames.")
-        encoded: Array = np.array([index[label] for label in labels])[target.values]
-        return encoded
+        return np.asarray(np.array([index[label] for label in labels])[target.values])
 
 
 def _prior_weights(given: Response, option: Any) -> tuple[Array | None, Array]:

@@ -15,8 +15,8 @@ from ceiba.data.schema import Kind
 from ceiba.data.table import Table
 from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.prune.node_errors import node_class_weights
-from ceiba.tree.prune.risk import node_risks
+from ceiba.tree.prune.path import node_risks
+from ceiba.tree.prune.reduced_error import node_class_weights
 
 _OPTIONS = (
     "CategoricalPredictors", "MaxNumSplits", "MergeLeaves", "MinLeafSize", "MinParentSize",
@@ -154,13 +154,8 @@ def fitrtree(X: Any, Y: Any, *pairs: Any, **named: Any) -> RegressionTree:
 
     Parameters
     ----------
-    X : array, frame or Table
-        A matrix of numbers, NaN for a missing value, or a frame.
-    Y : array, or str
-        The numbers, or the name of the column of ``X`` that holds them. Rows without one are left
-        out.
-    *pairs, **named
-        Options, as ``"MinLeafSize", 5`` or ``MinLeafSize=5``, in any case.
+    X, Y, *pairs, **named
+        As in `fitctree`, but ``Y`` holds numbers.
 
     Returns
     -------
@@ -172,11 +167,9 @@ def fitrtree(X: Any, Y: Any, *pairs: Any, **named: Any) -> RegressionTree:
     QuadraticErrorTolerance : float
         A node whose mean squared error is at most this fraction of that of all rows is a leaf; by
         default 1e-6.
-    MaxNumSplits, MinLeafSize, MinParentSize, MergeLeaves, Prune
+    MaxNumSplits, MinLeafSize, MinParentSize, MergeLeaves, Prune, Surrogate, PredictorSelection
         As in `fitctree`, and so are thresholds, ties and missing values.
     CategoricalPredictors, PredictorNames, ResponseName, Weights
-        As in `fitctree`.
-    Surrogate, PredictorSelection
         As in `fitctree`.
 
     Examples

@@ -15,8 +15,7 @@ from ceiba.data.table import Table
 from ceiba.tree.model.edit import collapse
 from ceiba.tree.model.traversal import kept_nodes
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.prune.path import CostComplexityPath, cost_complexity_path
-from ceiba.tree.prune.risk import Risk, is_classification
+from ceiba.tree.prune.path import CostComplexityPath, Risk, cost_complexity_path
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,33 +33,6 @@ class FittedTree:
         Risk that pruning uses.
     surrogates : bool
         Whether rows with a missing value follow surrogate splits; otherwise they stay at the node.
-
-    Attributes
-    ----------
-    NumNodes, NumObservations : int
-    Children : ndarray of shape (n, 2)
-        Numbers of the two branches; 0 for a leaf.
-    Parent : ndarray of shape (n,)
-        0 for the root.
-    IsBranchNode : ndarray of bool
-    CutPredictor, CutPredictorIndex : list of str and ndarray
-        Name and number, from 1, of the column that is tested; "" and 0 for a leaf.
-    CutType : list of str
-        "continuous", "categorical" or "".
-    CutPoint : ndarray
-        Threshold: values below it go to the first branch; NaN for leaves and categories.
-    CutCategories : list of pairs of tuples
-        Categories of the first and of the second branch; empty for leaves and numbers.
-    NodeSize, NodeProbability : ndarray
-        Training rows, and their fraction of the weight.
-    PruneList : ndarray of int
-        Step of the pruning sequence (MATLAB's level) at which the node becomes a leaf or is
-        removed; 0 for leaves. Empty with ``Prune='off'``.
-    PruneAlpha : ndarray
-        Effective alpha of each step, from step 0 on.
-    PredictorNames, ResponseName : list of str and str
-    CategoricalPredictors : ndarray of int
-        Numbers, from 1, of categorical columns.
     """
 
     tree: Tree
@@ -130,7 +102,7 @@ class FittedTree:
 
     @property
     def CutPoint(self) -> Array:
-        """Threshold of each node; NaN for leaves and categories."""
+        """Threshold: values below it go to the first branch; NaN for leaves and categories."""
         continuous = np.array([kind == "continuous" for kind in self.CutType])
         return np.where(continuous, self.tree.threshold, np.nan)
 
@@ -173,7 +145,10 @@ class FittedTree:
 
     @property
     def PruneList(self) -> Array:
-        """Step at which each node becomes a leaf or is removed; 0 for leaves."""
+        """Step (MATLAB's level) at which each node becomes a leaf or is removed; 0 for leaves.
+
+        Empty with ``Prune='off'``, as is `PruneAlpha`.
+        """
         if not self.Prune:
             return np.empty(0, np.int64)
         step = self.path.collapsed_at
@@ -181,7 +156,7 @@ class FittedTree:
 
     @property
     def PruneAlpha(self) -> Array:
-        """Effective alpha of each step of the pruning sequence."""
+        """Effective alpha of each step of the pruning sequence, from step 0 on."""
         return self.path.alphas if self.Prune else np.empty(0)
 
     @property
@@ -197,7 +172,7 @@ class FittedTree:
     def collapse(self, nodes: Array) -> Self:
         """Return the tree with some nodes, numbered from 0, as leaves."""
         kept, smaller = kept_nodes(self.tree, nodes), collapse(self.tree, nodes)
-        if is_classification(smaller):
+        if smaller.is_classification:
             weights = smaller.leaves
             smaller = smaller.with_leaves(weights / weights.sum(axis=1, keepdims=True))
         return replace(self, tree=smaller, **self._take_nodes(kept))
@@ -248,17 +223,6 @@ class ClassificationTree(FittedTree):
     Prior : ndarray of shape (k,)
     Cost : ndarray of shape (k, k)
         Cost of predicting class j where i is true.
-
-    Attributes
-    ----------
-    ClassProbability : ndarray of shape (n, k)
-        Probabilities of the classes in each node, under the prior.
-    NodeClass : ndarray
-        The class of minimum expected cost in each node; ties go to the first.
-    NodeError : ndarray
-        Probability that it is wrong.
-    NodeRisk : ndarray
-        Impurity of each node times its probability.
     """
 
     ClassNames: Array
@@ -277,15 +241,13 @@ class ClassificationTree(FittedTree):
         """Index, from 0, of the class of each node."""
         unit_costs = 1.0 - np.eye(len(self.ClassNames))
         if np.array_equal(self.Cost, unit_costs):  # sums of the other classes would be rounded
-            index: Array = self.tree.value.argmax(axis=1)
-            return index
+            return np.asarray(self.tree.value.argmax(axis=1))
         return np.asarray((self.tree.value @ self.Cost).argmin(axis=1))
 
     @property
     def NodeClass(self) -> Array:
-        """The class of each node."""
-        names: Array = self.ClassNames[self.class_index]
-        return names
+        """The class of minimum expected cost in each node; ties go to the first."""
+        return np.asarray(self.ClassNames[self.class_index])
 
     @property
     def NodeError(self) -> Array:
@@ -303,27 +265,14 @@ class ClassificationTree(FittedTree):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegressionTree(FittedTree):
-    """A regression tree, as `fitrtree` returns it; see there for an example.
-
-    Besides those of `ceiba.compat.matlab.fitted_tree.FittedTree`:
-
-    Attributes
-    ----------
-    NodeMean : ndarray
-        Prediction of each node: the mean of its training rows.
-    NodeError : ndarray
-        Their mean squared error.
-    NodeRisk : ndarray
-        The mean squared error times the probability of the node.
-    """
+    """A regression tree, as `fitrtree` returns it; see there for an example."""
 
     @property
     def NodeMean(self) -> Array:
-        """Mean of each node."""
-        mean: Array = self.tree.value[:, 0]
-        return mean
+        """Prediction of each node: the mean of its training rows."""
+        return np.asarray(self.tree.value[:, 0])
 
     @property
     def NodeError(self) -> Array:
-        """Mean squared error of each node."""
+        """Mean squared error of the training rows of each node."""
         return self.tree.impurity

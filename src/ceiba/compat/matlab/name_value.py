@@ -37,12 +37,7 @@ _UNSUPPORTED = {
 
 @dataclass(frozen=True, slots=True)
 class NameValue:
-    """Options of one call, under their full names.
-
-    Parameters
-    ----------
-    given : dict
-    """
+    """Options of one call, under their full names."""
 
     given: Mapping[str, Any]
 

@@ -16,15 +16,9 @@ from ceiba.data.target import Target
 class Response:
     """Encoded response of the rows that can be used.
 
-    Parameters
-    ----------
-    values : ndarray
-        Class indices in the order of ``classes``, or floats.
-    weights : ndarray or None
-    rows : ndarray of int
-        Rows of the table with a response, one of the classes, and a positive weight.
-    classes : ndarray
-        Empty for regression.
+    ``values`` are class indices in the order of ``classes``, or floats; ``rows`` are the rows of
+    the table with a response, one of the classes, and a positive weight; ``classes`` are empty for
+    regression.
     """
 
     values: Array
@@ -108,13 +102,8 @@ def _floats(given: Any) -> Array:
 def read_prior(given: Any, totals: Array, classes: Array) -> Array:
     """Return the prior probability of each class.
 
-    Parameters
-    ----------
-    given : {"empirical", "uniform"}, array or mapping
-        A mapping has ``ClassNames`` and ``ClassProbs``.
-    totals : ndarray
-        Weight of each class in training.
-    classes : ndarray
+    ``given`` is "empirical", "uniform", an array, or a mapping with ``ClassNames`` and
+    ``ClassProbs``; ``totals`` are the weights of the classes in training.
     """
     if isinstance(given, str):
         if given.lower() == "empirical":

@@ -107,8 +107,8 @@ class TreeBagger(Bag):
         n_trees = NameValue({"NumTrees": NumTrees}).count("NumTrees", 1)
         classification = options.word("Method", METHODS, METHODS[0])[0] == "c"
         self._rows = BaggerRows.of(X, Y, options, classification)
-        self._min_leaf_size = options.count("MinLeafSize", 1 if classification else 5)
-        self._in_bag_fraction = options.number("InBagFraction", 1.0)
+        self.MinLeafSize = options.count("MinLeafSize", 1 if classification else 5)
+        self.InBagFraction = options.number("InBagFraction", 1.0)
         self._has_oob = wants_oob(options)
         self._has_importance = options.switch("OOBPredictorImportance", False)
         self.model = _fit(make_forest(options, self._rows, n_trees), self._rows)
@@ -243,8 +243,7 @@ class TreeBagger(Bag):
         in_range = ((quantiles >= 0) & (quantiles <= 1)).all()
         if quantiles.ndim > 1 or not quantiles.size or not in_range:
             raise ValueError(f"Quantile must be numbers in [0, 1], got {options.of('Quantile')!r}.")
-        predicted: Array = self.model.predict_quantiles(self._rows_to_predict(X), quantiles)
-        return predicted
+        return np.asarray(self.model.predict_quantiles(self._rows_to_predict(X), quantiles))
 
     def growTrees(self, NumTrees: int) -> Self:
         """Return the bag with more trees, grown from the same rows.
@@ -322,8 +321,7 @@ class TreeBagger(Bag):
 
     def _labels(self, mean: MeanPrediction) -> Array:
         if mean.known.all():
-            labels: Array = self.ClassNames[mean.values.argmax(axis=1)]
-            return labels
+            return np.asarray(self.ClassNames[mean.values.argmax(axis=1)])
         labels = np.full(len(mean.known), None, object)
         labels[mean.known] = self.ClassNames[mean.values[mean.known].argmax(axis=1)]
         return labels

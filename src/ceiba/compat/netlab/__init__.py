@@ -36,10 +36,9 @@ Nabney (2002), "NETLAB: Algorithms for Pattern Recognition", Springer.
 
 from ceiba.compat.netlab.density import gmmactiv, gmmpost, gmmprob, gmmsamp
 from ceiba.compat.netlab.em import gmmem
-from ceiba.compat.netlab.init import gmminit
-from ceiba.compat.netlab.kmeans import kmeans
+from ceiba.compat.netlab.inputs import foptions
+from ceiba.compat.netlab.kmeans import gmminit, kmeans
 from ceiba.compat.netlab.mix import Mix, gmm
-from ceiba.compat.netlab.options import foptions
 
 __all__ = [
     "Mix",

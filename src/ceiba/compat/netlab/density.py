@@ -91,8 +91,7 @@ def gmmprob(mix: Mix, x: Any) -> Array:
     array([0.32])
     """
     model, rows = _check_arguments(mix, x)
-    density: Array = np.exp(rows.predict(log_densities, model))
-    return density
+    return np.asarray(np.exp(rows.predict(log_densities, model)))
 
 
 def _check_arguments(mix: Mix, x: Any) -> tuple[Gaussians, Rows]:
@@ -105,8 +104,7 @@ def _activations(model: Gaussians, rows: Rows) -> Array:
     k = len(model.weights)
     unweighted = Gaussians(np.ones(k), model.means, model.covariances, model.factors)
     logs = [rows.predict(log_densities, unweighted.take(slice(j, j + 1))) for j in range(k)]
-    densities: Array = np.exp(np.column_stack(logs))
-    return densities
+    return np.asarray(np.exp(np.column_stack(logs)))
 
 
 def gmmsamp(mix: Mix, n: int, *, random_state: Any = None) -> tuple[Array, Array]:

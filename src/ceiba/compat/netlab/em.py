@@ -9,9 +9,8 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.base import Iterations
-from ceiba.compat.netlab.inputs import Rows
+from ceiba.compat.netlab.inputs import Options, Rows
 from ceiba.compat.netlab.mix import Mix, check_mix
-from ceiba.compat.netlab.options import Options
 from ceiba.mixture.config import EMConfig
 from ceiba.mixture.covariance import CovarianceFloor
 from ceiba.mixture.data import MixtureData
@@ -146,12 +145,7 @@ class NoFloor(CovarianceFloor):
 
 @dataclass(frozen=True, slots=True)
 class CovarianceReset(CovarianceFloor):
-    """Reset covariances below the floor in any direction to the initial ones.
-
-    Parameters
-    ----------
-    initial : ndarray of shape (k, d, d) or (k, d)
-    """
+    """Reset covariances below the floor in any direction to the initial ones."""
 
     initial: Array = field(default_factory=lambda: np.empty(0))
 
@@ -165,8 +159,7 @@ class CovarianceReset(CovarianceFloor):
 def _min_variances(covariances: Array) -> Array:
     """Return the minimum variance of each component; NaN if not finite."""
     if covariances.ndim == 2:
-        minimum: Array = covariances.min(axis=1)
-        return minimum
+        return np.asarray(covariances.min(axis=1))
     finite = np.isfinite(covariances).all(axis=(1, 2))
     minimum = np.full(len(covariances), np.nan)
     minimum[finite] = np.linalg.eigvalsh(covariances[finite])[:, 0]

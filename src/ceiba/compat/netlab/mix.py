@@ -207,8 +207,7 @@ def _first_axes(d: int, q: int) -> Array:
     """Return an orthonormal basis of the columns of an identity matrix above ones."""
     columns = np.vstack([np.eye(q), np.ones((d - q, q))])
     axes, upper = np.linalg.qr(columns)
-    oriented: Array = axes * np.sign(np.diag(upper))
-    return oriented
+    return np.asarray(axes * np.sign(np.diag(upper)))
 
 
 def _check_ppca_dim(given: Any, covar_type: str, d: int) -> int | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +24,8 @@ from ceiba.data.io.types import (
     text_categories,
     warn_identifier,
 )
-from ceiba.data.schema import Column, Kind, Schema
+from ceiba.data.schema import Column, Kind
 from ceiba.data.table import Table
-
-Type = Literal["numeric", "real", "nominal", "string", "date"]
 
 _TOKEN = re.compile(
     r"""(?P<quoted>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
@@ -36,7 +34,6 @@ _TOKEN = re.compile(
 _SPECIAL = re.compile(r"""['"{}%]""")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-_NUMERIC: dict[str, Type] = {"numeric": "numeric", "integer": "numeric", "real": "real"}
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
 _DATE_PARTS = {
     "yyyy": "%Y",
@@ -48,9 +45,6 @@ _DATE_PARTS = {
     "ss": "%S",
     "SSS": "%f",
 }
-_WEIGHT = (
-    "instance weights in braces are not supported: write the weight as an attribute of its own."
-)
 
 
 def read_arff(
@@ -71,8 +65,7 @@ def read_arff(
     chosen = check_columns(columns, names, path)
     requests = check_kinds(kinds, names, path)
     pairs = [content.column(names.index(name), requests.get(name)) for name in chosen]
-    schema = Schema(tuple(column for column, _ in pairs))
-    return build_table(schema, [values for _, values in pairs])
+    return build_table(pairs)
 
 
 class ArffSyntaxError(ValueError):
@@ -98,10 +91,13 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A declared attribute: its categories if nominal, its strptime format if a date."""
+    """A declared attribute: its categories if nominal, its strptime format if a date.
+
+    ``type`` is ``"numeric"``, ``"real"``, ``"nominal"``, ``"string"`` or ``"date"``.
+    """
 
     name: str
-    type: Type
+    type: str
     categories: tuple[str, ...] = ()
     format: str = ""
 
@@ -137,18 +133,16 @@ class _Content:
 
 def _column_of(attribute: Attribute, texts: TextColumn, request: KindRequest | None) -> Column:
     name = attribute.name
-    if isinstance(request, tuple):
-        return Column(name, Kind.ORDINAL, request, "codes")
-    if attribute.type == "nominal" and request != "numeric":
+    if attribute.type == "nominal" and request in (None, "nominal", "ordinal"):
         if request == "ordinal":
             return Column(name, Kind.ORDINAL, as_labels(attribute.categories), "codes")
         return Column(name, Kind.NOMINAL, text_categories(attribute.categories), "codes")
     if request is None and attribute.type == "string":
         request = "nominal"
     if request in (None, "numeric"):
-        texts.check_numbers()
+        texts.parse()
         declared = InferredType(real=attribute.type == "real")
-        return Column(name, Kind.NUMERIC, dtype=texts.infer().merge(declared).dtype)
+        return Column(name, Kind.NUMERIC, dtype=InferredType.of(texts.texts).merge(declared).dtype)
     return InferredType(text=True).column(name, request, texts.texts)
 
 
@@ -235,10 +229,8 @@ def parse_attribute(line: str) -> Attribute:
         raise ArffSyntaxError(
             f"unexpected {rest[1].text!r} after the type of {name!r}: quote names with blanks."
         )
-    if keyword in _NUMERIC:
-        return Attribute(name, _NUMERIC[keyword])
-    if keyword == "string":
-        return Attribute(name, "string")
+    if keyword in ("numeric", "integer", "real", "string"):
+        return Attribute(name, "numeric" if keyword == "integer" else keyword)
     if keyword == "relational":
         raise ArffSyntaxError(
             f"attribute {name!r} is relational, which is not supported: write its columns as "
@@ -300,7 +292,10 @@ def parse_row(line: str, attributes: Sequence[Attribute]) -> list[str | None]:
         return []
     is_sparse = tokens[0].is_mark("{")
     if any(token.is_mark("{") for token in tokens[is_sparse:]):
-        raise ArffSyntaxError(_WEIGHT)
+        raise ArffSyntaxError(
+            "instance weights in braces are not supported: write the weight as an attribute of its "
+            "own."
+        )
     if is_sparse:
         return _sparse_row(_inside_braces(tokens[1:], "the sparse row"), attributes)
     if any(token.is_mark("}") for token in tokens):
@@ -361,26 +356,23 @@ def _sparse_default(attribute: Attribute) -> str:
 def tokenize(line: str) -> list[Token]:
     """Split a line into tokens, up to a comment: ``%`` at the start or after a blank."""
     tokens: list[Token] = []
-    for token in _tokens(line):
-        before = tokens[-1].kind if tokens else "blank"
-        if token.kind == "bare" and token.text.startswith("%") and before == "blank":
-            break
-        if "quoted" in (token.kind, before) and {token.kind, before} <= {"quoted", "bare"}:
-            raise ArffSyntaxError(f"expected a comma before {token.text!r}.")
-        tokens.append(token)
-    return tokens
-
-
-def _tokens(line: str) -> Iterator[Token]:
     position = 0
     while position < len(line):
         found = _TOKEN.match(line, position)
         if found is None:
             shown = line[position : position + 20]
             raise ArffSyntaxError(f"the quote that opens at {shown!r} is not closed.")
-        kind, text = str(found.lastgroup), found[0]
-        yield Token(_ESCAPE.sub(_unescape, text[1:-1]) if kind == "quoted" else text, kind)
         position = found.end()
+        kind, text = str(found.lastgroup), found[0]
+        before = tokens[-1].kind if tokens else "blank"
+        if kind == "bare" and text.startswith("%") and before == "blank":
+            break
+        if kind == "quoted":
+            text = _ESCAPE.sub(_unescape, text[1:-1])
+        if "quoted" in (kind, before) and {kind, before} <= {"quoted", "bare"}:
+            raise ArffSyntaxError(f"expected a comma before {text!r}.")
+        tokens.append(Token(text, kind))
+    return tokens
 
 
 def _unescape(found: re.Match[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,7 @@ import numpy as np
 
 from ceiba.data.categories import CategorySet
 from ceiba.data.column import ColumnValues, numbers
-from ceiba.data.io.csv_dialect import (
-    CsvOptions,
-    Dialect,
-    file_dialect,
-    find_dialect,
-    split_records,
-)
+from ceiba.data.io.csv_dialect import Dialect, file_dialect, find_dialect, split_records
 from ceiba.data.io.csv_ranges import (
     after_first_record,
     check_quotes,
@@ -31,8 +25,8 @@ from ceiba.data.io.files import BOM, FileStamp, check_utf8
 from ceiba.data.io.selection import (
     ColumnRoles,
     Selection,
+    add_categories,
     check_columns,
-    check_count,
     check_kinds,
 )
 from ceiba.data.io.types import (
@@ -56,7 +50,7 @@ _MAX_BLOCK_BYTES = (1 << 31) - 1
 def read_csv(
     data: bytes,
     path: Path,
-    options: CsvOptions,
+    options: Dialect,
     columns: Sequence[str] | None,
     kinds: Mapping[str, str | Sequence[Any]] | None,
 ) -> Table:
@@ -69,8 +63,7 @@ def read_csv(
     if not len(texts[names[0]].array):
         raise ReadError.at(path, "the file has a header, but no rows.")
     pairs = [_convert(block, name, texts[name], requests.get(name)) for name in names]
-    schema = Schema(tuple(column for column, _ in pairs), named=dialect.header)
-    return build_table(schema, [values for _, values in pairs])
+    return build_table(pairs, named=bool(dialect.header))
 
 
 def _convert(
@@ -79,7 +72,7 @@ def _convert(
     try:
         inferred = texts.infer() if request in (None, "numeric") else InferredType(text=True)
         if request == "numeric" and inferred.text:
-            texts.encode().check_numbers()
+            texts.encode().parse()
         distinct = texts.distinct() if inferred.text else ()
         column = inferred.column(name, request, distinct)
         values = texts.values(column)
@@ -297,7 +290,8 @@ class CsvPartition:
         parsed = self.block().parse(dtypes)
 
         def make_table(schema: Schema) -> Table:
-            return build_table(schema, [parsed[column.name].values(column) for column in schema])
+            pairs = [(column, parsed[column.name].values(column)) for column in schema]
+            return build_table(pairs, schema.named)
 
         return self.roles.chunk(make_table, self.name)
 
@@ -317,7 +311,7 @@ def scan_csv(
     inference = _CsvInference(selection)
     partitions: list[CsvPartition] = []
     for file in files:
-        own = dialect if file is files[0] else _dialect_like(file.path, dialect)
+        own = dialect if file is files[0] else file_dialect(file.path, dialect)
         selection.check_file(own.names, file.path, files[0].path)
         for start, raw, line in record_ranges(file, own.delimiter, own.quote, size):
             if inference.add(CsvBlock.of(raw, own, file.path, line)):
@@ -328,21 +322,14 @@ def scan_csv(
     for part in partitions if inference.late else []:
         found = part.block().parse(dict.fromkeys(sorted(inference.late), "string"))
         for name, texts in found.items():
-            inference.add_categories(name, texts, part.file.path)
+            add_categories(inference.categories, name, texts.distinct(), part.file.path)
     try:
-        roles = selection.roles(inference.columns(), named=dialect.header)
+        roles = selection.roles(inference.columns(), named=bool(dialect.header))
     except ValueError as error:
         raise ReadError.at(files[0].path, str(error)) from None
     return roles, [replace(part, roles=roles) for part in partitions], inference.n_rows
 
 
-def _dialect_like(path: Path, first: Dialect) -> Dialect:
-    """Return the first file's dialect with the column order of another file's header."""
-    options = CsvOptions(first.delimiter, first.header, first.missing, first.quote)
-    return replace(first, names=file_dialect(path, options).names)
-
-
-@dataclass(slots=True)
 class _CsvInference:
     """Types and categories of the blocks so far.
 
@@ -350,11 +337,12 @@ class _CsvInference:
     ``late``: its categories are collected by a second pass over this column alone.
     """
 
-    selection: Selection
-    types: dict[str, InferredType] = field(default_factory=dict)
-    categories: dict[str, CategorySet] = field(default_factory=dict)
-    late: set[str] = field(default_factory=set)
-    n_rows: int = 0
+    def __init__(self, selection: Selection) -> None:
+        self.selection = selection
+        self.types = dict.fromkeys(selection.names, InferredType())
+        self.categories = dict.fromkeys(selection.names, CategorySet())
+        self.late: set[str] = set()
+        self.n_rows = 0
 
     def add(self, block: CsvBlock) -> int:
         """Add a block and return the number of its rows."""
@@ -374,32 +362,23 @@ class _CsvInference:
         if isinstance(request, tuple):
             texts.values(InferredType().column(name, request, ()))  # checks the categories
             return
-        before = self.types.get(name, InferredType())
+        before = self.types[name]
         if request in ("nominal", "ordinal") or before.text:
             inferred = InferredType(text=True)
         else:
             inferred = before.merge(texts.infer())
             if inferred.text and request == "numeric":
-                texts.encode().check_numbers()
-            if inferred.text and before.has_numbers:
+                texts.encode().parse()
+            if inferred.text and (before.real or before.low is not None):
                 self.late.add(name)
         self.types[name] = inferred
         if inferred.text and name not in self.late:
-            self.add_categories(name, texts, path)
-
-    def add_categories(self, name: str, texts: ArrowColumn, path: Path) -> None:
-        """Add the distinct texts of a column."""
-        known = self.categories.get(name, CategorySet())
-        self.categories[name] = known.merge(CategorySet.of(texts.distinct()))
-        check_count(self.categories[name], name, path)
+            add_categories(self.categories, name, texts.distinct(), path)
 
     def columns(self) -> dict[str, Column]:
         """Return the inferred columns."""
+        kinds = self.selection.kinds
         return {
-            name: self.types.get(name, InferredType()).column(
-                name,
-                self.selection.kinds.get(name),
-                self.categories.get(name, CategorySet()).labels,
-            )
-            for name in self.selection.names
+            name: found.column(name, kinds.get(name), self.categories[name].labels)
+            for name, found in self.types.items()
         }

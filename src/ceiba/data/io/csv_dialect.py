@@ -6,7 +6,9 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,13 +36,17 @@ _DELIMITERS = (",", "\t", ";", "|")
 
 
 @dataclass(frozen=True, slots=True)
-class CsvOptions:
-    """CSV options of the user; ``"infer"`` where they are to be detected."""
+class Dialect:
+    """Dialect of a CSV file; ``"infer"`` and no ``names`` until it is detected.
+
+    ``names`` are the columns in the order of the file, ``delimiter=" "`` is any run of blanks.
+    """
 
     delimiter: str = "infer"
     header: Header = "infer"
     missing: Sequence[str] = MISSING
     quote: str | None = '"'
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.delimiter != "infer" and (
@@ -63,30 +69,7 @@ class CsvOptions:
         object.__setattr__(self, "missing", tuple(self.missing))
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """Dialect of one CSV file.
-
-    Parameters
-    ----------
-    delimiter : str
-        One character; a space stands for any run of blanks and tabs.
-    quote : str or None
-    missing : tuple of str
-    names : tuple of str
-        Column names, in the order of the file.
-    header : bool
-        Whether the first record contains the names.
-    """
-
-    delimiter: str
-    quote: str | None
-    missing: tuple[str, ...]
-    names: tuple[str, ...]
-    header: bool
-
-
-def file_dialect(path: Path, options: CsvOptions) -> Dialect:
+def file_dialect(path: Path, options: Dialect) -> Dialect:
     """Detect the dialect of a file from its beginning."""
     size = _SAMPLE_BYTES
     with path.open("rb") as file:
@@ -100,7 +83,7 @@ def file_dialect(path: Path, options: CsvOptions) -> Dialect:
     return find_dialect(head, path, options)
 
 
-def find_dialect(data: bytes, path: Path, options: CsvOptions) -> Dialect:
+def find_dialect(data: bytes, path: Path, options: Dialect) -> Dialect:
     """Detect the dialect of the first bytes of a file."""
     data = unify_newlines(data.removeprefix(BOM), options.quote)
     sample = data[:_SAMPLE_BYTES]
@@ -119,20 +102,15 @@ def find_dialect(data: bytes, path: Path, options: CsvOptions) -> Dialect:
         names = _header_names(rows[0], path, line=1 + n_blank_lines)
     else:
         names = tuple(default_names(len(rows[0])))
-    return Dialect(delimiter, options.quote, tuple(options.missing), names, header)
+    return replace(options, delimiter=delimiter, header=header, names=names)
 
 
 def _sample_rows(sample: bytes, delimiter: str, quote: str | None) -> Rows:
     text = tidy_blanks(sample, delimiter, quote).decode("utf-8")
     rows: Rows = []
-    try:
-        for row in split_records(text, delimiter, quote):
-            if row:
-                rows.append(row)
-            if len(rows) == _SAMPLE_ROWS:
-                break
-    except csv.Error:
-        return rows  # reading the whole file reports the error; the rows before it are a sample
+    # Reading the whole file reports an error; the rows before it are a sample.
+    with suppress(csv.Error):
+        rows.extend(islice(filter(None, split_records(text, delimiter, quote)), _SAMPLE_ROWS))
     return rows
 
 
@@ -151,7 +129,7 @@ def _first_record_error(sample: bytes, path: Path, delimiter: str, quote: str | 
     return ReadError.at(path, f"the first record has a field above {limit:,} bytes.", line=1)
 
 
-def _find_delimiter(sample: bytes, path: Path, options: CsvOptions) -> str:
+def _find_delimiter(sample: bytes, path: Path, options: Dialect) -> str:
     if ".tsv" in path.suffixes or ".tab" in path.suffixes:
         return "\t"
     scores = {}
@@ -174,7 +152,7 @@ def _agreement(rows: Rows) -> tuple[float, int]:
     return count / len(rows), width
 
 
-def _is_blank_separated(sample: bytes, options: CsvOptions) -> bool:
+def _is_blank_separated(sample: bytes, options: Dialect) -> bool:
     # A column of names contains blanks too: they separate only if a column of numbers results.
     rows = _sample_rows(sample, " ", options.quote)
     agreement, width = _agreement(rows)

@@ -129,19 +129,15 @@ def tidy_blanks(data: bytes, delimiter: str, quote: str | None) -> bytes:
 
 
 def _has_outer_blanks(data: bytes, delimiter: str) -> bool:
+    if delimiter == " " and b"\t" in data:
+        return True
     separators = [b"\n", delimiter.encode()]
-    if delimiter == " ":
-        if b"\t" in data:
-            return True
-        blanks = [b" "]
-    else:
-        blanks = [blank for blank in (b" ", b"\t") if blank != delimiter.encode()]
     return any(
         data.startswith(blank)
         or data.endswith(blank)
         or any(sep + blank in data or blank + sep in data for sep in separators)
-        for blank in blanks
-        if blank in data
+        for blank in (b" ", b"\t")
+        if blank in data and (delimiter == " " or blank != delimiter.encode())
     )
 
 

@@ -9,7 +9,6 @@ import io
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,8 @@ from ceiba.data.io.errors import ReadError
 
 BOM = b"\xef\xbb\xbf"
 
-_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip", ".zst")
+_STANDARD = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
+_COMPRESSIONS = (*_STANDARD, ".zip", ".zst")
 _DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, ValueError)
 
 
@@ -46,7 +46,7 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
     try:
         if compression == ".zip":
             return _zip_member(path, raw, suffix)
-        return _decompressor(path, compression)(raw), suffix
+        return _decompress(path, raw, compression), suffix
     except ReadError:
         raise
     except (*_DAMAGE, RuntimeError, NotImplementedError) as error:
@@ -57,14 +57,9 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
         ) from error
 
 
-def _decompressor(path: Path, compression: str) -> Callable[[bytes], bytes]:
-    standard: dict[str, Callable[[bytes], bytes]] = {
-        ".gz": gzip.decompress,
-        ".bz2": bz2.decompress,
-        ".xz": lzma.decompress,
-    }
-    if compression in standard:
-        return standard[compression]
+def _decompress(path: Path, raw: bytes, compression: str) -> bytes:
+    if compression in _STANDARD:
+        return bytes(_STANDARD[compression].decompress(raw))
     try:
         zstd = importlib.import_module("compression.zstd")
     except ModuleNotFoundError:
@@ -73,8 +68,7 @@ def _decompressor(path: Path, compression: str) -> Callable[[bytes], bytes]:
             "decompression of .zst requires Python 3.14: decompress the file with `zstd -d`, or "
             "compress it as .gz.",
         ) from None
-    decompress: Callable[[bytes], bytes] = zstd.decompress
-    return decompress
+    return bytes(zstd.decompress(raw))
 
 
 def _zip_member(path: Path, raw: bytes, suffix: str) -> tuple[bytes, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from ceiba.data.categories import CategorySet, plain_labels
+from ceiba.data.column import number_dtype, unknown_order
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.files import FileStamp
 from ceiba.data.io.selection import (
     ColumnRoles,
     Selection,
+    add_categories,
     check_columns,
-    check_count,
     check_kinds,
 )
 from ceiba.data.io.types import KindRequest, column_stack, is_float_matrix
@@ -108,10 +108,8 @@ def _column_of(arrow_field: Any) -> Column | None:
 def _number_dtype(kind: Any) -> str | None:
     from pyarrow import types
 
-    if types.is_floating(kind):
-        return "float64" if types.is_float64(kind) else "float32"
-    if types.is_integer(kind):
-        return "uint64" if types.is_uint64(kind) else "int64"
+    if types.is_floating(kind) or types.is_integer(kind):
+        return number_dtype(np.dtype(kind.to_pandas_dtype()))
     if types.is_decimal(kind) or types.is_null(kind):
         return "float64"
     if types.is_timestamp(kind) or types.is_date(kind):
@@ -267,12 +265,8 @@ def _needs_rows(column: Column, request: KindRequest | None, path: Path) -> bool
     """Whether the categories of a column must be read from the rows."""
     is_text = column.kind is Kind.NOMINAL and not column.categories
     if request == "ordinal" and is_text:
-        raise ReadError.at(
-            path,
-            "the column is text, whose order is unknown. Give its categories in order: "
-            f"kinds={{{column.name!r}: ['low', 'medium', 'high']}}, for example.",
-            column=column.name,
-        )
+        problem = f"the column {unknown_order(column.name)}"
+        raise ReadError.at(path, problem, column=column.name)
     if request is None:
         return is_text or (column.kind is Kind.ORDINAL and not column.categories)
     return request != "numeric"
@@ -285,18 +279,26 @@ def _read_categories(
     names: Sequence[str],
 ) -> dict[str, Column]:
     """Collect the categories of some columns by a pass over all files."""
-    labels: defaultdict[str, CategorySet] = defaultdict(CategorySet)
+    import pyarrow as pa
+
+    labels: dict[str, CategorySet] = {}
     found: dict[str, Column] = {}
     for path, name, array in _arrays(files, names):
         request = selection.kinds.get(name)
         with _error_context(str(path)):
             column = _batch_column(array, columns[name], request)
-        if column.kind is Kind.ORDINAL and _has_order(array, request):
+        # The order of ordinal categories may be declared, by the request or by the file.
+        is_declared = isinstance(request, tuple) or pa.types.is_dictionary(array.type)
+        if column.kind is Kind.ORDINAL and is_declared:
             if found.setdefault(name, column) != column:
-                raise _order_error(name, path)
+                raise ReadError.at(
+                    path,
+                    "the ordered categories differ between row groups, and orders do not merge. "
+                    f"Give all of them in order: kinds={{{name!r}: [...]}}.",
+                    column=name,
+                )
             continue
-        labels[name] = labels[name].merge(CategorySet.of(column.categories))
-        check_count(labels[name], name, path)
+        add_categories(labels, name, column.categories, path)
         found[name] = column
     for name in found.keys() & labels.keys():
         found[name] = replace(found[name], categories=tuple(sorted(labels[name].labels)))
@@ -314,13 +316,6 @@ def _arrays(files: Sequence[FileStamp], names: Sequence[str]) -> Iterator[tuple[
         file.check()
 
 
-def _has_order(array: Any, request: KindRequest | None) -> bool:
-    """Whether the order of ordinal categories is declared, by the request or the file."""
-    import pyarrow as pa
-
-    return isinstance(request, tuple) or bool(pa.types.is_dictionary(array.type))
-
-
 def _batch_column(array: Any, column: Column, request: KindRequest | None) -> Column:
     """Return the column of one batch with its categories."""
     import pyarrow as pa
@@ -335,12 +330,3 @@ def _batch_column(array: Any, column: Column, request: KindRequest | None) -> Co
         nominal = Table.of(distinct, kinds={column.name: "nominal"}).schema[0]
         return replace(nominal, kind=Kind.ORDINAL)
     return Table.of(distinct, kinds={column.name: request or str(column.kind)}).schema[0]
-
-
-def _order_error(name: str, path: Path) -> ReadError:
-    return ReadError.at(
-        path,
-        "the ordered categories differ between row groups, and orders do not merge. Give all of "
-        f"them in order: kinds={{{name!r}: [...]}}.",
-        column=name,
-    )

@@ -9,7 +9,7 @@ from typing import Any
 
 from ceiba.data.io.arff import read_arff
 from ceiba.data.io.csv import read_csv
-from ceiba.data.io.csv_dialect import MISSING, CsvOptions, Header
+from ceiba.data.io.csv_dialect import MISSING, Dialect, Header
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.files import read_bytes, require_arrow, split_suffix, to_utf8
 from ceiba.data.io.parquet import read_parquet
@@ -92,7 +92,7 @@ def read(
       humidity  numeric  int64               85, ?
     """
     path = Path(path)
-    options = CsvOptions(delimiter, header, missing, quote)
+    options = Dialect(delimiter, header, missing, quote)
     suffix, compression = split_suffix(path)
     if suffix in PARQUET_SUFFIXES:
         check_unused(path, "Parquet", options, encoding)
@@ -117,11 +117,9 @@ def _check_suffix(path: Path, suffix: str) -> None:
         raise ReadError.at(path, f"the suffix must be one of {known}, got {suffix!r}.")
 
 
-def check_unused(
-    path: Path, format_name: str, options: CsvOptions, encoding: str = "utf-8"
-) -> None:
+def check_unused(path: Path, format_name: str, options: Dialect, encoding: str = "utf-8") -> None:
     """Raise ReadError for options that have no effect with the format."""
-    defaults = CsvOptions()
+    defaults = Dialect()
     for name in ("delimiter", "header", "missing", "quote"):
         if getattr(options, name) != getattr(defaults, name):
             raise ReadError.at(path, f"{name!r} has no effect with {format_name} files, only CSV.")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ceiba.data.io import csv, parquet
-from ceiba.data.io.csv_dialect import MISSING, CsvOptions, Dialect, Header, file_dialect
+from ceiba.data.io.csv_dialect import MISSING, Dialect, Header, file_dialect
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.files import FileStamp, require_arrow, split_suffix
 from ceiba.data.io.read import CSV_SUFFIXES, PARQUET_SUFFIXES, check_unused
@@ -25,13 +25,7 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 class ScannedSource:
     """Rows of files, as partitions that are read on demand; made by `scan`.
 
-    Parameters
-    ----------
-    files : sequence of FileStamp
-    selection : Selection
-    partition_bytes : int
-    dialect : Dialect or None
-        Dialect of CSV files; None for Parquet.
+    ``dialect`` is None for Parquet files; ``target`` and ``weight`` are names of columns or None.
     """
 
     def __init__(
@@ -45,16 +39,7 @@ class ScannedSource:
         self.selection = selection
         self.partition_bytes = partition_bytes
         self.dialect = dialect
-
-    @property
-    def target(self) -> str | None:
-        """Name of the target column."""
-        return self.selection.target
-
-    @property
-    def weight(self) -> str | None:
-        """Name of the weight column."""
-        return self.selection.weight
+        self.target, self.weight = selection.target, selection.weight
 
     @cached_property
     def _scanned(self) -> tuple[ColumnRoles, Sequence[Partition], int]:
@@ -169,7 +154,7 @@ def scan(
     """
     require_arrow("ceiba.scan")
     found = _find_files(paths)
-    options = CsvOptions(delimiter, header, missing, quote)
+    options = Dialect(delimiter, header, missing, quote)
     first = found[0]
     files = [FileStamp.of(path) for path in found]
     dialect: Dialect | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.categories import MAX_CATEGORIES, CategorySet, plain_labels
+from ceiba.data.categories import MAX_CATEGORIES, CategorySet, list_labels, plain_labels
+from ceiba.data.column import check_kind
 from ceiba.data.io.errors import ReadError
-from ceiba.data.io.types import KindRequest, list_labels
+from ceiba.data.io.types import KindRequest
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
-
-_KINDS = ("numeric", "nominal", "ordinal")
 
 
 def check_kinds(
@@ -28,11 +27,8 @@ def check_kinds(
     requests: dict[str, KindRequest] = {}
     for name, request in (kinds or {}).items():
         check_name(name, names, path)
-        if isinstance(request, str) and request not in _KINDS:
-            raise ValueError(
-                f"kinds[{name!r}] must be 'numeric', 'nominal', 'ordinal' or a list of categories "
-                f"in order, got {request!r}."
-            )
+        if isinstance(request, str):
+            check_kind(name, request)
         requests[name] = request if isinstance(request, str) else plain_labels(request, name)
     return requests
 
@@ -64,9 +60,12 @@ def check_name(name: str, names: Sequence[str], path: Path) -> None:
     raise ReadError.at(path, f"the file has no column {name!r}: {hint}")
 
 
-def check_count(categories: CategorySet, column: str, path: Path) -> None:
-    """Raise ReadError for a column with too many categories."""
-    if categories.too_many:
+def add_categories(
+    known: dict[str, CategorySet], column: str, labels: Iterable[Any], path: Path
+) -> None:
+    """Merge labels into the known categories of a column; raise ReadError for too many."""
+    known[column] = known.get(column, CategorySet()).merge(CategorySet.of(labels))
+    if known[column].too_many:
         raise ReadError.at(
             path,
             f"the column has more than {MAX_CATEGORIES:,} different labels, like an identifier. "

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.categories import Label, parse_number
-from ceiba.data.column import ColumnValues, numbers
+from ceiba.data.categories import Label, list_labels, parse_number
+from ceiba.data.column import ColumnValues, numbers, unknown_order, whole_dtype
 from ceiba.data.io.errors import InvalidValueError
 from ceiba.data.schema import Column, Kind, Schema
-from ceiba.data.table import IdentifierWarning, Table
+from ceiba.data.table import MIN_IDENTIFIER_ROWS, IdentifierWarning, Table
 
 #: A requested kind: its name, or the categories of an ordinal column in order.
 KindRequest = str | tuple[Label, ...]
@@ -26,22 +26,14 @@ _NOT_NUMERIC = re.compile(r"[^0-9+\-.eE \tinfatyINFATY]")
 _CANONICAL_INT = re.compile(r"0|-?[1-9][0-9]{0,17}")
 # Rows written at a time: the block of the matrix then stays in the cache (3 times as fast).
 _BLOCK_ROWS = 4096
-# Fewer rows than this may all have different labels without being identifiers.
-_MIN_IDENTIFIER_ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class InferredType:
     """Type of the texts of a column so far: nothing < whole numbers < real numbers < text.
 
-    Parameters
-    ----------
-    low, high : int or None
-        Range of a column of whole numbers that fit into 64 bits; None for any other.
-    real : bool
-        Whether the column is numeric, but not of such whole numbers.
-    text : bool
-        Whether some text is not a number.
+    ``low`` and ``high`` are the range of whole numbers that fit into 64 bits, None for any other
+    type; ``real`` means other numbers, ``text`` that some text is not a number.
     """
 
     low: int | None = None
@@ -69,21 +61,16 @@ class InferredType:
             return InferredType(real=True)
         low = min((t.low for t in (self, other) if t.low is not None), default=None)
         high = max((t.high for t in (self, other) if t.high is not None), default=None)
-        if low is not None and high is not None and _whole_dtype(low, high) == "float64":
+        if low is not None and high is not None and whole_dtype(low, high) == "float64":
             return InferredType(real=True)
         return InferredType(low, high)
-
-    @property
-    def has_numbers(self) -> bool:
-        """Whether the column has values, all of which are numbers."""
-        return self.real or self.low is not None
 
     @property
     def dtype(self) -> str:
         """The dtype of a numeric column; whole numbers are exact where 64 bits suffice."""
         if self.low is None or self.high is None:
             return "float64"
-        return _whole_dtype(self.low, self.high)
+        return whole_dtype(self.low, self.high)
 
     def column(self, name: str, request: KindRequest | None, texts: Collection[str]) -> Column:
         """Return the column of this type, or of the requested kind; ``texts`` are distinct."""
@@ -93,10 +80,7 @@ class InferredType:
             return Column(name, Kind.NUMERIC, dtype=self.dtype)
         categories = text_categories(texts)
         if request == "ordinal" and categories and isinstance(categories[0], str):
-            raise ValueError(
-                f"column {name!r} is text, whose order is unknown. Give its categories in order: "
-                f"kinds={{{name!r}: ['low', 'medium', 'high']}}, for example."
-            )
+            raise ValueError(f"column {name!r} {unknown_order(name)}")
         kind = Kind.ORDINAL if request == "ordinal" else Kind.NOMINAL
         return Column(name, kind, categories, "codes")
 
@@ -119,25 +103,20 @@ class TextColumn:
         codes = np.fromiter(map(index.__getitem__, values), np.int32, len(values))
         return cls(texts, codes)
 
-    def infer(self) -> InferredType:
-        """Infer the type of the column."""
-        return InferredType.of(self.texts)
-
     def values(self, column: Column) -> ColumnValues:
         """Convert the texts to the numbers or category codes of ``column``."""
         if column.kind is Kind.NUMERIC:
-            return numbers(column.name, self._numbers(column.dtype), self._missing())
+            missing = self.codes < 0
+            values = self.parse(column.dtype)
+            return numbers(column.name, values, missing if missing.any() else None)
         found = category_codes(self.texts, column.categories)
         if (found < 0).any():
             listed = list_labels(column.categories)
             self._raise_first(found < 0, f"is not a category of the column ({listed}).")
         return ColumnValues(column.name, np.append(found, -1)[self.codes], labels=column.categories)
 
-    def check_numbers(self) -> None:
-        """Raise InvalidValueError at the first text that is not a number."""
-        self._numbers(None)
-
-    def _numbers(self, dtype: str | None) -> Array:
+    def parse(self, dtype: str | None = None) -> Array:
+        """Parse the texts; raise InvalidValueError at the first one that is not a number."""
         parsed = parse_numbers(self.texts)
         if parsed is None:
             self._raise_first(
@@ -149,10 +128,6 @@ class TextColumn:
         by_text = np.append(parsed.astype(dtype or parsed.dtype), np.zeros(1, dtype))
         by_row: Array = by_text[self.codes]
         return by_row
-
-    def _missing(self) -> Array | None:
-        missing = self.codes < 0
-        return missing if missing.any() else None
 
     def _raise_first(self, invalid: Array, problem: str) -> None:
         row = int(np.argmax(np.append(invalid, False)[self.codes]))
@@ -190,7 +165,7 @@ def parse_numbers(texts: Sequence[str]) -> Array | None:
         whole = list(map(int, texts))
     except ValueError:
         return _parse_reals(texts)
-    dtype = _whole_dtype(min(whole, default=0), max(whole, default=0))
+    dtype = whole_dtype(min(whole, default=0), max(whole, default=0))
     return _parse_reals(texts) if dtype == "float64" else np.array(whole, dtype)
 
 
@@ -202,23 +177,13 @@ def _parse_reals(texts: Sequence[str]) -> Array | None:
     return None if np.isnan(real).any() else real
 
 
-def _whole_dtype(low: int, high: int) -> str:
-    if low >= -(2**63) and high < 2**63:
-        return "int64"
-    return "uint64" if low >= 0 and high < 2**64 else "float64"
-
-
-def list_labels(labels: Sequence[Any], limit: int = 8) -> str:
-    """List the first labels for an error message."""
-    return ", ".join(map(repr, labels[:limit])) + (", ..." if len(labels) > limit else "")
-
-
-def build_table(schema: Schema, values: Sequence[ColumnValues]) -> Table:
+def build_table(pairs: Sequence[tuple[Column, ColumnValues]], named: bool = True) -> Table:
     """Make a table of converted columns, as one matrix where all of them are floats."""
-    arrays = [column.array for column in values]
+    schema = Schema(tuple(column for column, _ in pairs), named)
+    arrays = [values.array for _, values in pairs]
     if is_float_matrix(schema) and len(arrays[0]):
         return Table.of(column_stack(arrays, schema[0].dtype), schema)
-    missing = {j: column.missing for j, column in enumerate(values) if column.missing is not None}
+    missing = {j: v.missing for j, (_, v) in enumerate(pairs) if v.missing is not None}
     return Table.from_columns(arrays, schema, missing)
 
 
@@ -239,7 +204,7 @@ def column_stack(arrays: Sequence[Array], dtype: str) -> Array:
 
 def warn_identifier(column: Column, n_values: int, path: Path) -> None:
     """Warn of a nominal column of text with as many categories as values."""
-    if column.kind is not Kind.NOMINAL or n_values <= _MIN_IDENTIFIER_ROWS:
+    if column.kind is not Kind.NOMINAL or n_values <= MIN_IDENTIFIER_ROWS:
         return
     if len(column.categories) == n_values and isinstance(column.categories[0], str):
         warnings.warn(

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _check_method_params
 
@@ -26,18 +27,17 @@ from ceiba.base import (
 )
 from ceiba.data.table import Table
 from ceiba.engine import Engine
-from ceiba.ensemble.adaboost.formulas import RoundResult
+from ceiba.ensemble.adaboost.formulas import RoundResult, RowWeights
 from ceiba.ensemble.adaboost.learners import (
     EstimatorFitter,
+    PredictionMode,
     RoundFitter,
     TreeFitter,
     can_share_encoding,
     check_accepts_weights,
     round_context,
 )
-from ceiba.ensemble.adaboost.predictions import PredictionMode
-from ceiba.ensemble.adaboost.weights import RowWeights
-from ceiba.ensemble.common.base import BaseMetaEnsemble
+from ceiba.ensemble.common.base import BaseMetaEnsemble, class_attributes
 from ceiba.ensemble.common.parameters import MemberEstimator, Seed
 from ceiba.ensemble.common.rows import TrainingData
 from ceiba.stats.labeled import Labeled
@@ -138,7 +138,7 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         engine, training = self._training_data(estimator, X, y, sample_weight, reset=True)
         params = _check_method_params(training.rows.data, params, training.positive)
         data = training.without_zero_weights()
-        attributes = {**training.rows.attributes, **self._extra_attributes(data)}
+        attributes = {**training.rows.attributes, **class_attributes(data.classes)}
         fitter = self._round_fitter(engine, estimator, data, params)
         iterations = Iterations(self, self.n_estimators, trace=self.trace, name="rounds")
         boosted = self._boost(fitter, data, iterations, training.expand, attributes)
@@ -197,9 +197,10 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         """Raise an error, or keep a first member that is no better than chance."""
         raise NotImplementedError
 
-    def _extra_attributes(self, data: TrainingData) -> dict[str, Any]:
-        """Return the fitted attributes that only the subclass has."""
-        return {}
+    def _default_estimator(self) -> Any:
+        return self._tree_class(
+            max_depth=self.max_depth, max_bins=self.max_bins, n_jobs=self.n_jobs
+        )
 
     def _check_estimator(self, estimator: Any) -> None:
         if self.estimator is None:
@@ -243,6 +244,18 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         parts = engine.map(lambda block: predict(block, 1), blocks)
         return np.concatenate(parts)
 
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Compute the accuracy, or R² of a regressor, after each round.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+        """
+        metric = accuracy_score if self._task == "classification" else r2_score
+        for predicted in self.staged_predict(X):
+            yield float(metric(y, predicted, sample_weight=sample_weight))
+
     @property
     def feature_importances_(self) -> Array:
         """Mean of the members' importances, weighted by ``estimator_weights_``."""
@@ -262,8 +275,7 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self._get_estimator(), method_mapping=mapping)
 
-    def _check_state(self) -> None:
-        """Raise if a loaded model is inconsistent."""
+    def _check_members(self) -> None:
         members, weights = self.estimators_, self.estimator_weights_
         n_members = len(members)
         shapes = {weights.shape, self.estimator_errors_.shape}
@@ -275,6 +287,10 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             raise ValueError("estimator_weights_ must be positive and finite.")
         if self.stop_reason_ not in ("rounds", "perfect", "chance"):
-            raise ValueError("stop_reason_ must be 'rounds', 'perfect' or 'chance'.")
+            raise ValueError(
+                f"stop_reason_ must be 'rounds', 'perfect' or 'chance', got {self.stop_reason_!r}."
+            )
         if any(member.n_features_in_ != self.n_features_in_ for member in members):
-            raise ValueError("n_features_in_ of all members must be that of the ensemble.")
+            raise ValueError(
+                f"all members must have n_features_in_={self.n_features_in_}, as the ensemble has."
+            )

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 
 from ceiba._typing import Array
 from ceiba.base import fitted
@@ -26,10 +25,8 @@ from ceiba.ensemble.adaboost.formulas import (
     samme_r_scores,
     samme_scores,
 )
-from ceiba.ensemble.adaboost.predictions import ClassIndices, ClassProbabilities, PredictionMode
-from ceiba.ensemble.common.base import check_member_classes, class_attributes
+from ceiba.ensemble.adaboost.learners import ClassIndices, ClassProbabilities, PredictionMode
 from ceiba.ensemble.common.rows import TrainingData
-from ceiba.tree.base import DecisionTree
 from ceiba.tree.classifier import DecisionTreeClassifier
 
 
@@ -83,7 +80,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
     """
 
     _task: ClassVar[Task] = "classification"
-    _member_type: ClassVar[str] = "classifier"
+    _tree_class: ClassVar[type[Any]] = DecisionTreeClassifier
     classes_: Array = fitted()
     n_classes_: int = fitted()
 
@@ -154,17 +151,6 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         """Predict logarithms of the class probabilities."""
         logs: Array = np.log(self.predict_proba(X))
         return logs
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Compute the accuracy after each round.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in ``fit``.
-        """
-        for predicted in self.staged_predict(X):
-            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def margins(self, X: Any, y: Any) -> Array:
         """Compute the margin of each row, which is positive if it is classified correctly.
@@ -275,11 +261,6 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
             f"{rule}, got {result.error:.1%}; {join_words(remedies)}."
         )
 
-    def _default_estimator(self) -> DecisionTree:
-        return DecisionTreeClassifier(
-            max_depth=self.max_depth, max_bins=self.max_bins, n_jobs=self.n_jobs
-        )
-
     def _check_estimator(self, estimator: Any) -> None:
         super()._check_estimator(estimator)
         if self.algorithm == "samme.r" and not hasattr(estimator, "predict_proba"):
@@ -287,10 +268,3 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
                 "algorithm='samme.r' requires an estimator with predict_proba, got "
                 f"{type(estimator).__name__}: use algorithm='samme'."
             )
-
-    def _extra_attributes(self, data: TrainingData) -> dict[str, Any]:
-        return class_attributes(data.classes)
-
-    def _check_state(self) -> None:
-        super()._check_state()
-        check_member_classes(self)

@@ -23,31 +23,24 @@ from ceiba.ensemble.common.votes import class_margin
 _CHANCE_TOLERANCE = 2.0**-40
 # Minimum of the probabilities whose logarithms are taken, as in scikit-learn.
 _MIN_PROBABILITY = float(np.finfo(np.float64).eps)
+# Factors are rounded to at least _MIN_BITS bits, and to more on small tables: as many as let the
+# sum of all weights fit into _SUM_BITS bits. Such sums are exact, also in trees, which use 52 bits.
+_MIN_BITS, _SUM_BITS = 36, 48
+# Smaller weights are replaced by this one, which is the smallest that `fit` accepts.
+_MIN_WEIGHT = 1e-50
 
 StopReason = Literal["perfect", "chance"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoundResult:
-    """Error and weight of a round's estimator, and the factors of the row weights.
+    """Error and weight of a round's estimator, and the factors of the row weights."""
 
-    Parameters
-    ----------
-    error : float
-        Weighted error rate, or average loss, of the estimator.
-    estimator_weight : float
-        Weight (alpha) of the estimator; 0 if it is not kept.
-    weight_factors : ndarray or None
-        Factor of each row's weight, at most 1; a common factor has no effect. None if boosting
-        ends.
-    stop_reason : "perfect", "chance" or None
-        Why boosting ends with this round, if it does.
-    """
-
-    error: float
-    estimator_weight: float
+    error: float  # weighted error rate, or average loss, of the estimator
+    estimator_weight: float  # weight (alpha) of the estimator; 0 if it is not kept
+    # Factor of each row's weight, at most 1; a common factor has no effect. None if boosting ends.
     weight_factors: Array | None
-    stop_reason: StopReason | None = None
+    stop_reason: StopReason | None = None  # why boosting ends with this round, if it does
 
     @classmethod
     def perfect(cls) -> RoundResult:
@@ -63,14 +56,8 @@ class RoundResult:
 def adaboost_m1(incorrect: Array, weights: Array, learning_rate: float) -> RoundResult:
     """Compute one round of AdaBoost.M1 (Freund & Schapire 1997).
 
-    Parameters
-    ----------
-    incorrect : ndarray of bool
-        Which rows the estimator misclassifies.
-    weights : ndarray
-        Row weights, which sum to 1.
-    learning_rate : float
-        Factor of the estimator weight.
+    ``incorrect`` marks the misclassified rows, and ``learning_rate`` is a factor of the estimator
+    weight.
 
     Examples
     --------
@@ -106,20 +93,7 @@ def samme_r(
 ) -> tuple[RoundResult, Array]:
     """Compute one round of SAMME.R (Zhu et al. 2009, algorithm 4).
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_rows, n_classes)
-        Class probabilities of the estimator.
-    labels : ndarray of shape (n_rows,)
-        Index of each row's class.
-    weights, learning_rate
-        As in `adaboost_m1`.
-
-    Returns
-    -------
-    RoundResult
-    ndarray of bool
-        Which rows are misclassified.
+    Also return which rows are misclassified.
     """
     n_classes = probabilities.shape[1]
     incorrect = probabilities.argmax(axis=1) != labels
@@ -136,15 +110,7 @@ def samme_r(
 
 
 def adaboost_r2(losses: Array, weights: Array, learning_rate: float) -> RoundResult:
-    """Compute one round of AdaBoost.R2 (Drucker 1997).
-
-    Parameters
-    ----------
-    losses : ndarray
-        Loss of each row, from 0 to 1.
-    weights, learning_rate
-        As in `adaboost_m1`.
-    """
+    """Compute one round of AdaBoost.R2 (Drucker 1997) from losses between 0 and 1."""
     error = weighted_error(losses, weights)
     if not losses.any():
         return RoundResult.perfect()
@@ -156,14 +122,7 @@ def adaboost_r2(losses: Array, weights: Array, learning_rate: float) -> RoundRes
 
 
 def relative_losses(residuals: Array, loss: str) -> Array:
-    """Return the loss of each row, from 0 to 1, relative to the largest residual.
-
-    Parameters
-    ----------
-    residuals : ndarray
-        Absolute errors.
-    loss : "linear", "square" or "exponential"
-    """
+    """Return the loss of each row, from 0 to 1, relative to the largest absolute error."""
     largest = residuals.max()
     relative: Array = residuals / largest if largest > 0 else np.zeros(len(residuals))
     if loss == "square":
@@ -212,10 +171,7 @@ def samme_r_scores(probabilities: Array) -> Array:
 
 
 def decision_values(scores: Array, total_weight: float) -> Array:
-    """Return mean class scores; for two classes, their difference.
-
-    With two classes it is the score of the second minus the score of the first.
-    """
+    """Return mean class scores; of two classes, the second score minus the first."""
     means: Array = scores / total_weight
     return means[:, 1] - means[:, 0] if means.shape[1] == 2 else means
 
@@ -230,13 +186,7 @@ def class_probabilities(scores: Array, total_weight: float) -> Array:
 def relative_margin(scores: Array, max_margin: Array, labels: Array) -> Array:
     """Return the margin of each row relative to ``max_margin``; 1 for a single class.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_classes)
-    max_margin : ndarray of shape (n_rows,)
-        Sum of each estimator's largest score difference.
-    labels : ndarray of shape (n_rows,)
-        Index of each row's class.
+    ``max_margin`` is the sum of each estimator's largest score difference.
     """
     if scores.shape[1] == 1:
         return np.ones(len(scores))
@@ -253,16 +203,6 @@ def weighted_median(predictions: Array, weights: Array) -> Array:
     """Return the weighted median of the predictions for each row.
 
     It is the smallest prediction up to which the weights sum to at least half of the total.
-
-    Parameters
-    ----------
-    predictions : ndarray of shape (n_rows, n_estimators)
-    weights : ndarray of shape (n_estimators,)
-        Positive weights of the estimators.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
 
     Examples
     --------
@@ -285,3 +225,56 @@ def _median_of_block(predictions: Array, weights: Array) -> Array:
     rows = np.arange(len(predictions))
     medians: Array = predictions[rows, order[rows, position]]
     return medians
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowWeights:
+    """Row weights that sum to 1: the initial weight of each row times a factor.
+
+    Factors are rounded to positive multiples of a unit, a power of two of at most 2^-35 of the
+    largest factor. On small tables sums of weights are therefore exact in any order, and a row of
+    weight 2 is equivalent to two equal rows even if splits are tied.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weights = RowWeights.first(np.array([1.0, 1.0, 2.0]), 3)
+    >>> weights.values.round(6)
+    array([0.25, 0.25, 0.5 ])
+    >>> weights.multiplied(np.array([1.0, 1.0, 0.5])).values.round(6)
+    array([0.333333, 0.333333, 0.333333])
+    """
+
+    initial: Array | None  # ``sample_weight``; None for 1 each
+    factors: Array  # product of the factors of all rounds
+    bits: int  # bits of the largest factor
+
+    @classmethod
+    def first(cls, initial: Array | None, n_rows: int) -> RowWeights:
+        """Return the weights of the first round."""
+        integral = initial is not None and bool((np.floor(initial) == initial).all())
+        total = float(initial.sum()) if initial is not None and integral else float(n_rows)
+        bits = max(_MIN_BITS, _SUM_BITS - math.frexp(total)[1])
+        return cls(initial, np.ones(n_rows), bits).multiplied(np.ones(n_rows))
+
+    @property
+    def values(self) -> Array:
+        """Weight of each row."""
+        if self.initial is None:
+            return self.factors
+        weights: Array = np.maximum(self.initial * self.factors, _MIN_WEIGHT)
+        return weights
+
+    def multiplied(self, factors: Array) -> RowWeights:
+        """Return the weights of the next round; a common factor has no effect."""
+        product = self.factors * factors
+        product = self._rounded(product / product.max())
+        weights = product if self.initial is None else self.initial * product
+        product = self._rounded(product / weights.sum(), min_units=1.0)
+        return RowWeights(self.initial, product, self.bits)
+
+    def _rounded(self, factors: Array, min_units: float = 0.0) -> Array:
+        """Round factors to units of the largest factor's last bit, at least ``min_units``."""
+        unit = 2.0 ** (math.frexp(factors.max())[1] - self.bits)
+        rounded: Array = np.maximum(np.rint(factors / unit), min_units) * unit
+        return rounded

@@ -1,11 +1,11 @@
-"""Fit the member of a boosting round, to weighted or to resampled rows."""
+"""Fit the member of a boosting round to weighted or resampled rows, and predict with it."""
 
 from __future__ import annotations
 
 import copy
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _check_method_params, has_fit_parameter
@@ -13,8 +13,9 @@ from sklearn.utils.validation import _check_method_params, has_fit_parameter
 from ceiba import _native
 from ceiba._typing import Array
 from ceiba.base import validate
+from ceiba.data.table import Table
+from ceiba.data.target import class_indices
 from ceiba.engine import Engine
-from ceiba.ensemble.adaboost.predictions import PredictionMode
 from ceiba.ensemble.common.members import (
     accepts_sample_weight,
     clone_with_seed,
@@ -23,6 +24,7 @@ from ceiba.ensemble.common.members import (
 )
 from ceiba.ensemble.common.rows import TrainingData
 from ceiba.ensemble.common.sampling import STATE, RowSampler, keyed_bits
+from ceiba.ensemble.common.votes import member_probabilities, member_values, member_votes
 from ceiba.stats import TargetSummary
 from ceiba.stats.labeled import Labeled
 from ceiba.tree.base import DecisionTree
@@ -34,43 +36,92 @@ from ceiba.tree.grow.statistics import nodes_of_rows
 from ceiba.tree.regressor import DecisionTreeRegressor
 
 
-class RoundFitter(Protocol):
-    """Fit the members of all rounds to the same rows, with different weights."""
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassIndices:
+    """The predicted class, as its index among the classes of the ensemble."""
 
-    def fit_round(self, weights: Array, number: int) -> tuple[Any, Array]:
-        """Return the member of a round and its predictions; rounds count from 0."""
-        ...
+    classes: Array
+
+    def predict(self, member: Any, X: Any, threads: int) -> Array:
+        """Return the class indices that a member predicts."""
+        if is_tree_on_table(member, X):
+            return self._to_ensemble_indices(member, member.tree_.predict_class(X, threads))
+        indices: Array = member_votes(self.classes, {}, member, X).argmax(axis=1)
+        return indices
+
+    def predict_leaves(self, member: Any, leaf: Array) -> Array:
+        """Return the class indices of a tree's leaves."""
+        tree = member.tree_
+        return self._to_ensemble_indices(member, tree.leaf_class[tree.child[leaf]])
+
+    def _to_ensemble_indices(self, member: Any, indices: Array) -> Array:
+        """Convert class indices of a member to class indices of the ensemble."""
+        if member.classes_ is self.classes:
+            return indices
+        converted: Array = class_indices(member.classes_, self.classes)[indices]
+        return converted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassProbabilities:
+    """The predicted probability of each class of the ensemble."""
+
+    classes: Array
+
+    def predict(self, member: Any, X: Any, threads: int) -> Array:
+        """Return the probabilities that a member predicts."""
+        return member_probabilities(self.classes, {}, member, X)
+
+    def predict_leaves(self, member: Any, leaf: Array) -> Array:
+        """Return the probabilities of a tree's leaves."""
+        predicted: Array = member.tree_.leaf_values(leaf)
+        if member.classes_ is self.classes:
+            return predicted
+        probabilities = np.zeros((len(predicted), len(self.classes)))
+        probabilities[:, class_indices(member.classes_, self.classes)] = predicted
+        return probabilities
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetValues:
+    """The predicted number."""
+
+    def predict(self, member: Any, X: Any, threads: int) -> Array:
+        """Return the numbers that a member predicts."""
+        if is_tree_on_table(member, X):
+            values: Array = member.tree_.predict(X, threads)
+            return values
+        return member_values({}, member, X)
+
+    def predict_leaves(self, member: Any, leaf: Array) -> Array:
+        """Return the numbers of a tree's leaves."""
+        values: Array = member.tree_.leaf_values(leaf)
+        return values
+
+
+# Forms of the members' predictions that boosting algorithms use.
+PredictionMode = ClassIndices | ClassProbabilities | TargetValues
+
+
+def is_tree_on_table(member: Any, X: Any) -> bool:
+    """Return whether a member is one of Ceiba's trees and the rows are a table."""
+    return isinstance(member, DecisionTree) and isinstance(X, Table)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EstimatorFitter:
-    """Fit clones of any estimator by its own ``fit``.
-
-    Parameters
-    ----------
-    estimator : estimator
-    data : TrainingData
-        Rows of positive weight.
-    mode : PredictionMode
-    seed : int
-        Seed of the ensemble.
-    resample : bool
-        Whether rows are drawn by weight.
-    threads : int
-    params : dict
-        Metadata for ``fit``.
-    """
+    """Fit clones of any estimator by its own ``fit``."""
 
     estimator: Any
-    data: TrainingData
+    data: TrainingData  # rows of positive weight
     mode: PredictionMode
-    seed: int
-    resample: bool
+    seed: int  # seed of the ensemble
+    resample: bool  # whether rows are drawn by weight
     threads: int
-    params: dict[str, Any] = field(default_factory=dict)
+    params: dict[str, Any] = field(default_factory=dict)  # metadata for ``fit``
 
     def fit_round(self, weights: Array, number: int) -> tuple[Any, Array]:
-        """Fit a clone."""
+        """Return the member of a round, counted from 0, and its predictions."""
         seed = member_seed(self.seed, number)
         member = clone_with_seed(self.estimator, seed)
         rows, weight = self._resample(weights, seed) if self.resample else (None, weights)
@@ -124,35 +175,19 @@ class TreeFitter:
 
     Each copy equals the tree that ``fit`` grows. With ``max_bins`` all rounds have the bins of the
     initial weights.
-
-    Parameters
-    ----------
-    tree : DecisionTree
-        A tree that `can_share_encoding`.
-    rows : Labeled
-        Rows of positive weight.
-    engine : Engine
-    mode : PredictionMode
-    seed : int
-        Seed of the ensemble.
-    resample : bool
-        Whether rows are drawn by weight.
-    encoding : ColumnEncoding
-    codes : ndarray of shape (n_columns, n_rows)
-    presorted : PresortedRows or None
-        The rows sorted by each column, for the roots of all rounds; None if rows are drawn. Without
-        it 30 stumps on 16,000 rows of 28 columns take 1.6 times as long; below some 5,000 rows it
-        makes no difference, because the root does not sort.
     """
 
-    tree: DecisionTree
-    rows: Labeled
+    tree: DecisionTree  # a tree that `can_share_encoding`
+    rows: Labeled  # rows of positive weight
     engine: Engine
     mode: PredictionMode
-    seed: int
-    resample: bool
+    seed: int  # seed of the ensemble
+    resample: bool  # whether rows are drawn by weight
     encoding: ColumnEncoding
-    codes: Array
+    codes: Array  # shape (n_columns, n_rows)
+    # The rows sorted by each column, for the roots of all rounds; None if rows are drawn. Without
+    # it 30 stumps on 16,000 rows of 28 columns take 1.6 times as long; below some 5,000 rows it
+    # makes no difference, because the root does not sort.
     presorted: _native.PresortedRows | None = None
 
     @classmethod
@@ -174,7 +209,7 @@ class TreeFitter:
         return cls(tree, rows, engine, mode, seed, resample, encoding, codes, presorted)
 
     def fit_round(self, weights: Array, number: int) -> tuple[DecisionTree, Array]:
-        """Grow a tree and predict the training rows."""
+        """Return the tree of a round, counted from 0, and its predictions."""
         with round_context(number, "could not be fitted"):
             return self._grow(weights, member_seed(self.seed, number))
 
@@ -212,6 +247,9 @@ class TreeFitter:
         weight = counts[drawn].astype(np.float64)
         labeled = Labeled(rows.table.take(drawn), rows.target.take(drawn), weight)
         return labeled, np.ascontiguousarray(self.codes[:, drawn])
+
+
+RoundFitter = EstimatorFitter | TreeFitter
 
 
 def can_share_encoding(estimator: Any) -> bool:

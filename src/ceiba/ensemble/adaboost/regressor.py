@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 
 from ceiba._typing import Array
 from ceiba.base import AtLeast
@@ -19,9 +18,8 @@ from ceiba.ensemble.adaboost.formulas import (
     relative_losses,
     weighted_median,
 )
-from ceiba.ensemble.adaboost.predictions import PredictionMode, TargetValues
+from ceiba.ensemble.adaboost.learners import PredictionMode, TargetValues
 from ceiba.ensemble.common.rows import TrainingData
-from ceiba.tree.base import DecisionTree
 from ceiba.tree.regressor import DecisionTreeRegressor
 
 
@@ -76,7 +74,7 @@ class AdaBoostRegressor(RegressorMixin, BaseAdaBoost):
     """
 
     _task: ClassVar[Task] = "regression"
-    _member_type: ClassVar[str] = "regressor"
+    _tree_class: ClassVar[type[Any]] = DecisionTreeRegressor
 
     loss: Annotated[
         Literal["linear", "square", "exponential"],
@@ -107,17 +105,6 @@ class AdaBoostRegressor(RegressorMixin, BaseAdaBoost):
             weights = self.estimator_weights_[: len(predictions)]
             yield weighted_median(np.column_stack(predictions), weights)
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Compute R² after each round.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in ``fit``.
-        """
-        for predicted in self.staged_predict(X):
-            yield float(r2_score(y, predicted, sample_weight=sample_weight))
-
     def _prediction_mode(self, classes: Array | None) -> PredictionMode:
         return TargetValues()
 
@@ -131,8 +118,3 @@ class AdaBoostRegressor(RegressorMixin, BaseAdaBoost):
         self, boosted: BoostedMembers, member: Any, result: RoundResult
     ) -> None:
         boosted.add(member, 1.0, result.error)
-
-    def _default_estimator(self) -> DecisionTree:
-        return DecisionTreeRegressor(
-            max_depth=self.max_depth, max_bins=self.max_bins, n_jobs=self.n_jobs
-        )

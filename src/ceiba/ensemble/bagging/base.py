@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import joblib
 import numpy as np
@@ -14,9 +14,15 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import AtLeast, Iterations, Parameters, fitted, parameter, reports_progress, seed_of
+from ceiba.data.target import merge_classes
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
-from ceiba.ensemble.bagging.fitted import BaggedMembers, DrawnBatch, check_oob_possible
+from ceiba.ensemble.bagging.fitted import (
+    BaggedMembers,
+    DrawnBatch,
+    check_oob_possible,
+    out_of_bag_rows,
+)
 from ceiba.ensemble.bagging.prediction import (
     PredictFunction,
     PredictionSums,
@@ -25,7 +31,7 @@ from ceiba.ensemble.bagging.prediction import (
     sum_predictions,
     task_groups,
 )
-from ceiba.ensemble.common.base import BaseMetaEnsemble
+from ceiba.ensemble.common.base import BaseMetaEnsemble, class_attributes
 from ceiba.ensemble.common.members import Member, MemberFitter, accepts_sample_weight
 from ceiba.ensemble.common.parameters import (
     Bootstrap,
@@ -66,8 +72,6 @@ class BaggingParameters(Parameters):
 class BaseBagging(BaggingParameters, BaseMetaEnsemble):
     """Base of bagging: draw samples, fit members and sum their predictions."""
 
-    # Class of the estimator that is used for ``estimator=None``.
-    _tree_class: ClassVar[type[Any]]
     estimators_features_: list[Array] = fitted()
 
     @reports_progress
@@ -98,11 +102,12 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         )
         fitter = self._member_fitter(estimator, training, previous.seed, params)
         bagged = self._add_members(engine, previous, fitter, training)
-        attributes = {
-            **training.rows.attributes,
-            **bagged.attributes(),
-            **self._extra_attributes(training, bool(previous.members)),
-        }
+        classes = training.classes
+        if previous.members and classes is not None:
+            # Existing members may have classes that these rows lack.
+            classes = merge_classes(self.classes_, classes)
+        columns = training.rows.attributes
+        attributes = {**columns, **bagged.attributes(), **class_attributes(classes)}
         if self.oob_score:
             attributes |= self._oob_attributes(engine, bagged, training, attributes)
         self._replace_fitted(attributes)
@@ -112,17 +117,26 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         tree = self._tree_class()
         return tree.set_fit_request(sample_weight=True) if _routing_enabled() else tree
 
-    def _extra_attributes(self, training: TrainingData, warm: bool) -> dict[str, Any]:
-        """Return the fitted attributes that only the subclass has."""
-        return {}
-
     def _oob_attributes(
-        self,
-        engine: Engine,
-        bagged: BaggedMembers,
-        training: TrainingData,
-        attributes: dict[str, Any],
+        self, engine: Engine, bagged: BaggedMembers, training: TrainingData, model: dict[str, Any]
     ) -> dict[str, Any]:
+        classes: Array | None = model.get("classes_")
+        predict = self._predict_function(classes, {})
+        shape = () if classes is None else classes.shape
+        totals = sum_predictions(
+            engine, bagged.members, training.rows, predict, shape, bagged.out_of_bag
+        )
+        rows = out_of_bag_rows(totals.n_members, bagged.batches[0].sampler.n_rows)
+        return self._score_oob(totals, rows, training, model)
+
+    def _predict_function(self, classes: Array | None, params: dict[str, Any]) -> PredictFunction:
+        """Return the function that computes a member's predictions."""
+        raise NotImplementedError
+
+    def _score_oob(
+        self, totals: PredictionSums, rows: Array, training: TrainingData, model: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return the out-of-bag results of the ``rows`` that have a prediction."""
         raise NotImplementedError
 
     def _previous_members(self, as_table: bool) -> BaggedMembers:
@@ -239,8 +253,7 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         router = MetadataRouter(owner=self)
         return router.add(estimator=self._get_estimator(), method_mapping=mapping)
 
-    def _check_state(self) -> None:
-        """Raise if a loaded model is inconsistent."""
+    def _check_members(self) -> None:
         BaggedMembers.of(self).check(self.n_features_in_)
 
 

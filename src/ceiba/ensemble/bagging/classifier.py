@@ -11,12 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import fitted
-from ceiba.data.target import Task, merge_classes
-from ceiba.engine import Engine
+from ceiba.data.target import Task
 from ceiba.ensemble.bagging.base import BaseBagging
-from ceiba.ensemble.bagging.fitted import BaggedMembers, out_of_bag_rows
-from ceiba.ensemble.bagging.prediction import PredictFunction, PredictionSums, sum_predictions
-from ceiba.ensemble.common.base import check_member_classes, class_attributes
+from ceiba.ensemble.bagging.prediction import PredictFunction, PredictionSums
 from ceiba.ensemble.common.rows import TrainingData
 from ceiba.ensemble.common.votes import Votes, member_probabilities, member_votes
 from ceiba.tree import DecisionTreeClassifier
@@ -78,7 +75,6 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     """
 
     _task: ClassVar[Task] = "classification"
-    _member_type: ClassVar[str] = "classifier"
     _tree_class: ClassVar[type[Any]] = DecisionTreeClassifier
     classes_: Array = fitted()
     n_classes_: int = fitted()
@@ -173,39 +169,20 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         votes = self.voting == "majority" or not hasattr(self._get_estimator(), "predict_proba")
         return "predict" if votes else "predict_proba"
 
-    def _extra_attributes(self, training: TrainingData, warm: bool) -> dict[str, Any]:
-        classes = training.classes
-        if warm and classes is not None:
-            # Existing members may have classes that these rows lack.
-            classes = merge_classes(self.classes_, classes)
-        return class_attributes(classes)
+    def _predict_function(self, classes: Array | None, params: dict[str, Any]) -> PredictFunction:
+        assert classes is not None
+        predict = member_votes if self.voting == "majority" else member_probabilities
+        return partial(predict, classes, params)
 
-    def _oob_attributes(
-        self,
-        engine: Engine,
-        bagged: BaggedMembers,
-        training: TrainingData,
-        attributes: dict[str, Any],
+    def _score_oob(
+        self, totals: PredictionSums, rows: Array, training: TrainingData, model: dict[str, Any]
     ) -> dict[str, Any]:
-        classes: Array = attributes["classes_"]
-        majority = self.voting == "majority"
-        score: PredictFunction = partial(
-            member_votes if majority else member_probabilities, classes, {}
-        )
-        totals = sum_predictions(
-            engine, bagged.members, training.rows, score, classes.shape, bagged.out_of_bag
-        )
-        rows = out_of_bag_rows(totals.n_members, bagged.batches[0].sampler.n_rows)
         oob: dict[str, Any] = {"oob_decision_function_": totals.means}
-        if majority:
-            votes = Votes.of(totals.sums[rows], bagged.seed, rows)
+        if self.voting == "majority":
+            votes = Votes.of(totals.sums[rows], model["seed_"], rows)
             index, oob["oob_ties_"] = votes.class_index, votes.n_ties
         else:
             index = totals.means[rows].argmax(axis=1)
-        correct = classes[index] == training.labels[rows]
+        correct = model["classes_"][index] == training.labels[rows]
         oob["oob_score_"] = float(np.average(correct, weights=training.weights_of(rows)))
         return oob
-
-    def _check_state(self) -> None:
-        super()._check_state()
-        check_member_classes(self)

@@ -125,19 +125,11 @@ def _equal(one: Array | None, other: Array | None) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaggedMembers:
-    """Members of a bagging ensemble, numbered from 0 over all fits that added some.
+    """Members of a bagging ensemble, numbered from 0 over all fits that added some."""
 
-    Parameters
-    ----------
-    seed : int
-        Seed of all draws, together with the number of the member.
-    members : tuple of Member
-    batches : tuple of DrawnBatch
-        How the members' rows were drawn, in the order of the members.
-    """
-
-    seed: int
+    seed: int  # seed of all draws, together with the number of the member
     members: tuple[Member, ...] = ()
+    # How the members' rows were drawn, in the order of the members.
     batches: tuple[DrawnBatch, ...] = ()
 
     @classmethod
@@ -221,12 +213,8 @@ def check_oob_possible(batches: Sequence[DrawnBatch]) -> None:
 def out_of_bag_rows(n_members: Array, n_rows: int) -> Array:
     """Return the rows that have an out-of-bag prediction; warn about the others.
 
-    Parameters
-    ----------
-    n_members : ndarray of shape (n_input_rows,)
-        Members that each row is out of bag for.
-    n_rows : int
-        Rows of positive weight.
+    ``n_members`` counts the members that each row is out of bag for; ``n_rows`` rows have a
+    positive weight.
     """
     rows = np.flatnonzero(n_members)
     if not len(rows):

@@ -65,12 +65,6 @@ def limit_blas_threads(engine: Engine) -> AbstractContextManager[Any]:
 class PredictionSums:
     """Sums of the members' predictions for each row.
 
-    Parameters
-    ----------
-    sums : ndarray of shape (n_rows,) or (n_rows, n_classes)
-    n_members : ndarray of shape (n_rows,)
-        Number of members in each row's sum.
-
     Examples
     --------
     >>> PredictionSums(np.array([[3.0, 1.0], [0.0, 0.0]]), np.array([4, 0])).means
@@ -78,8 +72,8 @@ class PredictionSums:
            [ nan,  nan]])
     """
 
-    sums: Array
-    n_members: Array
+    sums: Array  # shape (n_rows,) or (n_rows, n_classes)
+    n_members: Array  # shape (n_rows,): number of members in each row's sum
 
     @property
     def means(self) -> Array:
@@ -103,12 +97,8 @@ def sum_predictions(
 ) -> PredictionSums:
     """Add up the members' predictions, in the order of the members.
 
-    Parameters
-    ----------
-    predict : callable
-        ``predict(estimator, X)`` returns an array with one entry, of shape ``shape``, per row.
-    rows_of : callable, optional
-        Returns the indices of the rows that the member of a number predicts; all by default.
+    ``predict(estimator, X)`` returns one entry, of shape ``shape``, per row; ``rows_of(number)``
+    the indices of the rows that a member predicts, by default all.
     """
     sums = np.zeros((len(rows), *shape))
     n_members = np.zeros(len(rows), np.int64)

@@ -10,10 +10,8 @@ from sklearn.metrics import r2_score
 
 from ceiba._typing import Array
 from ceiba.data.target import Task
-from ceiba.engine import Engine
 from ceiba.ensemble.bagging.base import BaseBagging
-from ceiba.ensemble.bagging.fitted import BaggedMembers, out_of_bag_rows
-from ceiba.ensemble.bagging.prediction import sum_predictions
+from ceiba.ensemble.bagging.prediction import PredictFunction, PredictionSums
 from ceiba.ensemble.common.rows import TrainingData
 from ceiba.ensemble.common.votes import member_values
 from ceiba.tree import DecisionTreeRegressor
@@ -67,7 +65,6 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     """
 
     _task: ClassVar[Task] = "regression"
-    _member_type: ClassVar[str] = "regressor"
     _tree_class: ClassVar[type[Any]] = DecisionTreeRegressor
 
     def predict(self, X: Any, **params: Any) -> Array:
@@ -84,20 +81,14 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         ndarray of shape (n_rows,)
         """
         member_params = self._routed_params("predict", self._member_method(), params)
-        return self._sum_predictions(X, partial(member_values, member_params), ()).means
+        return self._sum_predictions(X, self._predict_function(None, member_params), ()).means
 
-    def _oob_attributes(
-        self,
-        engine: Engine,
-        bagged: BaggedMembers,
-        training: TrainingData,
-        attributes: dict[str, Any],
+    def _predict_function(self, classes: Array | None, params: dict[str, Any]) -> PredictFunction:
+        return partial(member_values, params)
+
+    def _score_oob(
+        self, totals: PredictionSums, rows: Array, training: TrainingData, model: dict[str, Any]
     ) -> dict[str, Any]:
-        predict = partial(member_values, {})
-        totals = sum_predictions(
-            engine, bagged.members, training.rows, predict, (), bagged.out_of_bag
-        )
-        rows = out_of_bag_rows(totals.n_members, bagged.batches[0].sampler.n_rows)
         target, predicted = training.labels[rows], totals.means[rows]
         score = float(r2_score(target, predicted, sample_weight=training.weights_of(rows)))
         return {"oob_prediction_": totals.means, "oob_score_": score}

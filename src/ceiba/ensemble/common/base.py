@@ -27,8 +27,8 @@ class BaseMetaEnsemble(Estimator):
     """Base of ensembles that fit clones of any estimator, Ceiba's or another."""
 
     _task: ClassVar[Task]
-    # The estimator type that members must have, as in scikit-learn's tags.
-    _member_type: ClassVar[str]
+    # Class of the estimator that is used for ``estimator=None``.
+    _tree_class: ClassVar[type[Any]]
     estimators_: list[Any]
     n_features_in_: int
 
@@ -51,9 +51,10 @@ class BaseMetaEnsemble(Estimator):
 
     def _check_estimator(self, estimator: Any) -> None:
         kind = get_tags(estimator).estimator_type
-        if kind not in (None, self._member_type):
+        expected = "classifier" if self._task == "classification" else "regressor"
+        if kind not in (None, expected):
             raise ValueError(
-                f"estimator of {type(self).__name__} must be a {self._member_type}, got "
+                f"estimator of {type(self).__name__} must be a {expected}, got "
                 f"{type(estimator).__name__}, a {kind}."
             )
 
@@ -101,6 +102,19 @@ class BaseMetaEnsemble(Estimator):
         routed = process_routing(self, method, **params)["estimator"]
         return dict(routed.get(callee, {}))
 
+    def _check_state(self) -> None:
+        """Raise if a loaded model is inconsistent."""
+        self._check_members()
+        if self._task == "regression":
+            return
+        if self.n_classes_ != len(self.classes_):
+            raise ValueError("n_classes_ must be the length of classes_.")
+        for member in self.estimators_:
+            class_indices(member.classes_, self.classes_)
+
+    def _check_members(self) -> None:
+        raise NotImplementedError
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self._get_estimator()).input_tags
@@ -110,14 +124,5 @@ class BaseMetaEnsemble(Estimator):
 
 
 def class_attributes(classes: Array | None) -> dict[str, Any]:
-    """Return the fitted attributes that describe the classes."""
-    assert classes is not None
-    return {"classes_": classes, "n_classes_": len(classes)}
-
-
-def check_member_classes(model: Any) -> None:
-    """Raise if ``classes_`` of a loaded model does not match its members."""
-    if model.n_classes_ != len(model.classes_):
-        raise ValueError("n_classes_ must be the length of classes_.")
-    for member in model.estimators_:
-        class_indices(member.classes_, model.classes_)
+    """Return the fitted attributes that describe the classes; none for regression."""
+    return {} if classes is None else {"classes_": classes, "n_classes_": len(classes)}

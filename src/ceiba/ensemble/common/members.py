@@ -34,41 +34,20 @@ class Member:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemberFitter:
-    """Fit members of a bagging ensemble, each determined by its number.
+    """Fit members of a bagging ensemble, each determined by its number."""
 
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator that members are clones of.
-    seed : int
-        Seed of the ensemble.
-    rows : InputRows
-        Rows of positive weight.
-    target : ndarray
-        Labels or numbers of these rows.
-    sampler : RowSampler
-    sample_weight : ndarray or None
-        Weights that the rows keep in every sample; None if rows are drawn by weight.
-    pass_weights : bool
-        Whether a row drawn several times is passed once, with its count as weight, or repeated.
-    n_columns : int
-        Number of columns drawn per member.
-    bootstrap_features : bool
-        Whether a column can be drawn more than once.
-    params : dict
-        Metadata for ``fit`` of the members.
-    """
-
-    estimator: Any
-    seed: int
-    rows: InputRows
-    target: Array
+    estimator: Any  # the estimator that members are clones of
+    seed: int  # seed of the ensemble
+    rows: InputRows  # rows of positive weight
+    target: Array  # labels or numbers of these rows
     sampler: RowSampler
+    # Weights that the rows keep in every sample; None if rows are drawn by weight.
     sample_weight: Array | None
+    # Whether a row drawn several times is passed once, with its count as weight, or repeated.
     pass_weights: bool
-    n_columns: int
-    bootstrap_features: bool = False
-    params: dict[str, Any] = field(default_factory=dict)
+    n_columns: int  # number of columns drawn per member
+    bootstrap_features: bool = False  # whether a column can be drawn more than once
+    params: dict[str, Any] = field(default_factory=dict)  # metadata for ``fit`` of the members
 
     def __call__(self, number: int) -> Member:
         """Fit the member of a number; an error names it."""
@@ -118,7 +97,8 @@ def clone_with_seed(estimator: Any, seed: int) -> Any:
     True
     """
     member = clone(estimator)
-    names = sorted(name for name in member.get_params(deep=True) if _is_random_state(name))
+    parameters = member.get_params(deep=True)
+    names = sorted(name for name in parameters if name.rpartition("__")[2] == "random_state")
     states = {name: keyed_bits(seed, STATE, i) % 2**_STATE_BITS for i, name in enumerate(names)}
     return member.set_params(**states) if states else member
 
@@ -149,7 +129,3 @@ def error_context(failure: str) -> Iterator[None]:
         kinds = (ValueError, TypeError, MemoryError)
         kind = next((kind for kind in kinds if isinstance(error, kind)), MemberError)
         raise kind(f"{failure}: {error}") from error
-
-
-def _is_random_state(name: str) -> bool:
-    return name == "random_state" or name.endswith("__random_state")

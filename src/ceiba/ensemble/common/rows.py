@@ -19,18 +19,12 @@ from ceiba.data.table import Table
 from ceiba.data.target import Target, Task
 from ceiba.engine import Engine, LocalEngine
 from ceiba.engine.local import effective_threads
-from ceiba.stats.points import checked_weight
+from ceiba.stats.points import check_sample_weight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InputRows:
     """Rows in memory, from which the rows and columns of members are selected.
-
-    Parameters
-    ----------
-    data : Table, array or frame
-    attributes : dict
-        Fitted attributes that describe the columns: their number, and their names or schema.
 
     Examples
     --------
@@ -40,7 +34,8 @@ class InputRows:
            [5.]])
     """
 
-    data: Any
+    data: Any  # a Table, array or frame
+    # Fitted attributes that describe the columns: their number, and their names or schema.
     attributes: dict[str, Any]
 
     def __len__(self) -> int:
@@ -63,24 +58,12 @@ class InputRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingData:
-    """Rows, target and weights of a fit.
-
-    Parameters
-    ----------
-    rows : InputRows
-        All rows.
-    target : Target
-        Target of all rows.
-    weight : ndarray of float64 or None
-        Weights of all rows; None for 1 each.
-    positive : ndarray or None
-        Indices of the rows of positive weight; None if all are.
-    """
+    """Rows, target and weights of a fit."""
 
     rows: InputRows
     target: Target
-    weight: Array | None = None
-    positive: Array | None = None
+    weight: Array | None = None  # None for 1 each
+    positive: Array | None = None  # indices of the rows of positive weight; None if all are
 
     @classmethod
     def of(cls, rows: InputRows, y: Any, sample_weight: Any, task: Task) -> TrainingData:
@@ -88,7 +71,7 @@ class TrainingData:
         target = Target.of(y, len(rows), task=task)
         if sample_weight is None:
             return cls(rows, target)
-        weight = checked_weight(sample_weight, len(rows))
+        weight = check_sample_weight(sample_weight, len(rows))
         if not weight.any():
             raise ValueError("sample_weight must have at least one positive entry, got only zeros.")
         return cls(rows, target, weight, None if weight.all() else np.flatnonzero(weight))

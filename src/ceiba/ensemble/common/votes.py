@@ -77,16 +77,7 @@ class Votes:
 def class_margin(scores: Array, true_index: Array) -> Array:
     """Return the score of the true class minus the largest other score.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_classes)
-        Votes, probabilities or any other class scores. With a single class the margin is its score.
-    true_index : ndarray of shape (n_rows,)
-        Index of each row's true class.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
+    With a single class the margin is its score.
 
     Examples
     --------

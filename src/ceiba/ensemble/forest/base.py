@@ -26,7 +26,7 @@ from ceiba.ensemble.forest.oob import OutOfBag
 from ceiba.ensemble.forest.parameters import ForestParameters, tree_config
 from ceiba.stats import Labeled, TargetSummary, ToLabeled
 from ceiba.tree.base import check_target_summary
-from ceiba.tree.grow.config import n_drawn_columns
+from ceiba.tree.config import n_drawn_columns
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.scoring import predict_leaves, predict_values, score, table_of
 
@@ -362,7 +362,7 @@ class BaseForest(ForestParameters, Estimator):
 def check_same_columns(one: Forest, other: Forest) -> None:
     """Raise unless two forests have the same columns and classes."""
     if one.schema != other.schema:
-        raise ValueError("the forests must have the same columns: their schemas differ.")
+        raise ValueError("the forests must have the same columns, got different schemas.")
     if one.n_classes != other.n_classes:
         raise ValueError("the forests must have the same classes.")
 

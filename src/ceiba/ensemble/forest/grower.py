@@ -26,38 +26,24 @@ from ceiba.engine import Engine
 from ceiba.ensemble.common.sampling import RowSampler, are_integer_weights, tree_seeds
 from ceiba.ensemble.forest.model import Forest
 from ceiba.stats import Labeled, TargetSummary
-from ceiba.tree.config import TreeConfig
-from ceiba.tree.grow.config import GrowthConfig, GrowthInputs
+from ceiba.tree.config import GrowthConfig, TreeConfig
 from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding, RowSample, native_table
 from ceiba.tree.grow.grower import SAMPLE_ROWS
-from ceiba.tree.grow.targets import FixedPointScale, TargetArrays
+from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs, TargetArrays
 from ceiba.tree.grow.thresholds import ThresholdCandidates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSample:
-    """Rows of a fit, the sampler of the trees' rows, and the targets.
+    """Rows of a fit, the sampler of the trees' rows, and the targets."""
 
-    Parameters
-    ----------
-    weighted_rows : Labeled
-        Rows with their weights.
-    rows : Labeled
-        Rows with the weights that the targets have; without weights where these are counts.
-    sampler : RowSampler
-    scale : FixedPointScale
-    targets : TargetArrays
-        Targets of rows that are drawn once.
-    balanced_unit : float
-        The weight unit, if every tree balances its classes; else 0.
-    """
-
-    weighted_rows: Labeled
+    weighted_rows: Labeled  # rows with their weights
+    # Rows with the weights that the targets have; without weights where these are counts.
     rows: Labeled
     sampler: RowSampler
     scale: FixedPointScale
-    targets: TargetArrays
-    balanced_unit: float
+    targets: TargetArrays  # targets of rows that are drawn once
+    balanced_unit: float  # the weight unit, if every tree balances its classes; else 0
 
     @classmethod
     def of(
@@ -130,29 +116,15 @@ def _total(sampler: RowSampler) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForestGrower:
-    """Grow the trees of a forest.
-
-    Parameters
-    ----------
-    engine : Engine
-    rows : rows of the engine
-        Labeled rows, of which a sample determines the edges of bins.
-    sample : TrainingSample
-    config : TreeConfig
-        How each tree is grown.
-    schema : Schema
-    seed : int
-    columns_per_tree : int
-        Columns drawn once per tree; 0 for all.
-    """
+    """Grow the trees of a forest."""
 
     engine: Engine
-    rows: Any
+    rows: Any  # labeled rows of the engine, of which a sample determines the edges of bins
     sample: TrainingSample
     config: TreeConfig
     schema: Schema
     seed: int
-    columns_per_tree: int
+    columns_per_tree: int  # columns drawn once per tree; 0 for all
 
     def grow(self, first: int, last: int) -> Forest:
         """Grow the trees numbered ``first`` to ``last`` - 1."""

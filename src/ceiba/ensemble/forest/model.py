@@ -171,14 +171,17 @@ class Forest(Record):
         """Return the forest without some of its trees."""
         dropped = np.asarray(list(trees))
         if dropped.size and (dropped.dtype.kind not in "iu" or dropped.ndim != 1):
-            raise ValueError(f"trees must be integers in [0, {self.n_trees - 1}].")
+            raise ValueError(
+                f"trees must be a sequence of integers in [0, {self.n_trees - 1}], got an array of "
+                f"{dropped.dtype} and shape {dropped.shape}."
+            )
         outside = dropped[(dropped < -self.n_trees) | (dropped >= self.n_trees)]
         if len(outside):
             raise ValueError(f"trees must be in [0, {self.n_trees - 1}], got {outside[0]}.")
         kept = np.ones(self.n_trees, bool)
         kept[dropped.astype(np.int64)] = False
         if not kept.any():
-            raise ValueError("trees must leave at least one tree of the forest.")
+            raise ValueError(f"trees must not contain all {self.n_trees} trees of the forest.")
         return select_trees(self, kept)
 
     def merged(self, *others: Forest) -> Forest:

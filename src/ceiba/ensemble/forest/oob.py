@@ -140,20 +140,11 @@ def _standard_error(n_rows: Array, loss: Array, squares: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutOfBag:
-    """Compute out-of-bag results of the trees that were grown from one sample.
-
-    Parameters
-    ----------
-    forest : Forest
-    sample : TrainingSample
-    leaf_smoothing : float
-        Weight that is added to each class in each leaf.
-    threads : int
-    """
+    """Compute out-of-bag results of the trees that were grown from one sample."""
 
     forest: Forest
     sample: TrainingSample
-    leaf_smoothing: float
+    leaf_smoothing: float  # weight that is added to each class in each leaf
     threads: int
 
     @classmethod

@@ -20,18 +20,10 @@ Corner = tuple[int, int]  # crossing of two edges, as indices along each axis
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Rectangles that cover the visible region of two columns, and a point in each.
+    """Rectangles that cover the visible region of two columns, and a point in each."""
 
-    Attributes
-    ----------
-    edges : pair of arrays
-        Bounds of the cells along each axis, ascending.
-    points : array of shape (n_cells, 2)
-        A point in each cell; the first coordinate varies fastest.
-    """
-
-    edges: tuple[Array, Array]
-    points: Array
+    edges: tuple[Array, Array]  # bounds of the cells along each axis, ascending
+    points: Array  # of shape (n_cells, 2); the first coordinate varies fastest
 
     @classmethod
     def of(cls, models: Iterable[Any], section: Section, resolution: int) -> Cells:

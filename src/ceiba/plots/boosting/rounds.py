@@ -7,22 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ceiba.plots import style
 from ceiba.plots.boosting.view import BoostingView, check_boosted, round_numbers
 from ceiba.plots.docstrings import documented
-from ceiba.plots.style import (
-    ACCENT,
-    INK,
-    LABEL_SIZE,
-    MUTED,
-    PALE,
-    PALETTE,
-    TICK_SIZE,
-    count_text,
-    new_figure,
-    plain_numbers,
-    set_note,
-    style_axes,
-)
 
 __all__ = ["rounds"]
 
@@ -101,8 +88,7 @@ def rounds(
     )  # fmt: skip
     n_columns = 2 if len(indices) == 4 else min(3, len(indices))
     n_lines = -(-len(indices) // n_columns)
-    if figure is None:
-        figure = new_figure(max(3.3 * n_columns, 6.6), 2.9 * n_lines + 2.2)
+    figure = figure or style.new_figure(max(3.3 * n_columns, 6.6), 2.9 * n_lines + 2.2)
     grid = figure.add_gridspec(n_lines + 1, 2 * n_columns, height_ratios=[*[2.9] * n_lines, 1.5])
     for panel, index in enumerate(indices):
         line, column = divmod(panel, n_columns)
@@ -114,7 +100,7 @@ def rounds(
     _draw_weights(figure.add_subplot(grid[n_lines, n_columns:]), view, indices)
     if view.section.fixed_text:
         figure.suptitle(
-            view.section.fixed_text, x=0.01, ha="left", fontsize=LABEL_SIZE, color=MUTED
+            view.section.fixed_text, x=0.01, ha="left", fontsize=style.LABEL_SIZE, color=style.MUTED
         )
     view.add_legend(figure)
     return figure
@@ -151,26 +137,24 @@ def _range_text(rounds: list[int]) -> str:
 def _label_panel(ax: Any, view: BoostingView, index: int, *, x: bool, y: bool) -> None:
     """Set round, error and estimator weight; label the outer axes only."""
     frame, number, names = view.frames[index], view.rounds[index], view.section.names
-    style_axes(ax, title=f"Round {number:,}", x=names[0] if x else "", y=names[1] if y else "")
+    x_name, y_name = names[0] if x else "", names[1] if y else ""
+    style.style_axes(ax, title=f"Round {number:,}", x=x_name, y=y_name)
     is_kept = number <= len(view.model.estimators_)
     weight = f"α {frame['alpha']:.2f}" if is_kept else "not kept"
-    set_note(ax, f"error {frame['error']:.3f}, {weight}", fontsize=TICK_SIZE)
+    style.set_note(ax, f"error {frame['error']:.3f}, {weight}", fontsize=style.TICK_SIZE)
     ax.locator_params(nbins=5)
 
 
 def _draw_errors(ax: Any, view: BoostingView, marked: Sequence[int], last: int = -1) -> None:
-    """Draw the weighted error of each estimator, and that of the ensemble if known.
-
-    The frames at the indices ``marked`` are marked; those after ``last`` are pale.
-    """
-    _draw_curve(ax, view, view.errors, last, PALETTE[0], "-", "estimator, weighted")
-    _draw_marks(ax, view, view.errors, marked)
+    """Draw the weighted error of each estimator, and that of the ensemble if known."""
+    _draw_estimators(ax, view, view.errors, marked, last, "estimator, weighted")
     if view.ensemble_errors is not None:
-        _draw_curve(ax, view, view.ensemble_errors, last, PALETTE[2], (0, (3, 1)), "ensemble")
+        look = {"color": style.PALETTE[2], "linestyle": (0, (3, 1)), "label": "ensemble"}
+        _draw_curve(ax, view, view.ensemble_errors, last, **look)
     # Leave space above the curves for the legend, which then does not move in an animation.
     _style_curve(ax, view, "Error", 1.4 * max([*view.errors, *(view.ensemble_errors or [])]))
     ax.legend(
-        loc="upper right", ncols=2, fontsize=TICK_SIZE, labelcolor=INK, frameon=False,
+        loc="upper right", ncols=2, fontsize=style.TICK_SIZE, labelcolor=style.INK, frameon=False,
         handlelength=2.2, columnspacing=1.2, borderaxespad=0.0,
     )  # fmt: skip
 
@@ -178,61 +162,47 @@ def _draw_errors(ax: Any, view: BoostingView, marked: Sequence[int], last: int =
 def _draw_weights(ax: Any, view: BoostingView, marked: Sequence[int], last: int = -1) -> None:
     """Draw the weight of each round's estimator, like `_draw_errors`."""
     weights = view.estimator_weights
-    _draw_curve(ax, view, weights, last, PALETTE[0], "-", "")
-    _draw_marks(ax, view, weights, marked)
+    _draw_estimators(ax, view, weights, marked, last, "")
     _style_curve(ax, view, "Estimator weight α", 1.12 * max(weights))
 
 
 def _draw_curve(
+    ax: Any, view: BoostingView, values: Sequence[float], last: int, **look: Any
+) -> None:
+    """Draw a curve over the rounds, pale after the frame at ``last``."""
+    done = slice(0, last % len(values) + 1)
+    ax.plot(view.rounds, values, color=style.PALE, linewidth=1.4, linestyle=look["linestyle"])
+    ax.plot(view.rounds[done], values[done], linewidth=1.7, **look)
+
+
+def _draw_estimators(
     ax: Any,
     view: BoostingView,
     values: Sequence[float],
+    marked: Sequence[int],
     last: int,
-    color: str,
-    line: Any,
     label: str,
 ) -> None:
-    done = slice(0, last % len(values) + 1)
-    ax.plot(view.rounds, values, color=PALE, linewidth=1.4, linestyle=line)
-    ax.plot(
-        view.rounds[done], values[done], color=color, linewidth=1.7, linestyle=line, label=label
-    )
-
-
-def _draw_marks(
-    ax: Any, view: BoostingView, values: Sequence[float], marked: Sequence[int]
-) -> None:
+    """Draw the curve of the rounds' estimators, with marks at the indices ``marked``."""
+    _draw_curve(ax, view, values, last, color=style.PALETTE[0], linestyle="-", label=label)
     ax.plot(
         [view.rounds[index] for index in marked], [values[index] for index in marked], "o",
-        color=ACCENT, markersize=6, zorder=3, clip_on=False, gid="shown",
+        color=style.ACCENT, markersize=6, zorder=3, clip_on=False, gid="shown",
     )  # fmt: skip
 
 
 def _style_curve(ax: Any, view: BoostingView, title: str, top: float) -> None:
-    style_axes(ax, title=title, x="round", grid="y")
+    style.style_axes(ax, title=title, x="round", grid="y")
     first, last = view.rounds[0], view.rounds[-1]
     margin = max(0.5, 0.04 * (last - first))
     ax.set(xlim=(first - margin, last + margin), ylim=(0, top or 1.0))
     ax.locator_params(axis="x", integer=True, nbins=6)
     ax.locator_params(axis="y", nbins=5)
-    plain_numbers(ax)
+    style.plain_numbers(ax)
 
 
 class BoostingPainter:
-    """Draw the frames of boosting: rows by weight, regions, errors and weights.
-
-    Parameters
-    ----------
-    frames : sequence of frames
-        One per round: ``weights`` of the rows before it, ``error``, ``alpha`` and ``wrong``.
-    X : array, frame or table
-        The rows that the model was fitted to; a random sample of 1,000 is drawn if there are more.
-    model : fitted classifier
-    y : array of shape (n_rows,), optional
-        Classes of the rows; without them the rows are gray.
-    columns : pair of str or int, optional
-        The columns to show; required if there are more than two.
-    """
+    """Draw the frames of boosting: rows by weight, regions, errors and weights."""
 
     def __init__(
         self,
@@ -259,16 +229,16 @@ class BoostingPainter:
         """Draw one round, and the errors and estimator weights up to it."""
         view = self._view
         view.draw(axes[0], index)
-        style_axes(axes[0], title=self._title(index), x=view.section.names[0],
-                   y=view.section.names[1])  # fmt: skip
+        x, y = view.section.names
+        style.style_axes(axes[0], title=self._title(index), x=x, y=y)
         _draw_errors(axes[1], view, [index], index)
         _draw_weights(axes[2], view, [index], index)
         for ax, values in ((axes[1], view.errors), (axes[2], view.estimator_weights)):
-            set_note(ax, f"{values[index]:.3f}".replace("-", "−"), ACCENT)
+            style.set_note(ax, f"{values[index]:.3f}".replace("-", "−"), style.ACCENT)
 
     def _title(self, index: int) -> str:
         frame, view = self._view.frames[index], self._view
-        n_wrong = count_text(int(np.count_nonzero(frame["wrong"])), "row")
+        n_wrong = style.count_text(int(np.count_nonzero(frame["wrong"])), "row")
         wrong = f"{n_wrong} misclassified, {frame['error']:.1%} of the weight"
         fixed = f"\n{view.section.fixed_text}" if view.section.fixed_text else ""
         return f"Round {view.rounds[index]:,} of {view.rounds[-1]:,}: {wrong}{fixed}"

@@ -7,36 +7,21 @@ from typing import Any
 import numpy as np
 
 from ceiba.cluster.selection.choose import ClusterChoice
+from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.style import (
-    ACCENT,
-    INK,
-    LABEL_SIZE,
-    MUTED,
-    PALETTE,
-    new_figure,
-    plain_numbers,
-    set_note,
-    style_axes,
-)
 
 __all__ = ["cluster_choice"]
 
-# Index -> column of the table, its error column, title.
+# Index -> column of the table, its error column, title, name among all proposals.
 _PANELS = {
-    "elbow": ("inertia", None, "Inertia (elbow)"),
-    "silhouette": ("silhouette", "silhouette_se", "Silhouette (max)"),
-    "calinski_harabasz": ("calinski_harabasz", None, "Calinski-Harabasz (max)"),
-    "davies_bouldin": ("davies_bouldin", None, "Davies-Bouldin (min)"),
-    "gap": ("gap", "gap_se", "Gap ± s (one-error rule)"),
-}
-_NAMES = {
-    "elbow": "elbow",
-    "silhouette": "silhouette",
-    "calinski_harabasz": "Calinski-\nHarabasz",
-    "davies_bouldin": "Davies-\nBouldin",
-    "gap": "gap",
-}
+    "elbow": ("inertia", None, "Inertia (elbow)", "elbow"),
+    "silhouette": ("silhouette", "silhouette_se", "Silhouette (max)", "silhouette"),
+    "calinski_harabasz": (
+        "calinski_harabasz", None, "Calinski-Harabasz (max)", "Calinski-\nHarabasz"
+    ),
+    "davies_bouldin": ("davies_bouldin", None, "Davies-Bouldin (min)", "Davies-\nBouldin"),
+    "gap": ("gap", "gap_se", "Gap ± s (one-error rule)", "gap"),
+}  # fmt: skip
 
 
 @documented
@@ -64,8 +49,7 @@ def cluster_choice(choice: ClusterChoice, *, figure: Any = None) -> Any:
     >>> len(picture.axes)
     6
     """
-    if figure is None:
-        figure = new_figure(9.6, 5.4)
+    figure = figure or style.new_figure(9.6, 5.4)
     panels = [index for index in _PANELS if index != "gap" or choice.n_references]
     axes = figure.subplots(2, 3).ravel()
     for ax, index in zip(axes, panels, strict=False):
@@ -77,20 +61,20 @@ def cluster_choice(choice: ClusterChoice, *, figure: Any = None) -> Any:
 
 
 def _draw_index(ax: Any, choice: ClusterChoice, index: str) -> None:
-    column, error, title = _PANELS[index]
+    column, error, title, _ = _PANELS[index]
     ks, values = choice.table["k"], choice.table[column]
     shown = np.isfinite(values)
     if error is not None and np.nanmax(choice.table[error], initial=0.0) > 0:
         ax.errorbar(
-            ks[shown], values[shown], choice.table[error][shown], fmt="none", ecolor=MUTED,
+            ks[shown], values[shown], choice.table[error][shown], fmt="none", ecolor=style.MUTED,
             elinewidth=1.2, capsize=3, capthick=1.2,
         )  # fmt: skip
-    ax.plot(ks[shown], values[shown], "-o", color=PALETTE[0], linewidth=1.6, markersize=4.5)
+    ax.plot(ks[shown], values[shown], "-o", color=style.PALETTE[0], linewidth=1.6, markersize=4.5)
     if index == "elbow" and index in choice.best:
         ends = [0, -1]
-        ax.plot(ks[ends], values[ends], "--", color=MUTED, linewidth=1)
-    style_axes(ax, title=title, x="k", grid="y")
-    plain_numbers(ax)
+        ax.plot(ks[ends], values[ends], "--", color=style.MUTED, linewidth=1)
+    style.style_axes(ax, title=title, x="k", grid="y")
+    style.plain_numbers(ax)
     _mark_proposal(ax, choice, index, values)
     _set_ticks(ax, ks)
 
@@ -101,30 +85,30 @@ def _mark_proposal(ax: Any, choice: ClusterChoice, index: str, values: Any) -> N
     if k is None:
         ax.text(
             0.5, 0.5, "no proposal", transform=ax.transAxes, ha="center", va="center",
-            color=MUTED, fontsize=LABEL_SIZE,
+            color=style.MUTED, fontsize=style.LABEL_SIZE,
         )  # fmt: skip
         return
     value = values[np.flatnonzero(choice.table["k"] == k)[0]]
-    ax.axvline(k, color=ACCENT, linewidth=1, alpha=0.5, zorder=1)
+    ax.axvline(k, color=style.ACCENT, linewidth=1, alpha=0.5, zorder=1)
     if np.isfinite(value):
-        ax.plot(k, value, "o", color=ACCENT, markersize=8, zorder=4)
+        ax.plot(k, value, "o", color=style.ACCENT, markersize=8, zorder=4)
     else:
         ax.text(
-            k, 0.92, " ∞", transform=ax.get_xaxis_transform(), color=ACCENT, fontsize=14,
+            k, 0.92, " ∞", transform=ax.get_xaxis_transform(), color=style.ACCENT, fontsize=14,
             va="center",
         )  # fmt: skip
-    set_note(ax, f"k = {k}", ACCENT, weight="bold")
+    style.set_note(ax, f"k = {k}", style.ACCENT, weight="bold")
 
 
 def _draw_proposals(ax: Any, choice: ClusterChoice, panels: list[str]) -> None:
     """Draw one line per index with a dot at its k."""
     for line, index in enumerate(panels):
         if index in choice.best:
-            ax.plot(choice.best[index], line, "o", color=ACCENT, markersize=8)
-    ax.set_yticks(range(len(panels)), [_NAMES[index] for index in panels])
+            ax.plot(choice.best[index], line, "o", color=style.ACCENT, markersize=8)
+    ax.set_yticks(range(len(panels)), [_PANELS[index][-1] for index in panels])
     ax.set_ylim(len(panels) - 0.5, -0.5)
-    style_axes(ax, title="All proposals", x="k", grid="both")
-    ax.tick_params(axis="y", length=0, labelcolor=INK)
+    style.style_axes(ax, title="All proposals", x="k", grid="both")
+    ax.tick_params(axis="y", length=0, labelcolor=style.INK)
     _set_ticks(ax, choice.table["k"])
 
 

@@ -9,21 +9,10 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.cluster.selection.validity import nearest_centers
+from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.playback.painter import draw_progress, frame_iteration
+from ceiba.plots.playback import draw_path, draw_progress, iteration_title
 from ceiba.plots.projection import EncodedRows, Projection, bounding_box, sample_rows
-from ceiba.plots.style import (
-    HIGHLIGHT,
-    INK,
-    add_legend,
-    color_of,
-    count_text,
-    marker_of,
-    new_figure,
-    number_text,
-    point_size,
-    style_axes,
-)
 
 __all__ = ["clusters"]
 
@@ -55,8 +44,6 @@ def clusters(
     {ax}
     {sample}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -78,17 +65,16 @@ def clusters(
     sample = sample_rows(len(rows.values), max_points, random_state)
     projection = Projection.of(rows)
     is_new = ax is None
-    if is_new:
-        ax = new_figure(6.4, 4.8).add_subplot()
+    ax = ax or style.new_axes(6.4, 4.8)
     sizes = np.bincount(labels, minlength=len(centers))
     _draw_rows(ax, projection.project(rows.values[sample]), labels[sample], sizes)
     draw_centers(ax, projection.project_centers(centers))
     title = f"{type(model).__name__}, {len(centers)} clusters of {len(labels):,} rows"
     drawn = f" ({len(sample):,} drawn)" if len(sample) < len(labels) else ""
-    style_axes(ax, title=title + drawn)
+    style.style_axes(ax, title=title + drawn)
     projection.label_axes(ax)
     if len(centers) <= _MAX_LEGEND:
-        for handle in add_legend(ax, "cluster", beside=is_new).legend_handles:
+        for handle in style.add_legend(ax, "cluster", beside=is_new).legend_handles:
             handle.set_alpha(1.0)
             handle.set_sizes([30])
     return ax.figure
@@ -97,24 +83,20 @@ def clusters(
 def _draw_rows(ax: Any, points: Array, labels: Array, sizes: Array) -> None:
     """Draw one collection of points per cluster, labeled with its number and size."""
     for cluster, size in enumerate(sizes):
-        own = points[labels == cluster]
-        ax.scatter(
-            own[:, 0],
-            own[:, 1],
-            s=point_size(len(points)),
-            c=color_of(cluster),
-            marker=marker_of(cluster),
-            alpha=0.65 if len(points) <= 2_000 else 0.4,
-            linewidths=0,
-            label=f"{cluster}  ({size:,} rows)",
-        )
+        alpha = 0.65 if len(points) <= 2_000 else 0.4
+        label = f"{cluster}  ({size:,} rows)"
+        _draw_cluster(ax, points, labels == cluster, cluster, alpha=alpha, label=label)
+
+
+def _draw_cluster(ax: Any, points: Array, own: Array, cluster: int, **look: Any) -> None:
+    ax.scatter(
+        *points[own].T, s=style.point_size(len(points)), c=style.color_of(cluster),
+        marker=style.marker_of(cluster), linewidths=0, **look,
+    )  # fmt: skip
 
 
 def draw_centers(ax: Any, points: Array, numbers: Sequence[int] | None = None) -> None:
-    """Draw centers as white discs ringed in their color, with their number inside.
-
-    The numbers count from 0 unless they are given.
-    """
+    """Draw centers as white discs ringed in their color, with their number inside."""
     if numbers is None:
         numbers = range(len(points))
     for i, (cluster, (x, y)) in enumerate(zip(numbers, points, strict=True)):
@@ -122,11 +104,11 @@ def draw_centers(ax: Any, points: Array, numbers: Sequence[int] | None = None) -
         layer = 4 + i / len(points)
         ax.scatter(x, y, s=300, c="white", linewidths=0, zorder=layer)
         ax.scatter(
-            x, y, s=190, c="white", edgecolors=color_of(cluster), linewidths=2.4, zorder=layer
+            x, y, s=190, c="white", edgecolors=style.color_of(cluster), linewidths=2.4, zorder=layer
         )
         ax.annotate(
             str(cluster), (x, y), ha="center", va="center_baseline", size=10,
-            color=INK, zorder=layer,
+            color=style.INK, zorder=layer,
         )  # fmt: skip
 
 
@@ -134,15 +116,6 @@ class KMeansPainter:
     """Draw the rows by nearest center, the paths of the centers, and the inertia.
 
     Rows that changed cluster since the previous frame are highlighted.
-
-    Parameters
-    ----------
-    frames : sequence of frames
-        Each with ``centers``, ``inertia`` and ``moved``.
-    X : array, frame or table
-        Rows to draw; a random sample of 5,000 if there are more.
-    model : fitted estimator, optional
-        Its schema is that of the rows.
     """
 
     def __init__(self, frames: Sequence[Any], X: Any, model: Any) -> None:
@@ -164,7 +137,7 @@ class KMeansPainter:
     def draw(self, axes: tuple[Any, Any], index: int) -> None:
         """Draw one iteration."""
         self._draw_rows(axes[0], index)
-        note = number_text(float(self._frames[index]["inertia"]), 6)
+        note = style.number_text(float(self._frames[index]["inertia"]), 6)
         draw_progress(axes[1], self._frames, "inertia", index, title="Inertia", note=note)
 
     def labels(self, index: int) -> Array:
@@ -181,36 +154,25 @@ class KMeansPainter:
     def _draw_rows(self, ax: Any, index: int) -> None:
         labels, changed = self.labels(index), self.changed(index)
         ax.scatter(
-            *self._points[changed].T, s=3 * point_size(len(self._points)) + 20, c=HIGHLIGHT,
-            edgecolors=INK, linewidths=0.7, zorder=2,
+            *self._points[changed].T, s=3 * style.point_size(len(self._points)) + 20,
+            c=style.HIGHLIGHT, edgecolors=style.INK, linewidths=0.7, zorder=2,
         )  # fmt: skip
         for cluster in range(self._paths.shape[1]):
-            self._draw_cluster(ax, cluster, (labels == cluster) & ~changed, 0.6)
-            self._draw_cluster(ax, cluster, (labels == cluster) & changed, 1.0)
-        self._draw_paths(ax, index)
+            for mask, alpha in ((~changed, 0.6), (changed, 1.0)):
+                own = (labels == cluster) & mask
+                _draw_cluster(ax, self._points, own, cluster, alpha=alpha, zorder=2.5)
+        for cluster in range(self._paths.shape[1]):
+            points = self._paths[: index + 1, cluster]
+            draw_path(ax, points, style.color_of(cluster), (3, 3.1), linewidth=1.8, markersize=3.5)
         draw_centers(ax, self._paths[index])
         low, high = bounding_box([self._points, self._paths.reshape(-1, 2)])
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-        style_axes(ax, title=self._title(index))
+        style.style_axes(ax, title=self._title(index))
         self._projection.label_axes(ax)
 
-    def _draw_cluster(self, ax: Any, cluster: int, mask: Array, alpha: float) -> None:
-        ax.scatter(
-            *self._points[mask].T, s=point_size(len(self._points)), c=color_of(cluster),
-            marker=marker_of(cluster), alpha=alpha, linewidths=0, zorder=2.5,
-        )  # fmt: skip
-
-    def _draw_paths(self, ax: Any, index: int) -> None:
-        """Draw the path of each center, with a white border that is legible on any color."""
-        for cluster in range(self._paths.shape[1]):
-            x, y = self._paths[: index + 1, cluster].T
-            ax.plot(x, y, "-", color="white", linewidth=3.2, zorder=3)
-            ax.plot(x, y, "-o", color=color_of(cluster), linewidth=1.8, markersize=3.5, zorder=3.1)
-
     def _title(self, index: int) -> str:
-        frame = self._frames[index]
-        last = frame_iteration(self._frames[-1], len(self._frames) - 1)
-        title = f"Iteration {frame_iteration(frame, index)} of {last}"
+        title = iteration_title(self._frames, index)
         if index == 0:
-            return f"{title}: initialization"
-        return f"{title}: {count_text(int(frame['moved']), 'row')} changed cluster"
+            return title
+        moved = int(self._frames[index]["moved"])
+        return f"{title}: {style.count_text(moved, 'row')} changed cluster"

@@ -9,21 +9,8 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.ensemble.forest.importance import PermutationImportance
 from ceiba.ensemble.forest.oob import OobCurve
+from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.style import (
-    ACCENT,
-    GRID,
-    INK,
-    LABEL_SIZE,
-    MUTED,
-    PALETTE,
-    TICK_SIZE,
-    count_text,
-    new_figure,
-    set_note,
-    shorten,
-    style_axes,
-)
 
 __all__ = ["importance", "oob_curve"]
 
@@ -46,8 +33,6 @@ def oob_curve(curve: OobCurve | Any, *, ax: Any = None) -> Any:
         A forest fitted with ``oob_score=True``, or its ``oob_curve_``.
     {ax}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -72,26 +57,26 @@ def oob_curve(curve: OobCurve | Any, *, ax: Any = None) -> Any:
     if not known.any():
         raise ValueError("No row was out of bag, so there is no error to draw: grow more trees.")
     trees, error, low, high, rows = (np.asarray(getattr(record, name))[known] for name in _ARRAYS)
-    if ax is None:
-        ax = new_figure(6.4, 4.2).add_subplot()
-    ax.fill_between(trees, low, high, color=PALETTE[0], alpha=0.18, linewidth=0, gid="band")
+    ax = ax or style.new_axes(6.4, 4.2)
+    ax.fill_between(trees, low, high, color=style.PALETTE[0], alpha=0.18, linewidth=0, gid="band")
     complete = int(np.argmax(rows == rows[-1]))
     _draw_error(ax, trees, error, complete)
     x = "trees (dashed: not every row has been out of bag)" if complete else "trees"
     y = f"{record.measure}, {record.confidence_level:.0%} band"
-    style_axes(ax, title="Out-of-bag error", x=x, y=y, grid="y")
-    set_note(ax, f"{error[-1]:.4g} with {count_text(int(trees[-1]), 'tree')}", PALETTE[0])
+    style.style_axes(ax, title="Out-of-bag error", x=x, y=y, grid="y")
+    note = f"{error[-1]:.4g} with {style.count_text(int(trees[-1]), 'tree')}"
+    style.set_note(ax, note, style.PALETTE[0])
     ax.set_xlim(0, trees[-1] * 1.02)
     ax.locator_params(axis="x", integer=True)
     for end in (error[-1] - record.standard_error, error[-1] + record.standard_error):
-        ax.axhline(end, color=ACCENT, linewidth=1.1, linestyle=":", zorder=2, gid="tolerance")
+        ax.axhline(end, color=style.ACCENT, linewidth=1.1, linestyle=":", zorder=2, gid="tolerance")
     _mark_enough(ax, record.n_trees_sufficient, trees, error)
     return ax.figure
 
 
 def _draw_error(ax: Any, trees: Array, error: Array, complete: int) -> None:
     """Draw the curve, dashed until every row has been out of bag."""
-    look = {"color": PALETTE[0], "linewidth": 1.8, "zorder": 3}
+    look = {"color": style.PALETTE[0], "linewidth": 1.8, "zorder": 3}
     ax.plot(trees[: complete + 1], error[: complete + 1], linestyle=(0, (2, 1)), **look)
     dot = {"marker": "o", "markersize": 4} if complete == len(trees) - 1 else {}
     ax.plot(trees[complete:], error[complete:], **look, **dot)
@@ -99,19 +84,18 @@ def _draw_error(ax: Any, trees: Array, error: Array, complete: int) -> None:
 
 def _mark_enough(ax: Any, enough: int | None, trees: Array, error: Array) -> None:
     """Mark the number of trees that is enough, or note that the curve has not settled."""
-    look = {"textcoords": "offset points", "va": "top", "fontsize": LABEL_SIZE, "zorder": 3.5}
+    look: dict[str, Any] = {"textcoords": "offset points", "va": "top", "zorder": 3.5}
+    look["fontsize"] = style.LABEL_SIZE
     if enough is None:
-        text = f"not settled after {count_text(int(trees[-1]), 'tree')}"
-        ax.annotate(
-            text, (1.0, 1.0), (-4, -6), xycoords="axes fraction", ha="right", color=MUTED, **look
-        )
+        text = f"not settled after {style.count_text(int(trees[-1]), 'tree')}"
+        look |= {"xycoords": "axes fraction", "ha": "right", "color": style.MUTED}
+        ax.annotate(text, (1.0, 1.0), (-4, -6), **look)
         return
-    ax.axvline(enough, color=ACCENT, linewidth=1.2, alpha=0.7, zorder=2.5)
-    ax.plot(enough, error[trees == enough], "o", color=ACCENT, markersize=8, zorder=4)
-    text = f"{count_text(enough, 'tree')} {'is' if enough == 1 else 'are'} enough"
-    ax.annotate(
-        text, (enough, 1.0), (7, -6), xycoords=("data", "axes fraction"), color=ACCENT, **look
-    )
+    ax.axvline(enough, color=style.ACCENT, linewidth=1.2, alpha=0.7, zorder=2.5)
+    ax.plot(enough, error[trees == enough], "o", color=style.ACCENT, markersize=8, zorder=4)
+    text = f"{style.count_text(enough, 'tree')} {'is' if enough == 1 else 'are'} enough"
+    look |= {"xycoords": ("data", "axes fraction"), "color": style.ACCENT}
+    ax.annotate(text, (enough, 1.0), (7, -6), **look)
 
 
 @documented
@@ -132,8 +116,6 @@ def importance(
         Maximum number of columns to draw, those of largest importance.
     {ax}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -154,14 +136,13 @@ def importance(
         raise ValueError(f"max_columns must be at least 1, got {max_columns}.")
     shown = np.argsort(-result.importances, kind="stable")[:max_columns]
     is_new = ax is None
-    if is_new:
-        ax = new_figure(6.8, max(2.4, 0.27 * len(shown) + 1.3)).add_subplot()
+    ax = ax or style.new_axes(6.8, max(2.4, 0.27 * len(shown) + 1.3))
     significant = result.above_noise[shown] > 0
     _draw_band(ax, result.null_band[shown], result.confidence_level)
     _draw_values(ax, result.importances[shown], result.standard_errors[shown], significant)
     x = f"increase of the out-of-bag {result.measure}"
-    style_axes(ax, title="Permutation importance", x=x, grid="x")
-    set_note(ax, _significance_text(result, len(shown)))
+    style.style_axes(ax, title="Permutation importance", x=x, grid="x")
+    style.set_note(ax, _significance_text(result, len(shown)))
     _label_columns(ax, [result.feature_names[j] for j in shown], significant)
     _add_importance_legend(ax, below=is_new)
     return ax.figure
@@ -185,17 +166,17 @@ def _draw_band(ax: Any, band: Array, confidence_level: float) -> None:
     """Draw the null band of every column; adjacent bands join."""
     edges = np.arange(len(band) + 1) - 0.5
     ax.fill_betweenx(
-        np.repeat(edges, 2)[1:-1], np.repeat(-band, 2), np.repeat(band, 2), color=GRID,
+        np.repeat(edges, 2)[1:-1], np.repeat(-band, 2), np.repeat(band, 2), color=style.GRID,
         linewidth=0, zorder=0.5, label=f"null band ({confidence_level:.0%})",
     )  # fmt: skip
-    ax.axvline(0, color=MUTED, linewidth=0.9, zorder=1)
+    ax.axvline(0, color=style.MUTED, linewidth=0.9, zorder=1)
 
 
 def _draw_values(ax: Any, value: Array, error: Array, significant: Array) -> None:
     """Draw a dot on a stem for each column, hollow and gray inside the null band."""
     lines = np.arange(len(value))
     for mask, color, fill, label in (
-        (significant, PALETTE[0], PALETTE[0], "importance ± one standard error"),
+        (significant, style.PALETTE[0], style.PALETTE[0], "importance ± one standard error"),
         (~significant, _INSIGNIFICANT, "white", "inside the null band"),
     ):
         ax.hlines(lines[mask], 0, value[mask], color=color, linewidth=2.6, alpha=0.35, zorder=2)
@@ -208,10 +189,10 @@ def _draw_values(ax: Any, value: Array, error: Array, significant: Array) -> Non
 
 
 def _label_columns(ax: Any, names: list[str], significant: Array) -> None:
-    ax.set_yticks(np.arange(len(names)), [shorten(name, _MAX_NAME) for name in names])
+    ax.set_yticks(np.arange(len(names)), [style.shorten(name, _MAX_NAME) for name in names])
     for label, strong in zip(ax.get_yticklabels(), significant, strict=True):
         label.set_parse_math(False)
-        label.set_color(INK if strong else _INSIGNIFICANT)
+        label.set_color(style.INK if strong else _INSIGNIFICANT)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
@@ -225,7 +206,7 @@ def _significance_text(record: PermutationImportance, drawn: int) -> str:
 
 def _add_importance_legend(ax: Any, below: bool) -> None:
     """Add the legend below a new figure, or else at the least important columns."""
-    look = {"fontsize": TICK_SIZE, "labelcolor": INK, "handlelength": 1.6}
+    look = {"fontsize": style.TICK_SIZE, "labelcolor": style.INK, "handlelength": 1.6}
     handles, labels = ax.get_legend_handles_labels()
     if below:
         ax.figure.legend(

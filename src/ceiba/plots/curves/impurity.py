@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.special import entr
 
 from ceiba._typing import Array
+from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.style import INK, LABEL_SIZE, color_of, new_figure, style_axes
 
 __all__ = ["impurity_curves"]
 
 
-def _gini(p: Array) -> Array:
-    impurity: Array = 2 * p * (1 - p)
-    return impurity
-
-
-def _entropy(p: Array) -> Array:
-    bits: Array = (entr(p) + entr(1 - p)) / np.log(2)
-    return bits
-
-
-def _error(p: Array) -> Array:
-    minority: Array = np.minimum(p, 1 - p)
-    return minority
-
-
-# Criterion -> its curve, name, formula, line style.
-_CURVES: dict[str, tuple[Callable[[Array], Array], str, str, str]] = {
-    "gini": (_gini, "Gini", "2p(1 − p)", "-"),
-    "entropy": (_entropy, "entropy", "−p log₂ p − (1 − p) log₂(1 − p)", "--"),
-    "error": (_error, "error", "min(p, 1 − p)", "-."),
-}
 _P = np.linspace(0.0, 1.0, 401)
+_ENTROPY = (entr(_P) + entr(1 - _P)) / np.log(2)
+# Criterion -> its values, name, formula, line style.
+_CURVES: dict[str, tuple[Array, str, str, str]] = {
+    "gini": (2 * _P * (1 - _P), "Gini", "2p(1 − p)", "-"),
+    "entropy": (_ENTROPY, "entropy", "−p log₂ p − (1 − p) log₂(1 − p)", "--"),
+    "error": (np.minimum(_P, 1 - _P), "error", "min(p, 1 − p)", "-."),
+}
 
 
 @documented
@@ -59,8 +45,6 @@ def impurity_curves(
         Halve the entropy, so that all three curves meet at 1/2.
     {ax}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -77,29 +61,20 @@ def impurity_curves(
     if isinstance(criteria, str) or not len(criteria) or not set(criteria) <= set(_CURVES):
         known = ", ".join(map(repr, _CURVES))
         raise ValueError(f"criteria must be a sequence of some of {known}, got {criteria!r}.")
-    if ax is None:
-        ax = new_figure(6.4, 4.2).add_subplot()
+    ax = ax or style.new_axes(6.4, 4.2)
     for index, name in enumerate(_CURVES):
         if name in criteria:
             _draw_curve(ax, index, name, halved=scaled and name == "entropy")
     ax.set_xlim(0, 1)
     ax.set_ylim(bottom=0)
-    style_axes(
-        ax,
-        title="Impurity of two classes",
-        x="proportion p of the first class",
-        y="impurity",
-        grid="both",
-    )
-    ax.legend(
-        loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=LABEL_SIZE, labelcolor=INK,
-        frameon=False, handlelength=2.6,
-    )  # fmt: skip
+    title, x = "Impurity of two classes", "proportion p of the first class"
+    style.style_axes(ax, title=title, x=x, y="impurity", grid="both")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), handlelength=2.6, **style.LEGEND)
     return ax.figure
 
 
 def _draw_curve(ax: Any, index: int, name: str, *, halved: bool) -> None:
-    curve, title, formula, line = _CURVES[name]
-    values = curve(_P) / (2 if halved else 1)
+    values, title, formula, line = _CURVES[name]
     label = f"{title}, halved:  ½ ({formula})" if halved else f"{title}:  {formula}"
-    ax.plot(_P, values, color=color_of(index), linestyle=line, linewidth=2.2, label=label, gid=name)
+    look = {"color": style.color_of(index), "linestyle": line, "linewidth": 2.2}
+    ax.plot(_P, values / (2 if halved else 1), label=label, gid=name, **look)

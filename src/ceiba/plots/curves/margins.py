@@ -10,17 +10,9 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.ensemble.common.votes import class_margin
+from ceiba.plots import style
 from ceiba.plots.docstrings import documented
 from ceiba.plots.planes.section import class_codes
-from ceiba.plots.style import (
-    INK,
-    LABEL_SIZE,
-    MUTED,
-    color_of,
-    count_text,
-    new_figure,
-    style_axes,
-)
 
 __all__ = ["margins"]
 
@@ -55,8 +47,6 @@ def margins(
         two early ones.
     {ax}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -75,20 +65,17 @@ def margins(
     effectiveness of voting methods", The Annals of Statistics 26.
     """
     curves = _curves(model, X, y, stages)
-    if ax is None:
-        ax = new_figure(6.4, 4.2).add_subplot()
+    ax = ax or style.new_axes(6.4, 4.2)
     ax.axvspan(-_LIMIT, 0, color=_NEGATIVE, linewidth=0, zorder=0)
-    ax.axvline(0, color=MUTED, linewidth=0.9, zorder=1)
+    ax.axvline(0, color=style.MUTED, linewidth=0.9, zorder=1)
     for index, (name, values) in enumerate(curves.items()):
         _draw_curve(ax, index, name, values)
-    title = f"Margins of {count_text(len(next(iter(curves.values()))), 'row')}"
+    title = f"Margins of {style.count_text(len(next(iter(curves.values()))), 'row')}"
     x, y = "margin (negative: misclassified)", "fraction of rows up to the margin"
-    style_axes(ax, title=title, x=x, y=y, grid="y")
+    style.style_axes(ax, title=title, x=x, y=y, grid="y")
     ax.set_xlim(-_LIMIT, _LIMIT)
     ax.set_ylim(0, 1.02)
-    ax.legend(
-        loc="upper left", fontsize=LABEL_SIZE, labelcolor=INK, frameon=False, handlelength=2.6
-    )
+    ax.legend(loc="upper left", handlelength=2.6, **style.LEGEND)
     return ax.figure
 
 
@@ -97,7 +84,7 @@ def _draw_curve(ax: Any, index: int, name: str, values: Array) -> None:
     margin, counts = np.unique(values, return_counts=True)
     fraction = np.concatenate([[0.0], np.cumsum(counts) / len(values), [1.0]])
     ax.step(
-        [-_LIMIT, *margin, _LIMIT], fraction, where="post", color=color_of(index),
+        [-_LIMIT, *margin, _LIMIT], fraction, where="post", color=style.color_of(index),
         linestyle=_LINES[index % len(_LINES)], linewidth=1.9, zorder=2,
         label=f"{name}: {np.mean(values <= 0):.1%} at 0 or below",
     )  # fmt: skip
@@ -116,7 +103,7 @@ def _curves(model: Any, X: Any, y: Any, stages: Sequence[int] | None) -> dict[st
             raise ValueError(f"stages requires a boosted classifier, got {type(model).__name__}.")
         return {type(model).__name__: _margins(model, X, y)}
     return {
-        count_text(stage, "round"): _margins(_truncated(model, stage), X, y)
+        style.count_text(stage, "round"): _margins(_truncated(model, stage), X, y)
         for stage in _checked_stages(len(model.estimators_), stages)
     }
 
@@ -144,8 +131,7 @@ def _truncated(model: Any, stage: int) -> Any:
 def _margins(model: Any, X: Any, y: Any) -> Array:
     """Return the model's own margins, or those of its probabilities."""
     if hasattr(model, "margins"):
-        own: Array = np.asarray(model.margins(X, y), dtype=float)
-        return own
+        return np.asarray(model.margins(X, y), dtype=float)
     if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
         raise ValueError(
             f"model must be a fitted classifier with predict_proba, got {type(model).__name__}."

@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.style import (
-    ACCENT,
-    INK,
-    LABEL_SIZE,
-    MARKERS,
-    MUTED,
-    color_of,
-    new_figure,
-    plain_numbers,
-    set_note,
-    style_axes,
-)
 
 if TYPE_CHECKING:
     from ceiba.mixture import MixtureChoice
@@ -48,7 +37,7 @@ _RING: dict[str, Any] = {
     "marker": "o",
     "markersize": 10,
     "markerfacecolor": "none",
-    "markeredgecolor": ACCENT,
+    "markeredgecolor": style.ACCENT,
     "markeredgewidth": 2,
 }
 
@@ -88,7 +77,7 @@ def mixture_choice(choice: MixtureChoice, *, figure: Any = None) -> Any:
     rows = len(names) // columns
     if figure is None:
         height = max(3.4 * rows, 0.23 * (len(_forms(choice)) + 6))  # at least that of the legend
-        figure = new_figure(3.4 * columns + 2.0, height)
+        figure = style.new_figure(3.4 * columns + 2.0, height)
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
     for ax, name in zip(axes, names, strict=True):
         for form in _forms(choice):
@@ -118,25 +107,25 @@ def _draw_form(ax: Any, choice: MixtureChoice, name: str, form: str) -> None:
     own = np.flatnonzero((table["covariance_type"] == form) & np.isfinite(table[name]))
     own = own[np.argsort(table["n_components"][own], kind="stable")]
     k, values = _positions(choice, form)[own], table[name][own]
-    style = _style(_forms(choice).index(form))
-    ax.plot(k, values, **style)
+    look = _line_style(_forms(choice).index(form))
+    ax.plot(k, values, **look)
     early = ~table["converged"][own].astype(bool)
-    ax.plot(k[early], values[early], **{**style, "linestyle": ""}, markerfacecolor="white")
+    ax.plot(k[early], values[early], **{**look, "linestyle": ""}, markerfacecolor="white")
     if name in _TWICE_SPREAD:
         differ = _disagree(choice)[own]
         reach = 2 * table["spread"][own][differ]
         ax.errorbar(
             k[differ], values[differ], [np.zeros_like(reach), reach], fmt="none",
-            ecolor=style["color"], elinewidth=1.0, capsize=3, alpha=0.8, zorder=1.8,
+            ecolor=look["color"], elinewidth=1.0, capsize=3, alpha=0.8, zorder=1.8,
         )  # fmt: skip
 
 
-def _style(index: int) -> dict[str, Any]:
+def _line_style(index: int) -> dict[str, Any]:
     """Return the style of a line; the dashes change whenever the colors repeat."""
     return {
-        "color": color_of(index),
-        "marker": MARKERS[index % len(MARKERS)],
-        "linestyle": _LINES[index // len(MARKERS) % len(_LINES)],
+        "color": style.color_of(index),
+        "marker": style.MARKERS[index % len(style.MARKERS)],
+        "linestyle": _LINES[index // len(style.MARKERS) % len(_LINES)],
         "linewidth": 1.5,
         "markersize": 5,
         "markeredgewidth": 1.2,
@@ -151,8 +140,8 @@ def _disagree(choice: MixtureChoice) -> Array:
 
 def _set_limits(ax: Any, choice: MixtureChoice, name: str) -> None:
     """Set limits by the points alone, since long bars may exceed them."""
-    style_axes(ax, title=_PANELS[name], x="components", grid="y")
-    plain_numbers(ax)
+    style.style_axes(ax, title=_PANELS[name], x="components", grid="y")
+    style.plain_numbers(ax)
     values = choice.table[name][np.isfinite(choice.table[name])]
     margin = 0.07 * (np.ptp(values) or max(abs(values[0]), 1.0))
     ax.set_ylim(values.min() - margin, values.max() + margin)
@@ -169,7 +158,9 @@ def _mark_proposal(ax: Any, choice: MixtureChoice, name: str) -> None:
     table = choice.table
     at = np.flatnonzero((table["n_components"] == k) & (table["covariance_type"] == form))[0]
     ax.plot(_positions(choice, form)[at], table[name][at], **{**_RING, "markersize": 12}, zorder=4)
-    set_note(ax, f"{k}, {form}", ACCENT, weight="bold" if name == choice.criterion else "normal")
+    style.set_note(
+        ax, f"{k}, {form}", style.ACCENT, weight="bold" if name == choice.criterion else "normal"
+    )
 
 
 def _add_legend(figure: Any, choice: MixtureChoice) -> None:
@@ -177,9 +168,10 @@ def _add_legend(figure: Any, choice: MixtureChoice) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], label=form, **_style(index)) for index, form in enumerate(_forms(choice))
+        Line2D([], [], label=form, **_line_style(index))
+        for index, form in enumerate(_forms(choice))
     ]
-    plain: dict[str, Any] = {"color": MUTED, "linestyle": ""}
+    plain: dict[str, Any] = {"color": style.MUTED, "linestyle": ""}
     if not choice.table["converged"].all():
         hollow = {**plain, "marker": "o", "markerfacecolor": "white"}
         handles.append(Line2D([], [], label="not converged", **hollow))
@@ -188,7 +180,7 @@ def _add_legend(figure: Any, choice: MixtureChoice) -> None:
         handles.append(Line2D([], [], label="up to the worst\ninitialization", **bar))
     handles.append(Line2D([], [], label="proposed", **_RING))
     legend = figure.legend(
-        handles=handles, loc="outside right center", fontsize=LABEL_SIZE, labelcolor=INK,
-        title="covariance", title_fontsize=LABEL_SIZE, alignment="left", frameon=False,
+        handles=handles, loc="outside right center", title="covariance",
+        title_fontsize=style.LABEL_SIZE, alignment="left", **style.LEGEND,
     )  # fmt: skip
-    legend.get_title().set_color(MUTED)
+    legend.get_title().set_color(style.MUTED)

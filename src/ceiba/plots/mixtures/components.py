@@ -22,18 +22,11 @@ _TIED = ("tied", "EEE")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Components:
-    """Weights, means and covariances of a mixture.
+    """Weights, means and covariances of a mixture."""
 
-    Attributes
-    ----------
-    weights : array of shape (K,)
-    means : array of shape (K, d)
-    covariances : array of shape (K, d, d), or variances of shape (K, d)
-    """
-
-    weights: Array
-    means: Array
-    covariances: Array
+    weights: Array  # of shape (K,)
+    means: Array  # of shape (K, d)
+    covariances: Array  # of shape (K, d, d), or variances of shape (K, d)
 
     @classmethod
     def of_model(cls, model: Any) -> Components:

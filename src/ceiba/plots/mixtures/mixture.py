@@ -10,23 +10,10 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from ceiba.mixture.gaussian_mixture import GaussianMixture
+from ceiba.plots import style
 from ceiba.plots.docstrings import documented
 from ceiba.plots.mixtures.components import Components
 from ceiba.plots.mixtures.view import DEVIATIONS, Box, MixtureView
-from ceiba.plots.style import (
-    ACCENT,
-    INK,
-    MUTED,
-    add_legend,
-    color_of,
-    count_text,
-    marker_of,
-    new_figure,
-    number_text,
-    panel_grid,
-    set_note,
-    style_axes,
-)
 
 __all__ = ["covariance_forms", "mixture"]
 
@@ -71,8 +58,6 @@ def mixture(
     {ax}
     {sample}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -91,23 +76,22 @@ def mixture(
     view = MixtureView.of(X, model, max_points, random_state)
     components.check_width(view.names)
     is_new = ax is None
-    if is_new:
-        ax = new_figure(7.4, 5.2).add_subplot()
+    ax = ax or style.new_axes(7.4, 5.2)
     box = view.box([components], max(deviations, default=0.0))
     view.draw(ax, components, box, deviations=deviations, contours=contours)
-    style_axes(ax, title=_title(model, components, view))
+    style.style_axes(ax, title=_title(model, components, view))
     view.label_axes(ax)
     if len(components) <= _MAX_LEGEND:
         handles = _legend_handles(components, deviations, contours)
-        add_legend(ax, "component", beside=is_new, handles=handles)
+        style.add_legend(ax, "component", beside=is_new, handles=handles)
     return ax.figure
 
 
 def _title(model: Any, components: Components, view: MixtureView) -> str:
     covariance_type = getattr(model, "covariance_type", None)
     name = type(model).__name__ + (f" ({covariance_type})" if covariance_type else "")
-    rows = count_text(view.n_rows, "row")
-    title = f"{name}, {count_text(len(components), 'component')} of {rows}"
+    rows = style.count_text(view.n_rows, "row")
+    title = f"{name}, {style.count_text(len(components), 'component')} of {rows}"
     drawn = len(view.rows)
     return title + (f" ({drawn:,} drawn)" if drawn < view.n_rows else "")
 
@@ -118,18 +102,18 @@ def _legend_handles(
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], linestyle="", marker=marker_of(k), markersize=6, color=color_of(k),
-               label=f"{k}  (weight {weight:.1%})")
+        Line2D([], [], linestyle="", marker=style.marker_of(k), markersize=6,
+               color=style.color_of(k), label=f"{k}  (weight {weight:.1%})")
         for k, weight in enumerate(components.weights)
     ]  # fmt: skip
     one_column = components.means.shape[1] == 1
     if len(deviations):
         label = f"{'shades' if one_column else 'ellipses'}: {_listed(deviations)} σ"
-        handles.append(Line2D([], [], color=INK, linewidth=1.8, label=label))
+        handles.append(Line2D([], [], color=style.INK, linewidth=1.8, label=label))
     if len(contours):
         percent = _listed([100 * probability for probability in contours])
         label = f"{'lines' if one_column else 'contours'} enclose\n{percent} %"
-        handles.append(Line2D([], [], color=MUTED, linewidth=0.8, label=label))
+        handles.append(Line2D([], [], color=style.MUTED, linewidth=0.8, label=label))
     return handles
 
 
@@ -168,8 +152,6 @@ def covariance_forms(
     **options
         Further parameters of `ceiba.GaussianMixture`, such as ``n_init=10``.
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -188,7 +170,7 @@ def covariance_forms(
     ]
     view = MixtureView.of(X, models[0], max_points)
     fits = [Components.of_model(model) for model in models]
-    axes = panel_grid(figure, len(models), _MAX_COLUMNS, (3.2, 3.9))
+    axes = style.panel_grid(figure, len(models), _MAX_COLUMNS, (3.2, 3.9))
     box, equal = view.box(fits), False
     # Panels of a given figure may be too low to be square: constrained layout clips titles then.
     if figure is None:
@@ -226,10 +208,10 @@ def _matching_numbers(components: Components, first: Components) -> list[int]:
 def _write_titles(axes: Sequence[Any], models: Sequence[Any], bics: Sequence[float]) -> None:
     best = int(np.argmin(bics))
     for index, (ax, model, bic) in enumerate(zip(axes, models, bics, strict=True)):
-        style_axes(ax, title=model.covariance_type)
-        likelihood = number_text(model.log_likelihood_, 6)
-        color = ACCENT if index == best and len(bics) > 1 else MUTED
-        set_note(ax, f"log-likelihood {likelihood}\nBIC {number_text(bic, 6)}", color)
+        style.style_axes(ax, title=model.covariance_type)
+        likelihood = style.number_text(model.log_likelihood_, 6)
+        color = style.ACCENT if index == best and len(bics) > 1 else style.MUTED
+        style.set_note(ax, f"log-likelihood {likelihood}\nBIC {style.number_text(bic, 6)}", color)
 
 
 def _label_outer(axes: Sequence[Any], view: MixtureView) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.plots import playback
 from ceiba.plots.mixtures.components import Components
 from ceiba.plots.mixtures.view import MixtureView
-from ceiba.plots.playback.painter import draw_progress, frame_iteration, frame_names
 from ceiba.plots.style import color_of, number_text, style_axes
 
 # More rows slow an animation down and blur its colors.
@@ -21,18 +21,9 @@ _CURVES = {"log_likelihood": "Log-likelihood", "objective": "Penalized"}
 class MixturePainter:
     """Draw the frames of EM: rows, ellipses, paths of the means, likelihood.
 
-    Parameters
-    ----------
-    frames : sequence of frames
-        Each with ``weights``, ``means``, ``covariances`` of shape (K, d, d) or (K, d), and
-        ``log_likelihood``. An ``objective`` that differs from it, as under a prior, has its own
-        panel. If K decreases from one frame to the next, the components with the smallest total
-        responsibility are taken as dropped, and the others keep their numbers.
-    X : array, frame or table
-        Rows to draw; a random sample of 5,000 if there are more.
-    model : fitted estimator, optional
-        Its schema is that of the rows, and its ``fit_events_`` contain the components that were
-        reseeded.
+    An objective that differs from the log-likelihood, as under a prior, has its own panel. If the
+    number of components decreases, those with the smallest total responsibility are taken as
+    dropped, and the others keep their numbers.
     """
 
     def __init__(self, frames: Sequence[Any], X: Any, model: Any) -> None:
@@ -58,7 +49,7 @@ class MixturePainter:
         self._draw_rows(axes[0], index)
         for ax, name in zip(axes[1:], self._curves(), strict=True):
             note = number_text(float(self._frames[index][name]), 7)
-            draw_progress(ax, self._frames, name, index, title=_CURVES[name], note=note)
+            playback.draw_progress(ax, self._frames, name, index, title=_CURVES[name], note=note)
 
     def responsibilities(self, index: int) -> Array:
         """Return the responsibilities for the drawn rows in one frame, (n, K)."""
@@ -108,23 +99,21 @@ class MixturePainter:
                 for means, numbers in zip(self._means, self._numbers[: index + 1], strict=False)
                 if number in numbers
             ]
-            x, y = np.transpose(path)
-            ax.plot(x, y, "-", color="white", linewidth=3.2, zorder=3.2)
-            ax.plot(x, y, "-o", color=color_of(number), linewidth=1.6, markersize=3, zorder=3.3)
+            playback.draw_path(ax, path, color_of(number), (3.2, 3.3), linewidth=1.6, markersize=3)
 
     def _curves(self) -> list[str]:
         """Return the log-likelihood, and the objective if it differs."""
         penalized = any(
             frame["objective"] != frame["log_likelihood"]
             for frame in self._frames
-            if "objective" in frame_names(frame)
+            if "objective" in playback.frame_names(frame)
         )
         return list(_CURVES) if penalized else ["log_likelihood"]
 
     def _title(self, index: int) -> str:
-        title = f"Iteration {self._iteration(index)} of {self._iteration(len(self._frames) - 1)}"
+        title = playback.iteration_title(self._frames, index)
         if index == 0:
-            return f"{title}: initialization"
+            return title
         before = self.numbers(index - 1)
         dropped = sorted(set(before) - set(self.numbers(index)))
         reseeded = sorted({before[event.component] for event in self._repairs(index)})
@@ -134,11 +123,8 @@ class MixturePainter:
 
     def _repairs(self, index: int) -> list[Any]:
         """Return the events between the previous frame and this one."""
-        since, until = self._iteration(index - 1), self._iteration(index)
+        since, until = (playback.frame_iteration(self._frames[i], i) for i in (index - 1, index))
         return [event for event in self._events if since <= event.step < until]
-
-    def _iteration(self, index: int) -> int:
-        return frame_iteration(self._frames[index], index)
 
 
 def _names(numbers: list[int]) -> str:

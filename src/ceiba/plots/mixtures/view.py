@@ -30,24 +30,13 @@ _HEADROOM = 1.12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixtureView:
-    """The drawn rows and their projection, the same for every mixture drawn over them.
-
-    Attributes
-    ----------
-    names : list of str
-        Columns of the rows.
-    projection : Projection
-    rows, points : array
-        The drawn rows, with missing values, and their coordinates.
-    n_rows : int
-        Number of rows before sampling.
-    """
+    """The drawn rows and their projection, the same for every mixture drawn over them."""
 
     names: list[str]
     projection: Projection
-    rows: Array
-    points: Array
-    n_rows: int
+    rows: Array  # the drawn rows, with missing values
+    points: Array  # their coordinates
+    n_rows: int  # before sampling
 
     @classmethod
     def of(
@@ -70,16 +59,9 @@ class MixtureView:
         deviation: float = DEVIATIONS[-1],
         passing: Sequence[Components] = (),
     ) -> Box:
-        """Return the corners of a box around the rows and some mixtures.
+        """Return the corners of a box around the rows and the ellipses of mixtures.
 
-        Parameters
-        ----------
-        outlined : sequence of Components
-            Mixtures whose ellipses of ``deviation`` standard deviations must fit.
-        deviation : float
-        passing : sequence of Components
-            Mixtures of which only the means must fit, and only those within half the extent of
-            the rows around them.
+        Of mixtures in ``passing`` only the means near the rows must fit.
         """
         flats = [components.on(self.projection) for components in outlined]
         others = [components.on(self.projection) for components in passing]
@@ -104,24 +86,7 @@ class MixtureView:
         deviations: Sequence[float] = DEVIATIONS,
         contours: Sequence[float] = (),
     ) -> None:
-        """Draw the rows under a mixture.
-
-        Parameters
-        ----------
-        ax : Axes
-        components : Components
-            With as many columns as the rows.
-        box : pair of arrays
-            Lower and upper corner of the visible region.
-        numbers : sequence of int, optional
-            Numbers of the components; 0, 1, ... by default.
-        responsibilities : array of shape (n, K), optional
-            Responsibilities for the drawn rows, if known already.
-        deviations : sequence of float
-            Standard deviations of the ellipses, or shades, around the means.
-        contours : sequence of float
-            Probabilities enclosed by the contours.
-        """
+        """Draw the rows under a mixture; pass ``responsibilities`` if known already."""
         if numbers is None:
             numbers = range(len(components))
         if responsibilities is None:

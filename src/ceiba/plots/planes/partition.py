@@ -9,18 +9,9 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.target import Target
+from ceiba.plots import style
 from ceiba.plots.docstrings import documented
 from ceiba.plots.planes.section import LeafBoxes, Section
-from ceiba.plots.style import (
-    INK,
-    LABEL_SIZE,
-    MUTED,
-    TICK_SIZE,
-    count_text,
-    new_figure,
-    number_text,
-    point_size,
-)
 from ceiba.tree.model.tree import Tree
 
 __all__ = ["partition", "surface"]
@@ -60,8 +51,6 @@ def partition(
     {ax}
     {sample}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -76,27 +65,16 @@ def partition(
     """
     from matplotlib.collections import PolyCollection
 
-    section = _section(model, X, columns)
-    boxes = section.boxes(model.tree_)
-    heights = model.predict(section.rows(boxes.high))
-    targets = None if y is None else Target.of(y, len(section.points), task="regression").values
-    scale = _color_scale(heights, targets)
-    if ax is None:
-        ax = new_figure(7.0, 4.8).add_subplot()
-    ax.add_collection(
-        PolyCollection(
-            list(boxes.outlines),
-            facecolors=scale.to_rgba(heights),
-            edgecolors="white",
-            linewidths=0.8,
-            zorder=0.5,
-        )
-    )
+    section, boxes, heights, targets, scale = _prepare(model, X, y, columns)
+    ax = ax or style.new_axes(7.0, 4.8)
+    look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.8, "zorder": 0.5}
+    leaves = PolyCollection(list(boxes.outlines), facecolors=scale.to_rgba(heights), **look)
+    ax.add_collection(leaves)
     rows = None
     if targets is not None:
         rows = section.sample(max_points, random_state)
         ax.scatter(
-            *section.points[rows].T, c=scale.to_rgba(targets[rows]), s=point_size(len(rows)),
+            *section.points[rows].T, c=scale.to_rgba(targets[rows]), s=style.point_size(len(rows)),
             edgecolors="white", linewidths=0.6, zorder=2,
         )  # fmt: skip
     if values:
@@ -137,8 +115,6 @@ def surface(
         Axes to draw on; a new figure is made if None.
     {sample}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -152,16 +128,11 @@ def surface(
     """
     if ax is not None and ax.name != "3d":
         raise ValueError('ax must be made with projection="3d", got two-dimensional axes.')
-    section = _section(model, X, columns)
-    boxes = section.boxes(model.tree_)
-    heights = model.predict(section.rows(boxes.high))
-    targets = None if y is None else Target.of(y, len(section.points), task="regression").values
+    section, boxes, heights, targets, scale = _prepare(model, X, y, columns)
     cells = _Cells(boxes, heights)
-    if ax is None:
-        ax = new_figure(7.0, 5.4).add_subplot(projection="3d")
+    ax = ax or style.new_axes(7.0, 5.4, projection="3d")
     ax.computed_zorder = False
     ax.view_init(elev=elevation, azim=azimuth)
-    scale = _color_scale(heights, targets)
     cells.draw(ax, scale)
     rows = None
     if targets is not None:
@@ -171,26 +142,30 @@ def surface(
     return ax.figure
 
 
-def _section(model: Any, X: Any, columns: Sequence[str | int] | None) -> Section:
+def _prepare(
+    model: Any, X: Any, y: Any, columns: Sequence[str | int] | None
+) -> tuple[Section, LeafBoxes, Array, Array | None, Any]:
+    """Return the section, the leaves in it, their values, the targets, and the color scale."""
+    style.require_matplotlib()
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
     if not isinstance(getattr(model, "tree_", None), Tree) or hasattr(model, "classes_"):
         raise ValueError(
             f"model must be a fitted regression tree of Ceiba, got {type(model).__name__}: draw a "
             "classifier with plots.regions."
         )
-    return Section.of(model, X, columns)
-
-
-def _color_scale(heights: Array, targets: Array | None) -> Any:
-    """Map values to colors, from the smallest to the largest drawn."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
-
+    section = Section.of(model, X, columns)
+    boxes = section.boxes(model.tree_)
+    heights = model.predict(section.rows(boxes.high))
+    targets = None if y is None else Target.of(y, len(section.points), task="regression").values
     drawn = heights if targets is None else np.concatenate([heights, targets])
-    return ScalarMappable(Normalize(drawn.min(), drawn.max()), _COLOR_MAP)
+    scale = ScalarMappable(Normalize(drawn.min(), drawn.max()), _COLOR_MAP)
+    return section, boxes, heights, targets, scale
 
 
 def _title(model: Any, boxes: LeafBoxes, section: Section, rows: Array | None) -> str:
-    title = f"{type(model).__name__}, {count_text(len(boxes.leaves), 'leaf')}"
+    title = f"{type(model).__name__}, {style.count_text(len(boxes.leaves), 'leaf')}"
     if len(boxes.leaves) < model.tree_.n_leaves:
         title += f" of {model.tree_.n_leaves:,} visible"
     return title if rows is None else f"{title}, {section.rows_text(rows)}"
@@ -202,15 +177,15 @@ def _write_values(ax: Any, section: Section, boxes: LeafBoxes, heights: Array, s
 
     extent = section.high - section.low
     for low, high, height in zip(boxes.low, boxes.high, heights, strict=True):
-        text = number_text(height, 3)
+        text = style.number_text(height, 3)
         size = (high - low) / extent
         if size[0] < 0.017 * len(text) or size[1] < 0.05:
             continue
         color = scale.to_rgba(height)
         dark = np.dot(color[:3], _LUMA) < 0.5
         ax.annotate(
-            text, (low + high) / 2, ha="center", va="center", fontsize=LABEL_SIZE,
-            color="white" if dark else INK, zorder=3,
+            text, (low + high) / 2, ha="center", va="center", fontsize=style.LABEL_SIZE,
+            color="white" if dark else style.INK, zorder=3,
             path_effects=[withStroke(linewidth=3, foreground=color)],
         )  # fmt: skip
 
@@ -219,8 +194,8 @@ def _add_color_bar(ax: Any, scale: Any) -> None:
     """Add the color bar of the values."""
     bar = ax.figure.colorbar(scale, ax=ax)
     bar.outline.set_visible(False)
-    bar.ax.tick_params(labelsize=TICK_SIZE, color=MUTED, labelcolor=INK, length=3)
-    bar.set_label("predicted", fontsize=LABEL_SIZE, color=INK)
+    bar.ax.tick_params(labelsize=style.TICK_SIZE, color=style.MUTED, labelcolor=style.INK, length=3)
+    bar.set_label("predicted", fontsize=style.LABEL_SIZE, color=style.INK)
 
 
 class _Cells:
@@ -256,15 +231,8 @@ class _Cells:
         wall_colors = scale.to_rgba(walls[:, :, 2].max(axis=1))
         wall_colors[:, :3] *= _WALL_SHADE
         colors = np.concatenate([top_colors, wall_colors])
-        ax.add_collection3d(
-            Poly3DCollection(
-                np.concatenate([tops, walls]),
-                facecolors=colors,
-                edgecolors=colors,
-                linewidths=0.3,
-                zorder=2,
-            )
-        )
+        look = {"facecolors": colors, "edgecolors": colors, "linewidths": 0.3, "zorder": 2}
+        ax.add_collection3d(Poly3DCollection(np.concatenate([tops, walls]), **look))
 
     def tops(self) -> Array:
         """Return the corners of the horizontal faces, of shape (n, 4, 3)."""
@@ -302,18 +270,18 @@ def _draw_rows(ax: Any, model: Any, section: Section, targets: Array, rows: Arra
     for mask, layer, alpha in ((~above, 1, 0.5), (above, 3, 0.85)):
         points = np.column_stack([section.points[rows], targets[rows]])[mask]
         ax.scatter(
-            *points.T, s=0.5 * point_size(len(rows)), c=INK, alpha=alpha, linewidths=0,
+            *points.T, s=0.5 * style.point_size(len(rows)), c=style.INK, alpha=alpha, linewidths=0,
             depthshade=False, zorder=layer,
         )  # fmt: skip
 
 
 def _label_space(ax: Any, section: Section, title: str, scale: Any) -> None:
     section.label_axes(ax, title)
-    ax.set_zlabel("predicted", fontsize=LABEL_SIZE, color=INK)
-    ax.tick_params(labelsize=TICK_SIZE)
+    ax.set_zlabel("predicted", fontsize=style.LABEL_SIZE, color=style.INK)
+    ax.tick_params(labelsize=style.TICK_SIZE)
     low, high = scale.norm.vmin, scale.norm.vmax
     margin = 0.05 * (high - low) or max(abs(high), 1.0)
     ax.set_zlim(low - margin, high + margin)
     for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
-        axis.line.set_color(MUTED)
+        axis.line.set_color(style.MUTED)

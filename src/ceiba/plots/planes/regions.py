@@ -13,21 +13,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from ceiba._typing import Array
 from ceiba.data.target import class_indices
 from ceiba.datasets import Dataset, load
+from ceiba.plots import style
 from ceiba.plots.docstrings import documented
 from ceiba.plots.planes.section import LeafBoxes, Section, class_codes, pale_colors
-from ceiba.plots.style import (
-    INK,
-    LABEL_SIZE,
-    MUTED,
-    add_legend,
-    color_of,
-    count_text,
-    marker_of,
-    new_figure,
-    point_size,
-    set_note,
-    set_title,
-)
 from ceiba.tree.classifier import DecisionTreeClassifier
 from ceiba.tree.model.tree import Tree
 
@@ -75,8 +63,6 @@ def regions(
     {ax}
     {sample}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -91,8 +77,7 @@ def regions(
     section = Section.of(model, X, columns)
     _check_regions(model, resolution, edges)
     is_new = ax is None
-    if is_new:
-        ax = new_figure(7.0, 4.8).add_subplot()
+    ax = ax or style.new_axes(7.0, 4.8)
     if isinstance(getattr(model, "tree_", None), Tree):
         boxes = section.boxes(model.tree_)
         _draw_boxes(ax, boxes, _region_colors(model, section, boxes.high, probabilities), edges)
@@ -102,7 +87,7 @@ def regions(
     _draw_rows(ax, model, X, y, section, rows)
     section.label_axes(ax, f"{type(model).__name__}, {section.rows_text(rows)}")
     if y is not None and len(model.classes_) <= _MAX_LEGEND:
-        for handle in add_legend(ax, "class", beside=is_new).legend_handles:
+        for handle in style.add_legend(ax, "class", beside=is_new).legend_handles:
             handle.set_sizes([36])
             if handle.get_label().startswith("misclassified"):
                 handle.set_facecolor("none")
@@ -135,13 +120,10 @@ def _region_colors(model: Any, section: Section, points: Array, probabilities: b
 def _draw_boxes(ax: Any, boxes: LeafBoxes, colors: Array, edges: bool) -> None:
     from matplotlib.collections import PolyCollection
 
-    line = {"edgecolors": MUTED, "linewidths": 0.8} if edges else {"linewidths": 0}
+    look: dict[str, Any] = {"edgecolors": style.MUTED} if edges else {}
+    look |= {"linewidths": 0.8 if edges else 0, "facecolors": colors, "zorder": 0.5}
     # With antialiasing the white background would show between adjacent rectangles.
-    ax.add_collection(
-        PolyCollection(
-            list(boxes.outlines), facecolors=colors, antialiaseds=edges, zorder=0.5, **line
-        )
-    )
+    ax.add_collection(PolyCollection(list(boxes.outlines), antialiaseds=edges, **look))
 
 
 def _draw_grid(ax: Any, model: Any, section: Section, resolution: int, probabilities: bool) -> None:
@@ -159,26 +141,27 @@ def _draw_grid(ax: Any, model: Any, section: Section, resolution: int, probabili
 
 def _draw_rows(ax: Any, model: Any, X: Any, y: Any, section: Section, rows: Array) -> None:
     """Draw one collection of points per class, and rings around misclassified rows."""
-    points, size = section.points[rows], point_size(len(rows))
+    points, size = section.points[rows], style.point_size(len(rows))
     look = {"s": size, "edgecolors": "white", "linewidths": 0.6, "zorder": 2}
     if y is None:
-        ax.scatter(*points.T, c=MUTED, **look)
+        ax.scatter(*points.T, c=style.MUTED, **look)
         return
     classes = np.asarray(model.classes_)
     codes = class_codes(model, y, len(section.points))
     for code, name in enumerate(classes):
         own = codes[rows] == code
-        label = f"{name}  ({count_text((codes == code).sum(), 'row')})"
-        ax.scatter(*points[own].T, c=color_of(code), marker=marker_of(code), label=label, **look)
+        label = f"{name}  ({style.count_text((codes == code).sum(), 'row')})"
+        shape = {"c": style.color_of(code), "marker": style.marker_of(code)}
+        ax.scatter(*points[own].T, label=label, **shape, **look)
     predicted = np.asarray(model.predict(X if section.plain else section.table))
     wrong = class_indices(predicted, classes) != codes
     if wrong.any():
         own = wrong[rows]
         # Above the other rows, or a misclassified row could be hidden by one at the same point.
         ax.scatter(
-            *points[own].T, c=[color_of(code) for code in codes[rows][own]], s=1.4 * size,
-            edgecolors=INK, linewidths=1.5, zorder=2.5,
-            label=f"misclassified  ({count_text(wrong.sum(), 'row')})",
+            *points[own].T, c=[style.color_of(code) for code in codes[rows][own]], s=1.4 * size,
+            edgecolors=style.INK, linewidths=1.5, zorder=2.5,
+            label=f"misclassified  ({style.count_text(wrong.sum(), 'row')})",
         )  # fmt: skip
 
 
@@ -212,8 +195,6 @@ def boundaries(
         Seed of these folds.
     {figure}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -231,8 +212,7 @@ def boundaries(
     chosen = _default_models() if models is None else models
     if not chosen:
         raise ValueError("models must contain at least one classifier, got none.")
-    if figure is None:
-        figure = new_figure(3.9 * len(chosen), 3.6 * len(loaded))
+    figure = figure or style.new_figure(3.9 * len(chosen), 3.6 * len(loaded))
     axes = figure.subplots(len(loaded), len(chosen), squeeze=False)
     splitter = StratifiedKFold(folds, shuffle=True, random_state=random_state)
     for line, table in zip(axes, loaded, strict=True):
@@ -244,7 +224,7 @@ def boundaries(
         line[0].annotate(
             table.name, (0, 0.5), (-48, 0), xycoords="axes fraction",
             textcoords="offset points", rotation=90, ha="center", va="center",
-            fontsize=LABEL_SIZE, color=MUTED,
+            fontsize=style.LABEL_SIZE, color=style.MUTED,
         )  # fmt: skip
     return figure
 
@@ -268,9 +248,9 @@ def _check_table(table: Dataset) -> None:
 
 def _label_panel(ax: Any, table: Dataset, name: str, model: Any, scores: Any) -> None:
     """Set the model's name and accuracies, and remove the repeated legend."""
-    set_title(ax, name)
+    style.set_title(ax, name)
     training = np.mean(np.asarray(model.predict(table.X)) == np.asarray(table.y))
-    set_note(ax, f"training {training:.2f}\ncross-validated {np.mean(scores):.2f}")
+    style.set_note(ax, f"training {training:.2f}\ncross-validated {np.mean(scores):.2f}")
     ax.get_legend().remove()
     ax.set_xlabel(table.feature_names[0])
     ax.set_ylabel(table.feature_names[1])

@@ -15,8 +15,7 @@ from ceiba.data.table import Table
 from ceiba.data.target import Target, class_indices
 from ceiba.plots.projection import bounding_box, sample_rows
 from ceiba.plots.style import count_text, mixed_colors, style_axes
-from ceiba.tree.model.branch import branch_of, split_thresholds
-from ceiba.tree.model.split import Split
+from ceiba.tree.model.split import Split, branch_of, split_thresholds
 from ceiba.tree.model.tree import Tree
 
 _MAX_NAMED = 3  # fixed columns that the title lists one by one
@@ -28,17 +27,11 @@ _PALE = 0.38  # weight of a class color in its region; the rest is white
 class LeafBoxes:
     """The exact boxes of a tree's leaves along some numeric columns.
 
-    Attributes
-    ----------
-    leaves : array of shape (n_boxes,)
-        Node of each leaf.
-    low, high : array of shape (n_boxes, n_shown)
-        A row is in a box if low < value <= high in each shown column, so the upper corner belongs
-        to the box.
+    A row is in a box if low < value <= high in each shown column.
     """
 
-    leaves: Array
-    low: Array
+    leaves: Array  # node of each leaf
+    low: Array  # of shape (n_boxes, n_shown)
     high: Array
 
     @classmethod
@@ -47,15 +40,7 @@ class LeafBoxes:
     ) -> LeafBoxes:
         """Find the boxes between two corners, in the order of the tree's branches.
 
-        Parameters
-        ----------
-        tree : Tree
-        low, high : array of shape (n_shown,)
-        shown : sequence of int
-            The numeric columns along the axes.
-        fixed : sequence
-            Value of every other column, a number or the code of a category; entries of shown
-            columns are ignored.
+        ``fixed`` holds a number or category code per column; shown columns are ignored.
         """
         found = []
         stack = [(0, low, high)]
@@ -100,31 +85,15 @@ def column_thresholds(tree: Tree, column: int) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Section:
-    """A section through a table: some numeric columns shown, the others fixed.
+    """A section through a table: some numeric columns shown, the others fixed."""
 
-    Attributes
-    ----------
-    table : Table
-        The rows, under the model's schema.
-    shown : tuple of int
-        The columns along the axes.
-    fixed : list
-        Value (or category code) of each column that is not shown; None if it is shown.
-    points : array of shape (n_rows, n_shown)
-        Coordinates of the rows; NaN if missing.
-    low, high : array of shape (n_shown,)
-        Corners of the visible region.
-    plain : bool
-        Whether the model takes arrays or frames, as scikit-learn models do, instead of tables.
-    """
-
-    table: Table
-    shown: tuple[int, ...]
-    fixed: list[Any]
-    points: Array
-    low: Array
+    table: Table  # under the model's schema
+    shown: tuple[int, ...]  # columns along the axes
+    fixed: list[Any]  # value or category code of each other column; None if it is shown
+    points: Array  # of shape (n_rows, n_shown); NaN if missing
+    low: Array  # corners of the visible region
     high: Array
-    plain: bool
+    plain: bool  # the model takes arrays or frames, as in scikit-learn, instead of tables
 
     @classmethod
     def of(

@@ -11,27 +11,16 @@ from ceiba._typing import Array
 from ceiba.data.schema import Kind, Schema
 from ceiba.data.table import Table
 from ceiba.data.target import Target
+from ceiba.plots import style
 from ceiba.plots.docstrings import documented
 from ceiba.plots.planes.section import LeafBoxes
 from ceiba.plots.projection import bounding_box, sample_rows
-from ceiba.plots.style import (
-    INK,
-    LABEL_SIZE,
-    MUTED,
-    PALETTE,
-    color_of,
-    count_text,
-    panel_grid,
-    point_size,
-    set_note,
-    style_axes,
-)
 from ceiba.tree.model.tree import Tree
 
 __all__ = ["step_functions"]
 
 _MAX_COLUMNS = 3  # panels side by side
-_MAX_OVERLAID = len(PALETTE)  # curves of different color
+_MAX_OVERLAID = len(style.PALETTE)  # curves of different color
 
 
 @documented
@@ -66,8 +55,6 @@ def step_functions(
     {figure}
     {sample}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -91,7 +78,9 @@ def step_functions(
         )
     table = _one_column(named[0][1], x)
     targets = Target.of(y, len(table), task="regression").values
-    axes = [ax] if ax is not None else _panels(figure, 1 if overlay else len(named))
+    n = 1 if overlay else len(named)
+    size = (7.4, 4.2) if n == 1 else (3.6, 3.2)
+    axes = [ax] if ax else style.panel_grid(figure, n, _MAX_COLUMNS, size, sharex=True, sharey=True)
     rows = _observed(table)
     rows = rows[sample_rows(len(rows), max_points, random_state)]
     for panel in axes:
@@ -99,11 +88,11 @@ def step_functions(
     for index, (name, model) in enumerate(named):
         error = f"MSE {np.mean((model.predict(table) - targets) ** 2):.3g}"
         if overlay:
-            _draw_steps(axes[0], model, table, color_of(index), f"{name}  ({error})")
+            _draw_steps(axes[0], model, table, style.color_of(index), f"{name}  ({error})")
         else:
-            _draw_steps(axes[index], model, table, color_of(0), name)
-            style_axes(axes[index], title=name, grid="y")
-            set_note(axes[index], error)
+            _draw_steps(axes[index], model, table, style.color_of(0), name)
+            style.style_axes(axes[index], title=name, grid="y")
+            style.set_note(axes[index], error)
     _label_axes(axes, table, "Regression trees as step functions" if overlay else "")
     return axes[0].figure
 
@@ -138,7 +127,7 @@ def _check_tree(model: Any) -> None:
 
 
 def _tree_title(tree: Tree) -> str:
-    return f"{count_text(tree.n_leaves, 'leaf')}, depth {tree.max_depth}"
+    return f"{style.count_text(tree.n_leaves, 'leaf')}, depth {tree.max_depth}"
 
 
 def _one_column(model: Any, x: Any) -> Table:
@@ -158,15 +147,10 @@ def _observed(table: Table) -> Array:
     return np.arange(len(table)) if missing is None else np.flatnonzero(~missing)
 
 
-def _panels(figure: Any, n: int) -> list[Any]:
-    size = (7.4, 4.2) if n == 1 else (3.6, 3.2)
-    return panel_grid(figure, n, _MAX_COLUMNS, size, sharex=True, sharey=True)
-
-
 def _draw_rows(ax: Any, table: Table, y: Array, rows: Array) -> None:
     ax.scatter(
-        table.column(0)[rows].astype(float), y[rows], s=0.7 * point_size(len(rows)), c=MUTED,
-        alpha=0.55 if len(rows) <= 2_000 else 0.3, linewidths=0, zorder=1.5,
+        table.column(0)[rows].astype(float), y[rows], s=0.7 * style.point_size(len(rows)),
+        c=style.MUTED, alpha=0.55 if len(rows) <= 2_000 else 0.3, linewidths=0, zorder=1.5,
     )  # fmt: skip
 
 
@@ -176,27 +160,23 @@ def _draw_steps(ax: Any, model: Any, table: Table, color: str, label: str) -> No
     low, high = bounding_box([observed[:, None]], margin=0.03)
     boxes = LeafBoxes.of(model.tree_, low, high, (0,))
     edges = np.append(boxes.low[:, 0], high)
-    values = model.predict(_as_table(boxes.high, table.schema))
+    schema = Schema.numeric(1, names=table.schema.names if table.schema.named else None)
+    values = model.predict(Table.of(boxes.high, schema))
     ax.stairs(values, edges, baseline=None, color=color, linewidth=2.0, zorder=3, label=label)
     ax.set_xlim(low[0], high[0])
-
-
-def _as_table(values: Array, schema: Schema) -> Table:
-    return Table.of(values, Schema.numeric(1, names=schema.names if schema.named else None))
 
 
 def _label_axes(axes: Sequence[Any], table: Table, title: str) -> None:
     """Label the outer axes only; a single panel of all trees has a legend."""
     if title:
-        style_axes(axes[0], title=title, grid="y")
-        axes[0].legend(
-            fontsize=LABEL_SIZE, labelcolor=INK, loc="best", framealpha=0.9, edgecolor="none"
-        )
+        style.style_axes(axes[0], title=title, grid="y")
+        look = {"loc": "best", "framealpha": 0.9, "edgecolor": "none"}
+        axes[0].legend(fontsize=style.LABEL_SIZE, labelcolor=style.INK, **look)
     spec = axes[0].get_subplotspec()
     columns = 1 if len(axes) == 1 else spec.get_gridspec().ncols
     for index, ax in enumerate(axes):
         if index + columns >= len(axes):
-            ax.set_xlabel(table.schema[0].name, fontsize=LABEL_SIZE, color=INK)
+            ax.set_xlabel(table.schema[0].name, fontsize=style.LABEL_SIZE, color=style.INK)
             ax.tick_params(labelbottom=True)
         if index % columns == 0:
-            ax.set_ylabel("y", fontsize=LABEL_SIZE, color=INK)
+            ax.set_ylabel("y", fontsize=style.LABEL_SIZE, color=style.INK)

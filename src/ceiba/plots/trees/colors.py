@@ -8,19 +8,8 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.plots.style import (
-    GRID,
-    INK,
-    LABEL_SIZE,
-    MUTED,
-    PALETTE,
-    TICK_SIZE,
-    color_of,
-    shorten,
-    text_width,
-)
+from ceiba.plots import style
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.prune.risk import is_classification
 
 _COLOR_MAP = "viridis"
 # Blend with white or black, by this fraction, whenever the class colors repeat.
@@ -59,7 +48,7 @@ class NumberColors:
     def bar(self, node: int) -> Bar:
         """Return the position of a node's value in the range, and the rest."""
         filled = max(self._position(node), 0.03)  # even the smallest value shows its color
-        return ((filled, self.tint(node)), (1 - filled, GRID))
+        return ((filled, self.tint(node)), (1 - filled, style.GRID))
 
     def tint(self, node: int, predicted: int | None = None) -> str:
         """Return the color of a node's value; ``predicted`` applies to classes only."""
@@ -86,13 +75,13 @@ Colors = ClassColors | NumberColors
 
 def node_colors(tree: Tree) -> Colors:
     """Return the colors of a classification or regression tree."""
-    return ClassColors(tree) if is_classification(tree) else NumberColors(tree)
+    return ClassColors(tree) if tree.is_classification else NumberColors(tree)
 
 
 def class_color(index: int) -> str:
     """Return the color of a class; paler, then darker, when the seven colors repeat."""
-    fraction, other = _REPETITIONS[index // len(PALETTE) % len(_REPETITIONS)]
-    return blend(color_of(index), fraction, other)
+    fraction, other = _REPETITIONS[index // len(style.PALETTE) % len(_REPETITIONS)]
+    return blend(style.color_of(index), fraction, other)
 
 
 def blend(color: str, fraction: float, other: str = "white") -> str:
@@ -105,23 +94,16 @@ def blend(color: str, fraction: float, other: str = "white") -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Legend:
-    """The classes in their colors, or the scale of numbers.
+    """The classes in their colors, or the scale of numbers."""
 
-    Parameters
-    ----------
-    labels : list or None
-        Class labels; None for numbers.
-    colors : Colors
-    """
-
-    labels: list[Any] | None
+    labels: list[Any] | None  # class labels; None for numbers
     colors: Colors
 
     @property
     def names(self) -> list[str]:
         """The texts, in the order of the classes."""
         assert self.labels is not None
-        names = [shorten(label, 24) for label in self.labels[:_MAX_NAMES]]
+        names = [style.shorten(label, 24) for label in self.labels[:_MAX_NAMES]]
         rest = len(self.labels) - len(names)
         return [*names, f"… {rest} more classes"] if rest else names
 
@@ -147,7 +129,7 @@ class Legend:
             self._draw_names(ax, width)
 
     def _entry_width(self) -> float:
-        return (max(text_width(name) for name in self.names) + 3.5) * LABEL_SIZE
+        return (max(style.text_width(name) for name in self.names) + 3.5) * style.LABEL_SIZE
 
     def _draw_names(self, ax: Any, width: float) -> None:
         from matplotlib.patches import Patch
@@ -158,9 +140,9 @@ class Legend:
         pairs = zip(colors, self.names, strict=True)
         legend = ax.legend(
             handles=[Patch(facecolor=color, label=name) for color, name in pairs],
-            loc="lower center", ncols=self.n_columns(width), frameon=False, fontsize=LABEL_SIZE,
-            labelcolor=INK, borderaxespad=0.0, borderpad=0.1, handlelength=1.2, handleheight=0.8,
-            labelspacing=0.35, columnspacing=1.4,
+            loc="lower center", ncols=self.n_columns(width), borderaxespad=0.0, borderpad=0.1,
+            handlelength=1.2, handleheight=0.8, labelspacing=0.35, columnspacing=1.4,
+            **style.LEGEND,
         )  # fmt: skip
         for text in legend.get_texts():
             text.set_parse_math(False)
@@ -173,4 +155,6 @@ class Legend:
         bar = ax.figure.colorbar(colors.mappable(), cax=inset, orientation="horizontal")
         bar.outline.set_visible(False)
         bar.locator = MaxNLocator(4)
-        bar.ax.tick_params(labelsize=TICK_SIZE, color=MUTED, labelcolor=INK, length=3)
+        bar.ax.tick_params(
+            labelsize=style.TICK_SIZE, color=style.MUTED, labelcolor=style.INK, length=3
+        )

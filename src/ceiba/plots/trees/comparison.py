@@ -6,16 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.style import (
-    INK,
-    LABEL_SIZE,
-    MUTED,
-    PALETTE,
-    TICK_SIZE,
-    new_figure,
-    style_axes,
-)
 
 if TYPE_CHECKING:
     from ceiba.inference import Interval
@@ -26,15 +18,15 @@ __all__ = ["presets", "pruning_table"]
 
 # Attribute of a row -> title of its panel, number format, color of its bars.
 _PRESET_PANELS = {
-    "n_leaves": ("leaves", ",d", PALETTE[5]),
-    "depth": ("depth", ",d", PALETTE[2]),
-    "error": ("training error", ".3f", PALETTE[1]),
+    "n_leaves": ("leaves", ",d", style.PALETTE[5]),
+    "depth": ("depth", ",d", style.PALETTE[2]),
+    "error": ("training error", ".3f", style.PALETTE[1]),
 }
 # Error of a pruning method -> its color and marker.
 _ERRORS = {
-    "training": (MUTED, "o"),
-    "validation": (PALETTE[1], "s"),
-    "cross_validated": (PALETTE[0], "D"),
+    "training": (style.MUTED, "o"),
+    "validation": (style.PALETTE[1], "s"),
+    "cross_validated": (style.PALETTE[0], "D"),
 }
 
 
@@ -66,14 +58,14 @@ def presets(table: PresetTable, *, figure: Any = None) -> Any:
     ['leaves', 'depth', 'training error']
     """
     n = len(table.rows)
-    if figure is None:
-        figure = new_figure(8.4, 0.62 * n + 1.2)
+    figure = figure or style.new_figure(8.4, 0.62 * n + 1.2)
     axes = figure.subplots(1, len(_PRESET_PANELS), sharey=True)
     for ax, (name, (title, form, color)) in zip(axes, _PRESET_PANELS.items(), strict=True):
         values = [getattr(row, name) for row in table.rows]
         unpruned = [row.grown_leaves for row in table.rows] if name == "n_leaves" else values
         _draw_preset_bars(ax, values, unpruned, form, color)
-        style_axes(ax, title="Presets on one table" if ax is axes[0] else "", x=title, grid="x")
+        head = "Presets on one table" if ax is axes[0] else ""
+        style.style_axes(ax, title=head, x=title, grid="x")
         ax.tick_params(axis="y", length=0)
     axes[0].set_yticks(range(n), [f"{row.name}\n{row.root}" for row in table.rows])
     axes[0].set_ylim(n - 0.5, -0.5)
@@ -86,12 +78,13 @@ def _draw_preset_bars(
     """Draw a bar with its number per preset, and a hollow bar if pruning changed it."""
     lines = range(len(values))
     ax.barh(lines, values, height=0.6, color=color)
-    hollow = ax.barh(lines, unpruned, height=0.6, facecolor="none", edgecolor=MUTED, linestyle="--")
+    look = {"facecolor": "none", "edgecolor": style.MUTED, "linestyle": "--"}
+    hollow = ax.barh(lines, unpruned, height=0.6, **look)
     labels = []
     for bar, value, before in zip(hollow, values, unpruned, strict=True):
         bar.set_visible(before != value)
         labels.append(format(value, form) + (f" of {before:,}" if before != value else ""))
-    ax.bar_label(hollow, labels, padding=3, fontsize=TICK_SIZE, color=INK)
+    ax.bar_label(hollow, labels, padding=3, fontsize=style.TICK_SIZE, color=style.INK)
     ax.set_xlim(0, 1.4 * max(unpruned) or 1.0)  # leaves space for the labels
     ax.locator_params(axis="x", nbins=4)
 
@@ -122,24 +115,23 @@ def pruning_table(table: PruningTable, *, figure: Any = None) -> Any:
     >>> [ax.get_xlabel() for ax in picture.axes]
     ['error', 'leaves']
     """
-    if figure is None:
-        figure = new_figure(9.6, 0.55 * len(table) + 0.18 * len(table.notes) + 1.5)
+    figure = figure or style.new_figure(9.6, 0.55 * len(table) + 0.18 * len(table.notes) + 1.5)
     errors, leaves = figure.subplots(1, 2, sharey=True, width_ratios=(2.2, 1.0))
     for shift, name in zip((-0.22, 0.0, 0.22), _ERRORS, strict=True):
         _draw_intervals(errors, [getattr(row, name) for row in table], name, shift)
     _draw_leaves(leaves, table)
-    style_axes(errors, title="Pruning methods on one tree", x=table.measure, grid="x")
-    style_axes(leaves, x="leaves", grid="x")
+    style.style_axes(errors, title="Pruning methods on one tree", x=table.measure, grid="x")
+    style.style_axes(leaves, x="leaves", grid="x")
     errors.set_yticks(range(len(table)), [row.name for row in table])
     errors.set_ylim(len(table) - 0.5, -0.5)
     errors.set_xlim(left=0)
     for ax in (errors, leaves):
         ax.tick_params(axis="y", length=0)
-    figure.legend(
-        *errors.get_legend_handles_labels(), loc="outside upper right", ncols=len(_ERRORS),
-        fontsize=LABEL_SIZE, labelcolor=INK, frameon=False,
-    )  # fmt: skip
-    figure.supxlabel("\n".join(table.notes), x=0.01, ha="left", fontsize=TICK_SIZE, color=MUTED)
+    handles, labels = errors.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper right", ncols=len(labels), **style.LEGEND)
+    figure.supxlabel(
+        "\n".join(table.notes), x=0.01, ha="left", fontsize=style.TICK_SIZE, color=style.MUTED
+    )
     return figure
 
 
@@ -159,7 +151,7 @@ def _draw_intervals(ax: Any, intervals: list[Interval], name: str, shift: float)
 def _draw_leaves(ax: Any, table: PruningTable) -> None:
     """Draw the number of leaves as bars, labeled with the number and the depth."""
     n_leaves = [row.n_leaves for row in table]
-    bars = ax.barh(range(len(table)), n_leaves, height=0.62, color=PALETTE[5])
+    bars = ax.barh(range(len(table)), n_leaves, height=0.62, color=style.PALETTE[5])
     labels = [f"{row.n_leaves:,}  (depth {row.depth})" for row in table]
-    ax.bar_label(bars, labels, padding=3, fontsize=TICK_SIZE, color=INK)
+    ax.bar_label(bars, labels, padding=3, fontsize=style.TICK_SIZE, color=style.INK)
     ax.set_xlim(0, 1.7 * max(n_leaves))  # leaves space for the labels

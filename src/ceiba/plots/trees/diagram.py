@@ -23,18 +23,10 @@ CardMaker = Callable[[int, str, str], Sequence[NodeCard]]
 
 @dataclass(frozen=True, eq=False)
 class VisibleTree:
-    """The visible part of a tree.
-
-    Attributes
-    ----------
-    nodes : list of int
-        The visible nodes, each before its branches, beginning with the root of the part.
-    branches : list of lists of int
-        Indices into ``nodes`` of each node's branches; empty for leaves and folded nodes.
-    """
+    """The visible part of a tree, each node before its branches."""
 
     nodes: list[int]
-    branches: list[list[int]]
+    branches: list[list[int]]  # indices into nodes; empty for leaves and folded nodes
 
     @cached_property
     def parent(self) -> list[int]:
@@ -83,30 +75,15 @@ class TreeDiagram:
 
 @dataclass(slots=True, eq=False)
 class DiagramBuilder:
-    """Build the largest diagram of a tree that fits.
-
-    Parameters
-    ----------
-    writer : CardWriter
-    root : int
-        The first node.
-    max_nodes, max_depth : int, optional
-        Maximum number of nodes, and maximum depth below the root.
-    preferred : collection of int
-        Nodes to be expanded before all others.
-    make_cards : callable, optional
-        Makes the cards of a node; by default the card of ``writer``.
-    min_font : float
-        Font size, in points, below which more nodes are folded.
-    """
+    """Build the largest diagram of a tree that fits."""
 
     writer: CardWriter
     root: int = 0
     max_nodes: int | None = None
-    max_depth: int | None = None
-    preferred: Collection[int] = ()
-    make_cards: CardMaker | None = None
-    min_font: float = MIN_FONT
+    max_depth: int | None = None  # below the root
+    preferred: Collection[int] = ()  # nodes to be expanded before all others
+    make_cards: CardMaker | None = None  # by default the card of the writer
+    min_font: float = MIN_FONT  # below it, more nodes are folded
     _cards: dict[tuple[int, str], Sequence[NodeCard]] = field(default_factory=dict)
     _labels: dict[int, tuple[str, PossibleValues]] = field(default_factory=dict)
 

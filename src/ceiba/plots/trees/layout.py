@@ -18,29 +18,13 @@ _BESIDE, _BELOW = 1.0, 2.0
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Positions of the drawn nodes, in units of the font size, downwards from the top.
+    """Positions of the drawn nodes, in units of the font size, downwards from the top."""
 
-    Attributes
-    ----------
-    x : array
-        Center of each node.
-    top : array
-        Upper end of each node's box; its condition is right above.
-    depth : array
-        Depth of each node, 0 for the first.
-    depth_top : array
-        Upper end of each depth, conditions included.
-    depth_bottom : array
-        Lower end of the tallest box at each depth.
-    width, height : float
-        Size of the whole tree.
-    """
-
-    x: Array
-    top: Array
-    depth: Array
-    depth_top: Array
-    depth_bottom: Array
+    x: Array  # center of each node
+    top: Array  # upper end of each node's box; its condition is right above
+    depth: Array  # of each node, 0 for the first
+    depth_top: Array  # upper end of each depth, conditions included
+    depth_bottom: Array  # lower end of the tallest box at each depth
     width: float
     height: float
 
@@ -48,20 +32,9 @@ class Layout:
 def tree_layout(
     branches: Sequence[Sequence[int]], widths: Array, boxes: Array, labels: Array
 ) -> Layout:
-    """Arrange a tree of boxes of any size.
+    """Arrange a tree of boxes of any size, each node before its branches.
 
-    Parameters
-    ----------
-    branches : sequence of sequences of int
-        Indices of each node's branches; a node comes before its branches, the root first.
-    widths : array
-        Width of each node, its condition included.
-    boxes, labels : array
-        Heights of each node's box and of the condition above it.
-
-    Returns
-    -------
-    Layout
+    ``widths`` include the conditions; ``boxes`` and ``labels`` are heights.
 
     Examples
     --------

@@ -19,7 +19,6 @@ from ceiba.tree.explain.text import LEAF_REASONS
 from ceiba.tree.model.split import Split
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.model.validate import REASONS
-from ceiba.tree.prune.risk import node_class_indices
 
 # All lengths are in units of the font size.
 LINE, PAD, BAR, SMALL = 1.3, 0.5, 0.8, 0.88
@@ -34,31 +33,17 @@ PossibleValues = Mapping[int, frozenset[Any]]
 
 @dataclass(frozen=True)
 class NodeCard:
-    """The texts and colors of one drawn node.
-
-    Attributes
-    ----------
-    node : int
-    kind : {"split", "leaf", "folded"}
-    label : tuple of str
-        Lines of the condition that leads to the node.
-    title, facts, notes, marks : tuple of str
-        Lines in bold, lines above the bar, small lines below it, and highlighted lines at the
-        bottom.
-    bar : tuple of (fraction, color)
-    tint : str
-        Color of the prediction.
-    """
+    """The texts and colors of one drawn node."""
 
     node: int
-    kind: str
-    label: tuple[str, ...]
-    title: tuple[str, ...]
-    facts: tuple[str, ...]
+    kind: str  # split, leaf or folded
+    label: tuple[str, ...]  # lines of the condition that leads to the node
+    title: tuple[str, ...]  # lines in bold
+    facts: tuple[str, ...]  # lines above the bar
     bar: Bar
-    notes: tuple[str, ...]
-    tint: str
-    marks: tuple[str, ...] = ()
+    notes: tuple[str, ...]  # small lines below the bar
+    tint: str  # color of the prediction
+    marks: tuple[str, ...] = ()  # highlighted lines at the bottom
 
     @cached_property
     def box_width(self) -> float:
@@ -88,28 +73,14 @@ class NodeCard:
 
 @dataclass(frozen=True, eq=False)
 class CardWriter:
-    """Write the cards of a tree's nodes.
-
-    Parameters
-    ----------
-    tree : Tree
-    labels : list or None
-        Class labels; None for numbers.
-    runner_ups : bool
-        Name the best split of another column.
-    max_labels : int
-        Maximum number of categories to list per branch.
-    decimals : int
-    compact : bool
-        Title, bar and number of rows only.
-    """
+    """Write the cards of a tree's nodes."""
 
     tree: Tree
-    labels: list[Any] | None
-    runner_ups: bool = False
-    max_labels: int = 5
+    labels: list[Any] | None  # class labels; None for numbers
+    runner_ups: bool = False  # name the best split of another column
+    max_labels: int = 5  # categories to list per branch
     decimals: int = 3
-    compact: bool = False
+    compact: bool = False  # title, bar and number of rows only
 
     @cached_property
     def below(self) -> SubtreeSizes:
@@ -124,7 +95,7 @@ class CardWriter:
     @cached_property
     def _class_indices(self) -> Array:
         """Class that each node would predict as a leaf."""
-        return node_class_indices(self.tree)
+        return self.tree.node_classes
 
     def card(self, node: int, kind: str, label: str = "", marks: Sequence[str] = ()) -> NodeCard:
         """Write a node as "split", as "leaf" (possible for any node) or as "folded"."""

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.plots.playback.painter import frame_iteration, frame_names
+from ceiba.plots.playback import frame_iteration, frame_names
 from ceiba.plots.style import ACCENT, INK, TICK_SIZE, count_text, shorten, style_axes
 from ceiba.plots.trees.colors import Legend
 from ceiba.plots.trees.diagram import DiagramBuilder, TreeDiagram
 from ceiba.plots.trees.nodes import CardWriter, NodeCard
-from ceiba.plots.trees.rendering import DiagramAxes
-from ceiba.plots.trees.tree import LabeledTree, draw_title
+from ceiba.plots.trees.rendering import DiagramAxes, draw_title
+from ceiba.plots.trees.tree import LabeledTree
 from ceiba.tree.model.traversal import any_above
 from ceiba.tree.model.tree import Tree
 
@@ -33,13 +33,7 @@ _ESTIMATES = {"errors_tree": "subtree", "errors_leaf": "leaf", "errors_branch": 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeState:
-    """The nodes of a grown tree that exist at one frame.
-
-    Attributes
-    ----------
-    exists, is_split, is_pruned : array of bool
-        Nodes that exist, those of them that are split, and those that pruning has removed.
-    """
+    """Masks of the nodes that exist at one frame, are split, or were removed by pruning."""
 
     exists: Array
     is_split: Array
@@ -48,7 +42,8 @@ class TreeState:
     @classmethod
     def during_growth(cls, tree: Tree, n_splits: int) -> TreeState:
         """Return the state after so many splits."""
-        is_split = split_order(tree) < n_splits
+        is_split = np.zeros(tree.n_nodes, bool)
+        is_split[tree.inner_nodes[:n_splits]] = True
         exists = np.append(True, is_split[tree.parent[1:]])
         return cls(exists, is_split, np.zeros(tree.n_nodes, bool))
 
@@ -74,27 +69,11 @@ def raised_branch(frame: Any) -> int | None:
     return None if branch is None else int(branch)
 
 
-def split_order(tree: Tree) -> Array:
-    """Return the index of each node's split during growth; n_nodes for leaves."""
-    order = np.full(tree.n_nodes, tree.n_nodes)
-    order[tree.inner_nodes] = np.arange(len(tree.inner_nodes))
-    return order
-
-
 class TreePainter:
     """Draw the frames of a tree: each split or pruning step, and its comparison.
 
     Nodes keep their positions; pruned nodes turn gray. Rows and classes of a node are those of
-    growth. If the trace was thinned, only the frames that it kept are drawn.
-
-    Parameters
-    ----------
-    frames : sequence of frames
-        Of growth (``node``, ``children``, ``split``, ``gain``, ``candidate_gain``) or of pruning
-        (``node``, ``n_leaves``, and the compared quantities).
-    X : array, frame or table
-        Not used: the rows are not drawn.
-    model : fitted estimator
+    growth. If the trace was thinned, only the frames that it kept are drawn. ``X`` is not used.
     """
 
     def __init__(self, frames: Sequence[Any], X: Any, model: Any) -> None:

@@ -15,13 +15,12 @@ from ceiba.plots.style import count_text, shorten
 from ceiba.plots.trees.colors import Legend
 from ceiba.plots.trees.diagram import DiagramBuilder
 from ceiba.plots.trees.nodes import CardWriter, NodeCard
-from ceiba.plots.trees.rendering import DiagramAxes, new_diagram
-from ceiba.plots.trees.tree import LabeledTree, draw_title
+from ceiba.plots.trees.rendering import draw_title, place_diagram
+from ceiba.plots.trees.tree import LabeledTree
 from ceiba.tree.explain.conditions import format_number, format_threshold
 from ceiba.tree.explain.folding import check_view
 from ceiba.tree.grow.encoding import column_arrays
-from ceiba.tree.model.branch import branch_of, surrogate_branch_of
-from ceiba.tree.model.split import Split
+from ceiba.tree.model.split import Split, branch_of, surrogate_branch_of
 from ceiba.tree.model.tree import Tree
 
 __all__ = ["tree_path"]
@@ -52,7 +51,7 @@ def tree_path(
 
     Parameters
     ----------
-    {tree_model}
+    model : fitted tree estimator or Tree
     row : dict, Series, sequence or table of one row
         The values of all columns; a sequence in their order.
     {classes}
@@ -64,8 +63,6 @@ def tree_path(
         Maximum width and height of a new figure, in inches; a long path may exceed the height.
     {ax}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -83,14 +80,9 @@ def tree_path(
     writer = CardWriter(subject.tree, subject.labels, False, max_labels, decimals)
     builder = _builder(writer, path, max_nodes)
     legend, title = Legend(subject.labels, writer.colors), _title(subject, path, decimals)
-    if ax is None:
-        n_depths = int(subject.tree.depth[[step.node for step in path]].max()) + 1
-        size = max_size[0], max(max_size[1], _DEPTH_HEIGHT * n_depths)
-        axes, diagram = new_diagram(builder, legend, [title], size)
-    else:
-        draw_title(ax, title)
-        axes = DiagramAxes.on(ax, legend)
-        diagram = builder.build(axes.available)
+    n_depths = int(subject.tree.depth[[step.node for step in path]].max()) + 1
+    size = max_size[0], max(max_size[1], _DEPTH_HEIGHT * n_depths)
+    axes, diagram = place_diagram(ax, builder, legend, title, size)
     draw_title(axes.ax, title)
     emphasis = dict.fromkeys(diagram.visible.nodes, "faded")
     emphasis |= {step.node: "highlighted" for step in path}
@@ -100,20 +92,11 @@ def tree_path(
 
 @dataclass(frozen=True, slots=True)
 class PathNode:
-    """A node on the path of a row.
-
-    Attributes
-    ----------
-    node : int
-    fraction : float
-        Fraction of the row that reaches the node: 1 unless a missing value divided it.
-    marks : tuple of str
-        The row's value, and what decided if it is missing.
-    """
+    """A node on the path of a row."""
 
     node: int
-    fraction: float
-    marks: tuple[str, ...]
+    fraction: float  # of the row that reaches the node: 1 unless a missing value divided it
+    marks: tuple[str, ...]  # the row's value, and what decided if it is missing
 
     @property
     def fraction_text(self) -> str:
@@ -122,11 +105,7 @@ class PathNode:
 
 
 def read_row(row: Any, tree: Tree) -> Table:
-    """Read one row as a table under the schema of a tree.
-
-    ``row`` is a dictionary, a pandas Series, a sequence of values in the order of the columns, or
-    any table of one row.
-    """
+    """Read a mapping, Series, sequence or table of one row under the schema of a tree."""
     if isinstance(row, Mapping):
         row = [dict(row)]
     elif getattr(row, "ndim", 2) == 1:

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.style import (
-    ACCENT,
-    INK,
-    LABEL_SIZE,
-    MUTED,
-    PALETTE,
-    count_text,
-    new_figure,
-    style_axes,
-)
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.cross_validation import AlphaChoice, AlphaRule
 from ceiba.tree.prune.path import CostComplexityPath, cost_complexity_path
@@ -27,8 +17,8 @@ __all__ = ["pruning_path"]
 
 # Rule -> its name, color and size of its ring; both rings are visible if the rules agree.
 _RULES: dict[AlphaRule, tuple[str, str, int]] = {
-    "min": ("minimum error", PALETTE[2], 10),
-    "one_se": ("one standard error", ACCENT, 15),
+    "min": ("minimum error", style.PALETTE[2], 10),
+    "one_se": ("one standard error", style.ACCENT, 15),
 }
 _MAX_BARS = 60  # more error bars would overlap: a band is drawn instead
 
@@ -72,57 +62,46 @@ def pruning_path(
     ----------
     Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees", chapter 3.
     """
-    shown = _ShownPath.of(path, choice)
-    path, choice, ends = shown.path, shown.choice, _step_ends(shown.path)
-    separate = choice is not None and shown.measure == "impurity"
+    path, choice, chosen, measure = _shown_path(path, choice)
+    ends = _step_ends(path)
+    separate = choice is not None and measure == "impurity"
     heights = [1.0, 1.0, 1.3] if separate else [1.0, 1.3]
-    if figure is None:
-        figure = new_figure(7.2, 2.1 * sum(heights) + 0.8 * (shown.step is not None))
+    figure = figure or style.new_figure(7.2, 2.1 * sum(heights) + 0.8 * (chosen is not None))
     axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
     _draw_steps(axes[0], ends, path.n_leaves, "leaves")
     axes[0].set_yscale("log")
     _set_leaf_ticks(axes[0], path.n_leaves)
-    _draw_steps(axes[1], ends, path.risks, f"training {shown.measure}")
+    _draw_steps(axes[1], ends, path.risks, f"training {measure}")
     if choice is not None:
-        name = "cross-validated error" if separate else shown.measure
+        name = "cross-validated error" if separate else measure
         _draw_errors(axes[-1], ends, choice, name)
         for rule, look in _RULES.items():
             step = choice.with_rule(rule).step
             _mark_step(axes, ends, path, step, choice.errors[step], look)
-    elif shown.step is not None:
-        look = ("this tree", ACCENT, 10)
-        _mark_step(axes, ends, path, shown.step, path.risks[shown.step], look)
-    _style_panels(axes, ends, f"Cost complexity, {count_text(path.n_steps, 'pruning step')}")
-    if shown.step is not None:
+    elif chosen is not None:
+        look = ("this tree", style.ACCENT, 10)
+        _mark_step(axes, ends, path, chosen, path.risks[chosen], look)
+    _style_panels(axes, ends, f"Cost complexity, {style.count_text(path.n_steps, 'pruning step')}")
+    if chosen is not None:
         _add_legend(figure, axes[-1], choice)
     return figure
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _ShownPath:
-    """The path to draw, the result of cross-validation, and the step of a tree.
-
-    ``measure`` is the kind of the path's risks: "error", "impurity" or "squared error".
-    """
-
-    path: CostComplexityPath
-    choice: AlphaChoice | None
-    step: int | None
-    measure: str
-
-    @classmethod
-    def of(cls, given: Any, choice: AlphaChoice | None) -> _ShownPath:
-        """Take a path as it is; of a fitted tree its own, with its choice by default."""
-        if isinstance(given, CostComplexityPath):
-            path, step, measure = given, None, given.risk
-        else:
-            path, own, step = _path_of(given)
-            choice = own if choice is None else choice
-            squared = getattr(given, "criterion", None) == "squared_error"
-            measure = "squared error" if squared else path.risk
-        if choice is not None and not np.array_equal(choice.alphas, path.alphas):
-            raise ValueError("choice must have the alphas of the path, got those of another path.")
-        return cls(path, choice, step if choice is None else choice.step, measure)
+def _shown_path(
+    given: Any, choice: AlphaChoice | None
+) -> tuple[CostComplexityPath, AlphaChoice | None, int | None, str]:
+    """Return the path, the choice, the chosen step, and what the path's risks measure."""
+    step: int | None = None
+    if isinstance(given, CostComplexityPath):
+        path, measure = given, str(given.risk)
+    else:
+        path, own, step = _path_of(given)
+        choice = own if choice is None else choice
+        squared = getattr(given, "criterion", None) == "squared_error"
+        measure = "squared error" if squared else path.risk
+    if choice is not None and not np.array_equal(choice.alphas, path.alphas):
+        raise ValueError("choice must have the alphas of the path, got those of another path.")
+    return path, choice, step if choice is None else choice.step, measure
 
 
 def _path_of(model: Any) -> tuple[CostComplexityPath, AlphaChoice | None, int | None]:
@@ -162,7 +141,7 @@ def _step_centers(ends: Array) -> Array:
 
 
 def _draw_steps(ax: Any, ends: Array, values: Array, name: str) -> None:
-    ax.stairs(values, ends, baseline=None, color=PALETTE[0], linewidth=2.0, label="training")
+    ax.stairs(values, ends, baseline=None, color=style.PALETTE[0], linewidth=2.0, label="training")
     ax.set_ylabel(name)
 
 
@@ -182,22 +161,27 @@ def _draw_errors(ax: Any, ends: Array, choice: AlphaChoice, name: str) -> None:
     seen = np.diff(ends) > 0  # of several steps at one alpha only the last can be chosen
     x, errors = _step_centers(ends)[seen], choice.errors[seen]
     deviations = choice.standard_errors[seen]
-    line = {"color": PALETTE[1], "linewidth": 1.4, "zorder": 3,
+    line = {"color": style.PALETTE[1], "linewidth": 1.4, "zorder": 3,
             "label": f"cross-validated, {choice.folds} folds"}  # fmt: skip
     if len(x) <= _MAX_BARS:
         ax.errorbar(
-            x, errors, deviations, fmt="-o", ecolor=MUTED, elinewidth=1.0, capsize=2.5,
+            x, errors, deviations, fmt="-o", ecolor=style.MUTED, elinewidth=1.0, capsize=2.5,
             markersize=4.5, **line,
         )  # fmt: skip
     else:
         ax.fill_between(
-            x, errors - deviations, errors + deviations, color=PALETTE[1], alpha=0.25, linewidth=0
+            x,
+            errors - deviations,
+            errors + deviations,
+            color=style.PALETTE[1],
+            alpha=0.25,
+            linewidth=0,
         )
         ax.plot(x, errors, **line)
     best = choice.with_rule("min").step
     limit = choice.errors[best] + choice.standard_errors[best]
     label = "minimum + one standard error"
-    ax.axhline(limit, color=MUTED, linestyle=":", linewidth=1.2, label=label)
+    ax.axhline(limit, color=style.MUTED, linestyle=":", linewidth=1.2, label=label)
     ax.set_ylabel(name)
 
 
@@ -211,7 +195,7 @@ def _mark_step(
 ) -> None:
     """Mark a step by a line through all panels, and by a ring in the last."""
     name, color, ring = look
-    x, leaves = _step_centers(ends)[step], count_text(int(path.n_leaves[step]), "leaf")
+    x, leaves = _step_centers(ends)[step], style.count_text(int(path.n_leaves[step]), "leaf")
     for ax in axes:
         ax.axvline(x, color=color, linewidth=1.2, alpha=0.6, zorder=1)
     axes[-1].plot(
@@ -223,17 +207,15 @@ def _mark_step(
 def _style_panels(axes: Any, ends: Array, title: str) -> None:
     for ax in axes:
         x = "α, cost of a leaf (log scale; the left end is 0)" if ax is axes[-1] else ""
-        style_axes(ax, title=title if ax is axes[0] else "", x=x, y=ax.get_ylabel(), grid="y")
+        style.style_axes(ax, title=title if ax is axes[0] else "", x=x, y=ax.get_ylabel(), grid="y")
     axes[-1].set_xscale("log")
     axes[-1].set_xlim(ends[0], ends[-1])
 
 
 def _add_legend(figure: Any, ax: Any, choice: AlphaChoice | None) -> None:
     """Add the legend below the panels, with the chosen rule in bold."""
-    legend = figure.legend(
-        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=2,
-        fontsize=LABEL_SIZE, labelcolor=INK, frameon=False,
-    )  # fmt: skip
+    handles, labels = ax.get_legend_handles_labels()
+    legend = figure.legend(handles, labels, loc="outside lower center", ncols=2, **style.LEGEND)
     for text in legend.get_texts():
         if choice is not None and text.get_text().startswith(_RULES[choice.rule][0] + ":"):
             text.set_weight("bold")

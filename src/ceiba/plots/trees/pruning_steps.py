@@ -13,16 +13,15 @@ from ceiba._typing import Array
 from ceiba.plots.docstrings import documented
 from ceiba.plots.style import count_text, new_figure, set_note
 from ceiba.plots.trees.colors import Legend
-from ceiba.plots.trees.diagram import CardMaker, DiagramBuilder, TreeDiagram
+from ceiba.plots.trees.diagram import DiagramBuilder, TreeDiagram
 from ceiba.plots.trees.nodes import CardWriter, NodeCard
-from ceiba.plots.trees.rendering import INCH, DiagramAxes, check_size
-from ceiba.plots.trees.tree import LabeledTree, draw_title
+from ceiba.plots.trees.rendering import INCH, DiagramAxes, check_size, draw_title
+from ceiba.plots.trees.tree import LabeledTree
 from ceiba.tree.explain.folding import check_view
 from ceiba.tree.model.edit import collapse
 from ceiba.tree.model.traversal import kept_nodes
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.prune.path import CostComplexityPath, cost_complexity_path
-from ceiba.tree.prune.risk import Risk
+from ceiba.tree.prune.path import CostComplexityPath, Risk, cost_complexity_path
 
 __all__ = ["pruning_steps"]
 
@@ -50,7 +49,7 @@ def pruning_steps(
 
     Parameters
     ----------
-    {tree_model}
+    model : fitted tree estimator or Tree
         For a pruned estimator the grown tree is used.
     steps : sequence of int, optional
         Pruning steps to draw; by default up to six, from all leaves to one.
@@ -76,26 +75,28 @@ def pruning_steps(
     >>> [ax.get_title(loc="left") for ax in picture.axes[:-1]]
     ['Step 0: 9 leaves', 'Step 3: 3 leaves', 'Step 4: 2 leaves']
     """
-    subject = _grown_tree(LabeledTree.of(model, classes), model)
+    subject = LabeledTree.of(model, classes)
+    if hasattr(model, "pruned"):
+        # Steps are counted on the tree that the estimator's collapsing leaves, as in `pruned`.
+        subject = replace(subject, tree=model.pruned("none").tree_)
     check_view(subject.tree, max_nodes=max_nodes)
     path = cost_complexity_path(subject.tree, risk)
     chosen = _default_steps(path) if steps is None else _checked_steps(steps, path)
     writer = _writer(subject.tree, subject.labels)
     panels = [_Panel.of(writer, model, path, step) for step in chosen]
     legend = Legend(subject.labels, writer.colors)
-    builder = DiagramBuilder(writer, max_nodes=max_nodes, make_cards=_card_maker(writer, panels))
+
+    def make_cards(node: int, kind: str, label: str) -> list[NodeCard]:
+        others = [panel.card(node, kind, label) for panel in panels]
+        return [writer.card(node, kind, label), *(card for card in others if card is not None)]
+
+    builder = DiagramBuilder(writer, max_nodes=max_nodes, make_cards=make_cards)
     grid = _PanelGrid.of(figure, len(panels), legend, max_size)
     diagram = builder.build(grid.available)
     axes = grid.make_axes(diagram)
     for panel_axes, panel in zip(axes, panels, strict=True):
         panel.draw(panel_axes, diagram, subject.tree, path)
     return axes[0].ax.figure
-
-
-def _grown_tree(subject: LabeledTree, model: Any) -> LabeledTree:
-    # Steps are counted on the tree that the estimator's collapsing leaves, as in `pruned`.
-    grown = model.pruned("none").tree_ if hasattr(model, "pruned") else None
-    return subject if grown is None else replace(subject, tree=grown)
 
 
 def _writer(tree: Tree, labels: list[Any] | None) -> CardWriter:
@@ -136,7 +137,11 @@ class _Panel:
         kept = kept_nodes(tree, pruned)
         index = np.full(tree.n_nodes, -1)
         index[kept] = np.arange(len(kept))
-        return cls(step, grown, _writer(_pruned_tree(tree, model, pruned), grown.labels), index)
+        if len(pruned):
+            tree = collapse(tree, pruned)
+            # The leaves predict as those of the model do.
+            tree = tree if isinstance(model, Tree) else model._with_predictions(tree)
+        return cls(step, grown, _writer(tree, grown.labels), index)
 
     def card(self, node: int, kind: str, label: str) -> NodeCard | None:
         """Write a node of the grown tree as it is in this step; None if it was pruned."""
@@ -165,22 +170,6 @@ class _Panel:
         draw_title(axes.ax, f"Step {self.step}: {leaves}")
         alpha, risk = path.alphas[self.step], path.risks[self.step]
         set_note(axes.ax, f"alpha {alpha:.3g}, risk {risk:.3g}")
-
-
-def _pruned_tree(tree: Tree, model: Any, pruned: Array) -> Tree:
-    """Turn nodes into leaves, with the predictions of the model's leaves."""
-    if not len(pruned):
-        return tree
-    smaller = collapse(tree, pruned)
-    return smaller if isinstance(model, Tree) else model._with_predictions(smaller)
-
-
-def _card_maker(writer: CardWriter, panels: Sequence[_Panel]) -> CardMaker:
-    def make_cards(node: int, kind: str, label: str) -> list[NodeCard]:
-        others = [panel.card(node, kind, label) for panel in panels]
-        return [writer.card(node, kind, label), *(card for card in others if card is not None)]
-
-    return make_cards
 
 
 @dataclass(frozen=True, slots=True, eq=False)

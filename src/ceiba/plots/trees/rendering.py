@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.plots.style import ACCENT, INK, MUTED, TITLE_SIZE, new_figure, text_width
+from ceiba.plots.style import ACCENT, INK, MUTED, TITLE_SIZE, new_figure, set_title, text_width
 from ceiba.plots.trees.colors import Legend, blend
 from ceiba.plots.trees.diagram import DiagramBuilder, TreeDiagram
 from ceiba.plots.trees.nodes import BAR, FLARE, LINE, PAD, SMALL, NodeCard
@@ -30,18 +30,10 @@ Drawn = Sequence[tuple[int, NodeCard, str]]  # index of the node, its card and e
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DiagramAxes:
-    """Axes in points with space for a tree, and its legend at the bottom.
-
-    Attributes
-    ----------
-    ax : Axes
-    width, height : float
-        Size of the axes in points.
-    legend : Legend or None
-    """
+    """Axes in points with space for a tree, and its legend at the bottom."""
 
     ax: Any
-    width: float
+    width: float  # in points
     height: float
     legend: Legend | None
 
@@ -73,15 +65,7 @@ class DiagramAxes:
     ) -> None:
         """Draw a diagram centered, at the font size that fits, and the legend.
 
-        Parameters
-        ----------
-        diagram : TreeDiagram
-        weight : array
-            Weight of every node of the tree, for the width of the edges.
-        cards : sequence of NodeCard, optional
-            Card of each visible node; the first alternatives by default.
-        emphasis : mapping from int to str, optional
-            "highlighted", "faded", "removed" or "hidden" by node.
+        Emphasis is "highlighted", "faded", "removed" or "hidden".
         """
         font = diagram.font_size(self.available)
         left = (self.width - font * diagram.layout.width) / 2
@@ -108,23 +92,36 @@ def check_size(max_size: tuple[float, float]) -> None:
         raise ValueError(f"max_size must be at least 1 inch in both directions, got {max_size}.")
 
 
-def new_diagram(
-    builder: DiagramBuilder, legend: Legend, title: Sequence[str], max_size: tuple[float, float]
-) -> tuple[DiagramAxes, TreeDiagram]:
-    """Make a figure as large as the tree needs, up to a size in inches.
+def draw_title(ax: Any, title: str) -> None:
+    """Set a title that may contain names, in which $ is no formula."""
+    set_title(ax, title, parse_math=False)
 
-    Space is left for the lines of ``title``, which are not drawn.
+
+def place_diagram(
+    ax: Any,
+    builder: DiagramBuilder,
+    legend: Legend,
+    title: str,
+    max_size: tuple[float, float],
+    note: str = "",
+) -> tuple[DiagramAxes, TreeDiagram]:
+    """Fit a tree to the axes, or make a figure as large as it needs, up to a size in inches.
+
+    Space is left for the title and for a note behind it.
     """
+    if ax is not None:
+        draw_title(ax, title)
+        axes = DiagramAxes.on(ax, legend)
+        return axes, builder.build(axes.available)
     check_size(max_size)
     max_width = max_size[0] * INCH - 2 * _MARGIN
-    head = TITLE_SIZE * 1.4 * (len(title) - 1) + _TITLE
-    available = _available(max_width, max_size[1] * INCH - head - _MARGIN, legend)
+    available = _available(max_width, max_size[1] * INCH - _TITLE - _MARGIN, legend)
     diagram = builder.build(available)
     font = diagram.font_size(available)
-    title_width = max(text_width(line) * TITLE_SIZE for line in title)
+    title_width = text_width(title + note) * TITLE_SIZE
     width = max(diagram.layout.width * font, title_width, min(legend.width(), max_width))
     height = diagram.layout.height * font + legend.height(width) + _MARGIN
-    full = width + 2 * _MARGIN, height + head + _MARGIN
+    full = width + 2 * _MARGIN, height + _TITLE + _MARGIN
     figure = new_figure(full[0] / INCH, full[1] / INCH)
     # The axes are measured in points, so that text fits: a layout engine must not move them.
     figure.set_layout_engine("none")
@@ -134,25 +131,13 @@ def new_diagram(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Renderer:
-    """Draw boxes, bars and edges as one collection each, and the texts.
-
-    Parameters
-    ----------
-    ax : Axes
-    diagram : TreeDiagram
-    font : float
-        Font size in points.
-    origin : tuple of float
-        Upper left corner of the diagram.
-    weight : array
-        Weight of every node of the tree, for the width of the edges.
-    """
+    """Draw boxes, bars and edges as one collection each, and the texts."""
 
     ax: Any
     diagram: TreeDiagram
-    font: float
-    origin: tuple[float, float]
-    weight: Array
+    font: float  # in points
+    origin: tuple[float, float]  # upper left corner of the diagram
+    weight: Array  # of every node of the tree, for the width of the edges
 
     def draw(self, cards: Sequence[NodeCard], emphasis: Mapping[int, str]) -> None:
         drawn = [
@@ -185,19 +170,17 @@ class _Renderer:
         below = [entry for entry in drawn if visible.parent[entry[0]] >= 0]
         total = float(self.weight[visible.nodes[0]]) or 1.0
         root_weight = np.sqrt([float(self.weight[card.node]) / total for _, card, _ in below])
-        self.ax.add_collection(
-            LineCollection(
-                [self._edge(index, card, cards) for index, card, _ in below],
-                linewidths=self.font * (0.07 + 0.25 * root_weight),
-                colors=[_edge_color(look) for _, _, look in below],
-                capstyle="round",
-                joinstyle="round",
-                zorder=1,
-                gid="edges",
-                clip_on=False,
-            ),
-            autolim=False,
+        edges = LineCollection(
+            [self._edge(index, card, cards) for index, card, _ in below],
+            linewidths=self.font * (0.07 + 0.25 * root_weight),
+            colors=[_edge_color(look) for _, _, look in below],
+            capstyle="round",
+            joinstyle="round",
+            zorder=1,
+            gid="edges",
+            clip_on=False,
         )
+        self.ax.add_collection(edges, autolim=False)
 
     def _edge(
         self, index: int, card: NodeCard, cards: Mapping[int, NodeCard]
@@ -219,19 +202,17 @@ class _Renderer:
         from matplotlib.collections import PolyCollection
 
         looks = [_box_look(card, look) for _, card, look in drawn]
-        self.ax.add_collection(
-            PolyCollection(
-                [self._outline(index, card) for index, card, _ in drawn],
-                facecolors=[look[0] for look in looks],
-                edgecolors=[look[1] for look in looks],
-                linewidths=[self.font * look[2] for look in looks],
-                linestyles=["--" if card.kind == "folded" else "-" for _, card, _ in drawn],
-                zorder=2,
-                gid="boxes",
-                clip_on=False,
-            ),
-            autolim=False,
+        boxes = PolyCollection(
+            [self._outline(index, card) for index, card, _ in drawn],
+            facecolors=[look[0] for look in looks],
+            edgecolors=[look[1] for look in looks],
+            linewidths=[self.font * look[2] for look in looks],
+            linestyles=["--" if card.kind == "folded" else "-" for _, card, _ in drawn],
+            zorder=2,
+            gid="boxes",
+            clip_on=False,
         )
+        self.ax.add_collection(boxes, autolim=False)
 
     def _outline(self, index: int, card: NodeCard) -> Array:
         left, top, right, bottom = self._box(index, card)
@@ -245,16 +226,10 @@ class _Renderer:
         from matplotlib.collections import PolyCollection
 
         pieces = [piece for entry in drawn if entry[2] != "removed" for piece in self._bar(*entry)]
-        self.ax.add_collection(
-            PolyCollection(
-                [corners for corners, _ in pieces],
-                facecolors=[color for _, color in pieces],
-                linewidths=0,
-                zorder=3,
-                gid="bars",
-            ),
-            autolim=False,
-        )
+        corners, colors = [piece[0] for piece in pieces], [piece[1] for piece in pieces]
+        look: dict[str, Any] = {"linewidths": 0, "zorder": 3, "gid": "bars"}
+        bars = PolyCollection(corners, facecolors=colors, **look)
+        self.ax.add_collection(bars, autolim=False)
 
     def _bar(self, index: int, card: NodeCard, look: str) -> Iterator[tuple[Array, str]]:
         left, top, right, _ = self._box(index, card)

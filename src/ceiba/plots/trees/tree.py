@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ceiba.plots.docstrings import documented
-from ceiba.plots.style import count_text, require_matplotlib, set_title
+from ceiba.plots.style import count_text, require_matplotlib
 from ceiba.plots.trees.colors import Legend
 from ceiba.plots.trees.diagram import DiagramBuilder, TreeDiagram
 from ceiba.plots.trees.nodes import CardWriter
-from ceiba.plots.trees.rendering import DiagramAxes, new_diagram
+from ceiba.plots.trees.rendering import draw_title, place_diagram
 from ceiba.tree.explain.dictionary import class_labels
 from ceiba.tree.explain.folding import check_view
 from ceiba.tree.model.tree import Tree
@@ -51,7 +51,7 @@ def tree(
 
     Parameters
     ----------
-    {tree_model}
+    model : fitted tree estimator or Tree
     {classes}
     node : int
         Root of the part to draw; 0 for the whole tree.
@@ -69,8 +69,6 @@ def tree(
     {max_size}
     {ax}
 
-    Returns
-    -------
     {picture}
 
     Examples
@@ -91,12 +89,7 @@ def tree(
     builder = DiagramBuilder(writer, node, max_nodes, max_depth)
     legend = Legend(subject.labels, writer.colors)
     title = subject.title(node)
-    if ax is None:
-        axes, diagram = new_diagram(builder, legend, [title + _LONGEST_NOTE], max_size)
-    else:
-        draw_title(ax, title)
-        axes = DiagramAxes.on(ax, legend)
-        diagram = builder.build(axes.available)
+    axes, diagram = place_diagram(ax, builder, legend, title, max_size, _LONGEST_NOTE)
     draw_title(axes.ax, title + _folded_note(writer, diagram))
     axes.draw(diagram, subject.tree.weight)
     return axes.ax.figure
@@ -107,11 +100,6 @@ def _folded_note(writer: CardWriter, diagram: TreeDiagram) -> str:
         int(writer.below.nodes[card.node]) for card in diagram.cards if card.kind == "folded"
     )
     return f" (folded: {hidden:,} not shown)" if hidden else ""
-
-
-def draw_title(ax: Any, title: str) -> None:
-    """Set a title that may contain names, in which $ is no formula."""
-    set_title(ax, title, parse_math=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

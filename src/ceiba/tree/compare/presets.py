@@ -17,6 +17,30 @@ _HEADINGS = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonTable:
+    """Rows with names, and the fitted estimator of each."""
+
+    rows: tuple[Any, ...]
+    models: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.rows)
+
+    def __getitem__(self, name: str) -> Any:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        names = ", ".join(repr(row.name) for row in self.rows)
+        raise KeyError(f"no row has the name {name!r}; the names are {names}")
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 @dataclass(frozen=True, slots=True)
 class PresetRow:
     """Size, error and settings of the tree of one preset.
@@ -45,8 +69,8 @@ class PresetRow:
     settings: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PresetTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class PresetTable(ComparisonTable):
     """Table of presets; it prints as aligned text, with a column for each preset.
 
     Parameters
@@ -55,25 +79,6 @@ class PresetTable:
     models : dict
         Fitted classifiers, by preset.
     """
-
-    rows: tuple[PresetRow, ...]
-    models: dict[str, DecisionTreeClassifier]
-
-    def __iter__(self) -> Iterator[PresetRow]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __getitem__(self, name: str) -> PresetRow:
-        for row in self.rows:
-            if row.name == name:
-                return row
-        names = ", ".join(repr(row.name) for row in self.rows)
-        raise KeyError(f"no row has the name {name!r}; the names are {names}")
 
     def __str__(self) -> str:
         lines = [["", *(row.name for row in self.rows)]]

@@ -16,6 +16,7 @@ from ceiba.engine.local import effective_threads, run_tasks
 from ceiba.inference import Interval, t_interval, wilson
 from ceiba.stats import Labeled, ToLabeled
 from ceiba.tree.base import DecisionTree
+from ceiba.tree.compare.presets import ComparisonTable
 from ceiba.tree.prune.cross_validation import (
     AlphaRule,
     FoldFit,
@@ -25,8 +26,7 @@ from ceiba.tree.prune.cross_validation import (
     unpruned_template,
 )
 from ceiba.tree.prune.folds import split_rows
-from ceiba.tree.prune.path import cost_complexity_path
-from ceiba.tree.prune.risk import Risk
+from ceiba.tree.prune.path import Risk, cost_complexity_path
 
 _ERRORS = ("training", "validation", "cross_validated")
 _RULES: tuple[AlphaRule, ...] = ("min", "one_se")
@@ -57,7 +57,7 @@ class PruningRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PruningTable:
+class PruningTable(ComparisonTable):
     """Table of pruning methods; it prints as aligned text.
 
     Parameters
@@ -71,23 +71,8 @@ class PruningTable:
         How the numbers were computed.
     """
 
-    rows: tuple[PruningRow, ...]
-    models: dict[str, Any]
     measure: str
     notes: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[PruningRow]:
-        return iter(self.rows)
-
-    def __getitem__(self, name: str) -> PruningRow:
-        for row in self.rows:
-            if row.name == name:
-                return row
-        names = ", ".join(repr(row.name) for row in self.rows)
-        raise KeyError(f"no row has the name {name!r}; the names are {names}")
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, indexed by name, with two columns for each interval."""
@@ -108,9 +93,6 @@ class PruningTable:
         columns += [self._format_errors(name) for name in _ERRORS]
         lines = ["   ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
         return "\n".join([*lines, "", *self.notes])
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def _format_errors(self, name: str) -> list[str]:
         intervals: list[Interval] = [getattr(row, name) for row in self.rows]
@@ -296,8 +278,7 @@ def _split_rows(
 def _target(rows: Labeled) -> Array:
     """Return the target as it was given."""
     classes, values = rows.target.classes, rows.target.values
-    target: Array = values if classes is None else classes[values]
-    return target
+    return np.asarray(values if classes is None else classes[values])
 
 
 def _losses(model: Any, rows: Labeled) -> Array:

@@ -70,17 +70,9 @@ def tree_dict(tree: Tree, *, classes: Sequence[Any] | None = None) -> dict[str, 
 def tree_nodes(tree: Tree, *, classes: Sequence[Any] | None = None) -> dict[str, Any]:
     """Return a tree as a flat list of nodes, which JSON can hold at any depth.
 
-    Parameters
-    ----------
-    tree : Tree
-    classes : sequence, optional
-        Labels of the classes (``classes_`` of the estimator); by default their indices.
-
-    Returns
-    -------
-    dict
-        As `tree_dict`, but with a list ``nodes`` instead of ``root``: the nodes in the order of
-        their indices, with indices in ``children`` and ``parent`` (None for the root).
+    Arguments and result are those of `tree_dict`, but with a list ``nodes`` instead of ``root``:
+    the nodes in the order of their indices, with indices in ``children`` and ``parent`` (None for
+    the root).
 
     Examples
     --------
@@ -139,7 +131,7 @@ def _node_record(tree: Tree, node: int) -> dict[str, Any]:
         "weight": float(tree.weight[node]),
         "impurity": float(tree.impurity[node]),
         "gain": float(tree.gain[node]),
-        "value": value if tree.leaves.shape[1] else value[0],
+        "value": value if tree.is_classification else value[0],
         "reason": REASONS[tree.reason[node]],
         "method": METHODS[tree.method[node]],
         "ties": int(tree.ties[node]),

@@ -203,15 +203,7 @@ class Rule:
 
 
 class ConditionEvaluator:
-    """Evaluate conditions on the rows of a table.
-
-    Parameters
-    ----------
-    table : Table
-        Under the schema of the tree.
-    types : ColumnTypes
-        Those of the tree.
-    """
+    """Evaluate conditions on the rows of a table under the schema of the tree."""
 
     __slots__ = ("_arrays", "_masks", "_missing", "_types")
 
@@ -235,8 +227,7 @@ class ConditionEvaluator:
         if condition.categories is not None:
             allowed = np.zeros(len(condition.column.categories) + 1, bool)  # -1: missing
             allowed[[condition.encode(category) for category in condition.categories]] = True
-            satisfied: Array = allowed[values]
-            return satisfied
+            return np.asarray(allowed[values])
         satisfied = np.ones(len(values), bool)
         if condition.low is not None:
             satisfied &= values > condition.encode(condition.low)

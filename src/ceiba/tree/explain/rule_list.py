@@ -154,8 +154,7 @@ class RuleList:
         predicted = self.tree.predict(table)
         if self.labels is None:
             return predicted
-        labels: Array = self.labels[self.tree.decide(predicted)]
-        return labels
+        return np.asarray(self.labels[self.tree.decide(predicted)])
 
 
 def rule_list(
@@ -297,7 +296,7 @@ def _error_and_weight(rule: Rule) -> tuple[float, float]:
 def _check_options(tree: Tree, order: Any, simplify: bool, drop: bool, X: Any, y: Any) -> None:
     if order not in get_args(Order):
         raise ValueError(f"order must be one of {get_args(Order)}, got {order!r}.")
-    regression = not tree.leaves.shape[1]
+    regression = not tree.is_classification
     if regression and order == "confidence":
         raise ValueError("order='confidence' requires a classification tree: use order='coverage'.")
     if not drop:

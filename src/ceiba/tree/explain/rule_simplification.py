@@ -25,17 +25,8 @@ from ceiba.tree.prune.pessimistic import added_errors, check_confidence
 class RuleSimplifier:
     """Drop conditions of rules on the training rows.
 
-    Parameters
-    ----------
-    tree : Tree
-    labels : list
-        Labels of its classes.
-    evaluator : ConditionEvaluator
-        Of the training rows.
-    weights : ndarray of shape (n_rows, n_classes)
-        Weight of each row in the column of its class.
-    confidence : float
-        Confidence of the pessimistic error rate, in (0, 0.5].
+    ``weights``, of shape (n_rows, n_classes), has the weight of each row in the column of its
+    class; ``confidence``, in (0, 0.5], is that of the pessimistic error rate.
     """
 
     tree: Tree

@@ -32,10 +32,11 @@ class ColumnTypes:
     def __reduce__(self) -> tuple[Any, ...]:
         return ColumnTypes, (self.types, self.n_categories)
 
-    @classmethod
-    def of(cls, schema: Schema) -> ColumnTypes:
+    @staticmethod
+    @lru_cache(maxsize=128)
+    def of(schema: Schema) -> ColumnTypes:
         """Return the types of a schema's columns."""
-        return _types_of(schema)
+        return ColumnTypes([_column_type(c) for c in schema], [len(c.categories) for c in schema])
 
     @property
     def nominal(self) -> Array:
@@ -46,11 +47,6 @@ class ColumnTypes:
     def native(self) -> _native.ColumnTypes:
         """The native counterpart."""
         return _native.ColumnTypes(self.types, self.n_categories)
-
-
-@lru_cache(maxsize=128)
-def _types_of(schema: Schema) -> ColumnTypes:
-    return ColumnTypes([_column_type(c) for c in schema], [len(c.categories) for c in schema])
 
 
 def _column_type(column: Column) -> ColumnType:
@@ -111,17 +107,8 @@ def _to_integers(array: Array, dtype: str) -> Array:
 class RowSample:
     """At most ``size`` rows with the smallest draws keyed by (seed, global row), in row order.
 
-    The sample is the same for any partitioning.
-
-    Parameters
-    ----------
-    size : int
-    keys : ndarray of float64
-        Draw of each row kept.
-    arrays, missing_masks : list of ndarray
-        Values of the rows, column by column, and masks of missing integers.
-    weight : ndarray or None
-    columns : ColumnTypes
+    The sample is the same for any partitioning. ``keys`` are the draws of the rows, ``arrays``
+    their values, column by column, and ``missing_masks`` the masks of missing integers.
     """
 
     size: int
@@ -179,15 +166,9 @@ def _full_mask(mask: Array | None, sample: RowSample) -> Array:
 class CodeValues:
     """Values of the codes of all numeric columns, concatenated.
 
-    Parameters
-    ----------
-    bits : ndarray of uint64
-        The bits of float64, int64 or uint64 numbers.
-    offsets : ndarray of int64
-        Index of the first number of each column, and the end.
-    codes : ndarray of uint32 or None
-        The codes of the values, ascending in each column; None for the upper edges of bins, one
-        for each but the last.
+    ``bits`` are those of float64, int64 or uint64 numbers, ``offsets`` the index of the first
+    number of each column, and the end. ``codes`` are those of the values, ascending in each column;
+    None for the upper edges of bins, one for each but the last.
     """
 
     bits: Array

@@ -26,11 +26,10 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.data.table import Table
 from ceiba.engine import Engine
-from ceiba.tree.config import TreeConfig
-from ceiba.tree.grow.config import GrowthConfig, GrowthInputs
+from ceiba.tree.config import GrowthConfig, TreeConfig
 from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding, RowSample
 from ceiba.tree.grow.statistics import DepthSums, GrowthState, OpenRows
-from ceiba.tree.grow.targets import TargetArrays
+from ceiba.tree.grow.targets import GrowthInputs, TargetArrays
 from ceiba.tree.grow.thresholds import ThresholdCandidates, snap_to_values
 from ceiba.tree.model.tree import Tree
 
@@ -48,17 +47,9 @@ _TARGET_BYTES = 36
 class GrowthResult:
     """A grown tree, with the candidates of its nodes if these were kept.
 
-    Parameters
-    ----------
-    tree : Tree
-    values : CodeValues
-        Values of the threshold codes.
-    state_nodes : ndarray
-        Number of each node in the growth state.
-    candidate_gains : ndarray of shape (n_nodes, n_columns) or None
-        Gain of each column's best split; -1 for none.
-    candidate_codes : ndarray of shape (n_nodes, n_columns) or None
-        Threshold code of each column's best split.
+    ``values`` are those of the threshold codes, ``state_nodes`` the number of each node in the
+    growth state. ``candidate_gains`` and ``candidate_codes``, of shape (n_nodes, n_columns), are
+    the gain (-1 for none) and the threshold code of each column's best split.
     """
 
     tree: Tree
@@ -70,17 +61,9 @@ class GrowthResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeGrower:
-    """Grows one tree.
+    """Grow one tree from labeled rows of an engine, numbered globally.
 
-    Parameters
-    ----------
-    engine : Engine
-    rows : rows of the engine
-        Labeled rows, numbered globally.
-    config : TreeConfig
-    inputs : GrowthInputs
-    growth : GrowthConfig
-        The two as the kernels take them.
+    ``growth`` are ``config`` and ``inputs`` as the kernels take them.
     """
 
     engine: Engine
@@ -178,19 +161,10 @@ class TreeGrower:
         nodes: Array | None = None,
         presorted: _native.PresortedRows | None = None,
     ) -> GrowthState:
-        """Grow a tree on encoded rows to the end.
+        """Grow a tree on encoded rows, with codes of shape (n_columns, n_rows), to the end.
 
-        Parameters
-        ----------
-        encoding : ColumnEncoding
-        codes : ndarray of shape (n_columns, n_rows)
-        targets : TargetArrays
-        state : GrowthState, optional
-            A partly grown tree; from the root if not given.
-        nodes : ndarray of shape (n_rows,), optional
-            Node of every row in the state.
-        presorted : PresortedRows, optional
-            The rows sorted by each column, if known: `_native.tree_presort`.
+        It continues a partly grown tree if ``state`` and the node of every row in it are given.
+        ``presorted`` are the rows sorted by each column, if known: `_native.tree_presort`.
         """
         grown = _native.tree_grow(
             self.growth.native, codes, encoding.native(),

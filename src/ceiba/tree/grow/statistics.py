@@ -12,7 +12,7 @@ from ceiba._native import LeafReason
 from ceiba._typing import Array
 from ceiba.engine import Batch
 from ceiba.stats.labeled import Labeled
-from ceiba.tree.grow.config import GrowthConfig
+from ceiba.tree.config import GrowthConfig
 from ceiba.tree.grow.encoding import ColumnEncoding
 from ceiba.tree.grow.targets import FixedPointScale, TargetArrays
 
@@ -38,12 +38,14 @@ class GrowthState(NamedTuple):
 
     def is_open(self) -> Array:
         """Return which nodes are neither split nor leaves yet."""
-        is_open: Array = _native.tree_reasons(self) == LeafReason.OPEN
-        return is_open
+        return np.asarray(_native.tree_reasons(self) == LeafReason.OPEN)
 
     def n_rows(self, nodes: Array, growth: GrowthConfig) -> int:
         """Return the number of rows of some nodes."""
-        return growth.count_rows(self.cells.reshape(-1, growth.cell_size)[nodes])
+        cells = self.cells.reshape(-1, growth.cell_size)[nodes]
+        if growth.values["weighted"]:
+            return int(cells[:, -1].sum())
+        return int(cells.sum()) if growth.values["n_classes"] else int(cells[:, 0].sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,6 +12,7 @@ from scipy.special import xlogy
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.data.schema import Schema
 from ceiba.engine import Batch
 from ceiba.stats.labeled import Labeled, TargetSummary
 
@@ -70,16 +71,8 @@ class FixedPointScale:
     ) -> FixedPointScale:
         """Choose scales that neither overflow nor waste bits, from counts and ranges.
 
-        Parameters
-        ----------
-        summary : TargetSummary
-        class_weights : ndarray or None
-        squares : bool
-            Whether squares of targets are summed.
-        fractional : bool
-            Whether fractions of rows will be weighted.
-        poisson : bool
-            Whether y log y is summed instead of squares; targets are then not centered.
+        ``squares``: squares of targets are summed. ``fractional``: fractions of rows will be
+        weighted. ``poisson``: y log y is summed instead of squares, and targets are not centered.
         """
         max_weight = summary.weight_max
         integer = summary.integer_weights and not fractional
@@ -286,18 +279,38 @@ def _check_reach(reach: float, squares: bool, n_rows: int) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class TotalWeight:
-    """Sum of the rows' weights in fixed-point units."""
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightTotals:
+    """Sums of the rows' weights by class, in fixed-point units; a single sum for regression."""
 
-    total: int
+    totals: Array
 
     @classmethod
-    def of(cls, batch: Batch[Labeled], scale: FixedPointScale) -> TotalWeight:
+    def of(cls, batch: Batch[Labeled], scale: FixedPointScale) -> WeightTotals:
         """Sum the weights of a batch."""
-        weight = scale.fixed_weights(batch.rows)
-        return cls(len(batch.rows) if weight is None else int(weight.sum()))
+        rows, classes = batch.rows, scale.classes
+        totals = np.zeros(1 if classes is None else len(classes), np.int64)
+        labels = np.zeros(len(rows), np.int64) if classes is None else rows.labels(classes)
+        weights = scale.fixed_weights(rows)
+        np.add.at(totals, labels, 1 if weights is None else weights)
+        return cls(totals)
 
-    def merge(self, other: TotalWeight) -> TotalWeight:
-        """Return the sum of both parts."""
-        return TotalWeight(self.total + other.total)
+    def merge(self, other: WeightTotals) -> WeightTotals:
+        """Return the sums of both parts."""
+        return WeightTotals(self.totals + other.totals)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GrowthInputs:
+    """Facts about the data that must be known before the first split.
+
+    ``total_weight``, in units of the scale, is used by min_weight_fraction_leaf; ``cost_factors``
+    are the factors of the class weights that stand for a cost matrix.
+    """
+
+    schema: Schema
+    n_rows: int
+    total_weight: int
+    scale: FixedPointScale
+    seed: int
+    cost_factors: Array | None = None

@@ -27,17 +27,10 @@ _INTEGER_DTYPES: dict[int, Any] = {ColumnType.INT64: np.int64, ColumnType.UINT64
 
 @dataclass(frozen=True, slots=True)
 class ThresholdCandidates:
-    """A method that names the thresholds of a numeric column.
+    """A method that names the thresholds of a numeric column; fields as in `TreeConfig`.
 
-    Parameters
-    ----------
-    method : {"quantile", "equal_width", "mean", "median", "random"}
-    scope : {"node", "root"}
-        Whether each node applies it to its own rows, or all use the thresholds of the whole table.
-    n_thresholds : int
-        Number of thresholds of a quantile, equal_width or random grid.
-    seed : int
-        Seed of random thresholds.
+    With the scope "node" each node applies it to its own rows, with "root" all use the thresholds
+    of the whole table. The seed is that of random thresholds.
     """
 
     method: str

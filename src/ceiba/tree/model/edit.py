@@ -14,7 +14,6 @@ from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.traversal import kept_nodes, topmost
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.model.validate import NODE_ARRAYS
-from ceiba.tree.prune.risk import is_classification, prediction_values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,39 +92,37 @@ def collapse(tree: Tree, nodes: Any) -> Tree:
     for name, number in LEAF_DEFAULTS.items():
         arrays[name][is_pruned[kept]] = number
     arrays["reason"][is_pruned[kept]] = LeafReason.PRUNED
-    packed, leaves = _pack(tree, kept, is_leaf)
-    surrogates = _keep_surrogates(tree, kept, is_leaf)
-    return replace(tree, nodes=packed, leaves=leaves, **arrays, **surrogates)
+    arrays |= surrogates_of_nodes(tree, kept, is_leaf)
+    smaller = replace(tree, nodes=_pack(tree, kept, is_leaf), **arrays)
+    if not tree.is_classification:
+        return smaller
+    return smaller.with_leaves(tree.prediction_values[kept[is_leaf]])
 
 
-def _pack(tree: Tree, kept: Array, is_leaf: Array) -> tuple[Array, Array]:
-    """Return the kept nodes under their new numbers, and the class weights of the leaves."""
+def _pack(tree: Tree, kept: Array, is_leaf: Array) -> Array:
+    """Return the kept nodes under their new numbers, and leaves with numbers of their own."""
     number = np.full(tree.n_nodes, -1, np.int32)
     number[kept] = np.arange(len(kept))
     nodes: Array = tree.nodes[kept]
     packed = NodeView(nodes)
     packed.child[~is_leaf] = number[tree.child[kept[~is_leaf]]]
     packed.make_leaf(is_leaf)
-    value = prediction_values(tree)[kept[is_leaf]]
-    if not is_classification(tree):
-        packed.value[is_leaf] = value[:, 0]
+    if tree.is_classification:
+        packed.word[is_leaf] = 0
+        packed.child[is_leaf] = np.arange(is_leaf.sum())
+    else:
+        packed.value[is_leaf] = tree.prediction_values[kept[is_leaf], 0]
         packed.child[is_leaf] = -1
-        return nodes, tree.leaves
-    packed.word[is_leaf] = 0
-    # Equal leaves share a row, in the order of the nodes.
-    index: dict[bytes, int] = {}
-    packed.child[is_leaf] = [index.setdefault(row.tobytes(), len(index)) for row in value]
-    return nodes, np.frombuffer(b"".join(index)).reshape(-1, tree.leaves.shape[1]).copy()
+    return nodes
 
 
-def _keep_surrogates(tree: Tree, kept: Array, is_leaf: Array) -> dict[str, Any]:
-    """Return the surrogates of the nodes that are still split."""
+def surrogates_of_nodes(tree: Tree, origin: Array, leaf: Array) -> dict[str, Array]:
+    """Return the surrogates of some nodes, except those that become leaves."""
     if not len(tree.first_surrogate):
         return {}
-    is_split = np.zeros(tree.n_nodes, bool)
-    is_split[kept[~is_leaf]] = True
-    count = np.diff(tree.first_surrogate)
-    stays = np.repeat(is_split, count)
-    first = np.append(0, np.cumsum(np.where(is_leaf, 0, count[kept])))
+    first = tree.first_surrogate[origin]
+    count = np.where(leaf, 0, tree.first_surrogate[origin + 1] - first)
+    ends = np.append(0, np.cumsum(count))
+    index = np.repeat(first - ends[:-1], count) + np.arange(ends[-1])
     names = ("surrogates", "agreement", "adjusted_agreement")
-    return {name: getattr(tree, name)[stays] for name in names} | {"first_surrogate": first}
+    return {name: getattr(tree, name)[index] for name in names} | {"first_surrogate": ends}

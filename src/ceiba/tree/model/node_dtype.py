@@ -45,44 +45,37 @@ class NodeView:
     @property
     def word(self) -> Array:
         """First word of each node, as uint64."""
-        word: Array = self.record["word"]
-        return word
+        return np.asarray(self.record["word"])
 
     @property
     def value(self) -> Array:
         """First word of each node, as float64."""
-        value: Array = self.record["word"].view(np.float64)
-        return value
+        return np.asarray(self.record["word"].view(np.float64))
 
     @property
     def child(self) -> Array:
         """First branch of each node, or its row of ``leaves``."""
-        child: Array = self.record["child"]
-        return child
+        return np.asarray(self.record["child"])
 
     @property
     def kind(self) -> Array:
         """`ceiba._native.NodeTest` of each node."""
-        kind: Array = self.record["test"] >> _KIND_SHIFT & _KIND_MASK
-        return kind
+        return np.asarray(self.record["test"] >> _KIND_SHIFT & _KIND_MASK)
 
     @property
     def is_leaf(self) -> Array:
         """Mask of the leaves."""
-        leaf: Array = self.kind == NodeTest.LEAF
-        return leaf
+        return np.asarray(self.kind == NodeTest.LEAF)
 
     @property
     def column(self) -> Array:
         """Tested column of each node; 0 in leaves."""
-        column: Array = self.record["test"] & _COLUMN_MASK
-        return column
+        return np.asarray(self.record["test"] & _COLUMN_MASK)
 
     @property
     def missing_branch(self) -> Array:
         """Branch of missing values of each node, where the node itself holds it."""
-        branch: Array = self.record["test"] >> _MISSING_SHIFT
-        return branch
+        return np.asarray(self.record["test"] >> _MISSING_SHIFT)
 
     def make_leaf(self, leaf: Array) -> None:
         """Clear the tests of the nodes in a mask."""

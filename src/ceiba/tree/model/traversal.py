@@ -26,14 +26,12 @@ def min_above(parent: Array, key: Array, default: Any) -> Array:
     while (jump != n).any():
         np.minimum(found, found[jump], out=found)
         jump = jump[jump]
-    minimum: Array = found[:-1]
-    return minimum
+    return np.asarray(found[:-1])
 
 
 def any_above(parent: Array, marked: Array) -> Array:
     """Return whether any ancestor of each node is marked."""
-    above: Array = ~min_above(parent, ~marked, True)
-    return above
+    return np.asarray(~min_above(parent, ~marked, True))
 
 
 def topmost(tree: Tree, nodes: Any) -> Array:
@@ -81,13 +79,8 @@ def add_to_ancestors(tree: Tree, at_leaves: Array) -> Array:
 class CollapsedNode:
     """A node that became a leaf.
 
-    Parameters
-    ----------
-    node : int
-    before, after : float
-        Cost of the subtree as pruned so far, and cost of the leaf.
-    n_leaves : int
-        Number of leaves of the whole tree afterwards.
+    ``before`` is the cost of its subtree as pruned so far, ``after`` that of the leaf, and
+    ``n_leaves`` the number of leaves of the whole tree afterwards.
     """
 
     node: int
@@ -99,13 +92,8 @@ class CollapsedNode:
 def collapse_bottom_up(tree: Tree, cost: Array, slack: float) -> Iterator[CollapsedNode]:
     """Yield nodes that cost no more as a leaf than their subtree, descendants first.
 
-    Parameters
-    ----------
-    tree : Tree
-    cost : ndarray of shape (n_nodes,)
-        Cost of every node as a leaf; a subtree costs the sum of its leaves.
-    slack : float
-        Difference by which a leaf may cost more than its subtree.
+    ``cost`` is that of every node as a leaf; a subtree costs the sum of its leaves. A leaf may cost
+    more than its subtree by ``slack``.
     """
     best, width = cost.tolist(), [1] * tree.n_nodes
     first, branches = tree.child.tolist(), tree.n_branches.tolist()

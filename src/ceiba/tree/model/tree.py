@@ -145,6 +145,11 @@ class Tree(Record):
         return int(self.is_leaf.sum())
 
     @property
+    def is_classification(self) -> bool:
+        """Whether the tree predicts classes rather than numbers."""
+        return bool(self.leaves.shape[1])
+
+    @property
     def max_depth(self) -> int:
         """Number of splits on the longest path from the root to a leaf."""
         return int(self.depth.max())
@@ -162,8 +167,7 @@ class Tree(Record):
     @cached_property
     def is_leaf(self) -> Array:
         """Mask of the leaves."""
-        leaf: Array = self.test == NodeTest.LEAF
-        return leaf
+        return np.asarray(self.test == NodeTest.LEAF)
 
     @cached_property
     def column(self) -> Array:
@@ -304,8 +308,7 @@ class Tree(Record):
         if self.missing == "fractional":
             return self.decide(self.predict(table, threads))
         # A row has one leaf, whose class is cached: no probabilities are written out.
-        found: Array = self.leaf_class[self.child[self.apply(table, threads)]]
-        return found
+        return np.asarray(self.leaf_class[self.child[self.apply(table, threads)]])
 
     def leaf_values(self, leaf: Array) -> Array:
         """Return the predictions of leaves: rows of class probabilities, or numbers."""
@@ -315,6 +318,21 @@ class Tree(Record):
         else:
             values = NodeView(self.nodes).value[leaf]
         return values
+
+    @property
+    def prediction_values(self) -> Array:
+        """Class weights or mean of each node; those of its parent for an empty leaf."""
+        empty = np.flatnonzero((self.weight == 0) & (self.parent >= 0))
+        if not len(empty):
+            return self.value
+        value: Array = self.value.copy()
+        value[empty] = value[self.parent[empty]]
+        return value
+
+    @property
+    def node_classes(self) -> Array:
+        """Index of the class that every node predicts as a leaf."""
+        return self.decide(self.prediction_values)
 
     @cached_property
     def leaf_class(self) -> Array:

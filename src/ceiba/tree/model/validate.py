@@ -32,21 +32,11 @@ def check_tree(tree: Tree) -> None:
     rows = tree.child[tree.is_leaf]
     if tree.leaves.shape[1] and not (rows.min() >= 0 and rows.max() < len(tree.leaves)):
         raise ValueError("every leaf must name a row of leaves.")
-    check_costs(tree)
-    check_missing(tree)
-
-
-def check_costs(tree: Tree) -> None:
-    """Check the cost matrix."""
     n_classes = tree.leaves.shape[1]
     if len(tree.costs) and tree.costs.shape != (n_classes, n_classes):
         raise ValueError(f"costs must have shape {(n_classes, n_classes)}, got {tree.costs.shape}.")
     if not (np.isfinite(tree.costs) & (tree.costs >= 0)).all():
         raise ValueError("costs must be finite and not negative.")
-
-
-def check_missing(tree: Tree) -> None:
-    """Check the routing of missing values."""
     if len(tree.surrogates) and tree.missing != "surrogate":
         raise ValueError(f"surrogates require missing='surrogate', got {tree.missing!r}.")
     if tree.missing != "branch":

@@ -19,8 +19,7 @@ from ceiba.engine.local import effective_threads, run_tasks
 from ceiba.stats import Labeled, TargetSummary, ToLabeled
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.folds import assign_folds, class_labels_of, take_rows
-from ceiba.tree.prune.path import CostComplexityPath, cost_complexity_path
-from ceiba.tree.prune.risk import Risk, is_classification, prediction_values
+from ceiba.tree.prune.path import CostComplexityPath, Risk, cost_complexity_path
 from ceiba.tree.prune.step_losses import (
     MisclassificationLoss,
     NodeLoss,
@@ -109,35 +108,22 @@ def choose_alpha(
 
     A step stands for the alphas from its own up to that of the next step. Its error is that of the
     trees grown without each fold, pruned at the geometric mean of these two alphas, on the rows of
-    the fold.
+    the fold (Breiman et al. 1984, sections 3.4.3 and 11.5).
 
     Parameters
     ----------
     estimator : DecisionTreeClassifier or DecisionTreeRegressor
         How trees are grown; its own pruning is ignored.
-    table : Table
+    table, y, weight
         The rows that the tree of the path was grown from.
-    y : array of shape (n_rows,)
-    weight : array of shape (n_rows,) or None
     path : CostComplexityPath
     risk : {"impurity", "error"}
         Risk by which the trees of the folds are pruned; that of the path.
-    folds : int
-        Number of folds.
+    folds, seed : int
+        Number and seed of the folds, which are stratified by class.
     rule : {"min", "one_se"}
         The smallest tree of minimal error, or the smallest whose error is within one standard error
         of the minimum.
-    seed : int
-        Seed of the folds, which are stratified by class.
-
-    Returns
-    -------
-    AlphaChoice
-
-    References
-    ----------
-    Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees", sections 3.4.3
-    and 11.5.
 
     Examples
     --------
@@ -180,16 +166,9 @@ def geometric_means(alphas: Array) -> Array:
 class FoldFit:
     """A tree grown without one fold, and the rows of the fold.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted to ``train``, not pruned.
-    train, held_out : Labeled
-        Rows of the other folds, and of this one.
-    weight : ndarray of float
-        Weight of each held-out row, times its class weight.
-    costs : ndarray of shape (n_classes, n_classes) or None
-        Cost of predicting class j for a row of class i.
+    ``model`` is fitted to ``train``, the rows of the other folds, and not pruned. ``weight`` is
+    that of each held-out row times its class weight; ``costs``, of shape (n_classes, n_classes),
+    are those of predicting class j for a row of class i.
     """
 
     model: Any
@@ -208,37 +187,26 @@ class FoldFit:
             sums = fractional_step_losses(tree, path, table, self.weight, loss)
         else:
             sums = step_losses(path, tree.apply(table), self.weight, loss)
-        at_alphas: Array = sums[:, np.searchsorted(path.alphas, alphas, side="right") - 1]
-        return at_alphas
+        return np.asarray(sums[:, np.searchsorted(path.alphas, alphas, side="right") - 1])
 
     def _node_loss(self, tree: Tree) -> NodeLoss:
         target = self.held_out.target.values
-        if is_classification(tree):
+        if tree.is_classification:
             return MisclassificationLoss(target, self._node_costs(tree))
-        return SquaredLoss(target, prediction_values(tree)[:, 0])
+        return SquaredLoss(target, tree.prediction_values[:, 0])
 
     def _node_costs(self, tree: Tree) -> Array:
         """Return the cost of each node's prediction, by true class."""
-        probabilities = self.model._leaf_probabilities(prediction_values(tree), tree.value[0])
+        probabilities = self.model._leaf_probabilities(tree.prediction_values, tree.value[0])
         classes = self.held_out.target.classes
         assert classes is not None
         predicted = class_indices(self.model.classes_, classes)[tree.decide(probabilities)]
         costs = 1.0 - np.eye(len(classes)) if self.costs is None else self.costs
-        node_costs: Array = costs[:, predicted]
-        return node_costs
+        return np.asarray(costs[:, predicted])
 
 
 def fit_folds(estimator: Any, rows: Labeled, folds: int, seed: int) -> list[FoldFit]:
-    """Grow a tree without each of some folds.
-
-    Parameters
-    ----------
-    estimator : DecisionTreeClassifier or DecisionTreeRegressor
-    rows : Labeled
-    folds : int
-    seed : int
-        Seed of the folds, which are stratified by class.
-    """
+    """Grow a tree without each of some folds, which are stratified by class."""
     fold = assign_folds(len(rows), folds, seed, class_labels_of(rows))
     weight = loss_weights(estimator, rows)
     fit = partial(_fit_fold, unpruned_template(estimator), rows, fold, weight)

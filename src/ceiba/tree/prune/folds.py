@@ -64,12 +64,10 @@ def held_out_mask(n_rows: int, fraction: float, seed: int, label: Array | None =
 
     Parameters
     ----------
-    n_rows : int
+    n_rows, seed, label
+        As in `assign_folds`.
     fraction : float
         In (0, 1).
-    seed : int
-    label : ndarray of int of shape (n_rows,), optional
-        Class index of each row.
 
     Returns
     -------

@@ -19,13 +19,20 @@ from ceiba.tree.config import TreeConfig
 from ceiba.tree.model.edit import PrunedNodes, collapse
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.cross_validation import AlphaRule, choose_from_folds, fit_folds
-from ceiba.tree.prune.error_based import prune_error_based
 from ceiba.tree.prune.folds import check_folds
-from ceiba.tree.prune.node_errors import NodeErrors, class_weighted, encode_known_classes
-from ceiba.tree.prune.path import CostComplexityPath, cost_complexity_path, prune_cost_complexity
-from ceiba.tree.prune.pessimistic import check_confidence, prune_pessimistic
-from ceiba.tree.prune.reduced_error import prune_by_errors
-from ceiba.tree.prune.risk import Risk, prediction_values
+from ceiba.tree.prune.path import (
+    CostComplexityPath,
+    Risk,
+    cost_complexity_path,
+    prune_cost_complexity,
+)
+from ceiba.tree.prune.pessimistic import check_confidence, prune_error_based, prune_pessimistic
+from ceiba.tree.prune.reduced_error import (
+    NodeErrors,
+    class_weighted,
+    encode_known_classes,
+    prune_by_errors,
+)
 
 Method = Literal["none", "reduced_error", "pessimistic", "cost_complexity", "step"]
 RowsUsed = Literal["none", "training", "validation"]
@@ -33,16 +40,10 @@ RowsUsed = Literal["none", "training", "validation"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrunedTree:
-    """Result of a pruning method.
+    """A pruned tree, whose leaves hold class weights.
 
-    Parameters
-    ----------
-    tree : Tree
-        The pruned tree; its leaves hold class weights.
-    frames : list of dict
-        One frame for each node that was pruned, in order.
-    details : dict
-        Options of the method, and what it chose.
+    It has a frame for each node that was pruned, in order, and as details the options of the method
+    and what it chose.
     """
 
     tree: Tree
@@ -72,12 +73,9 @@ class PruningData:
 
 @dataclass(frozen=True, slots=True)
 class PruningConfig:
-    """Base of the configurations of pruning methods.
+    """Base of the configurations of pruning methods; the fields are options of ``pruned``.
 
-    Parameters
-    ----------
-    collapse : bool
-        Whether C4.5's collapsing of subtrees comes before the method.
+    ``collapse``: C4.5's collapsing of subtrees comes before the method.
     """
 
     method: ClassVar[Method]
@@ -125,7 +123,7 @@ class ReducedErrorPruning(PruningConfig):
         model, classes, node_classes = data.model, None, None
         if model._task == "classification":
             classes = model.classes_
-            probabilities = model._leaf_probabilities(prediction_values(tree), tree.value[0])
+            probabilities = model._leaf_probabilities(tree.prediction_values, tree.value[0])
             node_classes = tree.decide(probabilities)
         statistic = data.engine.reduce(
             data.rows, NodeErrors.of, tree, classes, node_classes, data.class_weight
@@ -136,15 +134,7 @@ class ReducedErrorPruning(PruningConfig):
 
 @dataclass(frozen=True, slots=True)
 class PessimisticPruning(PruningConfig):
-    """C4.5's error-based pruning by pessimistic errors (Quinlan 1993).
-
-    Parameters
-    ----------
-    confidence : float
-        C4.5's CF in (0, 0.5].
-    subtree_raising : bool
-        Whether a node may be replaced by its heaviest branch, which needs the training rows.
-    """
+    """C4.5's error-based pruning by pessimistic errors (Quinlan 1993)."""
 
     method: ClassVar[Method] = "pessimistic"
     rows_used: ClassVar[RowsUsed] = "training"
@@ -220,14 +210,7 @@ class _PathPruning(PruningConfig):
 
 @dataclass(frozen=True, slots=True)
 class StepPruning(_PathPruning):
-    """Take the subtree of a step of the cost-complexity path, as MATLAB's prune does.
-
-    Parameters
-    ----------
-    step : int
-        0 for the whole tree.
-    risk : {"impurity", "error"}
-    """
+    """Take the subtree of a step of the cost-complexity path, as MATLAB's prune does."""
 
     method: ClassVar[Method] = "step"
 
@@ -235,7 +218,8 @@ class StepPruning(_PathPruning):
 
     def __post_init__(self) -> None:
         _PathPruning.__post_init__(self)
-        _check_step(self.step)
+        if not isinstance(self.step, Integral):
+            raise ValueError(f"step must be an int, with 0 for the whole tree, got {self.step!r}.")
 
     def prune(self, tree: Tree, data: PruningData) -> PrunedTree:
         """Prune a grown tree."""
@@ -244,54 +228,34 @@ class StepPruning(_PathPruning):
 
 
 @dataclass(frozen=True, slots=True)
-class CostComplexityPruning(_PathPruning):
-    """Minimal cost-complexity pruning for a given alpha or step (Breiman et al. 1984).
-
-    Parameters
-    ----------
-    alpha : float, optional
-        Penalty per leaf, in scikit-learn's unit: risk as a fraction of the weight of all rows.
-    step : int, optional
-        Step of the path, instead of alpha.
-    risk : {"impurity", "error"}
-    """
+class CostComplexityPruning(StepPruning):
+    """Minimal cost-complexity pruning for a given alpha or step (Breiman et al. 1984)."""
 
     method: ClassVar[Method] = "cost_complexity"
 
     alpha: float | None = None
-    step: int | None = None
 
     def __post_init__(self) -> None:
-        _PathPruning.__post_init__(self)
-        if self.alpha is not None and self.step is not None:
-            raise ValueError("alpha and step both select a subtree of the path: pass one of them.")
         if self.alpha is None:
-            _check_step(self.step)
-        elif not self.alpha >= 0:
+            StepPruning.__post_init__(self)
+            return
+        _PathPruning.__post_init__(self)
+        if self.step is not None:
+            raise ValueError("alpha and step both select a subtree of the path: pass one of them.")
+        if not self.alpha >= 0:
             raise ValueError(f"alpha must be a number >= 0, got {self.alpha!r}.")
 
     def prune(self, tree: Tree, data: PruningData) -> PrunedTree:
         """Prune a grown tree."""
+        if self.alpha is None:
+            return StepPruning.prune(self, tree, data)
         path = cost_complexity_path(tree, self.risk)
-        step = cast(int, self.step) if self.alpha is None else path.step_at(self.alpha)
-        return self._prune_to_step(tree, path, step, {})
-
-
-def _check_step(step: Any) -> None:
-    if not isinstance(step, Integral):
-        raise ValueError(f"step must be an int, with 0 for the whole tree, got {step!r}.")
+        return self._prune_to_step(tree, path, path.step_at(self.alpha), {})
 
 
 @dataclass(frozen=True, slots=True)
 class CrossValidatedPruning(_PathPruning):
-    """Minimal cost-complexity pruning for the alpha that cross-validation chooses.
-
-    Parameters
-    ----------
-    rule : {"min", "one_se"}
-    folds : int
-    risk : {"impurity", "error"}
-    """
+    """Minimal cost-complexity pruning for the alpha that cross-validation chooses."""
 
     method: ClassVar[Method] = "cost_complexity"
     rows_used: ClassVar[RowsUsed] = "training"
@@ -336,13 +300,8 @@ _CONFIGS: dict[str, type[PruningConfig]] = {
 def pruning_config(model: Any, method: str, **options: Any) -> PruningConfig:
     """Build the configuration of a pruning method.
 
-    Parameters
-    ----------
-    model : DecisionTreeClassifier or DecisionTreeRegressor
-        Its parameters are the defaults of options that are None.
-    method : {"none", "reduced_error", "pessimistic", "cost_complexity", "step"}
-    **options
-        Fields of the configuration; ValueError for one that the method does not have.
+    Options that are None have the estimator's parameters as defaults; ValueError for one that the
+    method does not have.
     """
     if method not in get_args(Method):
         raise ValueError(f"method must be one of {get_args(Method)}, got {method!r}.")

@@ -1,11 +1,11 @@
-"""Cost-complexity path: Breiman's nested subtrees, by weakest-link pruning."""
+"""Cost-complexity path: Breiman's nested subtrees, by weakest-link pruning of the risk R(t)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from ceiba._typing import Array
 from ceiba.tree.model.edit import PrunedNodes, frames_from_columns
 from ceiba.tree.model.traversal import min_above, subtree_sums
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.prune.risk import Risk, node_risks
+
+Risk = Literal["impurity", "error"]
 
 # Effective alphas that differ by less than this fraction of the root's risk are equal.
 _RELATIVE_TOLERANCE = 1e-12
@@ -24,14 +25,8 @@ _RELATIVE_TOLERANCE = 1e-12
 class PathStep:
     """One pruning step of a cost-complexity path: the subtree for a range of alpha.
 
-    Parameters
-    ----------
-    step : int
-    alpha : float
-        Effective alpha from which on this subtree is the best.
-    n_leaves : int
-    risk : float
-        Resubstitution risk of the subtree, as a fraction of the root's weight.
+    It is the best from the effective ``alpha`` on; ``risk`` is its resubstitution risk, as a
+    fraction of the root's weight.
     """
 
     step: int
@@ -157,7 +152,7 @@ def cost_complexity_path(tree: Tree, risk: Risk = "impurity") -> CostComplexityP
     ----------
     tree : Tree
     risk : {"impurity", "error"}
-        Resubstitution risk of a leaf, see `ceiba.tree.prune.risk.node_risks`.
+        Resubstitution risk of a leaf, see `node_risks`.
 
     Returns
     -------
@@ -187,18 +182,8 @@ def prune_cost_complexity(tree: Tree, path: CostComplexityPath, step: int) -> Pr
 def weakest_links(tree: Tree, risks: Array) -> tuple[Array, Array]:
     """Compute the effective alphas of a tree and the step that makes each node a leaf.
 
-    Parameters
-    ----------
-    tree : Tree
-    risks : ndarray of shape (n_nodes,)
-        Resubstitution risk of every node as a leaf.
-
-    Returns
-    -------
-    alphas : ndarray of shape (n_steps,)
-        Ascending; the first is 0, for the grown tree.
-    collapsed_at : ndarray of int32 of shape (n_nodes,)
-        0 for leaves, n_steps for nodes below one that becomes a leaf first.
+    ``risks`` are the resubstitution risks of the nodes as leaves. Alphas ascend from 0, for the
+    grown tree; the step is 0 for leaves, and n_steps for nodes below one that becomes a leaf first.
     """
     tolerance = _RELATIVE_TOLERANCE * float(risks[0])
     link, is_weakest = _effective_alphas(tree, risks, tolerance)
@@ -231,8 +216,7 @@ def _subtrees_without_gain(tree: Tree, risks: Array, tolerance: float) -> Array:
     """Mark inner nodes whose whole subtree does not lower the risk."""
     subtree_risks = subtree_sums(tree, risks)
     n_leaves = subtree_sums(tree, np.ones(tree.n_nodes))
-    no_gain: Array = ~tree.is_leaf & (risks - subtree_risks <= tolerance * (n_leaves - 1))
-    return no_gain
+    return np.asarray(~tree.is_leaf & (risks - subtree_risks <= tolerance * (n_leaves - 1)))
 
 
 def _step_totals(
@@ -247,3 +231,63 @@ def _step_totals(
     n_leaves = np.bincount(first, minlength=n) - np.bincount(end, minlength=n)
     change = np.bincount(first, leaf_risks, n) - np.bincount(end, leaf_risks, n)
     return np.cumsum(n_leaves)[:-1], np.maximum(np.cumsum(change)[:-1], 0.0)
+
+
+def node_risks(tree: Tree, risk: Risk = "impurity") -> Array:
+    """Compute the resubstitution risk R(t) of every node.
+
+    Parameters
+    ----------
+    tree : Tree
+    risk : {"impurity", "error"}
+        "impurity": the node's impurity times its fraction of the weight, as in scikit-learn.
+        "error": the fraction of the weight that the node misclassifies (with a cost matrix the cost
+        of these errors), as in rpart. Regression trees always use the impurity.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+
+    References
+    ----------
+    Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees", section 3.2.
+
+    Examples
+    --------
+    >>> from ceiba import DecisionTreeClassifier, datasets
+    >>> iris = datasets.load("iris")
+    >>> tree = DecisionTreeClassifier(max_depth=2).fit(iris.table, iris.y).tree_
+    >>> node_risks(tree, "error").round(3).tolist()
+    [0.667, 0.0, 0.333, 0.033, 0.007]
+    """
+    if risk not in ("impurity", "error"):
+        raise ValueError(f"risk must be 'impurity' or 'error', got {risk!r}.")
+    total = float(tree.weight[0])
+    if risk == "impurity" or not tree.is_classification:
+        # With a cost matrix the impurities are those of altered class weights.
+        costs = cost_matrix_of(tree)
+        weight = tree.weight if costs is None else tree.value @ costs.sum(axis=1)
+        return np.asarray(tree.impurity * (weight / weight[0]))
+    return resubstitution_errors(tree, cost_matrix_of(tree)) / total
+
+
+def resubstitution_errors(tree: Tree, costs: Array | None) -> Array:
+    """Compute the training weight (or cost) that each node misclassifies."""
+    if costs is not None:
+        return np.asarray((tree.value @ costs).min(axis=1))
+    # Summing the classes other than the majority gives an exact zero for pure nodes.
+    rest: Array = tree.value.copy()
+    rest[np.arange(tree.n_nodes), rest.argmax(axis=1)] = 0
+    return np.asarray(rest.sum(axis=1))
+
+
+def cost_matrix_of(tree: Tree) -> Array | None:
+    """Return the cost matrix the tree was grown with, or None."""
+    return tree.costs if len(tree.costs) else None
+
+
+def normalized_costs(tree: Tree) -> Array | None:
+    """Return the cost matrix scaled to a mean error cost of 1."""
+    costs = cost_matrix_of(tree)
+    n = tree.leaves.shape[1]
+    return None if costs is None or n < 2 else costs * (n * (n - 1) / costs.sum())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -24,36 +23,16 @@ from ceiba.tree.prune.path import CostComplexityPath
 _MAX_ENTRIES = 2_000_000
 
 
-class NodeLoss(Protocol):
-    """Loss of rows in any nodes of a tree."""
-
-    def at(self, rows: Array, nodes: Array) -> Array:
-        """Return the loss of each row in the node beside it."""
-        ...
-
-    def factors(self) -> tuple[Array, Array]:
-        """Return factors (n_rows, m) and (n_nodes, m) whose dot products are the losses."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class MisclassificationLoss:
-    """Cost of the class that a node predicts.
-
-    Parameters
-    ----------
-    label : ndarray of int of shape (n_rows,)
-    costs : ndarray of shape (n_classes, n_nodes)
-        Cost of each node's prediction, by true class.
-    """
+    """Cost of the class that a node predicts: ``costs`` is (n_classes, n_nodes), by true class."""
 
     label: Array
     costs: Array
 
     def at(self, rows: Array, nodes: Array) -> Array:
         """Return the cost of each row in the node beside it."""
-        loss: Array = self.costs[self.label[rows], nodes]
-        return loss
+        return np.asarray(self.costs[self.label[rows], nodes])
 
     def factors(self) -> tuple[Array, Array]:
         """Return the one-hot classes of the rows and the costs of the nodes."""
@@ -62,21 +41,14 @@ class MisclassificationLoss:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SquaredLoss:
-    """Squared error of the number that a node predicts.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,)
-    value : ndarray of shape (n_nodes,)
-    """
+    """Squared error of the number, ``value``, that a node predicts."""
 
     y: Array
     value: Array
 
     def at(self, rows: Array, nodes: Array) -> Array:
         """Return the squared error of each row in the node beside it."""
-        loss: Array = (self.y[rows] - self.value[nodes]) ** 2
-        return loss
+        return np.asarray((self.y[rows] - self.value[nodes]) ** 2)
 
     def factors(self) -> tuple[Array, Array]:
         """Return the terms of the square, relative to the root's value to keep digits."""
@@ -85,20 +57,15 @@ class SquaredLoss:
         return row_factors, np.stack([np.ones(len(value)), value, value * value], axis=1)
 
 
+# Both return the loss of each row in the node beside it (``at``), and factors (n_rows, m) and
+# (n_nodes, m) whose dot products are the losses (``factors``).
+NodeLoss = MisclassificationLoss | SquaredLoss
+
+
 def step_losses(path: CostComplexityPath, leaf: Array, weight: Array, loss: NodeLoss) -> Array:
     """Sum the weighted losses, and their squares, of all rows at every pruning step.
 
-    Parameters
-    ----------
-    path : CostComplexityPath
-    leaf : ndarray of int of shape (n,)
-        Leaf of every row in the grown tree.
-    weight : ndarray of shape (n,)
-    loss : NodeLoss
-
-    Returns
-    -------
-    ndarray of shape (2, n_steps)
+    ``leaf`` is the leaf of every row in the grown tree; the sums have the shape (2, n_steps).
     """
     n = path.n_steps + 1
     change = np.zeros((2, n))
@@ -108,8 +75,7 @@ def step_losses(path: CostComplexityPath, leaf: Array, weight: Array, loss: Node
         for sums, power in zip(change, (losses, losses * losses), strict=True):
             weighted = weight[rows] * power
             sums += np.bincount(first, weighted, n) - np.bincount(end, weighted, n)
-    totals: Array = np.cumsum(change, axis=1)[:, :-1]
-    return totals
+    return np.asarray(np.cumsum(change, axis=1)[:, :-1])
 
 
 def _leaves_over_path(path: CostComplexityPath, leaf: Array) -> Iterator[tuple[Array, Array]]:
@@ -128,19 +94,6 @@ def fractional_step_losses(
     """Sum the same losses where rows with missing values reach leaves in fractions.
 
     The loss of a row is the mean of its losses in the leaves, weighted by its fractions.
-
-    Parameters
-    ----------
-    tree : Tree
-        Grown with missing="fractional".
-    path : CostComplexityPath
-    table : Table
-    weight : ndarray of shape (n,)
-    loss : NodeLoss
-
-    Returns
-    -------
-    ndarray of shape (2, n_steps)
     """
     row_factors, node_factors = loss.factors()
     n, m = row_factors.shape

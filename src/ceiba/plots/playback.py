@@ -1,25 +1,128 @@
-"""Play the trace of any learner that has a painter, and save it as an animation."""
+"""Play the trace of any learner that has a painter, and save it as an animation.
+
+The player does not depend on any learner. A learner whose frames hold, for example, ``means`` and
+``covariances`` adds a painter with one call::
+
+    register_painter({"means", "covariances"}, MixturePainter)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from ceiba._typing import Array
-from ceiba.plots.playback.painter import Painter, painter_for
-from ceiba.plots.style import ACCENT, HIGHLIGHT, INK, MUTED, PALETTE, new_figure
+from ceiba.base.trace import Frame
+from ceiba.plots import style
 
-__all__ = ["Player", "play"]
+__all__ = ["Painter", "Player", "play", "register_painter"]
 
 _SIZE = (9.6, 4.8)  # inches
-_COLORS = ("white", ACCENT, HIGHLIGHT, INK, MUTED, *PALETTE)
+_COLORS = ("white", style.ACCENT, style.HIGHLIGHT, style.INK, style.MUTED, *style.PALETTE)
 _SAMPLED_FRAMES = 5  # frames whose colors make up the palette
 _LAST_FRAME = 3  # the last frame is shown this many times as long
+
+
+class Painter(Protocol):
+    """Draw the frames of one trace, in any order."""
+
+    def layout(self, figure: Any) -> Any:
+        """Make the axes on an empty figure; the result is passed to `draw`."""
+        ...
+
+    def draw(self, axes: Any, index: int) -> None:
+        """Draw the frame at ``index`` on these axes."""
+        ...
+
+
+PainterFactory = Callable[..., Painter]
+
+_factories: dict[frozenset[str], PainterFactory] = {}
+
+
+def register_painter(names: Iterable[str], factory: PainterFactory) -> None:
+    """Register the painter of traces whose frames hold all of ``names``.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Values that a frame must hold. If several painters match, the one that requires most
+        values is used.
+    factory : callable
+        ``factory(frames, X, model)`` returns a `Painter`; ``model`` is None if a bare trace is
+        played. It may also accept the keywords ``y`` and ``columns`` of `play`.
+    """
+    _factories[frozenset(names)] = factory
+
+
+def painter_for(frames: Sequence[Any], X: Any, model: Any, **options: Any) -> Painter:
+    """Make the painter that matches these frames; options that are None are not passed on."""
+    available = frame_names(frames[0])
+    matches = [names for names in _factories if names <= available]
+    if not matches:
+        known = "; ".join(", ".join(sorted(names)) for names in _factories)
+        raise ValueError(
+            f"No painter is registered for frames with {', '.join(sorted(available)) or 'nothing'}"
+            f" (registered: {known}). Add one with register_painter."
+        )
+    factory = _factories[max(matches, key=len)]
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in signature(factory).parameters:
+            raise ValueError(f"{name!r} has no effect on the animation of this trace: omit it.")
+    return factory(frames, X, model, **given)
+
+
+def frame_names(frame: Any) -> frozenset[str]:
+    """Return the names of the values of a frame, a `Frame` or a mapping."""
+    if isinstance(frame, Frame):
+        return frozenset(frame.values)
+    if isinstance(frame, Mapping):
+        return frozenset(frame)
+    raise TypeError(f"A frame must be a ceiba.base.Frame or a mapping, got {type(frame).__name__}.")
+
+
+def frame_iteration(frame: Any, index: int) -> int:
+    """Return the iteration of a frame; the index for a plain mapping."""
+    return frame.step if isinstance(frame, Frame) else index
+
+
+def iteration_title(frames: Sequence[Any], index: int) -> str:
+    """Return the title of one frame of an iterative fit."""
+    number, last = (frame_iteration(frames[i], i) for i in (index, len(frames) - 1))
+    return f"Iteration {number} of {last}" + (": initialization" if index == 0 else "")
+
+
+def draw_path(ax: Any, points: Any, color: str, layers: Sequence[float], **look: Any) -> None:
+    """Draw the path of a center, with a white border that is legible on any color."""
+    x, y = np.transpose(points)
+    ax.plot(x, y, "-", color="white", linewidth=3.2, zorder=layers[0])
+    ax.plot(x, y, "-o", color=color, zorder=layers[1], **look)
+
+
+def draw_progress(
+    ax: Any, frames: Sequence[Any], name: str, index: int, *, title: str, note: str
+) -> None:
+    """Draw one value of all frames as a curve, marked up to the frame at ``index``."""
+    iterations = [frame_iteration(frame, i) for i, frame in enumerate(frames)]
+    values = [float(frame[name]) for frame in frames]
+    done = slice(0, index + 1)
+    ax.plot(iterations, values, color=style.PALE, linewidth=1.4)
+    ax.plot(
+        iterations[done], values[done], "-o", color=style.PALETTE[0], linewidth=1.8, markersize=4
+    )
+    ax.plot(iterations[index], values[index], "o", color=style.ACCENT, markersize=8)
+    style.style_axes(ax, title=title, x="iteration", grid="y")
+    style.set_note(ax, note, style.ACCENT)
+    ax.locator_params(axis="x", integer=True, nbins=6)
+    ax.margins(x=0.08)
+    style.plain_numbers(ax)
 
 
 class Player:
@@ -46,13 +149,13 @@ class Player:
 
     def draw(self, frame: int) -> Any:
         """Draw one frame of the animation as a figure."""
-        figure = new_figure(*_SIZE)
+        figure = style.new_figure(*_SIZE)
         self.painter.draw(self.painter.layout(figure), self.frame_indices[frame])
         return figure
 
     def images(self) -> list[Any]:
         """Render every frame as a PIL image."""
-        figure = new_figure(*_SIZE)
+        figure = style.new_figure(*_SIZE)
         from PIL import Image  # installed with matplotlib
 
         axes = self.painter.layout(figure)
@@ -68,8 +171,18 @@ class Player:
 
     def save(self, path: str | Path) -> Path:
         """Write a GIF if ``path`` ends in .gif, or else PNG frames into that folder."""
+        path = Path(path)
         _check_path(path, len(self))
-        return _save_animation(self.images(), path, self.fps)
+        images = self.images()
+        if not _is_gif(path):
+            path.mkdir(parents=True, exist_ok=True)
+            for image, name in zip(images, _frame_files(len(images)), strict=True):
+                image.save(path / name)
+            return path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            _write_gif(images, file, self.fps)
+        return path
 
     def _repr_html_(self) -> str:
         from ceiba.plots.figure import inline_image
@@ -158,9 +271,8 @@ def _trace_of(model: Any) -> tuple[Sequence[Any], Any]:
     return trace, estimator
 
 
-def _check_path(path: str | Path, n_frames: int) -> None:
+def _check_path(path: Path, n_frames: int) -> None:
     """Refuse a path to which an animation cannot be saved, before anything is drawn."""
-    path = Path(path)
     if _is_gif(path):
         return
     if path.suffix and not path.is_dir():
@@ -171,20 +283,6 @@ def _check_path(path: str | Path, n_frames: int) -> None:
             f"{path} contains frames of a longer animation ({min(others)}): empty the folder or "
             "choose another."
         )
-
-
-def _save_animation(images: Sequence[Any], path: str | Path, fps: float) -> Path:
-    """Write RGB images as a GIF, or as numbered PNG files into a folder."""
-    path = Path(path)
-    if not _is_gif(path):
-        path.mkdir(parents=True, exist_ok=True)
-        for image, name in zip(images, _frame_files(len(images)), strict=True):
-            image.save(path / name)
-        return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        _write_gif(images, file, fps)
-    return path
 
 
 def _is_gif(path: Path) -> bool:
@@ -218,12 +316,10 @@ def _palette(images: Sequence[Any]) -> Array:
 
 
 def _indexed(image: Any, palette: Array) -> Any:
-    """Convert an image to the nearest colors of the palette.
-
-    The look-up of Pillow is coarse: it maps a near white of the palette to white.
-    """
+    """Convert an image to the nearest colors of the palette."""
     from PIL import Image
 
+    # The look-up of Pillow is coarse: it maps a near white of the palette to white.
     pixels = np.asarray(image).astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
     colors, inverse = np.unique(pixels, return_inverse=True)
     channels = np.stack([colors >> 16, colors >> 8 & 255, colors & 255], axis=1)

@@ -1,1 +1,0 @@
-"""Play the trace of a fit as an animation."""
