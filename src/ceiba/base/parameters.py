@@ -26,7 +26,6 @@ from typing import (
     dataclass_transform,
     get_args,
     get_origin,
-    get_type_hints,
 )
 
 import numpy as np
@@ -338,7 +337,7 @@ def _declared(cls: type) -> tuple[Parameter, ...]:
 def _parameter_from_argument(cls: type, entry: inspect.Parameter) -> Parameter:
     """Return the parameter for an argument of a hand-written ``__init__``.
 
-    It must be declared in a base class or annotated in the signature.
+    It must be declared in the class body or in a base class.
     """
     where = f"{cls.__name__}.__init__: {entry.name}"
     if entry.kind is entry.VAR_POSITIONAL:
@@ -348,9 +347,6 @@ def _parameter_from_argument(cls: type, entry: inspect.Parameter) -> Parameter:
         found = base.__dict__.get("_own_parameters", {}).get(entry.name)
         if found is not None:
             return Parameter(entry.name, found.options, entry.default, found.meaning, kw_only)
-    hints = get_type_hints(cls.__init__, include_extras=True)  # type: ignore[misc]
-    if entry.name in hints:
-        return _make_parameter(where, entry.name, hints[entry.name], entry.default, kw_only)
     raise TypeError(
         f'{where} is not declared: add {entry.name}: Annotated[type, range, "What it is."] '
         "to the class body."

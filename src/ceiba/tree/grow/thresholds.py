@@ -1,6 +1,6 @@
 """Threshold candidates other than all midpoints: a grid, the mean or median, in a node or the root.
 
-The native search applies a method at each node. This module computes what it needs to know of the
+The native search applies a method at each node. This module computes what it requires of the
 codes, and the thresholds of ``threshold_scope="root"``.
 """
 
