@@ -20,6 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = make_parser()
     args = parser.parse_args(arguments)
     rounds = args.rounds or (2 if args.quick else MIN_ROUNDS)
+    if args.rounds and (args.list or args.memory or args.instructions is not None):
+        parser.error("--rounds has no effect with --list, --memory and --instructions.")
     if rounds < MIN_ROUNDS and not args.quick:
         parser.error(f"--rounds must be at least {MIN_ROUNDS} without --quick, got {rounds}.")
     threads = set_threads(args.threads)
@@ -46,13 +48,14 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="workloads or families (kmeans); default: all")
-    add("--list", action="store_true", help="list the workloads and exit")
+    instead = parser.add_mutually_exclusive_group().add_argument
+    instead("--list", action="store_true", help="list the workloads and exit")
     add("--rounds", type=positive_int, help=f"timed rounds, at least {MIN_ROUNDS} (default)")
     add("--quick", action="store_true", help="small data, 2 rounds: a test of the harness")
     add("--seed", type=int, default=0, help="seed of the data (default 0)")
     add("--threads", type=positive_int, help="threads (default: OMP_NUM_THREADS or all cores)")
-    add("--memory", action="store_true", help="peak memory, each in a fresh process")
-    add(
+    instead("--memory", action="store_true", help="peak memory, each in a fresh process")
+    instead(
         "--instructions",
         metavar="LABEL",
         help="instructions of the implementations whose label contains LABEL, by callgrind",
@@ -97,7 +100,7 @@ def print_instructions(selected: Sequence[Workload], args: argparse.Namespace) -
         count = isolated.count_instructions(workload, implementation, args.seed, args.quick)
         return f"{count / workload.n_calls:>17,.0f} instructions"
 
-    return print_figures(installed(selected, args.instructions), measure)
+    return print_values(installed(selected, args.instructions), measure)
 
 
 def print_memory(selected: Sequence[Workload], args: argparse.Namespace) -> int:
@@ -108,10 +111,10 @@ def print_memory(selected: Sequence[Workload], args: argparse.Namespace) -> int:
         increase = isolated.peak_memory(workload, implementation, args.seed, args.quick)
         return f"{increase / 1e6:>10,.1f} MB above the data"
 
-    return print_figures(installed(selected, ""), measure)
+    return print_values(installed(selected, ""), measure)
 
 
-def print_figures(
+def print_values(
     pairs: Sequence[tuple[Workload, Implementation]],
     measure: Callable[[Workload, Implementation], str],
 ) -> int:
@@ -119,12 +122,12 @@ def print_figures(
     exit_code = 0
     for workload, implementation in pairs:
         try:
-            figure = measure(workload, implementation)
+            value = measure(workload, implementation)
         except RuntimeError as error:
-            figure = f"failed: {str(error).splitlines()[-1]}"
+            value = f"failed: {str(error).splitlines()[-1]}"
             exit_code |= implementation.ours
         name = f"{workload.name:32} {implementation.group:22} {implementation.label:30}"
-        print(f"{name}{figure}", flush=True)
+        print(f"{name}{value}", flush=True)
     return exit_code
 
 

@@ -1,7 +1,6 @@
 """Run one implementation alone in a fresh process: peak memory, instruction count.
 
-``python -m benchmarks.isolated WORKLOAD LABEL GROUP SEED QUICK`` is the process that callgrind
-runs.
+callgrind runs ``python -m benchmarks.isolated WORKLOAD LABEL GROUP SEED QUICK``; QUICK is 0 or 1.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def cells(result: Result, comparison: Comparison) -> list[str]:
 
 
 def align(rows: list[list[str]]) -> list[str]:
-    """Pad the columns to their widest cell: the first to the left, figures to the right."""
+    """Pad the columns to their widest cell: the first to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     last = len(widths) - 1
 
@@ -66,7 +66,7 @@ def align(rows: list[list[str]]) -> list[str]:
 
 
 def format_duration(seconds: float) -> str:
-    """Format seconds with three figures, in s, ms or µs."""
+    """Format seconds with three digits, in s, ms or µs."""
     # 0.9995 rounds to 1.00 of the larger unit.
     unit, size = next((u, s) for u, s in _UNITS if seconds >= 0.9995 * s or u == "µs")
     value = seconds / size

@@ -49,7 +49,7 @@ def measure_scaling(
 def fit_slope(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     """Fit the slope of log seconds over log size by least squares."""
     if len(set(sizes)) < 2:
-        raise ValueError("A slope requires at least two different sizes.")
+        raise ValueError(f"A slope requires at least two different sizes, got {sizes!r}.")
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 

@@ -14,7 +14,7 @@ from ceiba.base.estimator import schema_attributes
 from ceiba.data.encoding import Encoding
 from ceiba.data.table import Table
 from ceiba.engine import Batch
-from ceiba.stats import Labeled, TargetSummary, ToLabeled
+from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class ClassSums:
     sums: Array
 
     @classmethod
-    def of(cls, batch: Batch[Labeled], classes: Array) -> ClassSums:
+    def of(cls, batch: Batch[LabeledRows], classes: Array) -> ClassSums:
         """Summarize the rows of one partition."""
         rows = batch.rows
         weight = np.ones(len(rows)) if rows.weight is None else rows.weight
@@ -65,7 +65,7 @@ class NearestMeanClassifier(ClassifierMixin, Estimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Compute the class means on an array, a scan or a Dask collection."""
         engine, source = self._open_source(X, sample_weight, y=y, reset=True)
-        rows = engine.rows(source.partitions, ToLabeled(self._task))
+        rows = engine.rows(source.partitions, ToLabeledRows(self._task))
         target = engine.reduce(rows, TargetSummary.of)
         target.require_rows()
         model = engine.reduce(rows, ClassSums.of, target.classes).solve()

@@ -93,7 +93,7 @@ BAD = [
     ("n_clusters", np.True_, "an int >= 1, got True"),
     ("n_clusters", "8", "an int >= 1, got '8'"),
     ("n_clusters", None, "an int >= 1, got None"),
-    ("n_clusters", np.array(3), "an int >= 1, got an array of shape ()"),
+    ("n_clusters", np.array(3), "an int >= 1, got an array of int64 and shape ()"),
     ("init", "kmeans", "'k-means++' or 'random', an array-like or a callable, got 'kmeans'"),
     ("init", 3, "'k-means++' or 'random', an array-like or a callable, got 3"),
     ("init", np.float64(3), "'k-means++' or 'random', an array-like or a callable, got 3.0"),

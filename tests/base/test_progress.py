@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from ceiba.base import CallbackMixin, Iterations, progress, reports_progress
+from ceiba.base import CallbackMixin, Iterations, ParameterError, progress, reports_progress
 
 
 class Halver(CallbackMixin, BaseEstimator):
@@ -98,6 +98,18 @@ def test_steps_count_and_end_at_max_iter():
     assert [step.number for step in steps] == [1, 2, 3]
     assert (steps.count, steps.stopped, steps.trace) == (3, False, None)
     assert list(Iterations(None, 0)) == []
+
+
+def test_a_run_that_continues_another_goes_on_with_its_count_and_trace():
+    first = Iterations(None, 2, trace=True)
+    for step in first:
+        step.record(value=step.number)
+    second = Iterations(None, 4, after=first)
+    for step in second:
+        step.record(value=step.number)
+    assert [frame.step for frame in second.trace] == [1, 2, 3, 4]
+    with pytest.raises(ParameterError, match=r"'trace' has no effect with after, .* got True"):
+        Iterations(None, 4, trace=True, after=first)
 
 
 def test_the_trace_keeps_start_and_steps():
@@ -243,10 +255,10 @@ def screen(monkeypatch):
 
 def test_a_long_fit_shows_a_line_in_a_terminal(screen):
     seen = []
-    model = Halver(max_iter=3, after=lambda step: seen.append(progress.TerminalLine._shown))
+    model = Halver(max_iter=3, after=lambda step: seen.append(progress.FitMonitor.line_shown))
     model.fit(X)
     assert seen == [True, True, True]
-    assert not progress.TerminalLine._shown
+    assert not progress.FitMonitor.line_shown
     assert "Halver: halving" in screen.getvalue()
     assert "3/3" in screen.getvalue()
     assert "value 0.125" in screen.getvalue()
@@ -268,7 +280,7 @@ def test_patience_counts_from_the_beginning_of_the_fit(screen, monkeypatch):
     monkeypatch.setattr(progress, "perf_counter", lambda: float(next(clock)))
     monkeypatch.setattr(progress, "DELAY_SECONDS", 5.5)
     seen = []
-    Halver(n_init=2, after=lambda step: seen.append(progress.TerminalLine._shown)).fit(X)
+    Halver(n_init=2, after=lambda step: seen.append(progress.FitMonitor.line_shown)).fit(X)
     assert seen == [False] * 5 + [True] * 3
 
 
@@ -317,12 +329,12 @@ def test_ctrl_c_ends_the_fit_and_cleans_up(screen):
 
     with pytest.raises(KeyboardInterrupt):
         Halver(after=press).fit(X)
-    assert not progress.TerminalLine._shown
+    assert not progress.FitMonitor.line_shown
     with pytest.raises(KeyboardInterrupt):
         Halver(after=press).set_callbacks(diary).fit(X)
     assert diary.events[-2:] == ["+iteration1", "teardown"]
     assert progress.current_monitor(None) is None
-    assert getattr(progress._current, "watch", None) is None
+    assert getattr(progress._current, "monitor", None) is None
 
 
 def test_another_estimators_steps_do_not_mix_in():

@@ -10,6 +10,7 @@ import pytest
 
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, Between, Record
+from ceiba.base.record import check_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,3 +89,10 @@ def test_missing_fields_are_refused(values: Any):
 def test_unknown_fields_are_refused():
     with pytest.raises(ValueError, match="must have the fields"):
         Curve.from_json(curve().to_json() | {"more": 1})
+
+
+def test_the_first_invalid_value_is_named():
+    array = np.array([[1.0, 2.0], [np.nan, np.inf]])
+    check_values("loss", array[0], array[0] > 0, "positive")
+    with pytest.raises(ValueError, match=r"loss must be finite, got nan at \[1, 0\]\."):
+        check_values("loss", array, np.isfinite(array), "finite")

@@ -284,6 +284,9 @@ def test_quick_results_do_not_replace_full_ones(clock, run_command, tmp_path):
         (["--rounds", "4"], "--rounds must be at least 5"),
         (["--rounds", "0"], "must be at least 1, got 0"),
         (["toy-su"], "toy-sum"),
+        (["--rounds", "9", "--memory"], "--rounds has no effect with --list, --memory"),
+        (["--list", "--memory"], "not allowed with argument --list"),
+        (["--memory", "--instructions", "peer"], "not allowed with argument --memory"),
     ],
 )
 def test_invalid_arguments_are_rejected(clock, run_command, arguments, message, capsys):

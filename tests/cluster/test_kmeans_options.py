@@ -53,7 +53,7 @@ def test_named_init_starts_at_rows():
 @pytest.mark.parametrize("make", [np.array, list, np.float32, np.asfortranarray])
 def test_init_accepts_centers(make):
     given = make(X[10:16])
-    model = KMeans(6, init=given, trace=True, n_init=7).fit(X)
+    model = KMeans(6, init=given, trace=True).fit(X)
     np.testing.assert_array_equal(model.trace_[0]["centers"], np.array(given, dtype=float))
 
 
@@ -240,3 +240,9 @@ def test_weights_of_wrong_length_or_all_zero_raise():
         KMeans(2).fit(X, sample_weight=np.zeros(400))
     with pytest.raises(ValueError, match="n_samples=3 should be >= n_clusters=4"):
         KMeans(4).fit(X, sample_weight=np.r_[np.ones(3), np.zeros(397)])
+
+
+def test_n_init_with_given_centers_warns():
+    X = np.arange(10.0)[:, None]
+    with pytest.warns(RuntimeWarning, match="performing only one init .* instead of n_init=3"):
+        KMeans(2, init=X[:2], n_init=3).fit(X)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 from ceiba import _native
-from ceiba.cluster.seeding import CandidateDraw, DrawKey
+from ceiba.cluster.lloyd import CandidateDraw, DrawKey
 from ceiba.engine import Batch
 from ceiba.engine.local import LocalRows
-from ceiba.stats import Points, Space
+from ceiba.stats import Points, PointSpace
 from tests.budget import examples
 from tests.oracles import kmeans_naive as naive
 from tests.oracles.kmeans_tables import groups, ones, problems
@@ -94,7 +94,7 @@ def test_seed_run_and_step_key_different_draws():
 def space_of(X):
     observed = ~np.isnan(X)
     mean = np.where(observed, X, 0.0).sum(axis=0) / observed.sum(axis=0)
-    return Space(mean, not observed.all())
+    return PointSpace(mean, not observed.all())
 
 
 def naive_draw(X, weight, chosen, candidates, draw):
@@ -135,7 +135,7 @@ def test_candidate_draw_matches_the_naive_one(problem, seed, run, n_drawn, data)
     chosen, candidates = centers[:n_chosen], centers[n_chosen:]
     draw = DrawKey(seed, run, n_chosen + 1)
     # Integers about an integer offset: distances are exact, so a row on a center is never drawn.
-    space = Space(np.zeros(X.shape[1]), False)
+    space = PointSpace(np.zeros(X.shape[1]), False)
     drawn = CandidateDraw.of(Batch(Points(X, weight)), space, chosen, candidates, n_drawn, draw)
     assert_same_draw(drawn, naive_draw(X, weight, chosen, candidates, draw), n_drawn)
 
@@ -217,7 +217,7 @@ def test_draw_probability_is_proportional_to_weighted_squared_distance():
     X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
     weight = np.array([5.0, 1.0, 2.0, 1.0, 0.5])
     rates = weight * X[:, 0] ** 2
-    origin, space = np.zeros((1, 1)), Space(np.zeros(1), False)
+    origin, space = np.zeros((1, 1)), PointSpace(np.zeros(1), False)
     counts = np.zeros(5)
     for seed in range(4000):
         drawn = CandidateDraw.of(

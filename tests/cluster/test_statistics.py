@@ -13,10 +13,10 @@ from hypothesis.extra.numpy import arrays
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from ceiba import _native
-from ceiba.cluster.statistics import Assignment, CenterSums, FarthestPoints, center_distances
+from ceiba.cluster.statistics import Assignment, CenterSums, center_distances, farthest_points
 from ceiba.engine import Batch
 from ceiba.engine.local import LocalRows
-from ceiba.stats import Points, Space
+from ceiba.stats import Points, PointSpace
 from tests.budget import examples
 from tests.oracles import kmeans_naive as naive
 from tests.oracles.kmeans_tables import groups, ones, problems
@@ -27,7 +27,7 @@ DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def space_of(X, bounded=True):
     observed = ~np.isnan(X)
     mean = np.where(observed, X, 0.0).sum(axis=0, dtype=float) / observed.sum(axis=0)
-    return Space(mean, not observed.all(), bounded)
+    return PointSpace(mean, not observed.all(), bounded)
 
 
 def positive(X, weight):
@@ -151,14 +151,14 @@ def test_distances_with_missing_values_are_scaled_up(problem):
 def test_farthest_rows_come_first(problem, m):
     X, weight, centers = problem
     X, weight = positive(X, weight)
-    space = Space(np.zeros(X.shape[1]), False)
-    far = FarthestPoints.of(Batch(Points(X, weight), 100), space, centers, m)
+    space = PointSpace(np.zeros(X.shape[1]), False)
+    far = farthest_points(Batch(Points(X, weight), 100), space, centers, m)
     own = naive.labels(X.tolist(), centers.tolist())
     squared = [naive.squared(x, centers[o]) for x, o in zip(X.tolist(), own, strict=True)]
     order = sorted(range(len(X)), key=lambda i: (-squared[i], i))[:m]
     assert far.rows.tolist() == [100 + i for i in order]
     assert far.labels.tolist() == [own[i] for i in order]
-    np.testing.assert_allclose(far.squared, [squared[i] for i in order], rtol=1e-12)
+    np.testing.assert_allclose(far.values, [squared[i] for i in order], rtol=1e-12)
     np.testing.assert_array_equal(far.points, X[order])
 
 

@@ -15,23 +15,22 @@ import numpy as np
 
 import ceiba
 from ceiba._typing import Array
-from ceiba.cluster.seeding import CandidateDraw, DrawKey
-from ceiba.cluster.statistics import Assignment, CenterSums, FarthestPoints, center_distances
+from ceiba.cluster.lloyd import CandidateDraw, DrawKey
+from ceiba.cluster.statistics import Assignment, CenterSums, center_distances, farthest_points
 from ceiba.engine.contract import RowResults
-from ceiba.engine.dask.schema import SchemaSummary
+from ceiba.engine.dask.source import SchemaSummary
 from ceiba.mixture.densities import (
     ComponentRows,
     LikelihoodSums,
-    TopRows,
     _RowCounts,
     log_densities,
+    lowest_densities,
     most_probable_components,
     posteriors,
 )
 from ceiba.mixture.imputation import impute
 from ceiba.mixture.statistics import ExpectedMoments
-from ceiba.stats import Labeled, Moments, Points, Space, TargetSummary
-from ceiba.stats.scores import Accuracy
+from ceiba.stats import Accuracy, LabeledRows, Moments, Points, PointSpace, TargetSummary
 from ceiba.tree.grow.encoding import RowSample
 from ceiba.tree.grow.statistics import DepthSums, OpenRows
 from ceiba.tree.grow.targets import WeightTotals
@@ -91,11 +90,11 @@ class StatisticCase:
     close: float = CLOSE
 
 
-def _space(points: Points) -> Space:
+def _space(points: Points) -> PointSpace:
     X = points.X
     observed = ~np.isnan(X)
     sums = np.where(observed, X, 0.0).sum(axis=0)
-    return Space(sums / np.maximum(observed.sum(axis=0), 1), bool(np.isnan(X).any()))
+    return PointSpace(sums / np.maximum(observed.sum(axis=0), 1), bool(np.isnan(X).any()))
 
 
 def _centers(points: Points, k: int = 3) -> Array:
@@ -139,7 +138,7 @@ def _per_row(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda batch, *model: RowResults.of(batch, function, *model)
 
 
-def _first_class(rows: Labeled) -> tuple[Any, ...]:
+def _first_class(rows: LabeledRows) -> tuple[Any, ...]:
     """Classes of all rows, and a model that always predicts the first of them."""
     classes = rows.target.classes
     return classes, lambda table, threads: np.zeros(len(table), np.int32)
@@ -154,7 +153,9 @@ STATISTICS = [
     ),
     StatisticCase("center_distances", _per_row(center_distances), _near, _joined),
     StatisticCase("Assignment", Assignment.of, _near, seen=lambda a: (a.labels, a.inertia)),
-    StatisticCase("FarthestPoints", FarthestPoints.of, lambda points: (*_near(points), 4)),
+    StatisticCase(
+        "TopRows of farthest points", farthest_points, lambda points: (*_near(points), 4)
+    ),
     StatisticCase("TargetSummary", TargetSummary.of, seen=_all_rows, kind=CLASSIFIED, close=0),
     StatisticCase(
         "TargetSummary of numbers", TargetSummary.of, seen=_all_rows, kind=MEASURED, close=0
@@ -172,6 +173,9 @@ STATISTICS = [
     StatisticCase("NodeErrors", NodeErrors.of, judged, kind=CLASS_ROWS),
     StatisticCase("NodeErrors of numbers", NodeErrors.of, judged, kind=NUMBER_ROWS),
     StatisticCase("WeightTotals", WeightTotals.of, plain_scale, kind=CLASS_ROWS, close=0),
+    StatisticCase(
+        "WeightTotals of numbers", WeightTotals.of, plain_scale, kind=NUMBER_ROWS, close=0
+    ),
     StatisticCase("R2Score", R2Score.of, forests.grown, kind=NUMBER_ROWS),
     StatisticCase("probabilities", forests.predictions, forests.grown, _joined, CLASS_ROWS, 0),
     StatisticCase("numbers", forests.predictions, forests.grown, _joined, NUMBER_ROWS, 0),
@@ -216,7 +220,9 @@ STATISTICS = [
         0,
     ),
     StatisticCase("LikelihoodSums", LikelihoodSums.of, mixtures.with_entropy),
-    StatisticCase("TopRows", TopRows.lowest_density, mixtures.lowest_density, close=0),
+    StatisticCase(
+        "TopRows of lowest densities", lowest_densities, mixtures.lowest_density, close=0
+    ),
     StatisticCase("ComponentRows", ComponentRows.of, mixtures.component_rows, close=0),
     StatisticCase(
         "impute", _per_row(impute), mixtures.conditional_means, _joined, mixtures.WITH_MISSING

@@ -8,11 +8,12 @@ from typing import Any
 import ceiba
 from ceiba.engine import Batch
 from ceiba.engine.contract import RowResults
-from ceiba.stats import Labeled
-from ceiba.tree.scoring import predict_leaves, predict_values
+from ceiba.ensemble.forest.model import Forest
+from ceiba.stats import LabeledRows
+from ceiba.tree.scoring import predict_batch
 
 
-def grown(rows: Labeled) -> tuple[Any, ...]:
+def grown(rows: LabeledRows) -> tuple[Any, ...]:
     """Fit a small forest."""
     options: dict[str, Any] = {"n_estimators": 3, "max_depth": 3, "n_jobs": 1}
     if rows.target.classes is None:
@@ -21,11 +22,13 @@ def grown(rows: Labeled) -> tuple[Any, ...]:
     return (ceiba.RandomForestClassifier(**options).fit(rows.table, y).forest_,)
 
 
-def predictions(batch: Batch[Labeled], forest: Any) -> RowResults:
+def predictions(batch: Batch[LabeledRows], forest: Any) -> RowResults:
     """Predict the rows, with one row of each class added to the leaves."""
-    return RowResults.of(replace(batch, rows=batch.rows.table), predict_values, forest, 1.0)
+    return RowResults.of(
+        replace(batch, rows=batch.rows.table), predict_batch, Forest.predict, forest, 1.0
+    )
 
 
-def leaves(batch: Batch[Labeled], forest: Any) -> RowResults:
+def leaves(batch: Batch[LabeledRows], forest: Any) -> RowResults:
     """Return the leaves of the rows."""
-    return RowResults.of(replace(batch, rows=batch.rows.table), predict_leaves, forest)
+    return RowResults.of(replace(batch, rows=batch.rows.table), predict_batch, Forest.apply, forest)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.cluster.seeding import DrawKey
-from ceiba.mixture.densities import Gaussians
-from ceiba.mixture.statistics import NearestCenterResponsibilities, RandomResponsibilities
-from ceiba.stats import Points, Space
+from ceiba.cluster.lloyd import DrawKey
+from ceiba.mixture.statistics import (
+    Gaussians,
+    nearest_responsibilities,
+    random_responsibilities,
+)
+from ceiba.stats import Points, PointSpace
 from tests.contracts.row_kinds import POINTS, RowKind, points
 
 
@@ -57,15 +61,15 @@ def pivoted(rows: Points) -> tuple[Any, ...]:
 def nearest(rows: Points) -> tuple[Any, ...]:
     """Responsibilities of the nearest center."""
     (model,) = full(rows)
-    space = Space(np.zeros(rows.X.shape[1]), bool(np.isnan(rows.X).any()))
+    space = PointSpace(np.zeros(rows.X.shape[1]), bool(np.isnan(rows.X).any()))
     centers = np.random.default_rng(7).normal(scale=100.0, size=model.means.shape)
-    return model, None, NearestCenterResponsibilities(space, centers)
+    return model, None, partial(nearest_responsibilities, space=space, centers=centers)
 
 
 def random(rows: Points) -> tuple[Any, ...]:
     """Random responsibilities."""
     (model,) = diagonal(rows)
-    return model, None, RandomResponsibilities(DrawKey(7, 1, 0))
+    return model, None, partial(random_responsibilities, key=DrawKey(7, 1, 0))
 
 
 def with_entropy(rows: Points) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
-from ceiba.stats import Points, ToLabeled
+from ceiba.stats import Points, ToLabeledRows
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def labeled(task: Any, targets: Callable[[int], st.SearchStrategy[Any]]) -> RowK
         lambda rows: len(rows.table),
         _slice_chunk,
         _repeat_chunk,
-        ToLabeled(task),
+        ToLabeledRows(task),
     )
 
 
@@ -160,4 +161,10 @@ def _repeat_mixed(rows: Chunk, times: int) -> Chunk:
     return Chunk(rows.table.take(np.tile(np.arange(len(rows.table)), times)))
 
 
-MIXED_CHUNKS = RowKind(mixed_chunks(), lambda rows: len(rows.table), _slice_mixed, _repeat_mixed)
+MIXED_CHUNKS = RowKind(
+    mixed_chunks(),
+    lambda rows: len(rows.table),
+    _slice_mixed,
+    _repeat_mixed,
+    attrgetter("table"),
+)

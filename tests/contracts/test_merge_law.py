@@ -90,6 +90,6 @@ def statistics() -> list[str]:
         if not info.name.startswith(("ceiba.compat", "ceiba.plots", "ceiba.data")):
             for name, thing in vars(import_module(info.name)).items():
                 own = isinstance(thing, type) and thing.__module__ == info.name
-                if own and {"of", "merge"} <= set(vars(thing)) and thing is not RowResults:
+                if own and {"of", "merge"} <= set(dir(thing)) and thing is not RowResults:
                     names.add(name)
     return sorted(names)

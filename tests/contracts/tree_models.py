@@ -11,7 +11,7 @@ import ceiba
 from ceiba.data.source import Chunk
 from ceiba.engine import Batch
 from ceiba.engine.local import LocalEngine
-from ceiba.stats import Labeled, TargetSummary
+from ceiba.stats import LabeledRows, TargetSummary
 from ceiba.tree.config import TreeConfig
 from ceiba.tree.grow.encoding import ColumnEncoding, RowSample
 from ceiba.tree.grow.grower import TreeGrower
@@ -37,18 +37,18 @@ CLASS_ROWS: RowKind = replace(CLASSIFIED, rows=CLASSIFIED.rows.map(_kept))
 NUMBER_ROWS: RowKind = replace(MEASURED, rows=MEASURED.rows.map(_squarable))
 
 
-def sampled(rows: Labeled) -> tuple[Any, ...]:
+def sampled(rows: LabeledRows) -> tuple[Any, ...]:
     """Sample fewer rows than the tables usually have."""
     return 10, SEED
 
 
-def first_pass(rows: Labeled) -> tuple[Any, ...]:
+def first_pass(rows: LabeledRows) -> tuple[Any, ...]:
     """Return the model before the first split: all rows are in the root."""
     grower, encoding = _grower(rows)
     return encoding, grower.inputs.scale, grower.growth, None
 
 
-def second_pass(rows: Labeled) -> tuple[Any, ...]:
+def second_pass(rows: LabeledRows) -> tuple[Any, ...]:
     """Return the model after the first split, if there is one."""
     grower, encoding = _grower(rows)
     root, model = np.zeros(1, np.int32), (encoding, grower.inputs.scale, grower.growth)
@@ -57,7 +57,7 @@ def second_pass(rows: Labeled) -> tuple[Any, ...]:
     return *model, state if len(state.open_nodes()) else None
 
 
-def _grower(rows: Labeled) -> tuple[TreeGrower, ColumnEncoding]:
+def _grower(rows: LabeledRows) -> tuple[TreeGrower, ColumnEncoding]:
     summary = TargetSummary.of(Batch(rows, 0))
     regression = summary.classes is None
     config = TreeConfig.of(criterion="squared_error" if regression else "gini", max_bins=4)
@@ -67,19 +67,19 @@ def _grower(rows: Labeled) -> tuple[TreeGrower, ColumnEncoding]:
     return TreeGrower.of(LocalEngine(1), rows, config, inputs), encoding
 
 
-def first_sums(rows: Labeled) -> tuple[Any, ...]:
+def first_sums(rows: LabeledRows) -> tuple[Any, ...]:
     """Return the model and nodes of the root."""
     return *first_pass(rows), np.zeros(1, np.int32)
 
 
-def second_sums(rows: Labeled) -> tuple[Any, ...]:
+def second_sums(rows: LabeledRows) -> tuple[Any, ...]:
     """Return the model and nodes below the root."""
     *model, state = second_pass(rows)
     nodes = np.zeros(1, np.int32) if state is None else state.open_nodes()
     return *model, state, nodes
 
 
-def judged(rows: Labeled) -> tuple[Any, ...]:
+def judged(rows: LabeledRows) -> tuple[Any, ...]:
     """Return a tree of these rows, and its classes."""
     if rows.target.classes is None:
         model = ceiba.DecisionTreeRegressor(max_depth=3)
@@ -89,6 +89,6 @@ def judged(rows: Labeled) -> tuple[Any, ...]:
     return model.tree_, model.classes_
 
 
-def plain_scale(rows: Labeled) -> tuple[Any, ...]:
+def plain_scale(rows: LabeledRows) -> tuple[Any, ...]:
     """Return the scale of the rows' weights."""
     return (FixedPointScale.of(TargetSummary.of(Batch(rows, 0)), None, squares=False),)

@@ -85,6 +85,8 @@ def test_numeric_schemas():
     assert named.named
     assert [column.name for column in named] == ["a", "b"]
     assert named[1] == Column("b", Kind.NUMERIC, dtype="float64")
+    with pytest.raises(ValueError, match="names must have 3 entries, got 2"):
+        Schema.numeric(3, names=["a", "b"])
     mixed = Schema((*schema.columns, Column("c", Kind.ORDINAL, ("l", "h"), "codes")))
     assert not mixed.all_numeric
 

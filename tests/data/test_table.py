@@ -340,6 +340,8 @@ def test_from_columns_validates_sizes():
         Table.from_columns(mixed_columns()[:3], MIXED)
     with pytest.raises(ValueError, match="'i' must have 2 rows, got 1"):
         Table.from_columns(mixed_columns(), MIXED, {1: np.array([True])})
+    with pytest.raises(ValueError, match="missing must have column indices from 0 to 3, got 4"):
+        Table.from_columns(mixed_columns(), MIXED, {4: np.array([True, False])})
 
 
 @pytest.mark.parametrize(

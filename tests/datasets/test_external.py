@@ -90,7 +90,7 @@ def served(monkeypatch):
 def heart_bunch(rows: int = 303, sick: int = 138) -> Bunch:
     """Return a random table in the form of heart-c from scikit-learn's fetch_openml."""
     draws = np.random.RandomState(0)
-    names = external._HEART_HEADER[:-1]
+    names = TWO_ROWS.split("\n")[0].split(",")[:-1]
     data = np.column_stack(
         [
             draws.randint(0, len(WEKA[name]), rows).astype(float)

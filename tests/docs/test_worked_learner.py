@@ -16,7 +16,7 @@ import ceiba
 from ceiba.data.table import Table
 from ceiba.data.target import Target
 from ceiba.engine import Batch
-from ceiba.stats import Labeled
+from ceiba.stats import LabeledRows
 from tests.paths import ROOT
 
 FOLDER = ROOT / "docs" / "developer"
@@ -52,7 +52,7 @@ def test_its_statistic_obeys_the_merge_law(page: Any, weighted: bool) -> None:
 
     def summary(begin: int, end: int) -> Any:
         part = None if weight is None else weight[begin:end]
-        rows = Labeled(Table.of(X[begin:end]), Target.of(y[begin:end], end - begin), part)
+        rows = LabeledRows(Table.of(X[begin:end]), Target.of(y[begin:end], end - begin), part)
         return page.ClassSums.of(Batch(rows), classes)
 
     whole, merged = summary(0, 30), summary(0, 7).merge(summary(7, 20)).merge(summary(20, 30))

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from ceiba.export import registry
+from ceiba import ESTIMATORS
 
 
 @pytest.fixture
 def toys(monkeypatch):
     """Let model files name the tests' own estimator."""
-    monkeypatch.setitem(registry.ESTIMATORS, "Toy", "tests.export.toy_model")
+    monkeypatch.setitem(ESTIMATORS, "Toy", "tests.export.toy_model")

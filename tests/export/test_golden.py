@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 from ceiba.export import load, save
+from tests.export.golden_models import MAPPED, each, golden
 from tests.export.toy_model import rich_toy, saved
-from tests.paths import GOLDEN_FILES
-
-GOLDEN = GOLDEN_FILES
-KMEANS = sorted(GOLDEN.glob("model-v*-kmeans*.ceiba"))
-MIXTURES = sorted(GOLDEN.glob("model-v*-mixture*.ceiba"))
-TREES = sorted(GOLDEN.glob("model-v*-tree*.ceiba"))
-
-
-def rows_of(expected):
-    """Return the rows that a golden model predicts."""
-    rows, dtype = expected["rows"], expected["dtype"]
-    return rows if dtype is None else np.array(rows, dtype=dtype)
+from tests.paths import GOLDEN_FILES as GOLDEN
 
 
 def test_the_golden_files_are_there():
@@ -43,21 +31,16 @@ def test_the_golden_files_are_there():
     }
 
 
-@pytest.mark.parametrize("mmap", [False, True])
-@pytest.mark.parametrize("path", KMEANS, ids=lambda path: path.stem)
+@MAPPED
+@each("kmeans")
 def test_a_golden_kmeans_predicts_as_it_did(path, mmap):
-    expected = json.loads(path.with_suffix(".json").read_text())
-    model = load(path, mmap=mmap)
-    rows = rows_of(expected)
+    model, rows, expected = golden(path, mmap)
     if expected["dtype"] is not None:
         assert str(model.cluster_centers_.dtype) == expected["dtype"]
     assert model.predict(rows).tolist() == expected["labels"]
     assert model.labels_.tolist() == expected["labels"]
     assert model.cluster_centers_.tolist() == expected["centers"]
     assert model.inertia_ == expected["inertia"]
-    for name, value in expected["parameters"].items():
-        assert getattr(model, name) == value
-    assert hasattr(model, "trace_") == model.trace
 
 
 def test_the_golden_trace_is_complete():
@@ -67,29 +50,22 @@ def test_the_golden_trace_is_complete():
     assert trace[-1]["inertia"] <= trace[0]["inertia"]
 
 
-@pytest.mark.parametrize("mmap", [False, True])
-@pytest.mark.parametrize("path", TREES, ids=lambda path: path.stem)
+@MAPPED
+@each("tree")
 def test_a_golden_tree_predicts_as_it_did(path, mmap):
-    expected = json.loads(path.with_suffix(".json").read_text())
-    model = load(path, mmap=mmap)
-    rows = rows_of(expected)
+    model, rows, expected = golden(path, mmap)
     assert model.predict(rows).tolist() == expected["predictions"]
     assert model.apply(rows).tolist() == expected["leaves"]
     assert model.tree_.reasons == expected["reasons"]
     if expected["probabilities"] is not None:
         assert model.predict_proba(rows).tolist() == expected["probabilities"]
-    for name, value in expected["parameters"].items():
-        assert getattr(model, name) == value
-    assert hasattr(model, "trace_") == model.trace
     assert len(set(expected["leaves"])) > 3
 
 
-@pytest.mark.parametrize("mmap", [False, True])
-@pytest.mark.parametrize("path", MIXTURES, ids=lambda path: path.stem)
+@MAPPED
+@each("mixture")
 def test_a_golden_mixture_predicts_as_it_did(path, mmap):
-    expected = json.loads(path.with_suffix(".json").read_text())
-    model = load(path, mmap=mmap)
-    rows = rows_of(expected)
+    model, rows, expected = golden(path, mmap)
     assert model.predict(rows).tolist() == expected["predictions"]
     # Kernels of another instruction set round differently.
     for method, name in (
@@ -98,9 +74,6 @@ def test_a_golden_mixture_predicts_as_it_did(path, mmap):
     ):
         np.testing.assert_allclose(method(rows), expected[name], rtol=1e-9, atol=1e-12)
     assert str(model.fit_events_) == expected["fit_events"]
-    for name, value in expected["parameters"].items():
-        assert getattr(model, name) == value
-    assert hasattr(model, "trace_") == getattr(model, "trace", False)
     if path.stem.endswith("chosen"):
         assert model.choice_.chosen == (model.n_components_, "VEI")
     if path.stem.endswith("batches"):

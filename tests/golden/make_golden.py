@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import ceiba
-from ceiba.export import registry
+from ceiba import ESTIMATORS
 from ceiba.export.model_file import VERSION
 
 HERE = Path(__file__).parent
@@ -54,7 +54,7 @@ def models() -> dict[str, tuple[Any, Any]]:
     """Each golden model and the rows that it predicts."""
     from tests.export.toy_model import rich_toy
 
-    registry.ESTIMATORS["Toy"] = "tests.export.toy_model"
+    ESTIMATORS["Toy"] = "tests.export.toy_model"
     X = numbers()
     incomplete = [[None if (i + j) % 9 == 0 else v for j, v in enumerate(row)] for i, row in
             enumerate(X.tolist())]  # fmt: skip

@@ -28,12 +28,23 @@ def quiet(model: Any, X: Array, w: Array | None = None) -> Any:
         return model.fit(X, sample_weight=w)
 
 
+def form_options(form: str, n_latent: int) -> dict[str, Any]:
+    """Parameters of a form; ``n_latent`` for ppca alone."""
+    return {"covariance_type": form, **({"n_latent": n_latent} if form == "ppca" else {})}
+
+
 def fitted(
-    X: Array, w: Array | None, start: Parameters, form: str, steps: int, **options: Any
+    X: Array,
+    w: Array | None,
+    start: Parameters,
+    form: str,
+    steps: int,
+    n_latent: int = 1,
+    **options: Any,
 ) -> Any:
     """Fit exactly so many iterations from given initial parameters."""
     options = {"tol": 0.0, "max_iter": steps, **given(form, start), **options}
-    return quiet(GaussianMixture(start.size, covariance_type=form, **options), X, w)
+    return quiet(GaussianMixture(start.size, **form_options(form, n_latent), **options), X, w)
 
 
 def parameters_of(model: Any) -> Parameters:

@@ -14,7 +14,7 @@ from ceiba._typing import Array
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
-from ceiba.engine.local import InMemory
+from ceiba.engine.local import InMemorySource
 
 # Every form once; aliases are tested elsewhere.
 FORMS = (
@@ -104,7 +104,7 @@ class Partitions:
     """A source whose partitions are slices of a table."""
 
     schema: Schema
-    partitions: list[InMemory]
+    partitions: list[InMemorySource]
     target: str | None = None
 
 
@@ -115,5 +115,5 @@ def in_partitions(X: Any, splits: list[int], weight: Any = None) -> Partitions:
     parts = []
     for k, (begin, end) in enumerate(pairwise([0, *splits, len(table)])):
         own = None if weight is None else weight[begin:end]
-        parts.append(InMemory(Chunk(table.take(slice(begin, end)), None, own), f"part {k}"))
+        parts.append(InMemorySource(Chunk(table.take(slice(begin, end)), None, own), f"part {k}"))
     return Partitions(table.schema, parts)

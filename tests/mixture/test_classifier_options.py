@@ -158,3 +158,9 @@ def test_accuracy_matches_scikit_learn(name, options, other):
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     one = cross_val_score(GaussianMixtureClassifier(**options), rows, y, cv=folds).mean()
     assert one >= cross_val_score(other, rows, y, cv=folds).mean() - 0.005
+
+
+@pytest.mark.parametrize("options", [{"n_latent": 2}, {"max_components": 3}, {"short_iter": 3}])
+def test_an_option_without_effect_raises(options):
+    with pytest.raises(ValueError, match=f"'{next(iter(options))}' has no effect with"):
+        GaussianMixtureClassifier(2, **options).fit(WITH_MISSING, Y)

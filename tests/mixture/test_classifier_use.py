@@ -161,8 +161,12 @@ def test_clone_has_the_same_parameters() -> None:
 
 
 def test_grid_search() -> None:
-    grid = {"n_components": [1, 2, "bic"], "covariance_type": ["diag", "spherical"]}
-    model = GaussianMixtureClassifier(max_iter=20, max_components=2)
+    forms = ["diag", "spherical"]
+    grid = [
+        {"n_components": [1, 2], "covariance_type": forms},
+        {"n_components": ["bic"], "max_components": [2], "covariance_type": forms},
+    ]
+    model = GaussianMixtureClassifier(max_iter=20)
     search = quiet(GridSearchCV(model, grid, cv=2, error_score="raise"), X, y=Y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert search.best_score_ > 0.4

@@ -204,14 +204,6 @@ def test_warm_start_after_a_dropped_component():
     assert quiet(model, X).n_components_ in (2, 3)
 
 
-def test_warm_start_with_a_criterion():
-    model = GaussianMixture("bic", max_components=4, warm_start=True)
-    first = quiet(model, X).means_
-    np.testing.assert_allclose(
-        np.sort(quiet(model, X).means_, axis=0), np.sort(first, axis=0), 1e-3
-    )
-
-
 # Priors
 
 PRIORS = {

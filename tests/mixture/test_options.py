@@ -125,7 +125,7 @@ def test_best_short_run_is_continued():
             weights_init=start["weights"],
             means_init=start["means"],
             precisions_init=np.linalg.inv(start["covariances"]),
-            **options,
+            **{**options, "init_params": "kmeans"},
         ),
         CLOUD,
     )
@@ -139,7 +139,7 @@ def test_best_short_run_is_continued():
 @pytest.mark.parametrize("steps", [1, 2, 7])
 @pytest.mark.parametrize("n_init", [1, 3])
 def test_zero_tolerance_makes_max_iter_iterations(steps, n_init):
-    model = GaussianMixture(3, tol=0.0, max_iter=steps, n_init=n_init, short_iter=2)
+    model = GaussianMixture(3, tol=0.0, max_iter=steps, n_init=n_init, short_iter=None)
     with pytest.warns(ConvergenceWarning, match=f"max_iter={steps} iterations"):
         model.fit(CLOUD)
     assert model.n_iter_ == steps
@@ -286,7 +286,7 @@ def test_criterion_chooses_n_components():
     assert model.n_components_ == 3
     assert quiet(GaussianMixture("bic", max_components=2), X).n_components_ == 2
     assert quiet(GaussianMixture("bic", max_components=99, covariance_type="EII"), X[:6])
-    assert not hasattr(quiet(model.set_params(n_components=2), X), "choice_")
+    assert not hasattr(quiet(model.set_params(n_components=2, max_components=9), X), "choice_")
 
 
 def test_learning_decay_is_the_exponent_of_a_batch():
@@ -309,3 +309,35 @@ def test_partitions_give_the_same_model():
     given = {"responsibilities_init": shares(120, 3)}
     with pytest.raises(ValueError, match="requires rows in memory"):
         GaussianMixture(3, **given).fit(in_partitions(X, [60]))
+
+
+# Options without effect
+
+GIVEN = {"weights_init": [0.5, 0.5], "means_init": X[:2], "precisions_init": [np.eye(3)] * 2}
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"n_latent": 2}, "n_latent"),
+        ({"n_latent": 2, "covariance_type": "diag"}, "n_latent"),
+        ({"max_components": 3}, "max_components"),
+        ({"short_iter": 3}, "short_iter"),
+        ({"n_components": "bic", "short_iter": 3}, "short_iter"),
+        ({"n_components": "bic", "warm_start": True}, "warm_start"),
+        ({**GIVEN, "init_params": "random"}, "init_params"),
+        ({**GIVEN, "responsibilities_init": np.ones((len(X), 2))}, "responsibilities_init"),
+        ({"responsibilities_init": np.ones((len(X), 2)), "init_params": "random"}, "init_params"),
+    ],
+    ids=str,
+)
+def test_an_option_without_effect_raises(options, name):
+    model = GaussianMixture(**{"n_components": 2, **options})
+    with pytest.raises(ValueError, match=f"'{name}' has no effect with"):
+        model.fit(X)
+
+
+@pytest.mark.parametrize("options", [GIVEN, {"responsibilities_init": np.ones((len(X), 2))}])
+def test_n_init_with_given_values_warns(options):
+    with pytest.warns(RuntimeWarning, match="performing only one init instead of n_init=3"):
+        GaussianMixture(2, n_init=3, tol=1.0, **options).fit(X)

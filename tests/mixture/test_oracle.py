@@ -18,6 +18,7 @@ from tests.mixture.checks import (
     assert_close,
     assert_iterations,
     fitted,
+    form_options,
     letters,
     parameters_of,
     quiet,
@@ -238,14 +239,14 @@ def test_objective_never_decreases(form, kind, prior):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_objective_never_decreases_on_iris(form):
-    model = GaussianMixture(3, covariance_type=form, n_latent=2, trace=True)
+    model = GaussianMixture(3, trace=True, **form_options(form, 2))
     assert_increases(quiet(model, iris()))
 
 
 @pytest.mark.parametrize("form", ["EII", "VII", "EEI", "VVI", "EEE", "VVV", "ppca"])
 def test_objective_never_decreases_at_the_floor(form):
     """Glass has columns of mostly zeros; in these forms the floor is the constrained maximum."""
-    model = GaussianMixture(4, covariance_type=form, n_latent=3, trace=True, covariance_floor=0.05)
+    model = GaussianMixture(4, trace=True, covariance_floor=0.05, **form_options(form, 3))
     assert_increases(quiet(model, glass()))
 
 

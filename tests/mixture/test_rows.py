@@ -11,8 +11,8 @@ import ceiba
 from ceiba import GaussianMixture
 from ceiba.data.table import Table
 from ceiba.engine import Batch
-from ceiba.mixture.densities import Gaussians
 from ceiba.mixture.densities import log_densities as kernel_log_densities
+from ceiba.mixture.statistics import Gaussians
 from ceiba.stats import Points
 from tests.mixture.parts import (
     FORMS,

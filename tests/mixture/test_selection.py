@@ -272,3 +272,15 @@ def test_selected_mixture_equals_a_fit_with_that_number():
     assert model.choice_.chosen == (3, "full")
     assert model.choice_.n_init == 4
     assert quiet(GaussianMixture("bic", max_components=2), X).choice_.n_init == 3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"n_latent": 2}, {"trace": True}, {"short_iter": 3}, {"warm_start": True}],
+    ids=str,
+)
+def test_an_option_without_effect_raises(options):
+    with pytest.raises(ValueError, match=f"'{next(iter(options))}' has no effect with"):
+        choose_components(X, [1], ["full"], **options)
+    with_ppca = choose_components(np.hstack([X, X**2]), [1], ["full", "ppca"], n_latent=2)
+    assert with_ppca.covariance_type.tolist() == ["full", "ppca"]

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from ceiba.base import Estimator
 from ceiba.base.estimator import schema_attributes
 from ceiba.data.target import Task
-from ceiba.stats import TargetSummary, ToLabeled
+from ceiba.stats import TargetSummary, ToLabeledRows
 
 
 class _PriorLearner(Estimator):
@@ -18,7 +18,7 @@ class _PriorLearner(Estimator):
 
     def _summarize(self, X: Any, y: Any, sample_weight: Any) -> TargetSummary:
         engine, source = self._open_source(X, sample_weight, y=y, reset=True)
-        rows = engine.rows(source.partitions, ToLabeled(self._task))
+        rows = engine.rows(source.partitions, ToLabeledRows(self._task))
         self.__dict__.update(schema_attributes(source.schema))
         return engine.reduce(rows, TargetSummary.of)
 

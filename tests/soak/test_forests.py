@@ -173,12 +173,12 @@ def test_forests_merged_and_split(seed: int) -> None:
     for part in parts[1:]:
         # Other weights of the same rows, and so of the same classes.
         part.fit(X, y, weight if weight is None else (weight > 0) * chance.of(weight, 1.0, 0.3))
-    merged = parts[0].merged(*parts[1:])
+    merged = parts[0].merge_forests(*parts[1:])
     np.testing.assert_array_equal(merged.apply(X), np.hstack([part.apply(X) for part in parts]))
     mean = sum(part.forest_.n_trees * part._predict(X) for part in parts) / 6
     np.testing.assert_allclose(merged._predict(X), mean, rtol=1e-12, atol=1e-12)
     for part, others in zip(parts, ([3, 4, 5], [0, 1, 2, 4, 5], [0, 1, 2, 3]), strict=True):
-        alone = merged.without(others)
+        alone = merged.drop_trees(others)
         np.testing.assert_array_equal(alone._predict(X), part._predict(X))
         for name in ("nodes", "tree_offsets", "words", "tables", "leaves", "tree_seeds"):
             one, other = getattr(alone.forest_, name), getattr(part.forest_, name)

@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ceiba.data.io.errors import ReadError
-from ceiba.data.io.read import read
-from ceiba.data.io.scan import scan
+from ceiba.data.io.read import read, scan
 from ceiba.data.table import IdentifierWarning
 
 pytestmark = pytest.mark.soak

@@ -14,10 +14,10 @@ from sklearn.exceptions import DataConversionWarning
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.data.target import Target
-from ceiba.stats import Labeled, ToLabeled
+from ceiba.stats import LabeledRows, ToLabeledRows
 from tests.budget import examples
 
-CLASSIFY, MEASURE = ToLabeled("classification"), ToLabeled("regression")
+CLASSIFY, MEASURE = ToLabeledRows("classification"), ToLabeledRows("regression")
 
 
 def chunk(y, weight=None, n=None):
@@ -147,5 +147,5 @@ def test_numbers_have_no_labels():
 
 def test_a_part_without_rows_has_no_labels():
     rows = CLASSIFY(chunk(pd.Series(["x", "y"]), [0, 0]))
-    assert isinstance(rows, Labeled)
+    assert isinstance(rows, LabeledRows)
     assert rows.labels(np.array(["x", "z"])).tolist() == []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ceiba import KMeans
 from ceiba.engine import Batch
-from ceiba.stats import Moments, Points, Space
+from ceiba.stats import Moments, Points, PointSpace
 from tests.budget import examples
 from tests.oracles import kmeans_naive as naive
 from tests.oracles.kmeans_tables import groups, matrices, ones
@@ -124,4 +124,4 @@ def test_a_column_without_a_value_has_no_weight():
 @pytest.mark.parametrize("scale", [1e-160, 1e101, 1e300])
 def test_differences_whose_squares_cannot_be_held_have_no_space(scale):
     with pytest.raises(ValueError, match="rescale X"):
-        Space.of(moments(np.array([[0.0], [scale]])))
+        PointSpace.of(moments(np.array([[0.0], [scale]])))

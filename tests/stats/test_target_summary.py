@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.engine import Batch
-from ceiba.stats import TargetSummary, ToLabeled
+from ceiba.stats import TargetSummary, ToLabeledRows
 from tests.budget import examples
 
 
 def summary(y, weight=None, task="classification"):
     chunk = Chunk(Table.of(np.zeros((len(y), 1))), y, weight)
-    return TargetSummary.of(Batch(ToLabeled(task)(chunk)))
+    return TargetSummary.of(Batch(ToLabeledRows(task)(chunk)))
 
 
 def merged(*parts):

@@ -11,7 +11,7 @@ import numpy as np
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
-from ceiba.engine.local import InMemory
+from ceiba.engine.local import InMemorySource
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Parts:
     """A source whose partitions are slices of a table."""
 
     schema: Schema
-    partitions: list[InMemory]
+    partitions: list[InMemorySource]
     target: str = "y"
 
 
@@ -32,7 +32,7 @@ def in_parts(X: Any, y: Any, weight: Any, bounds: list[int]) -> Parts:
     for k, (begin, end) in enumerate(pairwise(ends)):
         own = None if weight is None else weight[begin:end]
         chunk = Chunk(table.take(slice(begin, end)), y[begin:end], own)
-        parts.append(InMemory(chunk, f"part {k}"))
+        parts.append(InMemorySource(chunk, f"part {k}"))
     return Parts(table.schema, parts)
 
 

@@ -121,7 +121,7 @@ def test_pruning_record_of_another_tree_raises(tmp_path: Any) -> None:
     iris = datasets.load("iris")
     other = DecisionTreeClassifier().fit(iris.table, iris.y).pruned("step", step=1)
     model.pruning_ = other.pruning_
-    with pytest.raises(ValueError, match="pruning_ must be a Pruning"):
+    with pytest.raises(ValueError, match=r"pruning_.grown must have the columns of tree_, .*got"):
         ceiba.save(model, tmp_path / "wrong.ceiba")
     record = other.pruning_.to_json()
     for change in ({"details": None}, {"frames": [{"node": 10**6}]}, {"frames": [3]}, {"grown": 0}):

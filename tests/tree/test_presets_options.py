@@ -279,6 +279,10 @@ CONTRADICTIONS = [
     ({"splits": "intervals", "thresholds": "median"}, "midpoint"),
     ({"empty_branches": True}, "'empty_branches' has no effect with splits='binary'"),
     ({"min_leaf_branches": "two"}, "'min_leaf_branches' has no effect"),
+    ({"n_thresholds": 3}, "'n_thresholds' has no effect with thresholds='midpoint'"),
+    ({"thresholds": "median", "n_thresholds": 3}, "no effect with thresholds='median'"),
+    ({"max_surrogates": 1}, "'max_surrogates' has no effect with missing='learned'"),
+    ({"m_prior": 3.0}, "'m_prior' has no effect with leaf_probability='plain'"),
 ]
 
 
@@ -316,7 +320,7 @@ def test_bad_cost_matrix_raises(costs):
     ],
 )
 def test_absolute_error_rejects_options_that_need_sums(options):
-    with pytest.raises(ValueError, match="squared_error"):
+    with pytest.raises(ValueError, match="criterion='absolute_error' requires"):
         numbers(criterion="absolute_error", **options)
 
 

@@ -13,7 +13,6 @@ from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, datasets
 from ceiba._typing import Array
 from ceiba.data.schema import Kind
 from ceiba.tree.prune import cross_validation
-from ceiba.tree.prune.cross_validation import choose_alpha
 from ceiba.tree.prune.path import cost_complexity_path, node_risks
 from tests.paths import GOLDEN_FILES
 
@@ -340,10 +339,12 @@ def test_cross_validated_errors_are_the_same(case: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(cross_validation, "assign_folds", lambda n, folds, *_: np.arange(n) % folds)
     loaded, model = datasets.load(golden(case)["table"]), fitted(case)
     path = cost_complexity_path(model.tree_, "error")
-    choice = choose_alpha(model, loaded.table, loaded.y, None, path, risk="error", folds=10)
+    risk = "error" if model.tree_.is_classification else None
+    pruned = model.pruned("cost_complexity", loaded.table, loaded.y, risk=risk, folds=10)
+    found = pruned.pruning_.details
     steps = np.arange(path.step_at(0.0), len(path.alphas))[::-1]
     expected = golden(case)["cptable"]
     near = {"rtol": 1e-8, "atol": TOLERANCE.get(case, 0.0)}
     root = path.risks[-1]
-    np.testing.assert_allclose(choice.errors[steps] / root, expected["xerror"], **near)
-    np.testing.assert_allclose(choice.standard_errors[steps] / root, expected["xstd"], **near)
+    np.testing.assert_allclose(found["errors"][steps] / root, expected["xerror"], **near)
+    np.testing.assert_allclose(found["standard_errors"][steps] / root, expected["xstd"], **near)

@@ -21,8 +21,7 @@ from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.engine import choose_engine
 from ceiba.engine.contract import Batch
-from ceiba.stats import ToLabeled
-from ceiba.stats.scores import Accuracy
+from ceiba.stats import Accuracy, ToLabeledRows
 from ceiba.tree.scoring import R2Score, score
 from tests.budget import examples
 from tests.tree.parts import in_parts
@@ -58,7 +57,7 @@ REGRESSOR = DecisionTreeRegressor(max_depth=3, n_jobs=1).fit(X_TRAIN, heights(X_
 
 
 def statistic(model: Any, X: Any, y: Any, weight: Any = None) -> Any:
-    batch = Batch(ToLabeled(model._task)(Chunk(Table.of(X), y, weight)))
+    batch = Batch(ToLabeledRows(model._task)(Chunk(Table.of(X), y, weight)))
     if model._task == "regression":
         return R2Score.of(batch, model.tree_)
     return Accuracy.of(batch, model.classes_, model.tree_.predict_class)

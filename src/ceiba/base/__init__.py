@@ -1,6 +1,6 @@
 """The estimator contract: parameters, records, iterations, trace and progress."""
 
-from ceiba.base.estimator import Estimator, seed_of
+from ceiba.base.estimator import Estimator, ScanScoreMixin, seed_of
 from ceiba.base.iterations import Iteration, Iterations
 from ceiba.base.parameters import (
     Parameter,
@@ -15,7 +15,6 @@ from ceiba.base.parameters import (
 )
 from ceiba.base.progress import CallbackMixin, reports_progress
 from ceiba.base.record import ArrayOf, Record
-from ceiba.base.scoring import ScanScoreMixin
 from ceiba.base.trace import Frame, Trace
 from ceiba.base.value_types import Above, AtLeast, Between, Range
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from ceiba.base.parameters import Parameters, validate
 from ceiba.base.progress import CallbackMixin
+from ceiba.base.value_types import format_value
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
 from ceiba.data.target import Task
@@ -33,7 +34,7 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
     that fails leaves the model as it was. The docstring of a learner describes how it handles
     missing values and nominal columns; categories that were not seen in training are missing at
     prediction. A supervised learner sets ``_task``: the chunks of its source then have a target,
-    which `ceiba.stats.ToLabeled` reads.
+    which `ceiba.stats.ToLabeledRows` reads.
     """
 
     # Fitted attributes that do not end in "_" but are stored in a model file.
@@ -82,19 +83,15 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
         """
         if task is None and (reset or y is not None):
             task = self._task
-        supervised = task is not None
         if reset:
             validate(self)
-            return choose_engine(X, sample_weight, y=y, supervised=supervised, n_jobs=self.n_jobs)
-        check_is_fitted(self)
-        self._check_columns(X)
+        else:
+            check_is_fitted(self)
+            self._check_columns(X)
+        schema = None if reset else self.schema_
+        supervised = task is not None
         return choose_engine(
-            X,
-            sample_weight,
-            y=y,
-            supervised=supervised,
-            n_jobs=self.n_jobs,
-            schema=self.schema_,
+            X, sample_weight, y=y, supervised=supervised, n_jobs=self.n_jobs, schema=schema
         )
 
     def _check_columns(self, X: Any) -> None:
@@ -111,6 +108,46 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
                 f"X has {width} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
+
+    def _check_state(self) -> None:
+        """Raise ValueError where attributes read from a model file are inconsistent."""
+        schema = getattr(self, "schema_", None)
+        if not isinstance(schema, Schema):
+            raise ValueError(f"schema_ must be a Schema, got {format_value(schema)}.")
+        if self.n_features_in_ != len(schema):
+            raise ValueError(
+                f"n_features_in_ must be {len(schema)}, the number of columns of schema_, got "
+                f"{format_value(self.n_features_in_)}."
+            )
+
+
+class ScanScoreMixin:
+    """Add scans and Dask collections with a target to scikit-learn's ``score``.
+
+    It must precede scikit-learn's mixin in the list of base classes. A learner implements
+    ``_score_on(engine, source)``, which scores rows with a target in one pass.
+    """
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy of a classifier, or the R² of a regressor.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``: ``y`` is None if ``X`` is a scan with a target column.
+
+        Returns
+        -------
+        float
+        """
+        score: float
+        if y is not None:
+            score = super().score(X, y, sample_weight)  # type: ignore[misc]
+        else:
+            learner: Any = self
+            opened = learner._open_source(X, sample_weight, reset=False, task=learner._task)
+            score = learner._score_on(*opened)
+        return score
 
 
 def schema_attributes(schema: Schema) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from ceiba.base.parameters import unused_error
 from ceiba.base.progress import AttributeFunction, FitMonitor, current_monitor
 from ceiba.base.trace import Trace
 
@@ -23,7 +25,7 @@ class Iterations:
     max_iter : int
         Maximum number of iterations.
     trace : bool
-        Whether to keep the recorded values.
+        Whether to keep the recorded values; not with ``after``.
     name : str
         Name of the run in progress reports.
     runs : int or None
@@ -69,6 +71,8 @@ class Iterations:
         self.trace = Trace() if trace else None
         self.count = 0
         if after is not None:
+            if trace:
+                raise unused_error("trace", "after, whose trace is continued", trace, False)
             self.trace, self.count = after.trace, after.count
         self.stopped = False
         self._started = False
@@ -92,14 +96,11 @@ class Iterations:
         return Iteration(self, self.count)
 
     def record(self, **values: Any) -> None:
-        """Record ``values`` of the current iteration; before the loop, of iteration 0.
-
-        See `Iteration.record`.
-        """
+        """Record ``values`` of this iteration, 0 before the loop: see `Iteration.record`."""
         if self.trace is not None:
             self.trace.record(self.count, values)
-        if self._monitor is not None and self._monitor.line is not None:
-            self._monitor.line.show(values)
+        if self._monitor is not None:
+            self._monitor.show(values)
 
     def end(self, **values: Any) -> None:
         """Record ``values`` as one more frame after the last iteration."""
@@ -107,21 +108,12 @@ class Iterations:
             self.trace.record(self.count + 1, values)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Iteration:
-    """One iteration of a run; made by `Iterations`.
+    """One iteration of a run, made by `Iterations`; ``number`` counts from 1."""
 
-    Parameters
-    ----------
-    run : Iterations
-    number : int
-        Number of the iteration, from 1.
-    """
-
-    __slots__ = ("_run", "number")
-
-    def __init__(self, run: Iterations, number: int) -> None:
-        self._run = run
-        self.number = number
+    _run: Iterations
+    number: int
 
     def record(self, **values: Any) -> None:
         """Record values in the trace and show the numbers among them as progress.

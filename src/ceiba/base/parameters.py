@@ -12,17 +12,18 @@ that an annotation may have are described in `ceiba.base.value_types`.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from reprlib import Repr
-from textwrap import wrap
+from textwrap import indent, wrap
 from typing import (
     Annotated,
     Any,
     ClassVar,
     Literal,
+    NamedTuple,
     dataclass_transform,
     get_args,
     get_origin,
@@ -30,11 +31,18 @@ from typing import (
 
 import numpy as np
 
-from ceiba.base.value_types import Range, TypeOption, checker, describe, parse
+from ceiba.base.value_types import (
+    Check,
+    Range,
+    TypeOption,
+    checker,
+    describe,
+    format_value,
+    join_words,
+    parse,
+)
 
 _PLACEHOLDER = "{parameters}"
-_short_repr = Repr()
-_short_repr.maxstring = _short_repr.maxother = 80
 
 
 class ParameterError(ValueError, TypeError):
@@ -77,8 +85,7 @@ class Parameter:
     @property
     def type(self) -> str:
         """The type in numpydoc notation, such as ``{'auto', 'all'}, int or None``."""
-        words = [option.doc() for option in self.options]
-        return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+        return join_words([option.doc() for option in self.options])
 
     @property
     def choices(self) -> tuple[Any, ...]:
@@ -100,31 +107,28 @@ class Parameter:
         head = f"{self.name} : {self.type}"
         if not self.required:
             head += f", default={self.default!r}"
-        text = f"{self.meaning} {self._range_text()}".rstrip()
+        limited = [option for option in self.options if option.range is not None]
+        text = self.meaning
+        if len({option.range for option in limited}) > 1:
+            text += f" Must be {describe(limited)}."
+        elif self.range is not None:
+            text += f" Must be {self.range.describe()}."
         return "\n    ".join([head, *wrap(text, 88, break_long_words=False)])
 
-    def _range_text(self) -> str:
-        limited = [option for option in self.options if option.range is not None]
-        ranges = {option.range.describe() for option in limited if option.range is not None}
-        if len(ranges) > 1:
-            return f"Must be {describe(limited)}."
-        return "".join(f"Must be {words}." for words in ranges)
 
+class _Positional(NamedTuple):
+    """In place of a default: the parameter may also be passed by position."""
 
-@dataclass(frozen=True, slots=True)
-class _Default:
-    """Default of a parameter that may also be passed by position."""
-
-    value: Any
+    default: Any
 
 
 class _Fitted:
-    """Sentinel in place of a default: the attribute is set by ``fit``."""
+    """In place of a default: the attribute is set by ``fit``."""
 
 
 def parameter(default: Any = Parameter.REQUIRED, *, kw_only: bool = True) -> Any:
     """Declare the default of a hyper-parameter, and whether it is keyword-only."""
-    return default if kw_only else _Default(default)
+    return default if kw_only else _Positional(default)
 
 
 def fitted(*, init: Literal[False] = False) -> Any:
@@ -143,22 +147,19 @@ class Parameters:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        _declare(cls)
-
-
-def _declare(cls: Any) -> None:
-    """Read the declarations of a new class; generate its ``__init__`` and docstring section."""
-    own = _take_declarations(cls)
-    cls._own_parameters = own
-    # A hand-written ``__init__`` is kept, also by subclasses that declare no parameters.
-    if "__init__" not in cls.__dict__ and (own or not _has_custom_init(cls)):
-        cls.__init__ = _make_init(cls, _merge_declarations(cls))
-    for name, default, check in _checks(cls):
-        if default is not Parameter.REQUIRED and not check(default):
-            raise TypeError(f"The default is not allowed: {_value_error(cls, name, default)}")
-    document = cls.__dict__.get("__doc__")
-    if document and _PLACEHOLDER in document:
-        cls.__doc__ = _insert_section(document, _declared(cls))
+        new: Any = cls
+        new._own_parameters = _take_declarations(cls)
+        # A hand-written ``__init__`` is kept, also by subclasses that declare no parameters.
+        custom = new.__init__ is not object.__init__ and not hasattr(new.__init__, "_generated")
+        if "__init__" not in cls.__dict__ and (cls._own_parameters or not custom):
+            new.__init__ = _make_init(cls)
+        for entry, check in _checks(new):
+            if not entry.required and not check(entry.default):
+                error = _value_error(cls, entry, entry.default)
+                raise TypeError(f"The default is not allowed: {error}")
+        document = cls.__dict__.get("__doc__")
+        if document and _PLACEHOLDER in document:
+            new.__doc__ = _insert_section(document, declared(cls))
 
 
 def declared(cls: type) -> list[Parameter]:
@@ -170,7 +171,13 @@ def declared(cls: type) -> list[Parameter]:
     >>> [parameter.name for parameter in declared(KMeans)][:2]
     ['n_clusters', 'init']
     """
-    return list(_declared(cls))
+    init: Any = cls.__init__  # type: ignore[misc]
+    if hasattr(init, "_generated"):
+        return list(init._generated)
+    if init is object.__init__:
+        return []
+    entries = list(inspect.signature(init).parameters.values())[1:]
+    return [_parameter_from_argument(cls, e) for e in entries if e.kind is not e.VAR_KEYWORD]
 
 
 def validate(estimator: Any) -> None:
@@ -186,11 +193,11 @@ def validate(estimator: Any) -> None:
     The 'n_clusters' parameter of KMeans must be an int >= 1, got 0.
     """
     cls: Any = type(estimator)
-    for name, default, check in _checks(cls):
-        value = getattr(estimator, name)
+    for entry, check in _checks(cls):
+        value = getattr(estimator, entry.name)
         # A default was checked when the class was defined.
-        if value is not default and not check(value):
-            raise _value_error(cls, name, value)
+        if value is not entry.default and not check(value):
+            raise _value_error(cls, entry, value)
 
 
 def check_unused(estimator: Any, names: Iterable[str], when: str) -> None:
@@ -213,26 +220,20 @@ def check_unused(estimator: Any, names: Iterable[str], when: str) -> None:
     ...     print(error)
     'n_init' has no effect with an array as init: leave it at its default 'auto', got 3.
     """
-    cls: Any = type(estimator)
-    defaults = {entry.name: entry.default for entry in _declared(cls)}
+    defaults = {entry.name: entry.default for entry in declared(type(estimator))}
     for name in names:
-        value = getattr(estimator, name)
-        if not _is_default(value, defaults[name]):
-            raise unused_error(name, when, value, defaults[name])
+        value, default = getattr(estimator, name), defaults[name]
+        comparable = type(value) is type(default) and not isinstance(value, np.ndarray)
+        if value is not default and not (comparable and value == default):
+            raise unused_error(name, when, value, default)
 
 
 def unused_error(name: str, when: str, value: Any, default: Any = None) -> ParameterError:
     """Return the error for a parameter that has no effect with another setting."""
     return ParameterError(
         f"{name!r} has no effect with {when}: leave it at its default {default!r}, "
-        f"got {_format_value(value)}."
+        f"got {format_value(value)}."
     )
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    if value is default:
-        return True
-    return type(value) is type(default) and not isinstance(value, np.ndarray) and value == default
 
 
 def _take_declarations(cls: type) -> dict[str, Parameter]:
@@ -240,17 +241,13 @@ def _take_declarations(cls: type) -> dict[str, Parameter]:
     own: dict[str, Parameter] = {}
     for name, annotation in inspect.get_annotations(cls).items():
         default = cls.__dict__.get(name, Parameter.REQUIRED)
-        if isinstance(default, _Fitted):
-            delattr(cls, name)
-        elif not (name.startswith("_") or name.endswith("_") or _is_class_variable(annotation)):
+        if not isinstance(default, _Fitted):
+            if name.startswith("_") or name.endswith("_") or "ClassVar" in str(annotation):
+                continue
             own[name] = _parse_declaration(cls, name, annotation, default)
-            if name in cls.__dict__:
-                delattr(cls, name)
+        if name in cls.__dict__:
+            delattr(cls, name)
     return own
-
-
-def _is_class_variable(annotation: Any) -> bool:
-    return "ClassVar" in (annotation if isinstance(annotation, str) else repr(annotation))
 
 
 def _parse_declaration(cls: type, name: str, annotation: Any, default: Any) -> Parameter:
@@ -263,14 +260,6 @@ def _parse_declaration(cls: type, name: str, annotation: Any, default: Any) -> P
                 f"{where}: {error}. Import the names in its annotation at run time, not only under "
                 "TYPE_CHECKING."
             ) from error
-    kw_only = not isinstance(default, _Default)
-    value = default.value if isinstance(default, _Default) else default
-    return _make_parameter(where, name, annotation, value, kw_only)
-
-
-def _make_parameter(
-    where: str, name: str, annotation: Any, default: Any, kw_only: bool
-) -> Parameter:
     metadata = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
     meanings = [entry for entry in metadata if isinstance(entry, str)]
     unknown = [entry for entry in metadata if not isinstance(entry, str | Range)]
@@ -282,32 +271,27 @@ def _make_parameter(
         options = parse(annotation)
     except TypeError as error:
         raise TypeError(f"{where}: {error}.") from error
-    return Parameter(name, options, default, " ".join(meanings[0].split()), kw_only)
+    meaning = " ".join(meanings[0].split())
+    if isinstance(default, _Positional):
+        return Parameter(name, options, default.default, meaning, kw_only=False)
+    return Parameter(name, options, default, meaning)
 
 
-def _has_custom_init(cls: type) -> bool:
-    """Return whether the inherited ``__init__`` was written by hand."""
-    init = cls.__init__  # type: ignore[misc]
-    return init is not object.__init__ and not hasattr(init, "_generated")
+def _make_init(cls: type) -> Callable[..., None]:
+    """Generate and compile ``__init__``, as dataclasses do.
 
-
-def _merge_declarations(cls: type) -> list[Parameter]:
-    """Merge the declarations of all bases; positional parameters come first."""
+    It then has a real signature, without ``**kwargs``; positional parameters come first.
+    """
     merged: dict[str, Parameter] = {}
     for base in reversed(cls.__mro__):
         merged |= base.__dict__.get("_own_parameters", {})
-    return sorted(merged.values(), key=lambda entry: entry.kw_only)
-
-
-def _make_init(cls: type, parameters: list[Parameter]) -> Callable[..., None]:
-    """Generate and compile ``__init__``, as dataclasses do.
-
-    It then has a real signature, without ``**kwargs``.
-    """
-    positional = [_argument_text(entry) for entry in parameters if not entry.kw_only]
-    named = [_argument_text(entry) for entry in parameters if entry.kw_only]
-    arguments = ["self", *positional, *(["*", *named] if named else [])]
-    body = [f"    self.{entry.name} = {entry.name}" for entry in parameters] or ["    pass"]
+    parameters = sorted(merged.values(), key=lambda entry: entry.kw_only)
+    arguments, body = ["self"], ["    pass"]
+    for entry in parameters:
+        if entry.kw_only and "*" not in arguments:
+            arguments.append("*")
+        arguments.append(entry.name if entry.required else f"{entry.name}=_default_{entry.name}")
+        body.append(f"    self.{entry.name} = {entry.name}")
     namespace: dict[str, Any] = {f"_default_{p.name}": p.default for p in parameters}
     source = f"def __init__({', '.join(arguments)}):\n" + "\n".join(body)
     exec(compile(source, f"<generated {cls.__qualname__}.__init__>", "exec"), namespace)
@@ -316,22 +300,6 @@ def _make_init(cls: type, parameters: list[Parameter]) -> Callable[..., None]:
     init.__module__ = cls.__module__
     init._generated = tuple(parameters)
     return init  # type: ignore[no-any-return]
-
-
-def _argument_text(entry: Parameter) -> str:
-    return entry.name if entry.required else f"{entry.name}=_default_{entry.name}"
-
-
-@cache
-def _declared(cls: type) -> tuple[Parameter, ...]:
-    init: Any = cls.__init__  # type: ignore[misc]
-    generated: tuple[Parameter, ...] | None = getattr(init, "_generated", None)
-    if generated is not None:
-        return generated
-    if init is object.__init__:
-        return ()
-    entries = list(inspect.signature(init).parameters.values())[1:]
-    return tuple(_parameter_from_argument(cls, e) for e in entries if e.kind is not e.VAR_KEYWORD)
 
 
 def _parameter_from_argument(cls: type, entry: inspect.Parameter) -> Parameter:
@@ -354,31 +322,18 @@ def _parameter_from_argument(cls: type, entry: inspect.Parameter) -> Parameter:
 
 
 @cache
-def _checks(cls: type) -> tuple[tuple[str, Any, Callable[[Any], bool]], ...]:
-    return tuple((entry.name, entry.default, checker(entry.options)) for entry in _declared(cls))
+def _checks(cls: type) -> list[tuple[Parameter, Check]]:
+    return [(entry, checker(entry.options)) for entry in declared(cls)]
 
 
-def _insert_section(document: str, parameters: tuple[Parameter, ...]) -> str:
-    lines = []
-    for line in document.splitlines():
-        if line.strip() != _PLACEHOLDER:
-            lines.append(line)
-            continue
-        indent = line[: len(line) - len(line.lstrip())]
-        section = "\n".join(["Parameters", "----------", *(entry.doc() for entry in parameters)])
-        lines += [indent + text for text in section.splitlines()]
-    return "\n".join(lines)
+def _insert_section(document: str, parameters: list[Parameter]) -> str:
+    section = "\n".join(["Parameters", "----------", *(entry.doc() for entry in parameters)])
+    line = re.compile(rf"^( *){re.escape(_PLACEHOLDER)} *$", re.MULTILINE)
+    return line.sub(lambda match: indent(section, match[1]), document)
 
 
-def _value_error(cls: type, name: str, value: Any) -> ParameterError:
-    entry = next(entry for entry in _declared(cls) if entry.name == name)
+def _value_error(cls: type, entry: Parameter, value: Any) -> ParameterError:
     return ParameterError(
-        f"The {name!r} parameter of {cls.__name__} must be {describe(entry.options)}, "
-        f"got {_format_value(value)}."
+        f"The {entry.name!r} parameter of {cls.__name__} must be {describe(entry.options)}, "
+        f"got {format_value(value)}."
     )
-
-
-def _format_value(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape}"
-    return _short_repr.repr(value.item() if isinstance(value, np.generic) else value)

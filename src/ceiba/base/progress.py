@@ -9,9 +9,10 @@ import threading
 from collections.abc import Callable, Mapping
 from functools import wraps
 from importlib.util import find_spec
+from math import inf
 from multiprocessing import current_process
 from time import perf_counter
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Function that returns the fitted attributes after an iteration, for callbacks that need them.
@@ -50,12 +51,19 @@ def reports_progress(fit: F) -> F:
 
     @wraps(fit)
     def run(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-        outer: FitMonitor | None = getattr(_current, "monitor", None)
-        if outer is not None and outer.estimator is estimator:
+        if current_monitor(estimator) is not None:
             return fit(estimator, *args, **kwargs)  # fit called the fit of its base class
-        if "_skl_callbacks" in vars(estimator):
-            return _run_with_callbacks(fit, estimator, args, kwargs)
-        return _run_monitored(FitMonitor(estimator), fit, args, kwargs)
+        if "_skl_callbacks" not in vars(estimator):
+            return _run_monitored(fit, args, kwargs, FitMonitor(estimator))
+        from sklearn.callback import with_callbacks
+
+        arguments = inspect.signature(fit).bind(estimator, *args, **kwargs).arguments
+        monitor = CallbackMonitor(estimator, arguments)
+
+        def monitored_fit(estimator: Any) -> Any:
+            return _run_monitored(fit, args, kwargs, monitor)
+
+        return with_callbacks(monitored_fit)(estimator)
 
     return cast(F, run)
 
@@ -66,7 +74,7 @@ def current_monitor(estimator: Any) -> FitMonitor | None:
     return monitor if monitor is not None and monitor.estimator is estimator else None
 
 
-def _run_monitored(monitor: FitMonitor, fit: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _run_monitored(fit: Callable[..., Any], args: Any, kwargs: Any, monitor: FitMonitor) -> Any:
     outer = getattr(_current, "monitor", None)
     _current.monitor = monitor
     try:
@@ -75,20 +83,7 @@ def _run_monitored(monitor: FitMonitor, fit: Callable[..., Any], args: Any, kwar
         return result
     finally:
         _current.monitor = outer
-        if monitor.line is not None:
-            monitor.line.close()
-
-
-def _run_with_callbacks(fit: Callable[..., Any], estimator: Any, args: Any, kwargs: Any) -> Any:
-    from sklearn.callback import with_callbacks
-
-    arguments = inspect.signature(fit).bind(estimator, *args, **kwargs).arguments
-    monitor = FitMonitor(estimator, CallbackTasks(estimator, arguments))
-
-    def monitored_fit(estimator: Any) -> Any:
-        return _run_monitored(monitor, fit, args, kwargs)
-
-    return with_callbacks(monitored_fit)(estimator)
+        monitor.close_line()
 
 
 def _callback_support() -> Any:
@@ -102,62 +97,68 @@ def _callback_support() -> Any:
 
 
 class FitMonitor:
-    """Report the iterations of one fit to callbacks or to the terminal."""
+    """Show the iterations of one fit in the terminal, if it takes long."""
 
-    def __init__(self, estimator: Any, tasks: CallbackTasks | None = None) -> None:
+    # Whether a line is shown: a fit inside of another must not show a second one.
+    line_shown: ClassVar[bool] = False
+
+    def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
-        self.tasks = tasks
-        self.line: TerminalLine | None = None
         self.attributes: AttributeFunction | None = None
-        self._name = ""
-        self._max_iter = 0
-        self._number = 0
+        self._line: Any = None
         self._run = 0
-        # An infinite start time keeps the terminal line from being shown: callbacks replace it.
-        self._started = perf_counter() if tasks is None else float("inf")
+        self._started = perf_counter()
 
     def open_run(self, name: str, max_iter: int, runs: int | None) -> None:
         """Start a run of at most ``max_iter`` iterations, one of ``runs``."""
         self._run += 1
-        self._name = name if runs == 1 else f"{name}, run {self._run}"
+        run = name if runs == 1 else f"{name}, run {self._run}"
+        self._description = f"{type(self.estimator).__name__}: {run}"
         self._max_iter, self._number = max_iter, 0
-        if self.tasks is not None:
-            self.tasks.end_run(self._pop_attributes())
-            self.tasks.open_run(name, max_iter, runs)
 
     def begin_iteration(self) -> None:
         """Start an iteration."""
         self._number += 1
-        if self.tasks is not None:
-            self.tasks.begin_iteration()
-        elif perf_counter() - self._started > DELAY_SECONDS:
-            self._started = float("inf")
-            self.line = open_line(type(self.estimator).__name__)
-        if self.line is not None:
-            self.line.move(self._name, self._number, self._max_iter)
+        if perf_counter() - self._started > DELAY_SECONDS:
+            self._started = inf
+            self._line = _open_line()
+        if self._line is not None:
+            counts = {"completed": self._number, "total": self._max_iter}
+            self._line.update(self._line.task_ids[0], description=self._description, **counts)
+
+    def show(self, values: Mapping[str, Any]) -> None:
+        """Show the numbers among recorded values."""
+        if self._line is None:
+            return
+        numbers = [
+            f"{name} {value:.6g}"
+            for name, value in values.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        ]
+        self._line.update(self._line.task_ids[0], numbers=", ".join(numbers))
 
     def end_iteration(self) -> bool:
-        """End the iteration; return whether a callback requests to stop."""
-        return self.tasks is not None and self.tasks.end_iteration(self._pop_attributes())
+        """End the iteration, if one is open; return whether a callback requests to stop."""
+        return False
 
     def finish(self) -> None:
-        """End the fit; the last iteration of its last loop is still open."""
-        if self.tasks is not None:
-            self.tasks.finish(self._pop_attributes())
+        """End the fit; the last iteration of its last run is still open."""
 
-    def _pop_attributes(self) -> AttributeFunction | None:
-        attributes, self.attributes = self.attributes, None
-        return attributes
+    def close_line(self) -> None:
+        """Remove the line."""
+        if self._line is not None:
+            self._line.stop()
+            FitMonitor.line_shown = False
 
 
-class CallbackTasks:
-    """Translate runs and iterations into scikit-learn's callback contexts.
+class CallbackMonitor(FitMonitor):
+    """Report the runs and iterations of one fit to scikit-learn's callbacks.
 
     The fit is the root task, each run a task of it, each iteration a task of its run.
     """
 
     def __init__(self, estimator: Any, arguments: Mapping[str, Any]) -> None:
-        self._estimator = estimator
+        super().__init__(estimator)
         metadata = {
             name: value
             for name, value in list(arguments.items())[1:]  # without self
@@ -165,118 +166,79 @@ class CallbackTasks:
         }
         X, y = arguments.get("X"), arguments.get("y")
         self._data = {"X": X, "y": y, "metadata": metadata or None}
-        self._root: Any = None
-        self._run: Any = None
-        self._iteration: Any = None
+        # The open tasks: the fit, a run, an iteration.
+        self._tasks: list[Any] = []
 
     def open_run(self, name: str, max_iter: int, runs: int | None) -> None:
-        """Start a run."""
-        if self._root is None:
-            self._open_root(runs)
-        self._run = self._begin(self._root.subcontext(task_name=name, max_subtasks=max_iter))
+        """Start a run; the one before it ends."""
+        self._end_tasks(1)
+        self._begin_fit(runs)
+        self._begin(self._tasks[0].subcontext(task_name=name, max_subtasks=max_iter))
 
     def begin_iteration(self) -> None:
-        """Start an iteration of the run."""
-        self._iteration = self._begin(self._run.subcontext(task_name="iteration"))
+        """Start an iteration."""
+        self._begin(self._tasks[1].subcontext(task_name="iteration"))
 
-    def end_iteration(self, attributes: AttributeFunction | None) -> bool:
-        """End the current iteration, if any; return whether a callback requests to stop."""
-        iteration, self._iteration = self._iteration, None
-        return iteration is not None and self._end(iteration, attributes)
+    def end_iteration(self) -> bool:
+        """End the iteration, if one is open; return whether a callback requests to stop."""
+        return self._end_tasks(2)
 
-    def end_run(self, attributes: AttributeFunction | None) -> None:
-        """End the current run, if any, and its last iteration."""
-        self.end_iteration(attributes)
-        run, self._run = self._run, None
-        if run is not None:
-            self._end(run, None)
-
-    def finish(self, attributes: AttributeFunction | None) -> None:
+    def finish(self) -> None:
         """End the last iteration, the last run and the fit."""
-        if self._root is None:
-            self._open_root(0)
-        self.end_run(attributes)
-        # The estimator is fitted by now, so that callbacks need no further attributes.
-        self._end(self._root, dict)
+        self._begin_fit(0)
+        self._end_tasks(0)
 
-    def _open_root(self, runs: int | None) -> None:
-        root = _callback_support()._init_callback_context(self._estimator, max_subtasks=runs)
-        self._root = self._begin(root)
+    def _begin_fit(self, runs: int | None) -> None:
+        if not self._tasks:
+            support = _callback_support()
+            self._begin(support._init_callback_context(self.estimator, max_subtasks=runs))
 
-    def _begin(self, context: Any) -> Any:
-        context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
-        return context
+    def _begin(self, task: Any) -> None:
+        task.call_on_fit_task_begin(estimator=self.estimator, **self._data)
+        self._tasks.append(task)
 
-    def _end(self, context: Any, attributes: AttributeFunction | None) -> bool:
-        stop = context.call_on_fit_task_end(
-            estimator=self._estimator, reconstruction_attributes=attributes, **self._data
-        )
+    def _end_tasks(self, n_open: int) -> bool:
+        """End the innermost tasks until ``n_open`` are left."""
+        stop = False
+        while len(self._tasks) > n_open:
+            task = self._tasks.pop()
+            attributes, self.attributes = self.attributes, None
+            # At the end of the fit the estimator is fitted: callbacks need no further attributes.
+            stop = task.call_on_fit_task_end(
+                estimator=self.estimator,
+                reconstruction_attributes=attributes if self._tasks else dict,
+                **self._data,
+            )
         return bool(stop)
 
 
-class TerminalLine:
-    """Progress line on standard error (by rich), removed when the fit ends."""
+def _open_line() -> Any:
+    """Show a progress line (by rich); return None if it is disabled or cannot be shown.
 
-    _shown = False
-
-    def __init__(self, title: str, console: Any) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-        from rich.progress import TimeElapsedColumn as Elapsed
-
-        columns = (
-            BarColumn(),
-            MofNCompleteColumn(),
-            Elapsed(),
-            TextColumn("{task.fields[numbers]}"),
-        )
-        self._progress = Progress(
-            TextColumn("{task.description}"), *columns, console=console, transient=True
-        )
-        self._title = title
-        self._task = self._progress.add_task(title, numbers="")
-        self._progress.start()
-        TerminalLine._shown = True
-
-    def move(self, run: str, number: int, max_iter: int) -> None:
-        """Show that iteration ``number`` of ``run`` has started."""
-        text = f"{self._title}: {run}"
-        self._progress.update(self._task, description=text, completed=number, total=max_iter)
-
-    def show(self, values: Mapping[str, Any]) -> None:
-        """Show the numbers among recorded values."""
-        numbers = [
-            f"{name} {value:.6g}"
-            for name, value in values.items()
-            if isinstance(value, int | float) and not isinstance(value, bool)
-        ]
-        self._progress.update(self._task, numbers=", ".join(numbers))
-
-    def close(self) -> None:
-        """Remove the line."""
-        self._progress.stop()
-        TerminalLine._shown = False
-
-
-def open_line(title: str) -> TerminalLine | None:
-    """Open a progress line; return None if it is disabled or cannot be shown.
-
-    It requires rich, a terminal as standard error, and the main thread of the main process, so
-    that lines of parallel fits do not overwrite each other. ``CEIBA_PROGRESS=0`` disables it.
+    It requires a terminal as standard error and the main thread of the main process, so that lines
+    of parallel fits do not overwrite each other. ``CEIBA_PROGRESS=0`` disables it.
     """
-    if os.environ.get("CEIBA_PROGRESS") == "0" or TerminalLine._shown:
+    if os.environ.get("CEIBA_PROGRESS") == "0" or FitMonitor.line_shown:
         return None
     if threading.current_thread() is not threading.main_thread():
         return None
     if current_process().name != "MainProcess" or find_spec("rich") is None:
         return None
-    console = terminal()
-    return TerminalLine(title, console) if console is not None else None
-
-
-def terminal() -> Any:
-    """Return a rich console on standard error, or None if that is not a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         return None
+    from rich import progress
     from rich.console import Console
 
-    return Console(file=sys.stderr)
+    line = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("{task.fields[numbers]}"),
+        console=Console(file=sys.stderr),
+        transient=True,
+    )
+    line.add_task("", numbers="")
+    line.start()
+    FitMonitor.line_shown = True
+    return line

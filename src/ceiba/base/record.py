@@ -13,17 +13,18 @@ dimensions of the same name are equal.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from ceiba.base.value_types import checker, describe, parse
+from ceiba.base.value_types import TypeOption, checker, describe, format_value, parse
 
 Sizes = dict[str, int]
+Reader = Callable[[str, Any, Sizes], Any]
+_KIND_NAMES = {"b": "bools", "f": "floats", "i": "ints", "iu": "ints", "u": "unsigned ints"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +51,27 @@ class ArrayOf:
 
         ``sizes`` maps names of dimensions to the sizes found so far, and is extended.
         """
-        expected = f"{name} must be an array of {self.dtype} and shape {self._shape_text()}"
-        if not isinstance(value, np.ndarray) or value.ndim != len(self.shape):
-            raise ValueError(f"{expected}, got {_describe(value)}.")
-        if value.dtype.name != self.dtype and value.dtype.kind not in self._kinds():
-            raise ValueError(f"{expected}, got {_describe(value)}.")
+        shape = f"({', '.join(map(str, self.shape))}{',' if len(self.shape) == 1 else ''})"
+        kinds = self.dtype if len(self.dtype) <= 3 and self.dtype.isalpha() else ""
+        dtype = _KIND_NAMES.get(self.dtype, self.dtype)
+        expected = f"{name} must be an array of {dtype} and shape {shape}"
+        if (
+            not isinstance(value, np.ndarray)
+            or value.ndim != len(self.shape)
+            or (value.dtype.name != self.dtype and value.dtype.kind not in kinds)
+        ):
+            raise ValueError(f"{expected}, got {format_value(value)}.")
         for size, label in zip(value.shape, self.shape, strict=True):
             known = label if isinstance(label, int) else sizes.setdefault(label, size)
             if known != size:
-                raise ValueError(f"{expected} with {label} = {known}, got {_describe(value)}.")
+                raise ValueError(f"{expected} with {label} = {known}, got {format_value(value)}.")
 
-    def _kinds(self) -> str:
-        return self.dtype if len(self.dtype) <= 3 and self.dtype.isalpha() else ""
 
-    def _shape_text(self) -> str:
-        return f"({', '.join(map(str, self.shape))}{',' if len(self.shape) == 1 else ''})"
+def check_values(name: str, array: Any, valid: Any, rule: str) -> None:
+    """Raise ValueError with the first value of ``array`` where ``valid`` is False."""
+    if not np.all(valid):
+        index = tuple(map(int, np.unravel_index(np.argmin(valid), np.shape(valid))))
+        raise ValueError(f"{name} must be {rule}, got {array[index]} at {list(index)}.")
 
 
 class Record:
@@ -87,19 +94,19 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields for a model file; arrays and records are not converted."""
-        return {
-            entry.name: _to_list(getattr(self, entry.name)) for entry in _init_fields(type(self))
-        }
+        cls: Any = type(self)
+        values = {name: getattr(self, name) for name in _readers(cls)}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:
         """Return the record that `to_json` wrote; raise ValueError if it is damaged."""
-        owner: Any = cls
-        readers = _readers(owner)
+        readers = _readers(cls)  # type: ignore[arg-type]
         if not isinstance(values, dict) or set(values) != set(readers):
-            found = ", ".join(map(str, values)) if isinstance(values, dict) else _describe(values)
+            found = ", ".join(map(str, values)) if isinstance(values, dict) else values
             raise ValueError(
-                f"{cls.__name__} must have the fields {', '.join(readers)}, got {found}."
+                f"{cls.__name__} must have the fields {', '.join(readers)}, "
+                f"got {format_value(found)}."
             )
         sizes: Sizes = {}
         record = cls(**{name: read(name, values[name], sizes) for name, read in readers.items()})
@@ -107,79 +114,51 @@ class Record:
         return record
 
 
-Reader = Callable[[str, Any, Sizes], Any]
-
-
-def _init_fields(cls: Any) -> list[Any]:
-    return [entry for entry in fields(cls) if entry.init]
-
-
 @cache
 def _readers(cls: Any) -> dict[str, Reader]:
     """Return a function for each field that checks a loaded value and returns it."""
     hints = get_type_hints(cls, include_extras=True)
-    return {entry.name: _reader(hints[entry.name]) for entry in _init_fields(cls)}
+    return {entry.name: _reader(hints[entry.name]) for entry in fields(cls) if entry.init}
 
 
 def _reader(annotation: Any) -> Reader:
-    if get_origin(annotation) is Annotated:
-        inner, *metadata = get_args(annotation)
-        arrays = [entry for entry in metadata if isinstance(entry, ArrayOf)]
-        if arrays:
-            return _array_reader(arrays[0], optional=type(None) in get_args(inner))
-    if get_origin(annotation) in (tuple, list):
-        return _sequence_reader(annotation)
-    if get_origin(annotation) in (Union, types.UnionType):
-        sequences = [m for m in get_args(annotation) if get_origin(m) in (tuple, list)]
-        if sequences and len(get_args(annotation)) == 2:
-            return _optional(_sequence_reader(sequences[0]))
+    origin, members = get_origin(annotation), get_args(annotation)
+    if origin is Annotated and isinstance(members[-1], ArrayOf):
+        return _array_reader(members[-1], optional=type(None) in get_args(members[0]))
+    if origin in (tuple, list):
+        return _sequence_reader(origin, _reader(members[0]))
+    if type(None) in members and get_origin(members[0]) in (tuple, list):
+        read = _reader(members[0])
+        return lambda name, value, sizes: None if value is None else read(name, value, sizes)
     if annotation is Any:
         return lambda name, value, sizes: value
-    return _value_reader(annotation)
+    return _value_reader(parse(annotation))
 
 
 def _array_reader(array: ArrayOf, optional: bool) -> Reader:
     def read(name: str, value: Any, sizes: Sizes) -> Any:
-        array.check(name, value, sizes)
+        if value is not None or not optional:
+            array.check(name, value, sizes)
         return value
 
-    return _optional(read) if optional else read
+    return read
 
 
-def _optional(read: Reader) -> Reader:
-    return lambda name, value, sizes: None if value is None else read(name, value, sizes)
-
-
-def _sequence_reader(annotation: Any) -> Reader:
-    kind, member = get_origin(annotation), get_args(annotation)[0]
-    read_member = _reader(member)
-
+def _sequence_reader(kind: Callable[..., Any], read_member: Reader) -> Reader:
     def read(name: str, value: Any, sizes: Sizes) -> Any:
         if not isinstance(value, list | tuple):
-            raise ValueError(f"{name} must be a list, got {_describe(value)}.")
+            raise ValueError(f"{name} must be a list, got {format_value(value)}.")
         return kind(read_member(f"{name}[{i}]", entry, sizes) for i, entry in enumerate(value))
 
     return read
 
 
-def _value_reader(annotation: Any) -> Reader:
-    options = parse(annotation)
+def _value_reader(options: tuple[TypeOption, ...]) -> Reader:
     check = checker(options)
 
     def read(name: str, value: Any, sizes: Sizes) -> Any:
         if not check(value):
-            raise ValueError(f"{name} must be {describe(options)}, got {_describe(value)}.")
+            raise ValueError(f"{name} must be {describe(options)}, got {format_value(value)}.")
         return value
 
     return read
-
-
-def _to_list(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _describe(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype} and shape {value.shape}"
-    plain = isinstance(value, str | int | float | bool | None)
-    return repr(value) if plain else f"an object of type {type(value).__name__}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
+
+from ceiba.base.value_types import format_value
 
 _PLAIN = (bool, int, float, str, type(None))
 
@@ -125,12 +127,8 @@ class Trace(Sequence[Frame]):
 
     def _thin(self) -> None:
         self.every *= 2
-        last = len(self._positions) - 1
-        kept = [
-            i
-            for i, position in enumerate(self._positions)
-            if i == last or position % self.every == 0
-        ]
+        last = self._positions[-1]
+        kept = [i for i, p in enumerate(self._positions) if p == last or p % self.every == 0]
         self._frames = [self._frames[i] for i in kept]
         self._positions = [self._positions[i] for i in kept]
         self._nbytes = sum(frame.nbytes for frame in self._frames)
@@ -148,9 +146,6 @@ class Trace(Sequence[Frame]):
 
     def __len__(self) -> int:
         return len(self._frames)
-
-    def __iter__(self) -> Iterator[Frame]:
-        return iter(self._frames)
 
     def __repr__(self) -> str:
         if not self._frames:
@@ -182,7 +177,7 @@ class Trace(Sequence[Frame]):
         trace.left_out = tuple(_check_name(name) for name in record["left_out"])
         trace._frames = [_read_frame(step, values) for step, values in record["frames"]]
         trace._nbytes = sum(frame.nbytes for frame in trace._frames)
-        _check_order(trace)
+        _check_frames(trace)
         return trace
 
 
@@ -211,32 +206,34 @@ def _read_frame(step: Any, values: Any) -> Frame:
     for value in values.values():
         if not isinstance(value, (*_PLAIN, np.ndarray)):
             raise ValueError(
-                "the values of a frame must be numbers, strings or arrays, got an object of type "
-                f"{type(value).__name__}."
+                "the values of a frame must be numbers, strings or arrays, got "
+                f"{format_value(value)}."
             )
     return Frame(_check_count(step), {_check_name(name): value for name, value in values.items()})
 
 
 def _check_count(value: Any) -> int:
     if type(value) is not int or value < 0:
-        raise ValueError(f"counts of the trace must be ints >= 0, got {value!r}.")
+        raise ValueError(f"counts of the trace must be ints >= 0, got {format_value(value)}.")
     return value
 
 
 def _check_name(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"names of the trace must be strings, got {value!r}.")
+        raise ValueError(f"names of the trace must be strings, got {format_value(value)}.")
     return value
 
 
-def _check_order(trace: Trace) -> None:
+def _check_frames(trace: Trace) -> None:
     positions, steps = trace._positions, [frame.step for frame in trace]
-    valid = (
-        len(positions) == len(steps)
-        and trace.every >= 1
-        and all(a < b for a, b in pairwise(positions))
-        and all(a < b for a, b in pairwise(steps))
-        and all(position < trace._recorded for position in positions)
-    )
-    if not valid or trace._over_limit():
-        raise ValueError("the frames of the trace are out of order or too many.")
+    rising = all(a < b for a, b in [*pairwise(positions), *pairwise(steps)])
+    if not rising or len(positions) != len(steps) or max(positions, default=-1) >= trace._recorded:
+        raise ValueError(
+            f"the frames of the trace must have rising steps, and rising positions below "
+            f"{trace._recorded}, got {format_value(steps)} and {format_value(positions)}."
+        )
+    if trace.every < 1 or trace._over_limit():
+        raise ValueError(
+            f"the trace must have every >= 1, at most {trace.max_frames} frames and "
+            f"{trace.max_bytes} bytes, got {trace.every}, {len(steps)} and {trace.nbytes}."
+        )

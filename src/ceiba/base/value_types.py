@@ -14,14 +14,18 @@ from __future__ import annotations
 import operator
 import types
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from reprlib import Repr
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike
 
 Check = Callable[[Any], bool]
+_short_repr = Repr()
+_short_repr.maxstring = _short_repr.maxother = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,7 @@ class Range:
         low, high = self.low, self.high
         after: Callable[..., bool] = operator.lt if self.low_open else operator.le
         before: Callable[..., bool] = operator.lt if self.high_open else operator.le
-
-        def inside(value: Any) -> bool:
-            return bool(after(low, value) and before(value, high))
-
-        return inside
+        return lambda value: bool(after(low, value) and before(value, high))
 
     def describe(self) -> str:
         """Return the range as text, such as ``>= 1`` or ``in [0, 1)``."""
@@ -75,72 +75,63 @@ def _number_text(number: float) -> str:
     return repr(number).removesuffix(".0")
 
 
-_KINDS: dict[Any, str] = {
-    bool: "bool",
-    int: "int",
-    float: "float",
-    str: "str",
-    type(None): "none",
-    np.ndarray: "array",
-    Callable: "callable",
-    np.random.RandomState: "random_state",
+class _Kind(NamedTuple):
+    name: str
+    in_messages: str
+    in_docs: str
+    classes: tuple[Any, ...]
+
+
+# Type in an annotation -> kind of value, with the classes of its values.
+_KINDS = {
+    bool: _Kind("bool", "a bool", "bool", (bool, np.bool_)),
+    int: _Kind("int", "an int", "int", (int, np.integer)),
+    float: _Kind("float", "a float", "float", (float, np.floating)),
+    str: _Kind("str", "a str", "str", (str,)),
+    type(None): _Kind("none", "None", "None", (type(None),)),
+    np.ndarray: _Kind("array", "an array-like", "array-like", (np.ndarray, list, tuple)),
+    Callable: _Kind("callable", "a callable", "callable", (Callable,)),
+    RandomState: _Kind(
+        "random_state", "a RandomState instance", "RandomState instance", (RandomState,)
+    ),
 }
-_IN_MESSAGES = {
-    "bool": "a bool",
-    "int": "an int",
-    "float": "a float",
-    "str": "a str",
-    "none": "None",
-    "array": "an array-like",
-    "callable": "a callable",
-    "random_state": "a RandomState instance",
-}
-_IN_DOCS = {"array": "array-like", "none": "None", "random_state": "RandomState instance"}
 
 
 @dataclass(frozen=True, slots=True)
 class TypeOption:
-    """One member of the union of types that a value may have.
-
-    Parameters
-    ----------
-    kind : str
-        ``"bool"``, ``"int"``, ``"float"``, ``"str"``, ``"choice"``, ``"array"``, ``"callable"``,
-        ``"random_state"``, ``"none"`` or, for an instance of another class, ``"object"``.
-    choices : tuple
-        The values of a ``"choice"``.
-    range : Range or None
-        The range of an ``"int"`` or ``"float"``.
-    cls : type or None
-        The class of an ``"object"``.
-    """
+    """One member of the union of types that a value may have: a kind, choices or a class."""
 
     kind: str
     choices: tuple[Any, ...] = ()
     range: Range | None = None
-    cls: type | None = None
+    cls: Any = None
 
     def describe(self) -> str:
         """Return the option in the form for error messages, such as ``an int >= 1``."""
         if self.kind == "choice":
             return join_words([repr(choice) for choice in self.choices])
         if self.kind == "object":
-            return f"a {self.cls.__name__} instance" if self.cls else "an object"
-        words = _IN_MESSAGES[self.kind]
+            return f"a {self.cls.__name__} instance"
+        words = _KINDS[self.cls].in_messages
         return words if self.range is None else f"{words} {self.range.describe()}"
 
     def doc(self) -> str:
         """Return the option as a numpydoc type, such as ``int`` or ``array-like``."""
         if self.kind == "choice":
             return "{" + ", ".join(repr(choice) for choice in self.choices) + "}"
-        if self.kind == "object":
-            return self.cls.__name__ if self.cls else "object"
-        return _IN_DOCS.get(self.kind, self.kind)
+        return self.cls.__name__ if self.kind == "object" else _KINDS[self.cls].in_docs
 
 
 def describe(options: Iterable[TypeOption]) -> str:
     """Return the options in the form for error messages: ``'auto' or an int >= 1``."""
     return join_words([option.describe() for option in options])
+
+
+def format_value(value: Any) -> str:
+    """Describe an invalid value in a message; arrays and long values are shortened."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} and shape {value.shape}"
+    return _short_repr.repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def join_words(words: list[str]) -> str:
@@ -159,7 +150,7 @@ def parse(annotation: Any) -> tuple[TypeOption, ...]:
         return (TypeOption("choice", choices=get_args(annotation)),)
     cls = get_origin(annotation) or annotation
     if cls in _KINDS:
-        return (TypeOption(_KINDS[cls]),)
+        return (TypeOption(_KINDS[cls].name, cls=cls),)
     if isinstance(cls, type) and cls not in (object, Any):
         return (TypeOption("object", cls=cls),)
     raise TypeError(f"{annotation!r} is not a type that a value can be checked against")
@@ -183,7 +174,8 @@ def _restrict(options: tuple[TypeOption, ...], ranges: list[Range]) -> tuple[Typ
     if not any(option.kind in ("int", "float") for option in options):
         raise TypeError("it has a range but accepts no number")
     return tuple(
-        TypeOption(o.kind, range=ranges[0]) if o.kind in ("int", "float") else o for o in options
+        replace(option, range=ranges[0]) if option.kind in ("int", "float") else option
+        for option in options
     )
 
 
@@ -206,14 +198,19 @@ def checker(options: tuple[TypeOption, ...]) -> Check:
 def _option_check(option: TypeOption, kinds: set[str]) -> Check:
     if option.kind == "choice":
         return _choice_check(option.choices)
+    classes = (option.cls,) if option.kind == "object" else _KINDS[option.cls].classes
     if option.kind in ("int", "float"):
         # In a union with int, a float does not accept ints: max_features=1 is a count and
         # max_features=1.0 a fraction.
-        return _number_check(_NUMBERS[option.kind, "int" in kinds], option.range or Range())
-    if option.kind == "object":
-        cls = option.cls
-        return lambda value: isinstance(value, cls or object)
-    return _CHECKS[option.kind]
+        allowed = classes if "int" in kinds else (*classes, *_KINDS[int].classes)
+        inside = (option.range or Range()).tester()
+        return lambda v: isinstance(v, allowed) and not isinstance(v, bool) and inside(v)
+    if option.kind == "array":
+        return lambda v: (
+            isinstance(v, classes)
+            or (hasattr(v, "__array__") and not isinstance(v, np.generic | type))
+        )
+    return lambda v: isinstance(v, classes)
 
 
 def _choice_check(choices: tuple[Any, ...]) -> Check:
@@ -227,35 +224,3 @@ def _choice_check(choices: tuple[Any, ...]) -> Check:
         return any(type(value) is type(choice) and bool(value == choice) for choice in others)
 
     return check
-
-
-def _number_check(classes: tuple[type, ...], limits: Range) -> Check:
-    inside = limits.tester()
-
-    def check(value: Any) -> bool:
-        return isinstance(value, classes) and not isinstance(value, bool) and inside(value)
-
-    return check
-
-
-def _is_array(value: Any) -> bool:
-    if isinstance(value, np.ndarray | list | tuple):
-        return True
-    return hasattr(value, "__array__") and not isinstance(value, np.generic | type)
-
-
-_INTEGERS: tuple[type, ...] = (int, np.integer)
-_FRACTIONS: tuple[type, ...] = (float, np.floating)
-_NUMBERS: dict[tuple[str, bool], tuple[type, ...]] = {
-    ("int", True): _INTEGERS,
-    ("float", True): _FRACTIONS,
-    ("float", False): _FRACTIONS + _INTEGERS,
-}
-_CHECKS: dict[str, Check] = {
-    "bool": lambda value: isinstance(value, bool | np.bool_),
-    "str": lambda value: isinstance(value, str),
-    "none": lambda value: value is None,
-    "array": _is_array,
-    "callable": callable,
-    "random_state": lambda value: isinstance(value, np.random.RandomState),
-}

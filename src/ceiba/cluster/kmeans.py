@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ceiba._typing import Array
 from ceiba.base import (
+    ArrayOf,
     AtLeast,
     Estimator,
     Iterations,
@@ -23,8 +24,8 @@ from ceiba.base import (
     validate,
 )
 from ceiba.base.estimator import schema_attributes
-from ceiba.cluster.lloyd import LloydResult, lloyd
-from ceiba.cluster.seeding import kmeans_plusplus, random_rows
+from ceiba.base.record import check_values
+from ceiba.cluster.lloyd import LloydResult, kmeans_plusplus, lloyd, random_rows
 from ceiba.cluster.statistics import (
     Assignment,
     CenterSums,
@@ -37,7 +38,7 @@ from ceiba.data.schema import Schema
 from ceiba.data.source import Source
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
-from ceiba.stats import Moments, Points, Space, ToPoints
+from ceiba.stats import Moments, Points, PointSpace, ToPoints
 from ceiba.stats.points import has_finite_distances
 
 
@@ -109,7 +110,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     n_init: Annotated[
         Literal["auto"] | Annotated[int, AtLeast(1)],
         "Number of runs with different initial centers, of which the best is kept; 'auto' is 1 "
-        "for k-means++ and given centers, 10 for random rows and functions.",
+        "for k-means++ and given centers (which are always one run), 10 for random rows and "
+        "functions.",
     ] = "auto"
     max_iter: Annotated[int, AtLeast(1), "Maximum number of iterations of a run."] = 300
     tol: Annotated[
@@ -149,16 +151,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         engine, source = self._open_source(X, sample_weight, reset=True)
         given = None if isinstance(self.init, str) or callable(self.init) else self.init
         rows, moments = self._summarize(engine, source, given)
-        space = Space.of(moments)
+        space = PointSpace.of(moments)
         tol = float(self.tol * np.mean(moments.variance))
-        schema = source.schema
-        best, trace = self._best_run(rows, engine, space, tol, schema)
+        best, trace = self._best_run(rows, engine, space, tol, source.schema)
         attributes = self._attributes(
-            rows, engine, source, schema, space, best.centers, best.weights
+            rows, engine, source, source.schema, space, best.centers, best.weights
         )
         attributes |= {"n_iter_": best.n_iter, "n_relocations_": best.n_relocations}
-        if trace is not None:
-            attributes["trace_"] = trace
+        attributes |= {} if trace is None else {"trace_": trace}
         self._set_fitted(attributes, without=("labels_", "trace_"))
         self._warn(best)
         return self
@@ -193,18 +193,18 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         engine, source = self._open_source(X, sample_weight, reset=first)
         if first:
             rows, moments = self._summarize(engine, source)
-            space = Space.of(moments)
+            space = PointSpace.of(moments)
             centers = self._initial_centers(rows, engine, space, seed_of(self.random_state), 0)
             weights = np.zeros_like(centers)
         else:
             centers, weights = self.cluster_centers_.astype(np.float64), self._center_weights
             rows, moments = self._summarize(engine, source, centers, first=False)
-            space = Space.around(moments, centers)
+            space = PointSpace.of(moments, centers)
         sums = engine.reduce(rows, CenterSums.of, space, centers)
         total = weights + sums.weights
         moved = sums.sums + sums.weights * (space.offset - centers)
         centers = centers + np.divide(moved, total, out=np.zeros_like(moved), where=total > 0)
-        space = Space.around(moments, centers)
+        space = PointSpace.of(moments, centers)
         schema = source.schema if first else self.schema_
         attributes = self._attributes(rows, engine, source, schema, space, centers, total)
         attributes["n_iter_"] = getattr(self, "n_iter_", 0) + 1
@@ -224,10 +224,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         -------
         ndarray of shape (n_rows,) and dtype int32
         """
-        engine, source = self._open_source(X, reset=False)
-        rows = engine.rows(source.partitions, ToPoints(keep_all=True))
-        labels: Array = engine.predict(rows, nearest_labels, self._float64_centers)
-        return labels
+        return self._predict_rows(X, nearest_labels)
 
     def transform(self, X: Any) -> Array:
         """Compute the distance of each row of ``X`` to every center.
@@ -236,10 +233,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         -------
         ndarray of shape (n_rows, n_clusters)
         """
-        engine, source = self._open_source(X, reset=False)
-        rows = engine.rows(source.partitions, ToPoints(keep_all=True))
-        distances: Array = engine.predict(rows, center_distances, None, self._float64_centers)
-        return distances
+        return self._predict_rows(X, center_distances, None)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Compute the clusters of ``X`` and return the distances of its rows to every center."""
@@ -251,14 +245,18 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         rows = engine.rows(source.partitions, ToPoints())
         return -float(engine.reduce(rows, Assignment.of, None, self._float64_centers).inertia)
 
+    def _predict_rows(self, X: Any, function: Callable[..., Array], *space: None) -> Array:
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, ToPoints(keep_all=True))
+        return engine.predict(rows, function, *space, self._float64_centers)
+
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
     @property
     def _float64_centers(self) -> Array:
-        centers: Array = self.cluster_centers_.astype(np.float64)
-        return centers
+        return np.asarray(self.cluster_centers_.astype(np.float64))
 
     def _summarize(
         self, engine: Engine, source: Source, centers: Any = None, *, first: bool = True
@@ -277,13 +275,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
             if centers is None:
                 return moments
             extended = moments.extended_to(_check_centers(centers, k, len(moments.mean)))
-            Space.of(extended)  # raises for centers too far away to be measured
+            PointSpace.of(extended)  # raises for centers too far away to be measured
             return extended
 
         return summarize_points(engine, source, extend, check_values=first)
 
     def _best_run(
-        self, rows: Any, engine: Engine, space: Space, tol: float, schema: Schema
+        self, rows: Any, engine: Engine, space: PointSpace, tol: float, schema: Schema
     ) -> tuple[LloydResult, Trace | None]:
         seed = seed_of(self.random_state)
         n_runs = self._n_runs()
@@ -307,13 +305,19 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
 
     def _n_runs(self) -> int:
         if not isinstance(self.init, str) and not callable(self.init):
+            if self.n_init not in ("auto", 1):
+                warn_user(
+                    "Explicit initial center position passed: performing only one init in KMeans "
+                    f"instead of n_init={self.n_init}.",
+                    RuntimeWarning,
+                )
             return 1
         if self.n_init == "auto":
             return 1 if isinstance(self.init, str) and self.init == "k-means++" else 10
         return int(self.n_init)
 
     def _initial_centers(
-        self, rows: Any, engine: Engine, space: Space, seed: int, run: int
+        self, rows: Any, engine: Engine, space: PointSpace, seed: int, run: int
     ) -> Array:
         if isinstance(self.init, str):
             draw = kmeans_plusplus if self.init == "k-means++" else random_rows
@@ -337,7 +341,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         engine: Engine,
         source: Source,
         schema: Schema,
-        space: Space,
+        space: PointSpace,
         centers: Array,
         weights: Array,
     ) -> dict[str, Any]:
@@ -386,16 +390,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
             )
 
     def _check_state(self) -> None:
-        """Raise ValueError where attributes read from a model file are inconsistent."""
-        shape = (self.n_clusters, Encoding.of(self.schema_).width)
+        super()._check_state()
+        expected = ArrayOf("f", self.n_clusters, Encoding.of(self.schema_).width)
         for name in ("cluster_centers_", "_center_weights"):
-            array = getattr(self, name, None)
-            if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype.kind != "f":
-                raise ValueError(f"{name} must be floats of shape {shape}")
-            if not np.isfinite(array).all():
-                raise ValueError(f"{name} must be finite")
-        if self.n_features_in_ != len(self.schema_):
-            raise ValueError("n_features_in_ must be the number of columns of the schema")
+            array: Any = getattr(self, name, None)
+            expected.check(name, array, {})
+            check_values(name, array, np.isfinite(array), "finite")
 
 
 def _center_attributes(schema: Schema, centers: Array) -> dict[str, Any]:

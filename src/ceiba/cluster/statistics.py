@@ -12,9 +12,9 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.data.encoding import Encoding
 from ceiba.data.source import Source
-from ceiba.engine import Batch, Engine
+from ceiba.engine import AdditiveStatistic, Batch, Engine
 from ceiba.stats import Moments, ToPoints
-from ceiba.stats.points import Points, Space, squares_fit
+from ceiba.stats.points import Points, PointSpace, squares_fit
 
 
 def summarize_points(
@@ -71,7 +71,7 @@ class _LloydState:
     previous: Array | None = None
 
     @classmethod
-    def empty(cls, points: Points, space: Space, k: int) -> _LloydState:
+    def empty(cls, points: Points, space: PointSpace, k: int) -> _LloydState:
         n, d = points.X.shape
         labels = np.empty(n, np.int32)
         if space.has_missing:
@@ -83,7 +83,7 @@ class _LloydState:
         bounds = np.empty((2, n), np.float32)
         return cls(labels, bounds[0], bounds[1], sums, space.offset)
 
-    def is_valid(self, space: Space, centers: Array) -> bool:
+    def is_valid(self, space: PointSpace, centers: Array) -> bool:
         """Return whether the state was made in this space and for as many centers."""
         if self.previous is None:
             return False
@@ -97,13 +97,13 @@ class _LloydState:
         )  # fmt: skip
 
 
-def native_points(batch: Batch[Points], space: Space) -> _native.KMeansPoints:
+def native_points(batch: Batch[Points], space: PointSpace) -> _native.KMeansPoints:
     """Return the rows of a batch for the kernels."""
     return _native.KMeansPoints(batch.rows.X, batch.rows.weight, space.offset, space.has_missing)
 
 
 @dataclass(frozen=True, slots=True)
-class CenterSums:
+class CenterSums(AdditiveStatistic):
     """Weighted sum (relative to the offset), weight and number of the points of each center.
 
     With missing values every column has a weight of its own. ``moved`` is the number of points
@@ -121,7 +121,7 @@ class CenterSums:
     def of(
         cls,
         batch: Batch[Points],
-        space: Space,
+        space: PointSpace,
         centers: Array,
         previous: Array | None = None,
         with_inertia: bool = False,
@@ -133,10 +133,7 @@ class CenterSums:
         """
         k, d = centers.shape
         table = np.empty((k, 2 * d + 1 if space.has_missing else d + 2))
-        if batch.keeps_scratch:
-            state = _take_state(batch, space, centers)
-        else:
-            state = _recompute_state(batch, space, previous)
+        state = _take_state(batch, space, centers, previous)
         inertia, moved, _ = _native.center_sums(
             native_points(batch, space),
             centers,
@@ -151,17 +148,7 @@ class CenterSums:
         counts = table[:, -1].astype(np.int64)
         return cls(table[:, :d], table[:, d:-1], counts, moved, inertia)
 
-    def merge(self, other: CenterSums) -> CenterSums:
-        """Add the sums of both parts."""
-        return CenterSums(
-            self.sums + other.sums,
-            self.weights + other.weights,
-            self.counts + other.counts,
-            self.moved + other.moved,
-            self.inertia + other.inertia,
-        )
-
-    def solve(self, space: Space, centers: Array) -> Array:
+    def solve(self, space: PointSpace, centers: Array) -> Array:
         """Compute the mean of each center's points; an unobserved coordinate keeps its value."""
         with np.errstate(invalid="ignore", divide="ignore"):
             means = self.sums / self.weights + space.offset
@@ -170,40 +157,33 @@ class CenterSums:
         return np.where(self.weights > 0, means, centers)
 
 
-def _take_state(batch: Batch[Points], space: Space, centers: Array) -> _LloydState:
-    """Remove the state of the previous iteration: an iteration that fails leaves none behind."""
+def _take_state(
+    batch: Batch[Points], space: PointSpace, centers: Array, previous: Array | None
+) -> _LloydState:
+    """Return the state of the previous iteration; where none is kept, compute its labels."""
+    if not batch.keeps_scratch:
+        if previous is None:
+            return _LloydState()
+        return _LloydState(assign_nearest(batch, space, previous)[0], previous=previous)
+    # Removed from the scratch: an iteration that fails leaves no state behind.
     state: _LloydState | None = batch.scratch.pop("lloyd", None)
     if state is None or not state.is_valid(space, centers):
         return _LloydState.empty(batch.rows, space, len(centers))
     return state
 
 
-def _recompute_state(batch: Batch[Points], space: Space, previous: Array | None) -> _LloydState:
-    """Compute the labels under the previous centers, where no state is kept."""
-    if previous is None:
-        return _LloydState()
-    return _LloydState(assign_nearest(batch, space, previous).labels, previous=previous)
-
-
-@dataclass(frozen=True, slots=True)
-class NearestCenters:
-    """Label of each point, the inertia, and squared distances where they were requested."""
-
-    labels: Array
-    inertia: float
-    squared: Array | None
-
-
 def assign_nearest(
     batch: Batch[Points],
-    space: Space,
+    space: PointSpace,
     centers: Array,
     *,
     inertia: bool = False,
     squared: bool = False,
     consume_state: bool = False,
-) -> NearestCenters:
-    """Find the nearest center of every point; ties go to the first.
+) -> tuple[Array, float, Array | None]:
+    """Find the nearest center of every point; also return inertia and squared distances.
+
+    Ties go to the first center; inertia and squared distances are computed where requested.
 
     ``consume_state`` uses the row state of earlier iterations, if there is any, and drops it.
     """
@@ -221,12 +201,12 @@ def assign_nearest(
         compute_inertia=inertia,
         threads=batch.threads,
     )
-    return NearestCenters(labels, total, distances)
+    return labels, total, distances
 
 
 def _with_space(
-    batch: Batch[Points], space: Space | None, centers: Array
-) -> tuple[Batch[Points], Space]:
+    batch: Batch[Points], space: PointSpace | None, centers: Array
+) -> tuple[Batch[Points], PointSpace]:
     """Find the space of a batch from its rows where none is given.
 
     float32 rows whose squared distances would overflow or underflow become float64.
@@ -234,7 +214,7 @@ def _with_space(
     if space is not None:
         return batch, space
     moments = Moments.of(batch)
-    found = Space.around(moments, centers)
+    found = PointSpace.of(moments, centers)
     points = batch.rows
     if points.X.dtype == np.float32 and not squares_fit(
         moments.extended_to(centers).spread, "float32"
@@ -244,7 +224,7 @@ def _with_space(
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(AdditiveStatistic):
     """Nearest center of every point, and the weighted sum of squared distances to it.
 
     The labels are concatenated on access: concatenating them at every merge would copy the first
@@ -255,15 +235,11 @@ class Assignment:
     inertia: float
 
     @classmethod
-    def of(cls, batch: Batch[Points], space: Space | None, centers: Array) -> Assignment:
+    def of(cls, batch: Batch[Points], space: PointSpace | None, centers: Array) -> Assignment:
         """Assign the points of a batch."""
         batch, space = _with_space(batch, space, centers)
-        found = assign_nearest(batch, space, centers, inertia=True, consume_state=True)
-        return cls((found.labels,), found.inertia)
-
-    def merge(self, other: Assignment) -> Assignment:
-        """Append the labels and add the inertia of ``other``."""
-        return Assignment(self.parts + other.parts, self.inertia + other.inertia)
+        labels, inertia, _ = assign_nearest(batch, space, centers, inertia=True, consume_state=True)
+        return cls((labels,), inertia)
 
     @property
     def labels(self) -> Array:
@@ -276,7 +252,7 @@ def nearest_labels(batch: Batch[Points], centers: Array) -> Array:
     return Assignment.of(batch, None, centers).labels
 
 
-def center_distances(batch: Batch[Points], space: Space | None, centers: Array) -> Array:
+def center_distances(batch: Batch[Points], space: PointSpace | None, centers: Array) -> Array:
     """Compute the distance of every point to every center, for `Engine.predict`.
 
     Distances of points with missing values are scaled up to all columns.
@@ -290,13 +266,10 @@ def center_distances(batch: Batch[Points], space: Space | None, centers: Array) 
 
 
 @dataclass(frozen=True, slots=True)
-class FarthestPoints:
-    """The ``m`` points farthest from their nearest center, where empty clusters are relocated.
+class TopRows:
+    """The ``m`` rows with the largest values, ordered by value, then by row."""
 
-    Ordered by squared distance, largest first, then by row.
-    """
-
-    squared: Array
+    values: Array
     rows: Array
     labels: Array
     weights: Array
@@ -304,27 +277,42 @@ class FarthestPoints:
     m: int
 
     @classmethod
-    def of(cls, batch: Batch[Points], space: Space, centers: Array, m: int) -> FarthestPoints:
-        """Find the farthest points of a batch."""
-        X, weight = batch.rows.X, batch.rows.weight
-        found = assign_nearest(batch, space, centers, squared=True)
-        assert found.squared is not None
-        order = np.lexsort((np.arange(len(X)), -found.squared))[:m]
+    def of(
+        cls,
+        batch: Batch[Points],
+        values: Array,
+        m: int,
+        numbers: Array | None = None,
+        labels: Array | None = None,
+    ) -> TopRows:
+        """Find the rows of a batch with the largest ``values``.
+
+        ``numbers`` are those of the rows within the batch, if some rows were left out.
+        """
+        order = np.lexsort((np.arange(len(values)), -values))[:m]
+        weight = batch.rows.weight
         return cls(
-            found.squared[order],
-            order + batch.first_row,
-            found.labels[order],
+            values[order],
+            (order if numbers is None else numbers[order]) + batch.first_row,
+            np.zeros(len(order), np.int32) if labels is None else labels[order],
             np.ones(len(order)) if weight is None else weight[order],
-            X[order].astype(np.float64),
+            batch.rows.X[order].astype(np.float64),
             m,
         )
 
-    def merge(self, other: FarthestPoints) -> FarthestPoints:
-        """Keep the farthest points of both parts."""
+    def merge(self, other: TopRows) -> TopRows:
+        """Keep the largest values of both parts."""
         both = [
             np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in ("squared", "rows", "labels", "weights", "points")
+            for name in ("values", "rows", "labels", "weights", "points")
         ]
         order = np.lexsort((both[1], -both[0]))[: self.m]
-        squared, rows, labels, weights, points = (values[order] for values in both)
-        return FarthestPoints(squared, rows, labels, weights, points, self.m)
+        values, rows, labels, weights, points = (array[order] for array in both)
+        return TopRows(values, rows, labels, weights, points, self.m)
+
+
+def farthest_points(batch: Batch[Points], space: PointSpace, centers: Array, m: int) -> TopRows:
+    """Find the ``m`` points farthest from their nearest center; values are squared distances."""
+    labels, _, squared = assign_nearest(batch, space, centers, squared=True)
+    assert squared is not None
+    return TopRows.of(batch, squared, m, labels=labels)

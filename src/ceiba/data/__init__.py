@@ -14,19 +14,10 @@ _PUBLIC = {
     "Schema": "ceiba.data.schema",
     "Table": "ceiba.data.table",
     "read": "ceiba.data.io.read",
-    "scan": "ceiba.data.io.scan",
+    "scan": "ceiba.data.io.read",
 }
 
-__all__ = [
-    "Column",
-    "IdentifierWarning",
-    "Kind",
-    "ReadError",
-    "Schema",
-    "Table",
-    "read",
-    "scan",
-]
+__all__ = list(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
@@ -38,4 +29,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

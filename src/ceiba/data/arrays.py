@@ -1,4 +1,4 @@
-"""Columns of NumPy arrays and of Python lists."""
+"""Checks of input containers, and columns of NumPy arrays and Python lists."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.categories import plain_labels
-from ceiba.data.column import ColumnValues, check_time_range, number_dtype, numbers, whole_dtype
+from ceiba.data.column import ColumnValues, check_time_range, number_values, whole_dtype
 from ceiba.data.schema import default_names
 
 # Families of Python values, in the order of the checks: timedelta64 is a np.integer too.
@@ -27,21 +27,30 @@ _FAMILIES: tuple[tuple[str, tuple[type, ...]], ...] = (
 )
 # NA and NaT of pandas are identified by name, because pandas is optional.
 _MISSING_TYPES = ("NoneType", "NAType", "NaTType")
-# A lookup table, because the name of a NumPy dtype takes a microsecond.
-_KEPT = {np.dtype(name): name for name in ("float64", "float32", "int64", "uint64")}
+
+
+def is_dask(value: Any) -> bool:
+    """Return whether a value is a Dask collection, without importing dask, which takes long."""
+    return type(value).__module__.partition(".")[0] == "dask"
+
+
+def is_scan(X: Any) -> bool:
+    """Return whether ``X`` is a scan; a frame with columns of these names has a shape as well."""
+    return hasattr(X, "partitions") and hasattr(X, "schema") and not hasattr(X, "shape")
 
 
 def check_size(rows: int, columns: int) -> None:
     """Raise ValueError for a table without rows or columns."""
-    shape = f"(shape=({rows}, {columns}))"
-    if not rows:
-        raise ValueError(f"Found array with 0 sample(s) {shape} while a minimum of 1 is required.")
-    if not columns:
-        raise ValueError(f"Found array with 0 feature(s) {shape} while a minimum of 1 is required.")
+    if not rows or not columns:
+        word = "feature(s)" if rows else "sample(s)"
+        raise ValueError(
+            f"Found array with 0 {word} (shape=({rows}, {columns})) while a minimum of 1 is "
+            "required."
+        )
 
 
-def check_dimensions(array: Array) -> None:
-    """Raise ValueError unless the array has two dimensions."""
+def check_shape(array: Array) -> None:
+    """Raise ValueError unless the array has two dimensions, with rows and columns."""
     if array.ndim < 2:
         got = "1D" if array.ndim else "scalar"
         raise ValueError(
@@ -54,15 +63,7 @@ def check_dimensions(array: Array) -> None:
             f"Found array with dim {array.ndim}, but a table has 2: rows and columns. "
             "Reshape your data, array.reshape(len(array), -1) for example."
         )
-
-
-def number_block(array: Array) -> tuple[Array, str]:
-    """Convert an array of numbers or bools to a dtype of tables; also return its name."""
-    name = _KEPT.get(array.dtype)
-    if name is not None:
-        return array, name
-    name = number_dtype(array.dtype)
-    return array.astype(name), name
+    check_size(*array.shape)
 
 
 def array_columns(array: Array) -> list[ColumnValues]:
@@ -76,49 +77,47 @@ def array_columns(array: Array) -> list[ColumnValues]:
             f"An array of dtype {array.dtype} is not supported: the argument must be a table of "
             "strings or numbers."
         )
-    if isinstance(array, np.ma.MaskedArray):
-        return _masked_columns(array, names)
+    mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
+    if mask is not None and kind not in "fiub":
+        array, kind = np.array(array, dtype=object), "O"
+        array[mask] = None
     if kind in "OUT":
         return [object_values(name, array[:, j].tolist()) for j, name in enumerate(names)]
-    return [numbers(name, array[:, j]) for j, name in enumerate(names)]
+    masks = [None] * len(names) if mask is None else list(mask.T)
+    columns = zip(names, np.asarray(array).T, masks, strict=True)
+    return [number_values(name, values, missing) for name, values, missing in columns]
 
 
-def _masked_columns(array: Any, names: Sequence[str]) -> list[ColumnValues]:
-    mask = np.ma.getmaskarray(array)
-    if array.dtype.kind in "fiub":
-        data = np.asarray(array)
-        return [numbers(name, data[:, j], mask[:, j]) for j, name in enumerate(names)]
-    filled = np.array(array, dtype=object)
-    filled[mask] = None
-    return [object_values(name, filled[:, j].tolist()) for j, name in enumerate(names)]
+def feature_names(names: Sequence[Any]) -> tuple[list[str], bool]:
+    """Apply the rule of scikit-learn: all names are strings, or none is and columns are unnamed."""
+    text = [isinstance(name, str) for name in names]
+    if any(text) and not all(text):
+        types = sorted({type(name).__name__ for name in names})
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your "
+            f"input has {types} as feature name / column name types. Make them all strings, "
+            "X.columns = X.columns.astype(str) for example."
+        )
+    return (list(map(str, names)) if all(text) else default_names(len(names))), all(text)
 
 
 def row_columns(
     rows: Sequence[Any], expected: Sequence[str] = ()
-) -> tuple[list[ColumnValues], list[Any] | None]:
-    """Split a list of rows (mappings or sequences) into columns; also return their names.
-
-    The columns of mappings follow the ``expected`` names, then the order of their keys. An absent
-    key is a missing value.
-    """
+) -> tuple[list[ColumnValues], bool]:
+    """Split rows into columns, mappings by their keys; also return whether these have names."""
     if rows and all(isinstance(row, Mapping) for row in rows):
-        names = list(dict.fromkeys([*expected, *(key for row in rows for key in row)]))
-        return [object_values(str(n), [row.get(n) for row in rows]) for n in names], names
+        keys = list(dict.fromkeys([*expected, *(key for row in rows for key in row)]))
+        names, named = feature_names(keys)
+        pairs = zip(names, keys, strict=True)
+        return [object_values(name, [row.get(key) for row in rows]) for name, key in pairs], named
     if not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
-        check_dimensions(_flat(rows))
+        check_shape(np.fromiter(rows, object, len(rows)))
     _check_widths(rows)
     if rows and any(isinstance(value, list | tuple | np.ndarray) for value in rows[0]):
-        check_dimensions(np.empty((len(rows), len(rows[0]), 1)))
+        check_shape(np.empty((len(rows), len(rows[0]), 1)))
     columns = list(zip(*rows, strict=True))
     names = default_names(len(columns))
-    return [object_values(n, list(c)) for n, c in zip(names, columns, strict=True)], None
-
-
-def _flat(items: Sequence[Any]) -> Array:
-    array = np.empty(len(items), dtype=object)
-    for index, item in enumerate(items):
-        array[index] = item
-    return array
+    return [object_values(n, list(c)) for n, c in zip(names, columns, strict=True)], False
 
 
 def _check_widths(rows: Sequence[Any]) -> None:
@@ -131,10 +130,7 @@ def _check_widths(rows: Sequence[Any]) -> None:
 
 
 def object_values(name: str, items: list[Any]) -> ColumnValues:
-    """Convert a list of numbers, text, bools, dates or durations to a column.
-
-    None, NaN, pandas' NA and NaT are missing. Text is always a label, even if it is a number.
-    """
+    """Convert numbers, bools, times or text, which is a label even if it is a number."""
     families = {kind: _family(kind) for kind in set(map(type, items))}
     missing = _missing_items(items, families)
     present = items
@@ -144,7 +140,7 @@ def object_values(name: str, items: list[Any]) -> ColumnValues:
     if "other" in found or "complex" in found:
         _raise_type(name, items, families)
     if not found:
-        return numbers(name, np.full(len(items), np.nan))
+        return number_values(name, np.full(len(items), np.nan))
     if found == {"text"}:
         labels = sorted(set(present))
         codes = _codes(items, missing, {label: code for code, label in enumerate(labels)})
@@ -152,7 +148,8 @@ def object_values(name: str, items: list[Any]) -> ColumnValues:
     if found == {"bool"}:
         return ColumnValues(name, _codes(items, missing, {False: 0, True: 1}), labels=(False, True))
     if found <= {"bool", "int", "float"}:
-        return _fill(name, _number_array(present, found), missing)
+        dtype = "float64" if "float" in found else whole_dtype(min(present), max(present))
+        return _fill(name, np.array(present, dtype), missing)
     if found in ({"instant"}, {"duration"}):
         return _fill(name, _time_array(name, present, found.pop()), missing)
     raise _mixed_error(name, present, families)
@@ -203,12 +200,6 @@ def _codes(items: list[Any], missing: Array | None, index: dict[Any, int]) -> Ar
     return np.fromiter(found, np.int32, len(items))
 
 
-def _number_array(present: list[Any], found: set[str]) -> Array:
-    if "float" in found:
-        return np.array(present, dtype=np.float64)
-    return np.array(present, dtype=whole_dtype(min(present), max(present)))
-
-
 def _time_array(name: str, present: list[Any], family: str) -> Array:
     unit = "datetime64" if family == "instant" else "timedelta64"
     times = [_time(value, unit) for value in present]
@@ -227,10 +218,10 @@ def _time(value: Any, unit: str) -> Any:
 
 def _fill(name: str, present: Array, missing: Array | None) -> ColumnValues:
     if missing is None:
-        return numbers(name, present)
+        return number_values(name, present)
     if present.dtype.kind in "mM":
         full = np.full(len(missing), np.array("NaT", present.dtype))
     else:
         full = np.zeros(len(missing), present.dtype)
     full[~missing] = present
-    return numbers(name, full, missing)
+    return number_values(name, full, missing)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -14,17 +13,14 @@ Label = str | int | float | bool
 
 
 def plain(label: Any) -> Label:
-    """Convert a label to str, bool, int or float.
-
-    A whole float becomes an int, since ``1`` and ``1.0`` are one category (a column of integers
-    becomes float as soon as a value is missing). Intervals, dates and all others become text.
-    """
+    """Convert a label to str, bool, int or float; intervals, dates and all others become text."""
     if isinstance(label, np.float32):
         label = float(str(label))  # the shortest spelling: float32 0.1 is the category 0.1
     elif isinstance(label, np.datetime64 | date) and getattr(label, "tzinfo", None) is None:
         return str(np.datetime_as_string(np.datetime64(label), unit="auto"))
     elif isinstance(label, np.generic) and not isinstance(label, np.timedelta64):
         label = label.item()
+    # 1 and 1.0 are one category: a column of integers becomes float if a value is missing.
     if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
         return int(label)
     if isinstance(label, bool | int | float):
@@ -71,15 +67,22 @@ def parse_number(text: Label) -> int | float | None:
 def find_categories(labels: Sequence[Label], categories: Sequence[Label], column: str) -> list[int]:
     """Return the index of each label among the categories, -1 for an unknown label.
 
-    Labels of the same type are compared by value, so that ``1``, ``1.0`` and ``True`` are one
-    category. Where one side is text and the other numbers, the text is parsed as numbers; if that
-    is impossible, it is probably the wrong column and a ValueError is raised.
+    Where one side is text and the other numbers, the text is parsed; if that is impossible, it is
+    probably the wrong column and a ValueError is raised.
     """
-    index: dict[Any, int] = {category: code for code, category in enumerate(categories)}
-    if not labels or not categories or isinstance(labels[0], str) == isinstance(categories[0], str):
+    text = [isinstance(side[0], str) for side in (labels, categories) if side]
+    if len(text) < 2 or text[0] == text[1]:
+        index: dict[Any, int] = {category: code for code, category in enumerate(categories)}
         return [index.get(label, -1) for label in labels]
-    if isinstance(categories[0], str):
-        return _find_numeric(labels, categories, column)
+    index = {}
+    for code, category in enumerate(map(parse_number, categories)):
+        if category is not None:
+            index.setdefault(category, code)
+    if not index:
+        raise ValueError(
+            f"Column {column!r} has text categories ({list_labels(categories, 3)}), got numbers "
+            f"({list_labels(labels, 3)}). Use the labels, not their codes."
+        )
     numbers = [parse_number(label) for label in labels]
     if None in numbers:
         raise ValueError(
@@ -89,20 +92,6 @@ def find_categories(labels: Sequence[Label], categories: Sequence[Label], column
     return [index.get(number, -1) for number in numbers]
 
 
-def _find_numeric(labels: Sequence[Label], categories: Sequence[Label], column: str) -> list[int]:
-    index: dict[int | float, int] = {}
-    for code, category in enumerate(categories):
-        number = parse_number(category)
-        if number is not None:
-            index.setdefault(number, code)
-    if not index:
-        raise ValueError(
-            f"Column {column!r} has text categories ({list_labels(categories, 3)}), got numbers "
-            f"({list_labels(labels, 3)}). Use the labels, not their codes."
-        )
-    return [index.get(label, -1) for label in labels if not isinstance(label, str)]
-
-
 def list_labels(labels: Sequence[Any], limit: int = 8) -> str:
     """List the first labels for an error message."""
     return ", ".join(map(repr, labels[:limit])) + (", ..." if len(labels) > limit else "")
@@ -110,29 +99,3 @@ def list_labels(labels: Sequence[Any], limit: int = 8) -> str:
 
 #: A nominal column with more categories is taken for an identifier.
 MAX_CATEGORIES = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class CategorySet:
-    """A set of labels that can be merged, up to `MAX_CATEGORIES`.
-
-    A set with ``too_many`` labels is empty and stays so in every merge: the result does not depend
-    on the order of merging.
-    """
-
-    labels: frozenset[Any] = frozenset()
-    too_many: bool = False
-
-    @classmethod
-    def of(cls, labels: Iterable[Any]) -> CategorySet:
-        """Make the set of some labels."""
-        found = frozenset(labels)
-        return cls(too_many=True) if len(found) > MAX_CATEGORIES else cls(found)
-
-    def merge(self, other: CategorySet) -> CategorySet:
-        """Return the union of both sets."""
-        if self.too_many or other.too_many:
-            return CategorySet(too_many=True)
-        if other.labels <= self.labels:
-            return self
-        return CategorySet.of(self.labels | other.labels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,21 +23,9 @@ _MAX_DAYS = 106_751
 class ColumnValues:
     """Values of one column of a container.
 
-    Parameters
-    ----------
-    name : str
-    array : ndarray
-        Numbers of type ``dtype``, or int32 codes into ``labels``, -1 for a missing value.
-    dtype : str
-        As in `Column`.
-    missing : ndarray of bool or None
-        Mask of the missing values of integers and times, which are 0 there. Missing floats are NaN.
-    labels : tuple
-        Labels of the codes, in the order of the container.
-    declared : bool
-        Whether the container declares the labels (a categorical).
-    ordered : bool
-        Whether the container declares the labels as ordered.
+    ``array`` has numbers of type ``dtype``, as in `Column`, or int32 codes into ``labels``, -1 if
+    missing. ``missing`` is the mask of missing integers and times, which are 0 in ``array``;
+    missing floats are NaN. A categorical has ``declared`` labels, which may be ``ordered``.
     """
 
     name: str
@@ -52,11 +41,8 @@ class ColumnValues:
         """Whether the values are numbers."""
         return self.dtype != "codes"
 
-    def renamed(self, name: str) -> ColumnValues:
-        """Return the same values with another name."""
-        return self if name == self.name else replace(self, name=name)
 
-
+@cache
 def number_dtype(dtype: np.dtype[Any]) -> str:
     """Return the dtype of tables for numbers or bools of any NumPy dtype."""
     if dtype.kind in "fb":
@@ -71,7 +57,7 @@ def whole_dtype(low: int, high: int) -> str:
     return "uint64" if low >= 0 and high < 2**64 else "float64"
 
 
-def numbers(name: str, array: Array, missing: Array | None = None) -> ColumnValues:
+def number_values(name: str, array: Array, missing: Array | None = None) -> ColumnValues:
     """Convert any NumPy numbers or times to one of the dtypes of tables."""
     if array.dtype.kind in "mM":
         dtype = TEMPORAL[0] if array.dtype.kind == "M" else TEMPORAL[1]
@@ -128,7 +114,7 @@ def to_numbers(values: ColumnValues) -> ColumnValues:
     whole = all(n is None or (isinstance(n, int) and whole_dtype(n, n) == "int64") for n in found)
     # The last entry is for the code -1; unused categories need not be numbers.
     table = np.array([*(number or 0 for number in found), 0], np.int64 if whole else np.float64)
-    return numbers(values.name, table[values.array], missing if missing.any() else None)
+    return number_values(values.name, table[values.array], missing if missing.any() else None)
 
 
 def to_categories(values: ColumnValues) -> ColumnValues:
@@ -140,7 +126,7 @@ def to_categories(values: ColumnValues) -> ColumnValues:
     codes = np.full(len(values.array), -1, np.int32)
     codes[~missing] = inverse
     raw = found.view(values.dtype) if values.dtype in TEMPORAL else found
-    # NumPy scalars, not tolist(): float32 labels are parse_number in their own type.
+    # NumPy scalars, not tolist(): float32 labels are spelled in their own precision.
     return ColumnValues(values.name, codes, labels=plain_labels(list(raw), values.name))
 
 
@@ -156,10 +142,10 @@ def infer_column(values: ColumnValues, request: KindRequest = None) -> tuple[Col
         return Column(values.name, Kind.NUMERIC, dtype=values.dtype), values
     values = to_categories(values)
     if request == "ordinal" and values.declared:
-        return _recoded(values, Kind.ORDINAL, values.labels)
+        return _recode(values, Kind.ORDINAL, values.labels)
     if request == "ordinal" and any(isinstance(label, str) for label in values.labels):
         raise ValueError(f"Column {values.name!r} {unknown_order(values.name)}")
-    return _recoded(values, Kind(request), tuple(sorted(values.labels)))
+    return _recode(values, Kind(request), tuple(sorted(values.labels)))
 
 
 def check_kind(name: str, request: str) -> None:
@@ -188,23 +174,19 @@ def _listed_column(values: ColumnValues, listed: tuple[Label, ...]) -> tuple[Col
                 f"Column {values.name!r} contains {label!r}, which is not a category of kinds: "
                 f"{list(listed)!r}."
             )
-    return _recoded(categories, Kind.ORDINAL, listed)
+    return _recode(categories, Kind.ORDINAL, listed)
 
 
 def convert_column(values: ColumnValues, column: Column) -> tuple[Column, ColumnValues]:
-    """Convert values to a column of a schema: numbers by value, categories by label.
-
-    An unknown label becomes missing. Numbers are converted to the dtype of the schema if that is
-    exact; otherwise they keep their own, and so does the returned column.
-    """
-    values = values.renamed(column.name)
+    """Convert values to a column of a schema; numbers keep their dtype if its own is not exact."""
+    values = replace(values, name=column.name)
     if column.kind is not Kind.NUMERIC:
-        return _recoded(to_categories(values), column.kind, column.categories)
+        return _recode(to_categories(values), column.kind, column.categories)
     converted = _convert_numbers(to_numbers(values), column)
     return replace(column, dtype=converted.dtype), converted
 
 
-def _recoded(
+def _recode(
     values: ColumnValues, kind: Kind, categories: tuple[Label, ...]
 ) -> tuple[Column, ColumnValues]:
     column = Column(values.name, kind, categories, "codes")
@@ -222,13 +204,13 @@ def _convert_numbers(values: ColumnValues, column: Column) -> ColumnValues:
     missing = missing_mask(values)
     if missing.all():
         empty = np.zeros(len(missing), "int64" if column.temporal else expected)
-        return replace(numbers(values.name, empty, missing), dtype=expected)
+        return replace(number_values(values.name, empty, missing), dtype=expected)
     if column.temporal or found in TEMPORAL:
         raise ValueError(f"Column {values.name!r} must have dtype {expected}, got {found}.")
     if expected.startswith("float"):
         # float64 is not converted to float32, which would round.
         floats = values.array.astype("float64", copy=False)
-        return numbers(values.name, floats, missing if values.missing is not None else None)
+        return number_values(values.name, floats, missing if values.missing is not None else None)
     return _to_integers(values, missing, expected)
 
 
@@ -240,4 +222,4 @@ def _to_integers(values: ColumnValues, missing: Array, dtype: str) -> ColumnValu
     # Compared as Python ints: the cast of a float out of bounds depends on the machine.
     if not whole or int(filled.min()) < bounds.min or int(filled.max()) > bounds.max:
         return values
-    return numbers(values.name, filled.astype(dtype), missing)
+    return number_values(values.name, filled.astype(dtype), missing)

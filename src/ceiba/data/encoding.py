@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.schema import Column, Kind, Schema
+from ceiba.data.schema import Kind, Schema
 from ceiba.data.table import Table
 
 # Two different categories differ in two indicators, so that their squared distance is exactly 1
@@ -29,24 +29,8 @@ class Encoding:
     column of L categories becomes its rank over L - 1, from 0 to 1. A missing value is NaN in all
     of its columns.
 
-    Parameters
-    ----------
-    schema : Schema
-    offsets : tuple of int
-        First column of each attribute in the matrix, and the width at the end.
-    dtype : str
-        ``"float32"`` where every column of the schema is, else ``"float64"``.
-
-    Examples
-    --------
-    >>> from ceiba.data import Table
-    >>> table = Table.of([{"size": 2, "color": "red"}, {"size": 3, "color": "blue"}])
-    >>> encoding = Encoding.of(table.schema)
-    >>> encoding.names
-    ['size', 'color=blue', 'color=red']
-    >>> encoding.apply(table).round(3)
-    array([[2.   , 0.   , 0.707],
-           [3.   , 0.707, 0.   ]])
+    ``offsets`` are the first column of each attribute in the matrix, and the width at the end.
+    ``dtype`` is ``"float32"`` where every column of the schema is, else ``"float64"``.
     """
 
     schema: Schema
@@ -69,11 +53,16 @@ class Encoding:
     @property
     def names(self) -> list[str]:
         """Names of the columns of the matrix: ``size``, ``color=red``."""
-        return [name for column in self.schema for name in _names(column)]
+        names: list[str] = []
+        for column in self.schema:
+            nominal = column.kind is Kind.NOMINAL
+            names += [f"{column.name}={c}" for c in column.categories] if nominal else [column.name]
+        return names
 
     def apply(self, table: Table) -> Array:
         """Encode a table of this schema as a C-contiguous matrix, without a copy where possible."""
-        self._check(table.schema)
+        if table.schema is not self.schema:
+            self._check(table.schema)
         if table.block is not None:
             return np.ascontiguousarray(table.block, dtype=self.dtype)
         matrix = np.empty((table.n_rows, self.width), self.dtype)
@@ -83,6 +72,15 @@ class Encoding:
             for j, (begin, end) in enumerate(pairwise(self.offsets)):
                 _write(matrix[rows, begin:end], part, j)
         return matrix
+
+    def _check(self, schema: Schema) -> None:
+        self.schema.check_width(len(schema))
+        for column, expected in zip(schema, self.schema, strict=True):
+            if column.kind is not expected.kind or column.categories != expected.categories:
+                raise ValueError(
+                    f"Column {column.name!r} has another schema: make the table with "
+                    "Table.of(X, schema)."
+                )
 
     def check_resolution(self, minimum: Array, maximum: Array) -> None:
         """Raise ValueError for columns with integers in a range that float64 cannot resolve."""
@@ -96,23 +94,6 @@ class Encoding:
                     f"Column {column.name!r} has integers near {maximum[j]:.0f} that float64 "
                     "cannot distinguish: subtract a constant."
                 )
-
-    def _check(self, schema: Schema) -> None:
-        if schema is self.schema:
-            return
-        self.schema.check_width(len(schema))
-        for column, expected in zip(schema, self.schema, strict=True):
-            if column.kind is not expected.kind or column.categories != expected.categories:
-                raise ValueError(
-                    f"Column {column.name!r} has another schema: make the table with "
-                    "Table.of(X, schema)."
-                )
-
-
-def _names(column: Column) -> list[str]:
-    if column.kind is Kind.NOMINAL:
-        return [f"{column.name}={category}" for category in column.categories]
-    return [column.name]
 
 
 def _write(out: Array, table: Table, j: int) -> None:

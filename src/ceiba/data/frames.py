@@ -10,14 +10,15 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.data.arrays import (
     array_columns,
-    check_dimensions,
+    check_shape,
     check_size,
+    feature_names,
+    is_scan,
     object_values,
     row_columns,
 )
 from ceiba.data.categories import plain_labels
-from ceiba.data.column import ColumnValues, numbers
-from ceiba.data.schema import default_names
+from ceiba.data.column import ColumnValues, number_values
 
 
 def open_frame(X: Any) -> Any | None:
@@ -39,38 +40,29 @@ def open_frame(X: Any) -> Any | None:
 
 
 def series_values(name: str, series: Any) -> ColumnValues:
-    """Convert a narwhals series.
-
-    Numbers, dates, times and durations are numeric; text, bools and categoricals are categories.
-    """
+    """Convert a narwhals series to numbers (times as well) or to categories (bools as well)."""
     import narwhals as nw
 
     dtype = series.dtype
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return _category_values(name, series)
     if dtype == nw.Boolean:
-        return _bool_values(name, series)
+        missing, filled = _split_missing(series, False)
+        codes = np.where(False if missing is None else missing, -1, filled)
+        return ColumnValues(name, codes.astype(np.int32), labels=(False, True))
     if dtype.is_integer():
         too_wide = dtype in (nw.Int128, nw.UInt128)
         missing, filled = _split_missing(series.cast(nw.Int64) if too_wide else series, 0)
-        return numbers(name, filled, missing)
+        return number_values(name, filled, missing)
     if dtype.is_decimal():
         series = series.cast(nw.Float64)
     elif dtype == nw.Unknown and series.null_count() == len(series):
-        return numbers(name, np.full(len(series), np.nan))
+        return number_values(name, np.full(len(series), np.nan))
     values: Array = series.to_numpy()
     if values.dtype.kind in "fmM":
-        return numbers(name, values)
+        return number_values(name, values)
     # Python objects, such as Arrow dates in pandas.
     return object_values(name, values.tolist())
-
-
-def _bool_values(name: str, series: Any) -> ColumnValues:
-    missing, filled = _split_missing(series, False)
-    codes = filled.astype(np.int32)
-    if missing is not None:
-        codes[missing] = -1
-    return ColumnValues(name, codes, labels=(False, True))
 
 
 def _split_missing(series: Any, filler: Any) -> tuple[Array | None, Array]:
@@ -87,18 +79,17 @@ def _category_values(name: str, series: Any) -> ColumnValues:
     if series.implementation.is_polars():
         return _polars_categories(name, native)
     pandas_like = series.implementation.is_pandas_like()
-    if pandas_like and hasattr(native.dtype, "categories"):
-        labels = plain_labels(native.cat.categories.tolist(), name)
-        codes = native.cat.codes.to_numpy().astype(np.int32)
-        return ColumnValues(
-            name, codes, labels=labels, declared=True, ordered=bool(native.cat.ordered)
-        )
-    if pandas_like and series.dtype == nw.String:
+    declared = pandas_like and hasattr(native.dtype, "categories")
+    if declared:
+        codes, found = native.cat.codes, native.cat.categories
+    elif pandas_like and series.dtype == nw.String:
         codes, found = native.factorize()
-        return ColumnValues(
-            name, np.asarray(codes, np.int32), labels=plain_labels(found.tolist(), name)
-        )
-    return _arrow_categories(name, series.to_arrow())
+    else:
+        return _arrow_categories(name, series.to_arrow())
+    labels, ordered = plain_labels(found.tolist(), name), declared and bool(native.cat.ordered)
+    return ColumnValues(
+        name, np.asarray(codes, np.int32), labels=labels, declared=declared, ordered=ordered
+    )
 
 
 def _polars_categories(name: str, native: Any) -> ColumnValues:
@@ -148,7 +139,7 @@ def open_container(X: Any) -> Any:
         import pyarrow
 
         X = pyarrow.Table.from_batches([X])  # narwhals supports tables only
-    if hasattr(X, "partitions") and hasattr(X, "schema") and not hasattr(X, "shape"):
+    if is_scan(X):
         raise TypeError(
             "A scan is not supported here, where rows must be in memory: use ceiba.read instead."
         )
@@ -164,33 +155,15 @@ def open_container(X: Any) -> Any:
 
 
 def read_columns(container: Any, expected: Sequence[str] = ()) -> tuple[list[ColumnValues], bool]:
-    """Convert the columns of an opened container; also return whether they have names.
-
-    ``expected`` is the order of the columns for rows that are mappings.
-    """
+    """Convert the columns of an opened container; also return whether they have names."""
     if isinstance(container, np.ndarray):
-        check_dimensions(container)
-        check_size(*container.shape)
+        check_shape(container)
         return array_columns(container), False
     if isinstance(container, list | tuple):
-        columns, names = row_columns(container, expected)
+        columns, named = row_columns(container, expected)
         check_size(len(container), len(columns))
-        return _name(columns, names) if names is not None else (columns, False)
+        return columns, named
     check_size(*container.shape)
-    names = list(container.columns)
+    names, named = feature_names(container.columns)
     series = zip(names, container.iter_columns(), strict=True)
-    return _name([series_values(str(n), s) for n, s in series], names)
-
-
-def _name(columns: list[ColumnValues], names: Sequence[Any]) -> tuple[list[ColumnValues], bool]:
-    """Name the columns by the rule of scikit-learn: all names are strings, or none is."""
-    text = [isinstance(name, str) for name in names]
-    if any(text) and not all(text):
-        types = sorted({type(name).__name__ for name in names})
-        raise TypeError(
-            "Feature names are only supported if all input features have string names, but your "
-            f"input has {types} as feature name / column name types. Make them all strings, "
-            "X.columns = X.columns.astype(str) for example."
-        )
-    names = names if all(text) else default_names(len(columns))
-    return [c.renamed(str(n)) for c, n in zip(columns, names, strict=True)], all(text)
+    return [series_values(name, values) for name, values in series], named

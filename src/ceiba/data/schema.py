@@ -84,6 +84,8 @@ class Schema:
         """Make a schema of ``width`` numeric columns; unnamed unless ``names`` are given."""
         if names is None:
             return _unnamed(width, dtype)
+        if len(names) != width:
+            raise ValueError(f"names must have {width} entries, got {len(names)}.")
         return cls(tuple(Column(name, Kind.NUMERIC, dtype=dtype) for name in names))
 
     def check_width(self, width: int, expected_by: str = "this model") -> None:
@@ -114,48 +116,55 @@ class Schema:
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain dictionary for a model file."""
-        return {
-            "named": self.named,
-            "columns": [
-                {
-                    "name": c.name,
-                    "kind": str(c.kind),
-                    "categories": list(c.categories),
-                    "dtype": c.dtype,
-                }
-                for c in self.columns
-            ],
-        }
+        columns = [
+            {
+                "name": c.name,
+                "kind": str(c.kind),
+                "categories": list(c.categories),
+                "dtype": c.dtype,
+            }
+            for c in self.columns
+        ]
+        return {"named": self.named, "columns": columns}
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Schema:
         """Restore and validate the schema of a dictionary, which may come from a damaged file."""
         try:
-            columns = tuple(_column_of(part) for part in record["columns"])
+            columns = tuple(map(_column_from_json, record["columns"]))
             named = bool(record["named"])
         except (KeyError, TypeError) as error:
-            raise ValueError(f"The record is not a valid schema: {error!r}.") from error
-        if len({column.name for column in columns}) < len(columns):
-            raise ValueError("The record is not a valid schema: two columns have the same name.")
-        return cls(columns, named)
+            raise ValueError(
+                f"The record is not a valid schema with 'named' and 'columns': {error!r}."
+            ) from error
+        schema = cls(columns, named)
+        if len(set(schema.names)) < len(schema):
+            raise ValueError(
+                "The record is not a valid schema: columns must have different names, got "
+                f"{schema.names!r}."
+            )
+        return schema
 
 
-def _column_of(record: dict[str, Any]) -> Column:
-    kind, categories = Kind(record["kind"]), tuple(record["categories"])
-    column = Column(record["name"], kind, categories, record["dtype"])
-    numeric = kind is Kind.NUMERIC
-    text = {isinstance(category, str) for category in categories}
+def _column_from_json(record: dict[str, Any]) -> Column:
+    name, kind, dtype = record["name"], record["kind"], record["dtype"]
+    categories = tuple(record["categories"])
+    numeric = kind == Kind.NUMERIC
     is_valid = (
-        isinstance(column.name, str)
-        and column.dtype in ((*_NUMBERS, *TEMPORAL) if numeric else ("codes",))
+        isinstance(name, str)
+        and kind in tuple(Kind)
+        and dtype in ((*_NUMBERS, *TEMPORAL) if numeric else ("codes",))
         and not (numeric and categories)
         and all(isinstance(category, str | int | float) for category in categories)
-        and len(text) <= 1
+        and len({isinstance(category, str) for category in categories}) <= 1
         and len(set(categories)) == len(categories)
     )
     if not is_valid:
-        raise ValueError(f"The record is not a valid column of a schema: {record!r}.")
-    return column
+        raise ValueError(
+            "A column of a schema must have a name, a kind, a dtype of that kind, and different "
+            f"categories of one type unless it is numeric, got {record!r}."
+        )
+    return Column(name, Kind(kind), categories, dtype)
 
 
 def _bullets(names: Sequence[str], limit: int = 5) -> str:

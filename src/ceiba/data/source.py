@@ -50,3 +50,11 @@ class Source(Protocol):
     def partitions(self) -> Sequence[Partition]:
         """The partitions, in row order."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionedSource:
+    """A source of given partitions."""
+
+    schema: Schema
+    partitions: Sequence[Partition]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,61 +9,19 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.arrays import array_columns, check_dimensions, check_size, number_block
+from ceiba.data.arrays import array_columns, check_shape
 from ceiba.data.categories import plain
 from ceiba.data.column import (
     ColumnValues,
     KindRequest,
     convert_column,
     infer_column,
-    numbers,
+    number_dtype,
+    number_values,
 )
 from ceiba.data.frames import open_container, read_columns
 from ceiba.data.schema import Column, Kind, Schema
-
-# Limits of the representation: columns, rows and characters per text.
-_COLUMNS, _ROWS, _WIDTH = 12, 5, 40
-
-
-def describe(table: Table) -> str:
-    """Describe a table: its size, then name, kind, dtype or categories and values per column."""
-    n, d = table.n_rows, len(table.schema)
-    head = f"Table of {n} row{'s' * (n != 1)} × {d} column{'s' * (d != 1)}"
-    cells = [_cells(table, j) for j in range(min(d, _COLUMNS))]
-    widths = [max((len(row[i]) for row in cells), default=0) for i in range(3)]
-    lines = [
-        "  " + "  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3]])
-        for row in cells
-    ]
-    more = [f"  ... {d - _COLUMNS} more"] if d > _COLUMNS else []
-    return "\n".join([head, *lines, *more])
-
-
-def _cells(table: Table, j: int) -> list[str]:
-    column = table.schema[j]
-    is_numeric = column.kind is Kind.NUMERIC
-    values = column.dtype if is_numeric else _short(str(column.categories))
-    first = table.column(j)[:_ROWS]
-    missing = table.missing_mask(j)
-    texts = [
-        "?" if missing is not None and missing[i] else _text(first[i], column)
-        for i in range(len(first))
-    ]
-    end = ", ..." if table.n_rows > _ROWS else ""
-    return [_short(column.name), str(column.kind), values, ", ".join(texts) + end]
-
-
-def _text(value: Any, column: Column) -> str:
-    if column.kind is not Kind.NUMERIC:
-        return _short(str(column.categories[value]))
-    if column.temporal:
-        return str(plain(np.array(value).view(column.dtype)[()]))
-    return str(value)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
-
+from ceiba.data.warn import warn_user
 
 #: Fewer rows than this may all have different labels without being identifiers.
 MIN_IDENTIFIER_ROWS = 20
@@ -74,11 +31,18 @@ class IdentifierWarning(UserWarning):
     """A nominal column has a different label in every row, like an identifier."""
 
 
+def check_kinds_without_schema(kinds: Mapping[str, Any] | None, schema: Schema | None) -> None:
+    """Raise ValueError for kinds beside a schema."""
+    if kinds and schema is not None:
+        raise ValueError("kinds and schema must not be given together: a schema has all kinds.")
+
+
 class Table:
     """Rows and columns with a schema: numbers, nominal and ordinal categories, missing values.
 
     Make a table by `Table.of` (any container) or `Table.from_columns` (arrays of numbers and
-    codes). Tables are immutable, and share memory with the container where possible.
+    codes). Tables are immutable, and share memory with the container where possible. ``block`` is
+    the 2-D array of any numeric dtype that a table was made from, or None.
 
     Examples
     --------
@@ -92,7 +56,7 @@ class Table:
     (array([ 0, -1], dtype=int32), array([False,  True]))
     """
 
-    __slots__ = ("_block", "_columns", "_missing", "n_rows", "schema")
+    __slots__ = ("_columns", "_missing", "block", "n_rows", "schema")
 
     schema: Schema
     n_rows: int
@@ -108,7 +72,7 @@ class Table:
         self.schema = schema
         self.n_rows = n_rows
         # Either one 2-D block of numbers without missing masks, or a tuple of columns.
-        self._block = block
+        self.block = block
         self._columns = columns
         self._missing = missing or {}
 
@@ -138,10 +102,6 @@ class Table:
         expected_by : str
             Name of the model that expects the schema, for error messages.
 
-        Returns
-        -------
-        Table
-
         Notes
         -----
         Numbers, dates and durations are numeric; text, bools and categoricals are nominal, ordered
@@ -156,16 +116,21 @@ class Table:
         >>> Table.of(np.eye(2)).schema.names
         ['x0', 'x1']
         """
-        if kinds and schema is not None:
-            raise ValueError("kinds and schema must not be given together: a schema has all kinds.")
+        check_kinds_without_schema(kinds, schema)
         if isinstance(X, Table):
-            return X._convert(schema, kinds or {}, expected_by)
-        if type(X) is not np.ndarray:
-            X = open_container(X)
-        if type(X) is np.ndarray and X.dtype.kind in "fiub" and not kinds:
-            return cls._of_block(X, schema, expected_by)
-        ordered = schema.names if schema is not None and schema.named else ()
-        columns, named = read_columns(X, ordered)
+            if not kinds and (schema is None or schema == X.schema):
+                return X
+            if schema is not None and X.block is not None:
+                if X.schema.named and schema.named:
+                    schema.check_names(X.schema.names)
+                return cls._of_block(X.block, schema, expected_by)
+            columns, named = [X._values(j) for j in range(len(X.schema))], X.schema.named
+        else:
+            X = X if type(X) is np.ndarray else open_container(X)
+            if type(X) is np.ndarray and X.dtype.kind in "fiub" and not kinds:
+                return cls._of_block(X, schema, expected_by)
+            ordered = schema.names if schema is not None and schema.named else ()
+            columns, named = read_columns(X, ordered)
         if schema is None:
             return cls._infer(columns, named, kinds or {})
         return cls._with_schema(columns, named, schema, expected_by)
@@ -202,8 +167,12 @@ class Table:
                 f"{len(columns)}."
             )
         masks = missing or {}
+        if unused := [j for j in masks if j not in range(len(schema))]:
+            raise ValueError(
+                f"missing must have column indices from 0 to {len(schema) - 1}, got {unused[0]!r}."
+            )
         checked = [
-            _checked(np.asarray(array), column, masks.get(j))
+            _check_column(np.asarray(array), column, masks.get(j))
             for j, (array, column) in enumerate(zip(columns, schema, strict=True))
         ]
         lengths = [len(values.array) for values in checked]
@@ -213,10 +182,10 @@ class Table:
 
     @classmethod
     def _of_block(cls, X: Array, schema: Schema | None, expected_by: str) -> Table:
-        check_dimensions(X)
+        check_shape(X)
         n, d = X.shape
-        check_size(n, d)
-        block, dtype = number_block(X)
+        dtype = number_dtype(X.dtype)
+        block = X.astype(dtype, copy=False)
         if schema is None:
             return cls(Schema.numeric(d, dtype), n, block)
         schema.check_width(d, expected_by)
@@ -242,20 +211,6 @@ class Table:
             convert_column(values, column) for values, column in zip(columns, schema, strict=True)
         ]
         return cls._build(pairs, schema.named)
-
-    def _convert(
-        self, schema: Schema | None, kinds: Mapping[str, KindRequest], expected_by: str
-    ) -> Table:
-        if not kinds and (schema is None or schema == self.schema):
-            return self
-        if schema is not None and self._block is not None:
-            if self.schema.named and schema.named:
-                schema.check_names(self.schema.names)
-            return self._of_block(self._block, schema, expected_by)
-        columns = [self._values(j) for j in range(len(self.schema))]
-        if schema is None:
-            return self._infer(columns, self.schema.named, kinds)
-        return self._with_schema(columns, self.schema.named, schema, expected_by)
 
     @classmethod
     def _infer(
@@ -303,20 +258,14 @@ class Table:
     @property
     def matrix(self) -> Array | None:
         """The 2-D float array that the table was made from, without a copy; else None."""
-        block = self._block
-        return block if block is not None and block.dtype.kind == "f" else None
-
-    @property
-    def block(self) -> Array | None:
-        """The 2-D array of any numeric dtype that the table was made from; else None."""
-        return self._block
+        return self.block if self.block is not None and self.block.dtype.kind == "f" else None
 
     def column(self, j: int) -> Array:
         """Return column ``j``: numbers of its dtype (times as int64), or int32 codes.
 
         A missing value is NaN in a float column, -1 in codes, and 0 with `missing_mask` elsewhere.
         """
-        return self._columns[j] if self._block is None else self._block[:, j]
+        return self._columns[j] if self.block is None else self.block[:, j]
 
     def missing_mask(self, j: int) -> Array | None:
         """Return the mask of the missing values of column ``j``, or None if there are none."""
@@ -332,8 +281,8 @@ class Table:
 
     def take(self, rows: Any) -> Table:
         """Select rows by indices, a mask or a slice."""
-        if self._block is not None:
-            part = self._block[rows]
+        if self.block is not None:
+            part = self.block[rows]
             return Table(self.schema, len(part), part)
         columns = tuple(column[rows] for column in self._columns)
         missing = {j: mask[rows] for j, mask in self._missing.items()}
@@ -366,7 +315,7 @@ class Table:
 
     def check_finite(self) -> None:
         """Raise ValueError for infinity, with its row and column. NaN is a missing value."""
-        if self._block is not None and _is_finite(self._block):
+        if self.block is not None and _is_finite(self.block):
             return
         for j, column in enumerate(self.schema):
             array = self.column(j)
@@ -389,7 +338,41 @@ class Table:
         )
 
     def __repr__(self) -> str:
-        return describe(self)
+        n, d = self.shape
+        head = f"Table of {n} row{'s' * (n != 1)} × {d} column{'s' * (d != 1)}"
+        cells = [_cells(self, j) for j in range(min(d, _MAX_COLUMNS))]
+        widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)][:3]
+        lines = ["  " + "  ".join(map(str.ljust, row, [*widths, 0])) for row in cells]
+        more = [f"  ... {d - _MAX_COLUMNS} more"] if d > _MAX_COLUMNS else []
+        return "\n".join([head, *lines, *more])
+
+
+# Limits of the representation: columns, rows and characters per text.
+_MAX_COLUMNS, _MAX_ROWS, _MAX_WIDTH = 12, 5, 40
+
+
+def _cells(table: Table, j: int) -> list[str]:
+    """Return name, kind, dtype or categories, and first values of a column."""
+    column, part = table.schema[j], table.head(_MAX_ROWS)
+    values = column.dtype if column.kind is Kind.NUMERIC else _shorten(str(column.categories))
+    texts = [_text(value, column) for value in part.column(j)]
+    missing = part.missing_mask(j)
+    if missing is not None:
+        texts = ["?" if absent else text for text, absent in zip(texts, missing, strict=True)]
+    end = ", ..." if table.n_rows > _MAX_ROWS else ""
+    return [_shorten(column.name), str(column.kind), values, ", ".join(texts) + end]
+
+
+def _text(value: Any, column: Column) -> str:
+    if column.kind is not Kind.NUMERIC:
+        return _shorten(str(column.categories[value])) if column.categories else ""
+    if column.temporal:
+        return str(plain(np.array(value).view(column.dtype)[()]))
+    return str(value)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_WIDTH else text[: _MAX_WIDTH - 3] + "..."
 
 
 def _series(table: Table, j: int, pandas: Any) -> Any:
@@ -418,16 +401,15 @@ def _warn_identifier(column: Column, values: ColumnValues) -> None:
         return
     codes = values.array[values.array >= 0]
     if MIN_IDENTIFIER_ROWS < len(codes) <= len(column.categories) and np.bincount(codes).max() == 1:
-        warnings.warn(
+        warn_user(
             f"Column {column.name!r} has a different label in every row, like an identifier, and "
             "cannot be learned from. Leave it out, or declare it: "
             f"Table.of(X, kinds={{{column.name!r}: 'nominal'}}).",
             IdentifierWarning,
-            stacklevel=4,
         )
 
 
-def _checked(array: Array, column: Column, missing: Array | None) -> ColumnValues:
+def _check_column(array: Array, column: Column, missing: Array | None) -> ColumnValues:
     """Check an array against its column of the schema."""
     if array.ndim != 1:
         raise ValueError(f"Column {column.name!r} must have one dimension, got {array.ndim}.")
@@ -437,13 +419,13 @@ def _checked(array: Array, column: Column, missing: Array | None) -> ColumnValue
             f"{len(missing)}."
         )
     if column.kind is not Kind.NUMERIC:
-        return _checked_codes(array, column, missing)
+        return _check_codes(array, column, missing)
     if array.dtype.kind in "mM":
-        values = numbers(column.name, array, missing)
+        values = number_values(column.name, array, missing)
     elif column.temporal and array.dtype == np.int64:
-        values = replace(numbers(column.name, array, missing), dtype=column.dtype)
+        values = replace(number_values(column.name, array, missing), dtype=column.dtype)
     elif not column.temporal and np.can_cast(array.dtype, column.dtype):
-        values = numbers(column.name, array.astype(column.dtype, copy=False), missing)
+        values = number_values(column.name, array.astype(column.dtype, copy=False), missing)
     else:
         values = None
     if values is None or values.dtype != column.dtype:
@@ -453,7 +435,7 @@ def _checked(array: Array, column: Column, missing: Array | None) -> ColumnValue
     return values
 
 
-def _checked_codes(array: Array, column: Column, missing: Array | None) -> ColumnValues:
+def _check_codes(array: Array, column: Column, missing: Array | None) -> ColumnValues:
     if array.dtype.kind not in "iu":
         raise ValueError(f"Column {column.name!r} must have integer codes, got {array.dtype}.")
     if len(array) and not (array.min() >= -1 and array.max() < len(column.categories)):

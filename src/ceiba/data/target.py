@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from ceiba._typing import Array
 from ceiba.data.arrays import array_columns, object_values
 from ceiba.data.column import ColumnValues, missing_mask, to_categories, to_numbers
 from ceiba.data.schema import TEMPORAL
+from ceiba.data.warn import warn_user
 
 Task = Literal["classification", "regression"]
 
@@ -22,21 +22,9 @@ _MIN_LOOKUP_ROWS = 1024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """A target column.
+    """A target: the class index (int32) of every row, or its number (float64).
 
-    Parameters
-    ----------
-    values : ndarray
-        For classification the class index of every row (int32), for regression the numbers
-        (float64).
-    classes : ndarray or None
-        The sorted classes, in their original dtype; None for regression.
-
-    Examples
-    --------
-    >>> target = Target.of(["no", "yes", "no"], 3)
-    >>> target.values, target.classes
-    (array([0, 1, 0], dtype=int32), array(['no', 'yes'], dtype='<U3'))
+    ``classes`` are sorted, in their original dtype; None for regression.
     """
 
     values: Array
@@ -44,16 +32,10 @@ class Target:
 
     @classmethod
     def of(cls, y: Any, n_rows: int, *, task: Task = "classification") -> Target:
-        """Validate a target and convert it to class indices or floats.
+        """Validate an array, a series, a frame of one column or a list as the target of X.
 
-        Parameters
-        ----------
-        y : array, series, frame of one column or list of length ``n_rows``
-            Text, integers, bools or categories for classification (the classes are those that
-            occur); numbers for regression. Missing values are not allowed.
-        n_rows : int
-            Number of rows of X.
-        task : "classification" or "regression"
+        Classes are text, integers, bools or categories; only those that occur are kept. Missing
+        values are not allowed.
         """
         if task not in ("classification", "regression"):
             raise ValueError(f"task must be 'classification' or 'regression', got {task!r}.")
@@ -83,13 +65,7 @@ class Target:
 
 
 def merge_classes(left: Array, right: Array) -> Array:
-    """Merge the sorted classes of two parts of a target, in a common dtype.
-
-    Examples
-    --------
-    >>> merge_classes(np.array(["no", "yes"]), np.array(["maybe"]))
-    array(['maybe', 'no', 'yes'], dtype='<U5')
-    """
+    """Merge the sorted classes of two parts of a target, in a common dtype."""
     if not len(left) and not len(right) and left.dtype.kind == right.dtype.kind:
         return np.concatenate([left, right])  # empty, in the wider dtype
     if not len(left) or not len(right):
@@ -101,13 +77,7 @@ def merge_classes(left: Array, right: Array) -> Array:
 
 
 def class_indices(labels: Array, classes: Array) -> Array:
-    """Return the index of each label among the sorted classes; raise for an unknown label.
-
-    Examples
-    --------
-    >>> class_indices(np.array([2, 7]), np.array([1, 2, 5, 7]))
-    array([1, 3], dtype=int32)
-    """
+    """Return the index (int32) of each label among the sorted classes; raise if unknown."""
     if not len(labels):
         return np.empty(0, np.int32)
     if len(classes):
@@ -118,8 +88,8 @@ def class_indices(labels: Array, classes: Array) -> Array:
     if not known.all():
         absent = labels[int(np.argmin(known))]
         raise ValueError(
-            f"y contains the unknown class {_shown(absent)}; the classes are "
-            f"{', '.join(map(_shown, classes[:8]))}{', ...' if len(classes) > 8 else ''}."
+            f"y contains the unknown class {_format_label(absent)}; the classes are "
+            f"{', '.join(map(_format_label, classes[:8]))}{', ...' if len(classes) > 8 else ''}."
         )
     return indices
 
@@ -128,8 +98,8 @@ def _check_comparable(left: Array, right: Array) -> None:
     """Raise ValueError for text beside numbers, and numbers without a common exact dtype."""
     if isinstance(left[0], str) != isinstance(right[0], str):
         raise ValueError(
-            f"y must have one type, all text or all numbers, got {_shown(left[0])} in one part and "
-            f"{_shown(right[0])} in another."
+            "y must have one type, all text or all numbers, got "
+            f"{_format_label(left[0])} in one part and {_format_label(right[0])} in another."
         )
     wide = np.result_type(left, right)
     for part in (left, right):
@@ -140,7 +110,7 @@ def _check_comparable(left: Array, right: Array) -> None:
             )
 
 
-def _shown(label: Any) -> str:
+def _format_label(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
@@ -215,29 +185,20 @@ def _read(y: Any) -> tuple[ColumnValues, str | None]:
         raise TypeError(
             "A sparse target is not supported: convert it to a dense array, y.toarray()."
         )
+    values = None
     if isinstance(y, list | tuple):
         if not any(isinstance(item, list | tuple | np.ndarray) for item in y):
             # Not by NumPy, which converts numbers beside text to text.
-            return _with_text_dtype(object_values("y", list(y)))
-        y = np.array(y)
-    if not isinstance(y, np.ndarray):
-        series = _read_series(y)
-        if series is not None:
-            return _with_text_dtype(series)
-        y = np.asarray(y)
-    return _read_array(y)
-
-
-def _with_text_dtype(values: ColumnValues) -> tuple[ColumnValues, str | None]:
-    """Text of a list, a frame or a file has the dtype of NumPy text."""
-    return values, "U" if isinstance(next(iter(values.labels), None), str) else None
-
-
-def _read_array(y: Array) -> tuple[ColumnValues, str | None]:
+            values = object_values("y", list(y))
+    elif not isinstance(y, np.ndarray):
+        values = _read_series(y)
+    if values is not None:
+        return values, "U" if isinstance(next(iter(values.labels), None), str) else None
+    y = np.asarray(y)
     _check_shape(y.shape)
     kind = y.dtype.kind
     dtype = "U" if kind == "U" else y.dtype.name if kind in "fiub" else None
-    return array_columns(y.reshape(-1, 1))[0].renamed("y"), dtype
+    return replace(array_columns(y.reshape(-1, 1))[0], name="y"), dtype
 
 
 def _read_series(y: Any) -> ColumnValues | None:
@@ -259,7 +220,7 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         from sklearn.exceptions import DataConversionWarning
 
         message = "A column-vector y was passed when a 1d array was expected: use y.ravel()."
-        warnings.warn(message, DataConversionWarning, stacklevel=5)
+        warn_user(message, DataConversionWarning)
         return
     raise ValueError(
         f"y should be a 1d array, got an array of shape {shape} instead. Multiple targets are not "

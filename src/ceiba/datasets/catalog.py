@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import difflib
+import tomllib
+from functools import cache
+from importlib.resources import files
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 from ceiba._typing import Array
-from ceiba.datasets import bundled, external, sklearn_tables, synthetic, textbook
-from ceiba.datasets.dataset import CatalogEntry, Dataset, Origin, Task
+from ceiba.datasets import bundled, synthetic
+from ceiba.datasets.dataset import Dataset, LoadedTable, Task
+from ceiba.datasets.external import OpenmlTable, load_external
+from ceiba.datasets.text_table import ColumnKinds, read_text_table
 
-_MODULES = (textbook, synthetic, bundled, sklearn_tables, external)
-_CATALOG: dict[str, CatalogEntry] = {
-    entry.name: entry for module in _MODULES for entry in module.ENTRIES
-}
+_SOURCES = ("textbook", "synthetic", "bundled", "scikit-learn", "external")
+
+
+@cache
+def _catalog() -> dict[str, dict[str, Any]]:
+    """Read source, target, task, description and citation of every table."""
+    text = files("ceiba.datasets").joinpath("catalog.toml").read_text(encoding="utf-8")
+    defaults = {"target": "class", "task": "classification"}
+    return {name: defaults | entry for name, entry in tomllib.loads(text).items()}
 
 
 def names(*, task: str | None = None, source: str | None = None) -> list[str]:
@@ -36,12 +47,13 @@ def names(*, task: str | None = None, source: str | None = None) -> list[str]:
     >>> datasets.names(task="regression")
     ['auto_mpg', 'automobiles', 'diabetes', 'servo']
     """
-    _check_choice("task", task, [str(choice) for choice in Task])
-    _check_choice("source", source, [str(choice) for choice in Origin])
+    for option, value, choices in (("task", task, tuple(Task)), ("source", source, _SOURCES)):
+        if value is not None and value not in choices:
+            raise ValueError(f"{option} must be one of {', '.join(choices)}, got {value!r}.")
     return sorted(
-        entry.name
-        for entry in _CATALOG.values()
-        if task in (None, entry.task) and source in (None, entry.origin)
+        name
+        for name, entry in _catalog().items()
+        if task in (None, entry["task"]) and source in (None, entry["source"])
     )
 
 
@@ -88,36 +100,52 @@ def load(
     'chevrolet chevelle malibu'
     """
     entry = _find(name)
-    loaded = entry.load(**_options(entry, seed, n_rows))
+    task, target = Task(entry["task"]), entry["target"]
+    loaded = _load(name, entry, **_options(name, entry["source"], seed, n_rows))
     table, y = loaded.table, loaded.target
     X: Any = table if table.matrix is None else table.matrix
     return Dataset(
-        name=entry.name,
-        task=entry.task,
+        name=name,
+        task=task,
         X=table.to_pandas() if as_frame else X,
-        y=_to_series(y, entry.target, entry.task) if as_frame else y,
+        y=_to_series(y, target, task) if as_frame else y,
         table=table,
-        target_name=entry.target,
-        description=entry.description,
-        citation=entry.citation,
+        target_name=target,
+        description=entry["description"],
+        citation=entry["citation"],
         row_names=loaded.row_names,
     )
 
 
-def _find(name: str) -> CatalogEntry:
-    if name in _CATALOG:
-        return _CATALOG[name]
-    close = difflib.get_close_matches(str(name), _CATALOG, n=3)
+def _find(name: str) -> dict[str, Any]:
+    if name in _catalog():
+        return _catalog()[name]
+    close = difflib.get_close_matches(str(name), _catalog(), n=3)
     hint = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
     raise ValueError(f"Unknown table {name!r}. {hint}ceiba.datasets.names() lists all tables.")
 
 
-def _options(entry: CatalogEntry, seed: int | None, n_rows: int | None) -> dict[str, int]:
+def _load(name: str, entry: dict[str, Any], **options: int) -> LoadedTable:
+    source, target = entry["source"], entry["target"]
+    if source == "synthetic":
+        return synthetic.draw(name, **options)
+    if source == "bundled":
+        return bundled.load_archive(name)
+    if source == "scikit-learn":
+        return bundled.load_sklearn(entry["loader"], Task(entry["task"]))
+    kinds = ColumnKinds(target, **entry["kinds"])
+    if source == "external":
+        return load_external(name, kinds, OpenmlTable(**entry["openml"]))
+    raw = files("ceiba.datasets").joinpath("tables", f"{name}.csv").read_bytes()
+    return read_text_table(raw, kinds, Path(name))
+
+
+def _options(name: str, source: str, seed: int | None, n_rows: int | None) -> dict[str, int]:
     given = {"seed": seed, "n_rows": n_rows}
     options = {option: value for option, value in given.items() if value is not None}
-    if options and entry.origin is not Origin.SYNTHETIC:
+    if options and source != "synthetic":
         raise ValueError(
-            f"{next(iter(options))!r} has no effect with the fixed table {entry.name!r}, only with "
+            f"{next(iter(options))!r} has no effect with the fixed table {name!r}, only with "
             f"synthetic tables: {', '.join(names(source='synthetic'))}."
         )
     for option, value in options.items():
@@ -125,11 +153,6 @@ def _options(entry: CatalogEntry, seed: int | None, n_rows: int | None) -> dict[
         if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
             raise ValueError(f"{option} must be an int in [{low}, {high}], got {value!r}.")
     return {option: int(value) for option, value in options.items()}
-
-
-def _check_choice(option: str, value: str | None, choices: list[str]) -> None:
-    if value is not None and value not in choices:
-        raise ValueError(f"{option} must be one of {', '.join(choices)}, got {value!r}.")
 
 
 def _to_series(target: Array, name: str, task: Task) -> Any:

@@ -1,8 +1,8 @@
-"""Datasets: a loaded table with its target, and the catalog entry that it is loaded from."""
+"""Datasets: a table with its target, description and citation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -19,16 +19,6 @@ class Task(StrEnum):
     REGRESSION = "regression"
 
 
-class Origin(StrEnum):
-    """Where the rows of a table come from."""
-
-    TEXTBOOK = "textbook"
-    SYNTHETIC = "synthetic"
-    BUNDLED = "bundled"
-    SKLEARN = "scikit-learn"
-    EXTERNAL = "external"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadedTable:
     """Attributes, target and, for some tables, names of the rows."""
@@ -36,22 +26,6 @@ class LoadedTable:
     table: Table
     target: Array
     row_names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CatalogEntry:
-    """A table of the catalog.
-
-    ``load`` takes no arguments, except for a synthetic table: ``load(seed, n_rows)``.
-    """
-
-    name: str
-    origin: Origin
-    description: str
-    citation: str
-    load: Callable[..., LoadedTable]
-    target: str = "class"
-    task: Task = Task.CLASSIFICATION
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

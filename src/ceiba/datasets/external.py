@@ -7,11 +7,9 @@ import csv
 import io
 import os
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.datasets.dataset import CatalogEntry, LoadedTable, Origin
+from ceiba.data.warn import warn_user
+from ceiba.datasets.dataset import LoadedTable
 from ceiba.datasets.text_table import ColumnKinds, read_text_table
 
 #: The environment variable that names a folder of tables, ``NAME.csv`` each.
@@ -40,7 +39,8 @@ def cache_folder() -> Path:
     return Path.home() / caches / "ceiba" / "datasets"
 
 
-def _load(name: str, kinds: ColumnKinds, openml: OpenmlTable) -> LoadedTable:
+def load_external(name: str, kinds: ColumnKinds, openml: OpenmlTable) -> LoadedTable:
+    """Read a table from the folder or the cache, or fetch it from OpenML."""
     cached = cache_folder() / f"{name}.csv"
     for path in (_in_folder(name), cached):
         if path is not None and path.is_file():
@@ -80,9 +80,9 @@ def _write_cache(raw: bytes, path: Path) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             part.unlink()
-        warnings.warn(
+        warn_user(
             f"{path.name} could not be written to the cache and will be fetched again: {error}.",
-            stacklevel=2,
+            UserWarning,
         )
 
 
@@ -96,7 +96,7 @@ class OpenmlTable:
     """
 
     data_id: int
-    header: tuple[str, ...]
+    header: Sequence[str]
     classes: Mapping[str, int]
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -151,87 +151,3 @@ def _class_labels(target: Sequence[Any], openml: OpenmlTable) -> list[str]:
         )
     by_count = {count: label for label, count in openml.classes.items()}
     return [by_count[counts[str(label)]] for label in target]
-
-
-def _entry(
-    name: str, kinds: ColumnKinds, openml: OpenmlTable, description: str, citation: str
-) -> CatalogEntry:
-    load = partial(_load, name, kinds, openml)
-    return CatalogEntry(name, Origin.EXTERNAL, description, citation, load, kinds.target)
-
-
-_SPINE = (
-    *("pelvic_incidence", "pelvic_tilt", "lumbar_lordosis_angle"),
-    *("sacral_slope", "pelvic_radius", "degree_spondylolisthesis"),
-)
-_HEART_HEADER = (
-    *("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg", "thalach"),
-    *("exang", "oldpeak", "slope", "ca", "thal", "class"),
-)
-_TRUTH = {"t": "true", "f": "fal", "yes": "true", "no": "fal"}
-
-
-def _heart_kinds(*slopes: Any) -> ColumnKinds:
-    return ColumnKinds(
-        "class",
-        nominal=("sex", "cp", "fbs", "restecg", "exang", "thal"),
-        numeric=("age", "trestbps", "chol", "thalach", "oldpeak", "ca"),
-        ordinal={"slope": slopes},
-        others=None,
-    )
-
-
-ENTRIES = (
-    _entry(
-        "vertebral_column",
-        ColumnKinds("class", numeric=_SPINE, others=None),
-        OpenmlTable(
-            1523, (*_SPINE, "class"), {"Hernia": 60, "Normal": 100, "Spondylolisthesis": 150}
-        ),
-        "Six angles and distances of the pelvis and spine of 310 patients: normal, with a "
-        "herniated disc, or with a slipped vertebra. One class is easy, the other two overlap: "
-        "good for Gaussian classifiers, nearest neighbors and misclassification costs.",
-        "Barreto, G. & Neto, A. (2005). Vertebral Column. UCI Machine Learning Repository. "
-        "doi:10.24432/C5K89B",
-    ),
-    _entry(
-        "statlog_heart",
-        _heart_kinds(1, 2, 3),
-        OpenmlTable(53, _HEART_HEADER, {"absent": 150, "present": 120}),
-        "270 of the patients of cleveland, without missing values, with the source's codes as "
-        "categories (slope 1 is upsloping, 2 flat, 3 downsloping); heart disease is absent or "
-        "present. Good for comparing published results, many of which are on this table.",
-        "Statlog (Heart). UCI Machine Learning Repository. doi:10.24432/C57303",
-    ),
-    _entry(
-        "cleve",
-        _heart_kinds("up", "flat", "down"),
-        OpenmlTable(
-            49,
-            _HEART_HEADER,
-            {"buff": 165, "sick": 138},
-            {
-                "sex": {"female": "fem"},
-                "cp": {
-                    "typ_angina": "angina",
-                    "atyp_angina": "abnang",
-                    "non_anginal": "notang",
-                },
-                "fbs": _TRUTH,
-                "restecg": {
-                    "normal": "norm",
-                    "left_vent_hyper": "hyp",
-                    "st_t_wave_abnormality": "abn",
-                },
-                "exang": _TRUTH,
-                "thal": {"normal": "norm", "fixed_defect": "fix", "reversable_defect": "rev"},
-            },
-        ),
-        "The Cleveland heart patients with named categories, as older studies of Bayesian network "
-        "classifiers used them: 303 rows, healthy (buff) or sick. It contains one patient twice "
-        "and lacks another, so its counts differ by one from those of cleveland; 7 values are "
-        "missing.",
-        "Janosi, A., Steinbrunn, W., Pfisterer, M. & Detrano, R. (1989). Heart Disease. UCI "
-        "Machine Learning Repository. doi:10.24432/C52P4X (version of J. Gennari, 1990)",
-    ),
-)

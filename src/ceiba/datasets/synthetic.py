@@ -13,7 +13,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
-from ceiba.datasets.dataset import CatalogEntry, LoadedTable, Origin
+from ceiba.datasets.dataset import LoadedTable
 
 Draws = np.random.RandomState
 
@@ -67,74 +67,18 @@ def _plane(points: Array, target: Array) -> LoadedTable:
     )
 
 
-def _entry(
-    name: str,
-    draw: Callable[[Draws, int], LoadedTable],
-    size: int,
-    description: str,
-    citation: str = "Drawn by Ceiba; no citation is needed.",
-    target: str = "class",
-) -> CatalogEntry:
-    def load(seed: int = 0, n_rows: int = size) -> LoadedTable:
-        return draw(Draws(seed), n_rows)
-
-    return CatalogEntry(name, Origin.SYNTHETIC, description, citation, load, target)
+# How each table is drawn, and its default number of rows.
+_TABLES: dict[str, tuple[Callable[[Draws, int], LoadedTable], int]] = {
+    "corral": (_corral, 128),
+    "three_groups": (_three_groups, 300),
+    "two_moons": (_two_moons, 200),
+    "xor": (_xor, 200),
+    "linear_boundary": (_linear_boundary, 100),
+    "nonlinear_boundary": (_nonlinear_boundary, 100),
+}
 
 
-ENTRIES = (
-    _entry(
-        "corral",
-        _corral,
-        128,
-        "Six bits; the class is (a0 and a1) or (b0 and b1). One further bit is irrelevant and one "
-        "agrees with the class in three rows of four, so that a greedy tree splits on it at its "
-        "root. Good for the limits of greedy search and for choosing attributes. 128 rows by "
-        "default.",
-        "John, G. H., Kohavi, R. & Pfleger, K. (1994). Irrelevant features and the subset "
-        "selection problem. Machine Learning: Proceedings of the Eleventh International "
-        "Conference, 121-129. Morgan Kaufmann.",
-    ),
-    _entry(
-        "three_groups",
-        _three_groups,
-        300,
-        "Three round normal groups of equal size in the plane, centered at (-2, 0), (2, 0) and "
-        "(0, 3) with standard deviation 0.7. The first table for k-means and mixtures: the right "
-        "number of groups is known, and a bad initialization still fails visibly. 300 rows by "
-        "default.",
-        target="group",
-    ),
-    _entry(
-        "two_moons",
-        _two_moons,
-        200,
-        "Two half circles that reach into each other, with normal noise of standard deviation "
-        "0.1. Nearest neighbors and trees separate them, k-means and one straight line do not. "
-        "200 rows by default.",
-        target="moon",
-    ),
-    _entry(
-        "xor",
-        _xor,
-        200,
-        "Points of the square from -1 to 1, in class 1 where exactly one coordinate is positive. "
-        "Neither column alone is related to the class: good for showing where naive Bayes, "
-        "a linear rule and a greedy first split fail. 200 rows by default.",
-    ),
-    _entry(
-        "linear_boundary",
-        _linear_boundary,
-        100,
-        "Points of the unit square, in class 1 where x1 + x2 > 1. The boundary is a slanted line, "
-        "which a tree can only build as a staircase; pair it with nonlinear_boundary. 100 rows by "
-        "default.",
-    ),
-    _entry(
-        "nonlinear_boundary",
-        _nonlinear_boundary,
-        100,
-        "Points of the unit square, in class 1 where x2 (1 + exp(-25 (x1 - 0.5))) > 1: above a "
-        "steep S-shaped curve, close to a step at x1 = 0.5, where a tree is at home and one "
-        "straight line is not. Pair it with linear_boundary. 100 rows by default.",
-    ),
-)
+def draw(name: str, seed: int = 0, n_rows: int | None = None) -> LoadedTable:
+    """Draw a synthetic table."""
+    draw_rows, size = _TABLES[name]
+    return draw_rows(Draws(seed), size if n_rows is None else n_rows)

@@ -13,11 +13,10 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.column import ColumnValues
-from ceiba.data.io.errors import InvalidValueError, ReadError
+from ceiba.data.io.errors import ReadError, error_position
 from ceiba.data.io.files import BOM, check_utf8
-from ceiba.data.io.types import InferredType, TextColumn
-from ceiba.data.schema import Column, Kind, Schema
-from ceiba.data.table import Table
+from ceiba.data.io.types import InferredType, TextColumn, build_table
+from ceiba.data.schema import Column, Kind
 from ceiba.datasets.dataset import LoadedTable, Task
 
 
@@ -26,22 +25,22 @@ class ColumnKinds:
     """Declared kinds of the columns of a text table.
 
     Rows in which the target is missing are left out. ``ordinal`` has the categories, lowest first;
-    ``others`` is the kind of all other columns, None if there must be none. The column
+    ``others`` is the kind of all other columns, "none" if there must be none. The column
     ``row_names`` is not an attribute.
     """
 
     target: str
     task: Task = Task.CLASSIFICATION
-    nominal: tuple[str, ...] = ()
-    numeric: tuple[str, ...] = ()
-    ordinal: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    others: Kind | None = Kind.NUMERIC
+    nominal: Sequence[str] = ()
+    numeric: Sequence[str] = ()
+    ordinal: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    others: str = "numeric"
     row_names: str | None = None
 
     def column(self, name: str, texts: Sequence[str]) -> Column | None:
         """Return the column ``name`` with these distinct texts; None if it is unexpected."""
         if name in self.ordinal:
-            return Column(name, Kind.ORDINAL, self.ordinal[name], "codes")
+            return Column(name, Kind.ORDINAL, tuple(self.ordinal[name]), "codes")
         kind = self.others
         if name == self.target:
             kind = Kind.NUMERIC if self.task is Task.REGRESSION else Kind.NOMINAL
@@ -50,7 +49,7 @@ class ColumnKinds:
         elif name in self.numeric:
             kind = Kind.NUMERIC
         # Whole numbers are float64 too, so that a numeric table is one float64 array.
-        return None if kind is None else InferredType(text=True).column(name, str(kind), texts)
+        return None if kind == "none" else InferredType(text=True).column(name, str(kind), texts)
 
 
 def read_text_table(raw: bytes, kinds: ColumnKinds, path: Path) -> LoadedTable:
@@ -67,14 +66,11 @@ def read_text_table(raw: bytes, kinds: ColumnKinds, path: Path) -> LoadedTable:
         texts = TextColumn.of([rows[index][j] or None for index in kept])
         column = kinds.column(name, texts.texts)
         assert column is not None
-        try:
+        with error_position(path, name, lambda row: lines[kept[row]]):
             columns[name] = column, texts.values(column)
-        except InvalidValueError as error:
-            line = lines[kept[error.row]]
-            raise ReadError.at(path, error.problem, line=line, column=name) from None
     y = _labels(*columns.pop(kinds.target))
     row_names = () if kinds.row_names is None else _labels(*columns.pop(kinds.row_names))
-    return LoadedTable(_table(list(columns.values())), y, tuple(map(str, row_names)))
+    return LoadedTable(build_table(list(columns.values())), y, tuple(map(str, row_names)))
 
 
 def _split(raw: bytes, path: Path) -> tuple[list[str], list[list[str]], list[int]]:
@@ -115,11 +111,3 @@ def _labels(column: Column, values: ColumnValues) -> Array:
         return values.array
     labels: Array = np.array(column.categories)[values.array]
     return labels
-
-
-def _table(columns: Sequence[tuple[Column, ColumnValues]]) -> Table:
-    schema = Schema(tuple(column for column, _ in columns))
-    arrays = [values.array for _, values in columns]
-    if schema.all_numeric:
-        return Table.of(np.column_stack(arrays), schema)
-    return Table.from_columns(arrays, schema)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ceiba.data.arrays import is_dask, is_scan
 from ceiba.data.schema import Schema
-from ceiba.data.source import Chunk, Partition, Source
+from ceiba.data.source import Chunk, Partition, PartitionedSource, Source
 from ceiba.data.table import Table
 from ceiba.engine.chunks import ChunksEngine
 from ceiba.engine.contract import Engine
-from ceiba.engine.local import InMemory, LocalEngine, effective_threads
+from ceiba.engine.local import InMemorySource, LocalEngine, effective_threads
 
 
 def choose_engine(
@@ -46,11 +47,6 @@ def choose_engine(
     kinds : mapping, optional
         Kinds of columns that override the inferred ones, as in `Table.of`.
 
-    Returns
-    -------
-    engine : Engine
-    source : Source
-
     Examples
     --------
     >>> import numpy as np
@@ -59,48 +55,49 @@ def choose_engine(
     >>> engine.name, len(source.partitions), source.schema.names
     ('local', 1, ['x0', 'x1', 'x2'])
     """
-    is_scan = _is_scan(X)
     if supervised:
-        _check_target(X, y, is_scan)
+        _check_target(X, y)
     else:
         y = None
-    if _is_dask(X):
+    if is_dask(X):
         from ceiba.engine.dask.engine import DaskEngine
 
         cluster = DaskEngine()
         return cluster, cluster.source(X, sample_weight, schema, kinds, y=y)
     for name, value in (("sample_weight", sample_weight), ("y", y)):
-        if _is_dask(value):
+        if is_dask(value):
             raise TypeError(
                 f"X must be a Dask collection because {name} is one, got {type(X).__name__}."
             )
     threads = effective_threads(n_jobs)
-    if is_scan:
+    if is_scan(X):
         return ChunksEngine(threads), _scan_source(X, sample_weight, schema, kinds)
     table = Table.of(X, schema, kinds=kinds)
-    return LocalEngine(threads), InMemory(Chunk(table, y, sample_weight))
+    return LocalEngine(threads), InMemorySource(Chunk(table, y, sample_weight))
 
 
-def _is_dask(value: Any) -> bool:
-    # By the module name, because importing dask takes long.
-    return type(value).__module__.partition(".")[0] == "dask"
+def check_in_memory(learner: str, *inputs: Any) -> None:
+    """Raise for scans and Dask collections, whose rows are not in memory."""
+    for value in inputs:
+        if is_dask(value) or is_scan(value):
+            got, remedy = "a scan", "read the files with ceiba.read"
+            if is_dask(value):
+                got, remedy = "a Dask collection", "compute it first, X.compute()"
+            raise ValueError(f"{learner} requires rows in memory, got {got}: {remedy}.")
 
 
-def _is_scan(X: Any) -> bool:
-    # A frame may have columns called "partitions" and "schema"; it has a shape as well.
-    return hasattr(X, "partitions") and hasattr(X, "schema") and not hasattr(X, "shape")
-
-
-def _check_target(X: Any, y: Any, is_scan: bool) -> None:
+def _check_target(X: Any, y: Any) -> None:
     """Raise unless there is one target: ``y``, or a column of a scan."""
-    if not is_scan and y is None:
-        raise ValueError("This learner requires y to be passed, but the target y is None.")
-    if is_scan and y is not None:
+    if not is_scan(X):
+        if y is None:
+            raise ValueError("This learner requires y to be passed, but the target y is None.")
+        return
+    if y is not None:
         raise ValueError(
             "y must be None for a scan, whose target is one of its columns: use "
             "ceiba.scan(..., target=...)."
         )
-    if is_scan and getattr(X, "target", None) is None:
+    if getattr(X, "target", None) is None:
         raise ValueError(
             "This learner requires a target: name its column in ceiba.scan(..., target=...)."
         )
@@ -116,24 +113,15 @@ def _scan_source(
         )
     if kinds:
         raise ValueError("kinds must be None for a scan: use ceiba.scan(..., kinds=...).")
-    return scan if schema is None or schema == scan.schema else SchemaSource(scan, schema)
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaSource:
-    """Convert the partitions of a source to another schema, by category labels."""
-
-    source: Source
-    schema: Schema
-
-    @property
-    def partitions(self) -> Sequence[Partition]:
-        """The same partitions, each converted to the schema when it is loaded."""
-        return [_SchemaPartition(part, self.schema) for part in self.source.partitions]
+    if schema is None or schema == scan.schema:
+        return scan
+    return PartitionedSource(schema, [_SchemaPartition(part, schema) for part in scan.partitions])
 
 
 @dataclass(frozen=True, slots=True)
 class _SchemaPartition:
+    """Convert the rows of a partition to another schema, by category labels."""
+
     partition: Partition
     schema: Schema
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor
 from typing import Any
 
-from ceiba.data.source import Chunk, Partition
-from ceiba.engine.contract import Batch, P, R, RowResults, Rows, S, T, merge_in_order, not_in_memory
+from ceiba.engine.contract import Batch, Engine, P, R, Rows, S, T, merge_in_order
 from ceiba.engine.local import run_tasks, task_pool
 
 # Summaries per thread that are being computed or not merged yet: enough that a slow partition does
@@ -17,7 +16,7 @@ from ceiba.engine.local import run_tasks, task_pool
 _PENDING_PER_THREAD = 2
 
 
-class ChunksEngine:
+class ChunksEngine(Engine):
     """Run on the partitions of a scan, of which ``threads`` are in memory at a time.
 
     Readers and native kernels release the GIL, so partitions are spread over Python threads and
@@ -26,18 +25,9 @@ class ChunksEngine:
     """
 
     name = "chunks"
-    in_memory = False
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-
-    def rows(self, partitions: Sequence[Partition], prepare: Callable[[Chunk], P]) -> Rows[P]:
-        """Return the partitions as rows; nothing is loaded yet."""
-        return Rows(partitions, prepare)
-
-    def prepared_rows(self, prepared: P) -> Rows[P]:
-        """Raise an error, because these rows are in memory."""
-        raise not_in_memory()
 
     def reduce(self, rows: Rows[P], summarize: Callable[..., S], *model: Any) -> S:
         """Summarize every partition and merge in order; stop at the first error."""
@@ -66,11 +56,6 @@ class ChunksEngine:
             if index + ahead < len(indices):
                 pending.append(pool.submit(rows.summary, index + ahead, summarize))
             yield statistic
-
-    def predict(self, rows: Rows[P], function: Callable[..., R], *model: Any) -> R:
-        """Compute the results of every partition and concatenate them in row order."""
-        results: R = self.reduce(rows, RowResults.of, function, *model).concatenate()
-        return results
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:
         """Run the tasks on up to ``threads`` threads, each task single-threaded inside."""

@@ -12,8 +12,9 @@ The engine determines where partitions are stored and where tasks run.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -24,6 +25,8 @@ from ceiba.data.source import Chunk, Partition
 P = TypeVar("P")
 T = TypeVar("T")
 R = TypeVar("R")
+
+_NOT_IN_MEMORY = "the rows are not in memory: check engine.in_memory first."
 
 
 class Statistic(Protocol):
@@ -38,6 +41,16 @@ class Statistic(Protocol):
 
 
 S = TypeVar("S", bound=Statistic)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdditiveStatistic:
+    """Statistic whose fields all add up: numbers, arrays, and tuples with an entry per part."""
+
+    def merge(self, other: Self) -> Self:
+        """Add every field of ``other``; tuples are concatenated."""
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return type(self)(*(one + two for one, two in pairs))
 
 
 @dataclass(slots=True)
@@ -55,12 +68,8 @@ class Batch(Generic[P]):
         Number of threads that the summary of this batch may use.
     scratch : dict
         Cache of row state, such as bounds of distances; without it the result of a summary must be
-        the same, up to rounding.
-
-    Attributes
-    ----------
-    keeps_scratch : bool
-        Whether ``scratch`` is kept from one reduction to the next, as on the local engine.
+        the same, up to rounding. A batch that ``keeps_scratch`` from one reduction to the next is
+        that of the local engine.
     """
 
     keeps_scratch: ClassVar[bool] = False
@@ -111,17 +120,14 @@ class Rows(Generic[P]):
 
     def table(self) -> P:
         """Raise an error, because the rows are not in memory."""
-        raise not_in_memory()
+        raise RuntimeError(_NOT_IN_MEMORY)
 
     def first_row(self, index: int) -> int:
         """Return the global number of the first row of a partition; 0 before `numbered`."""
         return 0 if self.first_rows is None else self.first_rows[index]
 
     def summary(self, index: int, summarize: Callable[..., S], *model: Any) -> S | None:
-        """Load and summarize a partition; return None if it has no rows.
-
-        The message of an error names the partition.
-        """
+        """Load and summarize a partition, which errors name; return None if it has no rows."""
         partition = self.partitions[index]
         try:
             chunk = partition.load()
@@ -145,7 +151,7 @@ def merge_in_order(statistics: Iterable[S | None]) -> S:
 
 
 @dataclass(frozen=True, slots=True)
-class RowResults:
+class RowResults(AdditiveStatistic):
     """Results per row as a statistic: parts that are concatenated after the last merge.
 
     Concatenating at every merge would copy the first part as often as there are parts.
@@ -158,10 +164,6 @@ class RowResults:
         """Compute the results of one batch."""
         return cls((function(batch, *model),))
 
-    def merge(self, other: RowResults) -> RowResults:
-        """Append the parts of ``other``."""
-        return RowResults(self.parts + other.parts)
-
     def concatenate(self) -> Any:
         """Return one array for all rows, or a tuple of arrays if parts are tuples."""
         if len(self.parts) == 1:
@@ -169,11 +171,6 @@ class RowResults:
         if isinstance(self.parts[0], tuple):
             return tuple(np.concatenate(arrays) for arrays in zip(*self.parts, strict=True))
         return np.concatenate(self.parts)
-
-
-def not_in_memory() -> RuntimeError:
-    """Return the error for a learner that did not check ``engine.in_memory``."""
-    return RuntimeError("the rows are not in memory: check engine.in_memory first.")
 
 
 class PartitionError(RuntimeError):
@@ -188,38 +185,37 @@ def partition_error(name: str, error: Exception) -> Exception:
     return ValueError(text) if isinstance(error, ValueError) else PartitionError(text)
 
 
-class Engine(Protocol):
-    """Run reductions over partitions, predictions and independent tasks."""
+class Engine(ABC):
+    """Run reductions over partitions, predictions and independent tasks.
 
-    @property
-    def name(self) -> str:
-        """``local``, ``chunks`` or ``dask``."""
-        ...
+    Attributes
+    ----------
+    name : str
+        ``local``, ``chunks`` or ``dask``.
+    in_memory : bool
+        Whether all rows are in this process, where ``rows.table()`` returns them.
+    threads : int
+        Number of threads that computations in this process may use.
+    """
 
-    @property
-    def in_memory(self) -> bool:
-        """Whether all rows are in this process, where ``rows.table()`` returns them."""
-        ...
-
-    @property
-    def threads(self) -> int:
-        """Number of threads that computations in this process may use."""
-        ...
+    name: str
+    in_memory: bool = False
+    threads: int
 
     def rows(self, partitions: Sequence[Partition], prepare: Callable[[Chunk], P]) -> Any:
         """Return the partitions as rows for `reduce` and `predict`."""
-        ...
+        return Rows(partitions, prepare)
 
     def prepared_rows(self, prepared: P) -> Any:
         """Return rows that the learner prepared itself, such as held-out rows.
 
         Other engines than an in-memory one raise an error.
         """
-        ...
+        raise RuntimeError(_NOT_IN_MEMORY)
 
+    @abstractmethod
     def reduce(self, rows: Any, summarize: Callable[..., S], *model: Any) -> S:
         """Summarize every partition and merge the statistics in row order."""
-        ...
 
     def predict(self, rows: Any, function: Callable[..., R], *model: Any) -> R:
         """Compute one result per row, in row order.
@@ -227,8 +223,9 @@ class Engine(Protocol):
         ``function(batch, *model)`` returns an array with one entry per row of the batch, or a
         tuple of such arrays.
         """
-        ...
+        results: R = self.reduce(rows, RowResults.of, function, *model).concatenate()
+        return results
 
+    @abstractmethod
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:
         """Return the result of ``function`` for each task, in order."""
-        ...

@@ -13,11 +13,11 @@ from typing import Any
 from ceiba import _native
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk, Partition
-from ceiba.engine.contract import Batch, P, R, S, T
+from ceiba.engine.contract import Batch, Engine, P, R, S, T
 
 
 @dataclass(frozen=True, slots=True)
-class InMemory:
+class InMemorySource:
     """Rows in memory, as a source and its only partition."""
 
     chunk: Chunk
@@ -57,7 +57,7 @@ class LocalRows(Batch[P]):
         return self
 
 
-class LocalEngine:
+class LocalEngine(Engine):
     """Run on an array or frame in memory; native kernels use ``threads`` threads.
 
     A reduction is one direct call: nothing is loaded, transferred or merged.

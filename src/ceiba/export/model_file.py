@@ -20,16 +20,19 @@ from typing import Any, BinaryIO
 from sklearn.utils.validation import check_is_fitted
 
 import ceiba
-from ceiba.base.parameters import validate
-from ceiba.export.archive import MAX_TEXT_BYTES, Archive, write
-from ceiba.export.defect import DefectError, ModelFileError
-from ceiba.export.registry import estimator_class
+from ceiba.base import validate
+from ceiba.base.value_types import format_value
+from ceiba.export.archive import MAX_TEXT_BYTES, Archive, DefectError, write
 from ceiba.export.values import Decoder, Encoder
 
 VERSION = 2
 
 _FORMAT = "ceiba model"
 _TEXT = "model.json"
+
+
+class ModelFileError(ValueError):
+    """A file is not a valid model file, or a model cannot be stored in one."""
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -63,7 +66,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     True
     """
     name = type(model).__name__
-    if type(model) is not estimator_class(name):
+    if type(model) is not _estimator_class(name):
         raise ModelFileError(f"model must be an estimator of Ceiba, got {name}.")
     check_is_fitted(model)
     try:
@@ -73,7 +76,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         record["model"] = _encode_model(encoder, model, "model")
         text = json.dumps(record, allow_nan=False)
         if len(text) > MAX_TEXT_BYTES:
-            raise DefectError(_TEXT, f"the text of the model exceeds {MAX_TEXT_BYTES} bytes")
+            raise DefectError(_TEXT, f"must have at most {MAX_TEXT_BYTES} bytes", len(text))
     except DefectError as defect:
         raise ModelFileError(f"This {name} cannot be saved: {defect}.") from defect
     with _open_replacement(Path(os.path.realpath(path))) as file:
@@ -115,9 +118,14 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
             raise ModelFileError(f"{os.fspath(path)}: {defect}.") from defect
 
 
+def _estimator_class(name: object) -> Any:
+    """Return the estimator of a name; None for names that a model file may not have."""
+    return getattr(ceiba, name) if isinstance(name, str) and name in ceiba.ESTIMATORS else None
+
+
 def _encode_model(encoder: Encoder, model: Any, where: str) -> Any:
     cls = type(model)
-    if cls is not estimator_class(cls.__name__):
+    if cls is not _estimator_class(cls.__name__):
         return None
     parameters = model.get_params(deep=False)
     names = sorted(name for name in vars(model) if _is_state(cls, name))
@@ -132,10 +140,8 @@ def _encode_model(encoder: Encoder, model: Any, where: str) -> Any:
 
 
 def _is_state(cls: Any, name: str) -> bool:
-    if name in getattr(cls, "_state_names", ()):
-        return True
-    plain = name.isascii() and name.isidentifier()
-    return plain and name.endswith("_") and not name.startswith("_")
+    is_public = name.isascii() and name.isidentifier() and not name.startswith("_")
+    return name in getattr(cls, "_state_names", ()) or (is_public and name.endswith("_"))
 
 
 @contextmanager
@@ -156,21 +162,18 @@ def _open_replacement(path: Path) -> Iterator[BinaryIO]:
 def _read_model(archive: Archive, mmap: bool) -> Any:
     record = _parse(archive.text(_TEXT))
     if record.get("format") != _FORMAT:
-        raise DefectError(_TEXT, "not a Ceiba model file")
+        reason = f"not a Ceiba model file: format must be {_FORMAT!r}"
+        raise DefectError(_TEXT, reason, record.get("format"))
     version = record.get("version")
     if type(version) is not int or version < 1:
-        raise DefectError(_TEXT, f"the format version must be an int >= 1, got {version!r}")
-    if version > VERSION:
+        raise DefectError(_TEXT, "the format version must be an int >= 1", version)
+    if version != VERSION:
+        newer = version > VERSION
+        remedy = "install a newer Ceiba" if newer else "fit and save the model again"
         raise DefectError(
             _TEXT,
-            f"format {version} is newer than format {VERSION}, which Ceiba {ceiba.__version__} "
-            "reads; install a newer Ceiba",
-        )
-    if version < VERSION:
-        raise DefectError(
-            _TEXT,
-            f"format {version} is older than format {VERSION}, which Ceiba {ceiba.__version__} "
-            "reads; fit and save the model again",
+            f"format {version} is {'newer' if newer else 'older'} than format {VERSION}, which "
+            f"Ceiba {ceiba.__version__} reads; {remedy}",
         )
     used = {_TEXT}
 
@@ -197,14 +200,14 @@ def _parse(text: str) -> dict[str, Any]:
     except ValueError as error:
         raise DefectError(_TEXT, f"invalid JSON: {error}") from error
     if not isinstance(record, dict):
-        raise DefectError(_TEXT, "not a Ceiba model file")
+        raise DefectError(_TEXT, "not a Ceiba model file: must be a dictionary", record)
     return record
 
 
 def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise ValueError("duplicate key")
+        raise ValueError(f"duplicate key among {format_value([key for key, _ in pairs])}")
     return result
 
 
@@ -214,21 +217,16 @@ def _reject_constant(name: str) -> Any:
 
 def _decode_model(decoder: Decoder, record: Any, where: str) -> Any:
     if not isinstance(record, dict) or set(record) != {"class", "parameters", "state"}:
-        raise DefectError(where, "a model must have class, parameters and state")
-    cls = estimator_class(record["class"])
+        raise DefectError(where, "a model must have class, parameters and state", record)
+    cls = _estimator_class(record["class"])
     if cls is None:
-        raise DefectError(where, f"unknown class {record['class']!r}")
+        raise DefectError(where, f"unknown class {format_value(record['class'])}")
     parameters = _decode_all(decoder, record["parameters"], where)
     for name in parameters:
         if name not in cls._get_param_names():
             raise DefectError(where, f"{cls.__name__} has no parameter {name!r}")
     model = cls(**parameters)
-    _set_state(model, _decode_all(decoder, record["state"], where), where)
-    return model
-
-
-def _set_state(model: Any, state: dict[str, Any], where: str) -> None:
-    cls = type(model)
+    state = _decode_all(decoder, record["state"], where)
     for name, value in state.items():
         # Properties and methods of the class are not state.
         computed = hasattr(getattr_static(cls, name, None), "__get__")
@@ -236,25 +234,22 @@ def _set_state(model: Any, state: dict[str, Any], where: str) -> None:
             raise DefectError(where, f"{cls.__name__} has no fitted attribute {name!r}")
         setattr(model, name, value)
     _check_model(model, bool(state), where)
+    return model
 
 
 def _decode_all(decoder: Decoder, record: Any, where: str) -> dict[str, Any]:
     if not isinstance(record, dict):
-        raise DefectError(where, "parameters and state must be dictionaries")
+        raise DefectError(where, "parameters and state must be dictionaries", record)
     return {name: decoder.decode(value, f"{where}/{name}") for name, value in record.items()}
 
 
 def _check_model(model: Any, fitted: bool, where: str) -> None:
     """Check the parameters and, if the model is fitted, its attributes."""
+    check_state = getattr(model, "_check_state", None)
     try:
         validate(model)
-    except ValueError as error:
-        raise DefectError(where, str(error).rstrip(".")) from error
-    if not fitted or not hasattr(model, "_check_state"):
-        return
-    try:
-        model._check_state()
+        if fitted and check_state is not None:
+            check_state()
     except Exception as error:
-        # The state comes from an untrusted file: any exception means that it is damaged.
-        reason = str(error).rstrip(".")
-        raise DefectError(where, f"inconsistent fitted state: {reason}") from error
+        # The values come from an untrusted file: any exception means that it is damaged.
+        raise DefectError(where, f"invalid model: {str(error).rstrip('.')}") from error

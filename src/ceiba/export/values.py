@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.export.defect import DefectError
-from ceiba.export.npy import dtype_from_name, dtype_name
-from ceiba.export.registry import record_class
+from ceiba.base import Record, Trace
+from ceiba.base.value_types import format_value
+from ceiba.data.schema import Schema
+from ceiba.export.archive import DefectError, dtype_from_name, dtype_name
 
 # Maximum depth of nested values: no model is deeper, but a forged file could exhaust the stack. In
 # a file each value is nested twice, in the object of its kind and in that of its container.
@@ -32,13 +33,16 @@ _SCALARS: dict[str, type] = {
 }  # fmt: skip
 
 
+def record_class(name: object) -> Any:
+    """Return the class of a part with ``to_json`` and ``from_json``; None for other names."""
+    classes = {**Record.classes, "Schema": Schema, "Trace": Trace}
+    return classes.get(name) if isinstance(name, str) else None
+
+
 class Encoder:
     """Encode values as JSON and collect their arrays by entry name.
 
-    Parameters
-    ----------
-    encode_model : callable
-        Encodes an estimator inside another; returns None for other objects.
+    ``encode_model`` encodes an estimator inside another and returns None for other objects.
     """
 
     def __init__(self, encode_model: Callable[[Any, str], Any]) -> None:
@@ -48,7 +52,7 @@ class Encoder:
     def encode(self, value: Any, path: str) -> Any:
         """Return ``value`` as JSON; raise DefectError if a file cannot store it."""
         if path.count("/") > MAX_DEPTH:
-            raise DefectError(path, "nested too deeply")
+            raise DefectError(path, f"nested too deeply: the maximum is {MAX_DEPTH}")
         if type(value) in _PLAIN:
             return _encode_plain(value, path)
         if type(value) in (np.ndarray, np.memmap):
@@ -63,11 +67,6 @@ class Encoder:
         return self._encode_part(value, path)
 
     def _encode_pairs(self, value: dict[Any, Any], path: str) -> list[Any]:
-        for key in value:
-            if type(key) not in _PLAIN:
-                raise DefectError(
-                    path, f"the key {key!r} of type {type(key).__name__} cannot be stored"
-                )
         return [
             [_encode_plain(key, path), self.encode(item, f"{path}/{i}")]
             for i, (key, item) in enumerate(value.items())
@@ -75,7 +74,8 @@ class Encoder:
 
     def _encode_array(self, value: Array, path: str) -> Any:
         if value.dtype == np.dtype(object):
-            return {"objects": {"shape": list(value.shape), "items": _object_items(value, path)}}
+            items = [_encode_plain(item, path) for item in value.reshape(-1).tolist()]
+            return {"objects": {"shape": list(value.shape), "items": items}}
         if dtype_name(value.dtype) is None:
             raise DefectError(path, f"an array of {value.dtype} cannot be stored")
         name = f"{path}.npy"
@@ -97,18 +97,12 @@ class Encoder:
 class Decoder:
     """Decode JSON into values.
 
-    Parameters
-    ----------
-    read_array : callable
-        Returns the array of an entry name.
-    decode_model : callable
-        Decodes an estimator inside another.
+    ``read_array`` returns the array of an entry name; ``decode_model`` decodes an estimator inside
+    another.
     """
 
     def __init__(
-        self,
-        read_array: Callable[[str], Array],
-        decode_model: Callable[[Any, str], Any],
+        self, read_array: Callable[[str], Array], decode_model: Callable[[Any, str], Any]
     ) -> None:
         self._read_array = read_array
         self._depth = 0
@@ -129,7 +123,7 @@ class Decoder:
             return value
         self._depth += 1
         if self._depth > _MAX_DEPTH_READ:
-            raise DefectError(path, "nested too deeply")
+            raise DefectError(path, f"nested too deeply: the maximum is {MAX_DEPTH}")
         decoded = self._decode(value, path)
         self._depth -= 1
         return decoded
@@ -138,7 +132,7 @@ class Decoder:
         if isinstance(value, list):
             return [self.decode(item, f"{path}/{i}") for i, item in enumerate(value)]
         if len(value) != 1 or next(iter(value)) not in self._decoders:
-            raise DefectError(path, "unknown kind of value")
+            raise DefectError(path, "unknown kind of value", list(value))
         ((kind, content),) = value.items()
         return self._decoders[kind](content, path)
 
@@ -151,29 +145,30 @@ class Decoder:
             key, item = _check_list(pair, path, 2)
             key = self.decode(key, f"{path}/{i}")
             if type(key) not in _PLAIN or key in result:
-                raise DefectError(path, "a key is duplicated or not a plain value")
+                raise DefectError(path, "a key is duplicated or not a plain value", key)
             result[key] = self.decode(item, f"{path}/{i}")
         return result
 
     def _decode_array(self, content: Any, path: str) -> Array:
         # The name of an entry is its path, so no entry is used twice.
         if content != f"{path}.npy":
-            raise DefectError(path, "the entry of an array must have the name of its path")
+            raise DefectError(path, "the entry of an array must have the name of its path", content)
         return self._read_array(content)
 
     def _decode_objects(self, content: Any, path: str) -> Array:
         if not isinstance(content, dict) or set(content) != {"shape", "items"}:
-            raise DefectError(path, "an object array must have shape and items")
-        shape = [_check_size(size, path) for size in _check_list(content["shape"], path)]
+            raise DefectError(path, "an object array must have shape and items", content)
+        shape = _check_list(content["shape"], path)
+        for size in shape:
+            if type(size) is not int or size < 0:
+                raise DefectError(path, "a size must be an int >= 0", size)
         items = [self.decode(item, path) for item in _check_list(content["items"], path)]
-        if (
-            len(shape) > MAX_DEPTH
-            or math.prod(shape) != len(items)
-            or max(shape, default=0) > 2**31
-        ):
+        too_large = len(shape) > MAX_DEPTH or max(shape, default=0) > 2**31
+        if too_large or math.prod(shape) != len(items):
             raise DefectError(path, f"{len(items)} values for the shape {tuple(shape)}")
-        if any(type(item) not in _PLAIN for item in items):
-            raise DefectError(path, "the items of an object array must be plain values")
+        for item in items:
+            if type(item) not in _PLAIN:
+                raise DefectError(path, "the items of an object array must be plain values", item)
         array = np.empty(len(items), dtype=object)
         array[:] = items
         return array.reshape(shape)
@@ -182,7 +177,7 @@ class Decoder:
         name, record = _check_list(content, path, 2)
         cls = record_class(name)
         if cls is None:
-            raise DefectError(path, f"unknown record {name!r}")
+            raise DefectError(path, f"unknown record {format_value(name)}")
         return _from_json(cls, self.decode(record, path), path)
 
 
@@ -196,6 +191,8 @@ def _from_json(cls: Any, record: Any, path: str) -> Any:
 
 
 def _encode_plain(value: Any, path: str) -> Any:
+    if type(value) not in _PLAIN:
+        raise DefectError(path, "keys and items of object arrays must be plain values", value)
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": repr(value)}
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
@@ -211,31 +208,20 @@ def _encode_scalar(value: np.generic, path: str) -> Any:
     return {"scalar": [name, _encode_plain(plain.item(), path)]}
 
 
-def _object_items(value: Array, path: str) -> list[Any]:
-    items = value.reshape(-1).tolist()
-    for item in items:
-        if type(item) not in _PLAIN:
-            kind = type(item).__name__
-            raise DefectError(path, f"an object array with a {kind} cannot be stored")
-    return [_encode_plain(item, path) for item in items]
-
-
 def _unsupported_reason(value: Any) -> str:
+    reason = f"a {type(value).__name__} cannot be stored"
     if isinstance(value, np.random.RandomState | np.random.Generator):
-        return (
-            f"a {type(value).__name__} cannot be stored: set an int as random_state before saving"
-        )
+        return f"{reason}: set an int as random_state before saving"
     if callable(value):
         return "a callable cannot be stored"
     if hasattr(value, "get_params"):
         return f"a {type(value).__name__}, an estimator of another library, cannot be stored"
-    kinds = "numbers, strings, arrays, lists, tuples and dictionaries"
-    return f"a {type(value).__name__} cannot be stored, only {kinds}"
+    return f"{reason}, only numbers, strings, arrays, lists, tuples and dictionaries"
 
 
 def _decode_float(content: Any, path: str) -> float:
     if content not in ("inf", "-inf", "nan"):
-        raise DefectError(path, "must be inf, -inf or nan")
+        raise DefectError(path, "must be 'inf', '-inf' or 'nan'", content)
     return float(content)
 
 
@@ -243,12 +229,11 @@ def _decode_scalar(content: Any, path: str) -> Any:
     name, value = _check_list(content, path, 2)
     if isinstance(value, dict) and set(value) == {"float"}:
         value = _decode_float(value["float"], path)
+    dtype = dtype_from_name(name, path)
+    if _SCALARS[dtype.kind] is not type(value):
+        found = type(value).__name__
+        raise DefectError(path, f"a scalar of {dtype} cannot have a value of type {found}", value)
     try:
-        dtype = dtype_from_name(name)
-        if _SCALARS[dtype.kind] is not type(value):
-            raise ValueError(
-                f"a scalar of {dtype} cannot have a value of type {type(value).__name__}"
-            )
         if dtype.kind in "mM":
             return np.array(value, np.int64).view(dtype)[()]
         with np.errstate(over="ignore"):
@@ -260,20 +245,8 @@ def _decode_scalar(content: Any, path: str) -> Any:
     return scalar
 
 
-def _check_size(value: Any, path: str) -> int:
-    if type(value) is not int or value < 0:
-        raise DefectError(path, f"a size must be an int >= 0, got {_describe(value)}")
-    return value
-
-
-def _describe(value: Any) -> str:
-    """Describe an invalid value, which may be large."""
-    kind = type(value).__name__
-    return f"a {kind} of length {len(value)}" if hasattr(value, "__len__") else f"{value!r:.20}"
-
-
 def _check_list(value: Any, path: str, length: int | None = None) -> list[Any]:
     if not isinstance(value, list) or (length is not None and len(value) != length):
         expected = "a list" if length is None else f"a list of length {length}"
-        raise DefectError(path, f"must be {expected}, got {_describe(value)}")
+        raise DefectError(path, f"must be {expected}", value)
     return value

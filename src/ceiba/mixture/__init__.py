@@ -2,7 +2,6 @@
 
 from ceiba.mixture.choose import MCLUST_TYPES, choose_components
 from ceiba.mixture.classifier import GaussianMixtureClassifier
-from ceiba.mixture.config import ConjugatePrior
 from ceiba.mixture.events import (
     CollapsedComponentWarning,
     DegenerateColumnWarning,
@@ -11,6 +10,7 @@ from ceiba.mixture.events import (
     UnstableChoiceWarning,
 )
 from ceiba.mixture.gaussian_mixture import GaussianMixture
+from ceiba.mixture.prior import ConjugatePrior
 from ceiba.mixture.selection import MixtureChoice
 
 __all__ = [

@@ -9,18 +9,16 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base import Estimator, fitted, seed_of
-from ceiba.base.estimator import schema_attributes
-from ceiba.data.schema import Schema
+from ceiba.base import ArrayOf, Estimator, fitted, seed_of
+from ceiba.base.record import check_values
+from ceiba.base.value_types import format_value
 from ceiba.mixture.config import MixtureParameters
 from ceiba.mixture.covariance import (
     CovarianceForm,
     covariance_form,
     is_symmetric,
-    principal_parts,
 )
 from ceiba.mixture.densities import (
-    Gaussians,
     LikelihoodSums,
     log_densities,
     most_probable_components,
@@ -28,11 +26,17 @@ from ceiba.mixture.densities import (
     posteriors,
 )
 from ceiba.mixture.imputation import impute
-from ceiba.mixture.selection import InformationCriteria, n_parameters
-from ceiba.mixture.statistics import ComponentMoments
+from ceiba.mixture.selection import information_criteria
+from ceiba.mixture.statistics import ComponentMoments, Gaussians
 from ceiba.stats import ToPoints
+from ceiba.stats.points import zero_weights_error
 
-LATENT_ATTRIBUTES = ("latent_axes_", "latent_variances_", "noise_variances_")
+
+def check_fractions(name: str, values: Array) -> None:
+    """Raise ValueError unless values read from a model file are >= 0 and sum to 1."""
+    check_values(name, values, values >= 0, ">= 0")
+    if not np.isclose(values.sum(), 1.0):
+        raise ValueError(f"{name} must sum to 1, got a sum of {values.sum():g}.")
 
 
 class FittedMixture(MixtureParameters, DensityMixin, Estimator):
@@ -86,15 +90,15 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
 
     def aic(self, X: Any, sample_weight: Any = None) -> float:
         """Compute Akaike's information criterion on ``X``; smaller is better."""
-        return self._criteria(X, sample_weight).aic
+        return self._criteria(X, sample_weight)["aic"]
 
     def bic(self, X: Any, sample_weight: Any = None) -> float:
         """Compute the Bayesian information criterion on ``X``; smaller is better."""
-        return self._criteria(X, sample_weight).bic
+        return self._criteria(X, sample_weight)["bic"]
 
     def icl(self, X: Any, sample_weight: Any = None) -> float:
         """Compute the integrated completed likelihood: BIC plus twice the posteriors' entropy."""
-        return self._criteria(X, sample_weight, entropy=True).icl
+        return self._criteria(X, sample_weight, entropy=True)["icl"]
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
         """Draw rows from the mixture.
@@ -176,76 +180,52 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
     def _predict_rows(self, X: Any, function: Any) -> Array:
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, ToPoints(keep_all=True))
-        values: Array = engine.predict(rows, function, self._gaussians)
-        return values
+        return np.asarray(engine.predict(rows, function, self._gaussians))
 
     def _likelihood_sums(self, X: Any, sample_weight: Any, entropy: bool = False) -> LikelihoodSums:
         engine, source = self._open_source(X, sample_weight, reset=False)
         rows = engine.rows(source.partitions, ToPoints())
         sums = engine.reduce(rows, LikelihoodSums.of, self._gaussians, entropy)
         if sums.weight == 0:
-            raise ValueError("sample_weight must have at least one positive entry, got only zeros.")
+            raise zero_weights_error()
         return sums
 
-    def _criteria(self, X: Any, sample_weight: Any, entropy: bool = False) -> InformationCriteria:
+    def _criteria(self, X: Any, sample_weight: Any, entropy: bool = False) -> dict[str, float]:
         sums = self._likelihood_sums(X, sample_weight, entropy)
-        n = n_parameters(self._form, *self.means_.shape)
-        return InformationCriteria(sums.log_likelihood, n, sums.weight, sums.entropy)
+        return information_criteria(sums, self._form, *self.means_.shape)
 
     def _check_state(self) -> None:
-        """Raise ValueError where attributes read from a model file are inconsistent."""
+        super()._check_state()
         k, d = self.n_components_, len(self.schema_)
-        shapes = {
-            "weights_": (k,),
-            "means_": (k, d),
-            "covariances_": self._form.fitted_shape(k, d),
-            "_column_variances": (d,),
+        form = self._form
+        arrays = {
+            "weights_": ArrayOf("f", k),
+            "means_": ArrayOf("f", k, d),
+            "covariances_": ArrayOf("f", *form.fitted_shape(k, d)),
+            "_column_variances": ArrayOf("f", d),
+            "_constant_columns": ArrayOf("bool", d),
         }
-        for name, shape in shapes.items():
-            array = getattr(self, name, None)
-            if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype.kind != "f":
-                raise ValueError(f"{name} must be floats of shape {shape}")
-            if not np.isfinite(array).all():
-                raise ValueError(f"{name} must be finite")
-        if self.n_features_in_ != d:
-            raise ValueError("n_features_in_ must be the number of columns of the schema")
-        constant = getattr(self, "_constant_columns", None)
-        if not isinstance(constant, np.ndarray) or constant.shape != (d,) or constant.dtype != bool:
-            raise ValueError(f"_constant_columns must be bools of shape {(d,)}")
-        if not (self._column_variances > 0).all():
-            raise ValueError("_column_variances must be positive")
-        if self._form.full and not is_symmetric(self.covariances_):
-            raise ValueError("covariances_ must be symmetric")
-        self._check_moments(k, d)
+        for name, expected in arrays.items():
+            value: Any = getattr(self, name, None)
+            expected.check(name, value, {})
+            check_values(name, value, np.isfinite(value), "finite")
+        check_values("_column_variances", self._column_variances, self._column_variances > 0, "> 0")
+        if form.full and not is_symmetric(self.covariances_):
+            raise ValueError(
+                "covariances_ must be symmetric, got differences up to "
+                f"{np.abs(self.covariances_ - np.swapaxes(self.covariances_, -1, -2)).max():g}."
+            )
+        moments = getattr(self, "_moments", None)
+        if moments is not None:
+            if not isinstance(moments, ComponentMoments):
+                raise ValueError(f"_moments must be ComponentMoments, got {format_value(moments)}.")
+            shape = (k, d, d) if form.full else (k, d)
+            ArrayOf("float64", *shape).check("_moments.scatters", moments.scatters, {})
         try:
             model = self._gaussians
-        except np.linalg.LinAlgError:
-            raise ValueError("covariances_ must be positive definite") from None
-        if (model.weights < 0).any() or not np.isclose(model.weights.sum(), 1.0):
-            raise ValueError("weights_ must be at least 0 and sum to 1")
-
-    def _check_moments(self, k: int, d: int) -> None:
-        moments = getattr(self, "_moments", None)
-        if moments is None:
-            return
-        shape = (k, d, d) if self._form.full else (k, d)
-        if not isinstance(moments, ComponentMoments) or moments.scatters.shape != shape:
-            raise ValueError("_moments must be moments of the components")
-
-
-def model_attributes(schema: Schema, form: CovarianceForm, model: Gaussians) -> dict[str, Any]:
-    """Return the fitted attributes that a model needs to predict."""
-    attributes = {
-        **schema_attributes(schema),
-        "weights_": model.weights,
-        "means_": model.means,
-        "covariances_": form.to_fitted(model.covariances),
-        "n_components_": len(model.weights),
-    }
-    if form.n_latent:
-        parts = principal_parts(model.covariances, form.n_latent)
-        attributes.update(zip(LATENT_ATTRIBUTES, parts, strict=True))
-    return attributes
+        except np.linalg.LinAlgError as error:
+            raise ValueError(f"covariances_ must be positive definite, got {error}.") from None
+        check_fractions("weights_", model.weights)
 
 
 def draw_rows(model: Gaussians, n: int, seed: int) -> tuple[Array, Array]:
@@ -255,18 +235,9 @@ def draw_rows(model: Gaussians, n: int, seed: int) -> tuple[Array, Array]:
     random = np.random.default_rng(seed)
     counts = random.multinomial(n, model.weights / model.weights.sum())
     d = model.means.shape[1]
-    parts = [
-        mean + _noise(model, component, random.standard_normal((count, d)))
-        for component, (mean, count) in enumerate(zip(model.means, counts, strict=True))
-    ]
+    roots = np.linalg.cholesky(model.covariances) if model.full else np.sqrt(model.covariances)
+    parts = []
+    for mean, root, count in zip(model.means, roots, counts, strict=True):
+        normal = random.standard_normal((count, d))
+        parts.append(mean + (normal @ root.T if model.full else normal * root))
     return np.concatenate(parts), np.repeat(np.arange(len(counts)), counts)
-
-
-def _noise(model: Gaussians, component: int, normal: Array) -> Array:
-    """Transform standard normal rows to the covariance of a component."""
-    covariance = model.covariances[component]
-    if not model.full:
-        scaled: Array = normal * np.sqrt(covariance)
-        return scaled
-    rotated: Array = normal @ np.linalg.cholesky(covariance).T
-    return rotated

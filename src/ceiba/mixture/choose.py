@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from ceiba._typing import Array
-from ceiba.base import seed_of
+from ceiba.base import check_unused, seed_of
+from ceiba.data.arrays import is_dask, is_scan
 from ceiba.data.table import Table
 from ceiba.mixture.gaussian_mixture import GaussianMixture, check_n_components
-from ceiba.mixture.selection import CRITERIA, Candidate, MixtureChoice, fit_candidate
+from ceiba.mixture.selection import CRITERIA, MixtureChoice, fit_candidate
 
 # The covariance types of mclust.
 MCLUST_TYPES = (
@@ -55,7 +55,7 @@ def choose_components(
         Folds of the cross-validated likelihood; 0 leaves it out.
     sample_weight : array of shape (n_rows,), optional
     **parameters
-        Other hyper-parameters of `GaussianMixture`.
+        Other hyper-parameters of `GaussianMixture`; ``n_latent`` is for ``"ppca"`` alone.
 
     Returns
     -------
@@ -86,12 +86,28 @@ def choose_components(
     sizes, types = _check_sizes(n_components), _check_types(covariance_types)
     # One seed for all: the mixtures of a grid are compared on the same initializations and folds.
     parameters["random_state"] = seed_of(parameters.get("random_state", 0))
+    _check_parameters(parameters, types)
     folds = _make_folds(X, cv, parameters["random_state"]) if cv else None
-    candidates: list[Candidate] = []
+    n_latent = parameters.pop("n_latent", 1)
+    candidates: list[dict[str, Any]] = []
     for covariance_type in types:
-        model = GaussianMixture(1, covariance_type=covariance_type, n_init=n_init, **parameters)
+        own = {"n_latent": n_latent} if covariance_type == "ppca" else {}
+        model = GaussianMixture(
+            1, covariance_type=covariance_type, n_init=n_init, **own, **parameters
+        )
         candidates += _fit_sizes(X, sizes, model, sample_weight, folds)
     return MixtureChoice.of(candidates, criterion, n_init)
+
+
+def _check_parameters(parameters: dict[str, Any], types: list[Any]) -> None:
+    """Raise for hyper-parameters without effect: all runs are complete, and no model is kept."""
+    model = GaussianMixture(1, **parameters)
+    unused = ["learning_decay", "max_components", "trace", "warm_start"]
+    if model.short_iter is not None:
+        unused.append("short_iter")
+    if "ppca" not in types:
+        unused.append("n_latent")
+    check_unused(model, unused, f"choose_components and covariance_types={types}")
 
 
 def _check_sizes(given: Any) -> list[int]:
@@ -113,7 +129,7 @@ def _check_types(given: Any) -> list[Any]:
 
 def _fit_sizes(
     X: Any, sizes: list[int], model: GaussianMixture, sample_weight: Any, folds: _Folds | None
-) -> list[Candidate]:
+) -> list[dict[str, Any]]:
     """Fit one covariance type with every number of components."""
     data, config = model._prepare_fit(X, sample_weight)
     check_n_components(data.n_rows, max(sizes))
@@ -121,15 +137,13 @@ def _fit_sizes(
     for k in sizes:
         candidate, _ = fit_candidate(data, config, k, model.covariance_type)
         if folds is not None:
-            candidate = replace(candidate, cv=_cross_validate(folds, k, model, sample_weight))
+            candidate["cv"] = _cross_validate(folds, k, model, sample_weight)
         candidates.append(candidate)
     return candidates
 
 
 def _make_folds(X: Any, n_folds: int, seed: int) -> _Folds:
-    if type(X).__module__.partition(".")[0] == "dask" or (
-        hasattr(X, "partitions") and not hasattr(X, "shape")
-    ):
+    if is_dask(X) or is_scan(X):
         raise ValueError(
             "cv requires rows in memory, got a scan or a Dask collection: leave cv at 0."
         )

@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 
 from ceiba._typing import Array
 from ceiba.base import (
+    ArrayOf,
     AtLeast,
     Estimator,
     ScanScoreMixin,
@@ -22,22 +23,23 @@ from ceiba.base import (
     reports_progress,
 )
 from ceiba.base.estimator import schema_attributes
-from ceiba.data.schema import Schema
+from ceiba.base.value_types import format_value
 from ceiba.data.source import Chunk, Source
 from ceiba.data.table import Table
 from ceiba.data.target import Task
 from ceiba.data.warn import warn_user
 from ceiba.engine import Batch, Engine
-from ceiba.mixture.config import EMConfig, MixtureParameters, group_slices
-from ceiba.mixture.covariance import covariance_form, shared_form
-from ceiba.mixture.data import ClassData, MixtureData
-from ceiba.mixture.densities import Gaussians, LikelihoodSums, log_densities
+from ceiba.mixture.base import check_fractions
+from ceiba.mixture.class_data import ClassData
+from ceiba.mixture.config import EMConfig, MixtureData, MixtureParameters, group_slices
+from ceiba.mixture.covariance import check_probabilities, covariance_form, shared_form
+from ceiba.mixture.densities import LikelihoodSums, log_densities
 from ceiba.mixture.events import FitEvents, UnstableChoiceWarning
 from ceiba.mixture.fitter import FitResult, fit_mixture
 from ceiba.mixture.gaussian_mixture import GaussianMixture, warn_events
-from ceiba.mixture.selection import MixtureChoice, select_n_components
-from ceiba.stats import Points, ToLabeled, ToPoints
-from ceiba.stats.scores import Accuracy
+from ceiba.mixture.selection import select_n_components
+from ceiba.mixture.statistics import Gaussians
+from ceiba.stats import Accuracy, Points, ToLabeledRows, ToPoints
 
 
 class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMixin, Estimator):
@@ -118,16 +120,15 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         -------
         self : GaussianMixtureClassifier
         """
+        self._validate()
         engine, source = self._open_source(X, sample_weight, reset=True, y=y)
         data = MixtureData.of(engine, source, self.reg_covar)
         parts = ClassData.of(data, source)
         sizes = self._sizes(parts)
         priors = _class_priors(self.priors, parts)
         config = self._config(data)
-        choices: list[MixtureChoice | None] = [None] * len(parts.parts)
         if isinstance(sizes, str):
-            selected = self._select_sizes(config, parts, sizes)
-            choices, results = [pair[0] for pair in selected], [pair[1] for pair in selected]
+            results = self._select_sizes(config, parts, sizes)
         elif self.shared_covariance:
             results = _fit_shared(data, config, parts, sizes, self)
         else:
@@ -135,7 +136,7 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
                 fit_mixture(part, config, (k,), self, single=False)
                 for part, k in zip(parts.parts, sizes, strict=True)
             ]
-        self._set_results(data, config, parts, results, choices, priors)
+        self._set_results(data, config, parts, results, priors)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -146,8 +147,7 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         ndarray of shape (n_rows,)
         """
         joint = self._joint_log_densities(X)
-        classes: Array = self.classes_[np.argmax(joint, axis=1)]
-        return classes
+        return np.asarray(self.classes_[np.argmax(joint, axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the probability of each class for each row of ``X``.
@@ -162,8 +162,7 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of the class probabilities of each row of ``X``."""
         joint = self._joint_log_densities(X)
-        logs: Array = joint - logsumexp(joint, axis=1, keepdims=True)
-        return logs
+        return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True))
 
     def score_samples(self, X: Any) -> Array:
         """Compute the log density p(x) of each row of ``X``, over all classes.
@@ -172,8 +171,7 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         -------
         ndarray of shape (n_rows,)
         """
-        densities: Array = logsumexp(self._joint_log_densities(X), axis=1)
-        return densities
+        return np.asarray(logsumexp(self._joint_log_densities(X), axis=1))
 
     def class_log_densities(self, X: Any) -> Array:
         """Compute the log density p(x | class) of each row of ``X`` for each class.
@@ -185,20 +183,23 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         """
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, ToPoints(keep_all=True))
-        densities: Array = engine.predict(rows, _class_log_densities, self._models)
-        return densities
+        return np.asarray(engine.predict(rows, _class_log_densities, self._models))
 
     @property
     def _models(self) -> tuple[Gaussians, ...]:
         return tuple(mixture._gaussians for mixture in self.mixtures_)
 
+    @property
+    def _log_priors(self) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.log(self.class_prior_)
+
     def _joint_log_densities(self, X: Any) -> Array:
-        joint: Array = self.class_log_densities(X) + _log(self.class_prior_)
-        return joint
+        return np.asarray(self.class_log_densities(X) + self._log_priors)
 
     def _score_on(self, engine: Engine, source: Source) -> float:
-        rows = engine.rows(source.partitions, ToLabeled(self._task))
-        predict = partial(_predict_indices, self._models, _log(self.class_prior_))
+        rows = engine.rows(source.partitions, ToLabeledRows(self._task))
+        predict = partial(_predict_indices, self._models, self._log_priors)
         return engine.reduce(rows, Accuracy.of, self.classes_, predict).score
 
     def _sizes(self, parts: ClassData) -> list[int] | str:
@@ -230,21 +231,17 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
             form = covariance_form(self.covariance_type, self.n_latent, len(data.variances))
         return EMConfig.of(self, form, data)
 
-    def _select_sizes(
-        self, config: EMConfig, parts: ClassData, criterion: str
-    ) -> list[tuple[MixtureChoice, FitResult]]:
+    def _select_sizes(self, config: EMConfig, parts: ClassData, criterion: str) -> list[FitResult]:
         """Fit to each class the number of components that a criterion selects."""
-        selected = []
-        for part in parts.parts:
-            ks = range(1, min(self.max_components, part.n_rows) + 1)
-            selected.append(
-                select_n_components(part, config, ks, criterion, self.covariance_type, self)
-            )
-        pairs = zip(parts.classes.tolist(), selected, strict=True)
-        notes = [f"class {label}: {c.instability}" for label, (c, _) in pairs if c.instability]
+        results = [select_n_components(part, config, criterion, self) for part in parts.parts]
+        notes = [
+            f"class {label}: {result.choice.instability}"
+            for label, result in zip(parts.classes.tolist(), results, strict=True)
+            if result.choice.instability
+        ]
         if notes:
             warn_user("\n".join(notes), UnstableChoiceWarning)
-        return selected
+        return results
 
     def _set_results(
         self,
@@ -252,27 +249,24 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         config: EMConfig,
         parts: ClassData,
         results: list[FitResult],
-        choices: list[MixtureChoice | None],
         priors: Array,
     ) -> None:
         """Replace the fitted attributes."""
         shared = {
             entry.name: getattr(self, entry.name)
             for entry in declared(MixtureParameters)
-            if entry.name != "covariance_type"
+            if entry.name not in ("covariance_type", "max_components")
         }
         mixtures = []
-        for part, result, choice in zip(parts.parts, results, choices, strict=True):
+        for part, result in zip(parts.parts, results, strict=True):
             k, name = len(result.best.model.weights), config.form.name
             mixture = GaussianMixture(k, covariance_type=name, **shared)  # type: ignore[arg-type]
-            mixture._set_result(result, config, part, choice)
+            mixture._set_result(result, config, part)
             mixtures.append(mixture)
-        events = FitEvents(
-            tuple(
-                replace(event, class_label=str(label))
-                for label, result in zip(parts.classes, results, strict=True)
-                for event in result.events
-            )
+        events = tuple(
+            replace(event, class_label=str(label))
+            for label, result in zip(parts.classes, results, strict=True)
+            for event in result.events
         )
         attributes = {
             **schema_attributes(data.schema),
@@ -280,31 +274,33 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
             "class_prior_": priors,
             "mixtures_": mixtures,
             "n_iter_": max(mixture.n_iter_ for mixture in mixtures),
-            "fit_events_": events,
+            "fit_events_": FitEvents(events),
         }
         self._set_fitted(attributes)
         converged = all(result.best.converged or result.stopped for result in results)
         warn_events(converged, self.max_iter, events)
 
     def _check_state(self) -> None:
-        """Raise ValueError where attributes read from a model file are inconsistent."""
-        n = len(self.classes_)
-        if self.classes_.ndim != 1 or len(set(self.classes_.tolist())) != n or n == 0:
-            raise ValueError("classes_ must be a list of different classes")
-        if not isinstance(getattr(self, "schema_", None), Schema) or self.n_features_in_ != len(
-            self.schema_
-        ):
-            raise ValueError("n_features_in_ must be the number of columns of the schema")
-        if len(self.mixtures_) != n or self.class_prior_.shape != (n,):
-            raise ValueError("mixtures_ and class_prior_ must have an entry per class")
-        if (self.class_prior_ < 0).any() or not np.isclose(self.class_prior_.sum(), 1.0):
-            raise ValueError("class_prior_ must be at least 0 and sum to 1")
+        super()._check_state()
+        classes = self.classes_
+        n = len(classes)
+        if classes.ndim != 1 or len(set(classes.tolist())) != n or n == 0:
+            raise ValueError(f"classes_ must be a list of different classes, got {classes}.")
+        ArrayOf("f", n).check("class_prior_", self.class_prior_, {})
+        check_fractions("class_prior_", self.class_prior_)
+        if len(self.mixtures_) != n:
+            raise ValueError(f"mixtures_ must have {n} entries, got {len(self.mixtures_)}.")
         for mixture in self.mixtures_:
             if not isinstance(mixture, GaussianMixture):
-                raise ValueError("mixtures_ must be a list of GaussianMixture")
+                raise ValueError(
+                    f"mixtures_ must be a list of GaussianMixture, got {format_value(mixture)}."
+                )
             mixture._check_state()
             if mixture.n_features_in_ != self.n_features_in_:
-                raise ValueError("mixtures_ must have as many columns as the classifier")
+                raise ValueError(
+                    f"mixtures_ must have {self.n_features_in_} columns, as the classifier, got "
+                    f"{mixture.n_features_in_}."
+                )
 
 
 def _fit_shared(
@@ -328,7 +324,7 @@ def _fit_shared(
             floored=best.floored[group],
             moments=best.moments.take(group),
         )
-        events = FitEvents(tuple(event for event in result.events if event.group == index))
+        events = tuple(event for event in result.events if event.group == index)
         results.append(FitResult(own, None, events, (sums.log_likelihood,)))
     return results
 
@@ -337,19 +333,9 @@ def _class_priors(given: Any, parts: ClassData) -> Array:
     """Return the prior probabilities: the classes' fractions of the weight, or given ones."""
     if given is None:
         weights = np.array([part.weight for part in parts.parts])
-        fractions: Array = weights / weights.sum()
-        return fractions
+        return np.asarray(weights / weights.sum())
     values = _per_class(given, parts.classes, "priors")
-    try:
-        priors = np.array([float(value) for value in values])
-    except (TypeError, ValueError):
-        raise ValueError("priors must be one number per class.") from None
-    if not np.isfinite(priors).all() or (priors < 0).any():
-        raise ValueError(f"priors must be finite and >= 0, got {priors.tolist()}.")
-    if not np.isclose(priors.sum(), 1.0, rtol=0, atol=1e-6):
-        raise ValueError(f"priors must sum to 1, got a sum of {priors.sum():g}.")
-    scaled: Array = priors / priors.sum()
-    return scaled
+    return check_probabilities(values, len(values), "priors")
 
 
 def _per_class(given: Any, classes: Array, name: str) -> list[Any]:
@@ -385,11 +371,4 @@ def _predict_indices(
 ) -> Array:
     """Return the index of the most probable class of every row."""
     batch = Batch(ToPoints(keep_all=True)(Chunk(table)), threads=threads)
-    indices: Array = np.argmax(_class_log_densities(batch, models) + log_priors, axis=1)
-    return indices
-
-
-def _log(priors: Array) -> Array:
-    with np.errstate(divide="ignore"):
-        logs: Array = np.log(priors)
-    return logs
+    return np.asarray(np.argmax(_class_log_densities(batch, models) + log_priors, axis=1))

@@ -1,4 +1,4 @@
-"""Hyper-parameters that the mixture estimators share, their prior, and the config of a fit."""
+"""Hyper-parameters of the mixture estimators, the rows of a fit and its configuration."""
 
 from __future__ import annotations
 
@@ -10,128 +10,21 @@ import numpy as np
 from numpy.random import Generator, RandomState
 
 from ceiba._typing import Array
-from ceiba.base import ArrayOf, AtLeast, Between, Parameters, Record, seed_of
-from ceiba.mixture.covariance import CovarianceFloor, CovarianceForm, is_symmetric
-from ceiba.mixture.data import MixtureData
-from ceiba.mixture.densities import Gaussians
-from ceiba.mixture.statistics import ComponentMoments, ExpectedMoments, outer_products
+from ceiba.base import AtLeast, Between, Parameters, check_unused, seed_of, validate
+from ceiba.cluster.statistics import summarize_points
+from ceiba.data.encoding import Encoding
+from ceiba.data.schema import Kind, Schema
+from ceiba.data.source import Source
+from ceiba.data.warn import warn_user
+from ceiba.engine import Engine
+from ceiba.mixture.covariance import CovarianceFloor, CovarianceForm
+from ceiba.mixture.events import DegenerateColumnWarning
+from ceiba.mixture.prior import ConjugatePrior, PriorReference, ResolvedPrior
+from ceiba.mixture.statistics import ExpectedMoments, Gaussians
+from ceiba.stats import Moments, PointSpace
 
-
-@dataclass(frozen=True, eq=False)
-class ConjugatePrior(Record):
-    """Normal-inverse-Wishart prior of every component's mean and covariance.
-
-    Parameters
-    ----------
-    mean : array of shape (d,), optional
-        Expected mean; by default the mean of the data.
-    shrinkage : float
-        Weight of the expected mean, in rows.
-    degrees_of_freedom : float, optional
-        Degrees of freedom of the inverse Wishart distribution; by default d + 2.
-    scale : array of shape (d, d), optional
-        Scale matrix of the inverse Wishart distribution; by default the covariance of the data
-        divided by ``n_components ** (2 / d)``. Diagonal forms use its diagonal, spherical ones the
-        mean of the diagonal.
-
-    Examples
-    --------
-    >>> from ceiba import GaussianMixture, datasets
-    >>> from ceiba.mixture import ConjugatePrior
-    >>> X = datasets.load("iris").table
-    >>> model = GaussianMixture(3, prior=ConjugatePrior(shrinkage=0.1)).fit(X)
-    >>> model.converged_
-    True
-
-    References
-    ----------
-    Fraley & Raftery (2007), "Bayesian regularization for normal mixture estimation and model-based
-    clustering", Journal of Classification 24.
-    """
-
-    mean: Array | None = None
-    shrinkage: float = 0.01
-    degrees_of_freedom: float | None = None
-    scale: Array | None = None
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.shrinkage) and self.shrinkage >= 0):
-            raise ValueError(f"shrinkage must be a finite number >= 0, got {self.shrinkage!r}.")
-
-    def resolve(self, k: int, reference: PriorReference, form: CovarianceForm) -> ResolvedPrior:
-        """Fill in the defaults for ``k`` components of a form on data of these moments."""
-        d = len(reference.mean)
-        mean = reference.mean if self.mean is None else _check_array(self.mean, (d,), "mean")
-        freedom = d + 2.0 if self.degrees_of_freedom is None else float(self.degrees_of_freedom)
-        if not (np.isfinite(freedom) and freedom > d - 1):
-            raise ValueError(
-                f"degrees_of_freedom of the prior must be > {d - 1} (n_features - 1), got "
-                f"{freedom:g}."
-            )
-        if self.scale is None:
-            scale = reference.covariance / k ** (2.0 / d)
-        else:
-            scale = _check_array(self.scale, (d, d), "scale")
-            if not is_symmetric(scale) or np.linalg.eigvalsh(scale)[0] < 0:
-                raise ValueError("scale of the prior must be symmetric and positive semidefinite.")
-        if not form.full:
-            scale = np.diagonal(scale).copy()
-            if form.isotropic:
-                scale = np.full(d, scale.mean())
-        return ResolvedPrior(mean, float(self.shrinkage), freedom, scale)
-
-
-@dataclass(frozen=True, eq=False)
-class PriorReference(Record):
-    """Mean and covariance of the first rows seen, from which a prior takes its defaults."""
-
-    mean: Annotated[Array, ArrayOf("float64", "d")]
-    covariance: Annotated[Array, ArrayOf("float64", "d", "d")]
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedPrior:
-    """Prior of one fit, as the M step and the objective use it.
-
-    ``scale`` has shape (d, d), or (d,) for diagonal forms.
-    """
-
-    mean: Array
-    shrinkage: float
-    degrees_of_freedom: float
-    scale: Array
-
-    def add_to(self, moments: ComponentMoments) -> ComponentMoments:
-        """Add the prior to moments: their maximum likelihood is then the maximum a posteriori."""
-        kappa, N = self.shrinkage, moments.weights
-        total = np.where(N + kappa > 0, N + kappa, 1.0)
-        shift = moments.means - self.mean
-        means = moments.means - (kappa / total)[:, None] * shift
-        between = outer_products(kappa * N / total, shift, moments.scatters)
-        scatters = moments.scatters + self.scale + between
-        return ComponentMoments(N + self.degrees_of_freedom + len(self.mean) + 2, means, scatters)
-
-    def log_density(self, model: Gaussians) -> float:
-        """Compute the logarithm of the prior's density, up to a constant."""
-        shift = model.means - self.mean
-        if model.full:
-            inverse = model.factors.transpose(0, 2, 1) @ model.factors
-            traces = np.einsum("kij,ij->k", inverse, self.scale)
-            distances = (np.einsum("kij,kj->ki", model.factors, shift) ** 2).sum(axis=1)
-        else:
-            traces = (self.scale * model.factors**2).sum(axis=1)
-            distances = ((model.factors * shift) ** 2).sum(axis=1)
-        logs = (self.degrees_of_freedom + len(self.mean) + 2) * model.log_dets
-        return float(-0.5 * (logs + traces + self.shrinkage * distances).sum())
-
-
-def _check_array(given: Any, shape: tuple[int, ...], name: str) -> Array:
-    array = np.asarray(given, dtype=np.float64)
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(
-            f"{name} of the prior must be finite and of shape {shape}, got shape {array.shape}."
-        )
-    return array
+# Squares of standard deviations below 1e-100, times any weight, would underflow.
+_MIN_VARIANCE = 1e-200
 
 
 class MixtureParameters(Parameters):
@@ -147,7 +40,7 @@ class MixtureParameters(Parameters):
         "shape and orientation, each equal (E), varying (V) or the identity (I).",
     ] = "full"  # fmt: skip
     n_latent: Annotated[
-        int, AtLeast(1), "Latent dimensions of 'ppca'; less than the number of columns."
+        int, AtLeast(1), "With 'ppca': latent dimensions; less than the number of columns."
     ] = 1
     tol: Annotated[
         float,
@@ -180,8 +73,8 @@ class MixtureParameters(Parameters):
     short_iter: Annotated[
         int | None,
         AtLeast(1),
-        "With several initializations each runs only for this many iterations, and the best of "
-        "them is continued; None runs all of them to the end.",
+        "With several initializations, and without a criterion: each runs only for this many "
+        "iterations, and the best of them is continued; None runs all of them to the end.",
     ] = 10
     init_params: Annotated[
         Literal["kmeans", "k-means++", "random_from_data", "random"],
@@ -203,6 +96,135 @@ class MixtureParameters(Parameters):
         "draws a new one.",
     ] = 0
     n_jobs: Annotated[int | None, "Threads; None or -1 uses every core allowed."] = None
+
+    def _validate(self) -> None:
+        """Raise for values that are not allowed, and for parameters that would have no effect."""
+        validate(self)
+        k: Any = self.n_components  # type: ignore[attr-defined]
+        if self.covariance_type != "ppca":
+            check_unused(self, ["n_latent"], f"covariance_type={self.covariance_type!r}")
+        if not isinstance(k, str):
+            check_unused(self, ["max_components"], "n_components that is not a criterion")
+        if self.short_iter is not None and (isinstance(k, str) or self.n_init == 1):
+            when = f"n_components={k!r}" if isinstance(k, str) else "n_init=1"
+            check_unused(self, ["short_iter"], when)
+
+
+@dataclass(frozen=True, slots=True)
+class MixtureData:
+    """Rows, in one group or in several, and the result of the first pass over them."""
+
+    engine: Engine
+    groups: tuple[Any, ...]  # the rows of each group
+    moments: Moments
+    space: PointSpace
+    # Scale of the data, (d,): the columns' variances; the mean variance for constant columns.
+    variances: Array
+    schema: Schema
+    constant: Array  # shape (d,): mask of constant columns
+    row_weights: tuple[float, ...]  # mean weight of a row, per group
+    n_rows: int = 0  # number of rows of positive weight
+
+    @classmethod
+    def of(cls, engine: Engine, source: Source, reg_covar: float = 0.0) -> MixtureData:
+        """Make the first pass over a source; raise for columns that no mixture can describe."""
+        schema = source.schema
+        _check_numeric(schema)
+        rows, moments = summarize_points(engine, source)
+        space = PointSpace.of(moments)
+        n_rows = moments.n_rows
+        constant = moments.max == moments.min
+        variances = _scale(moments, moments.variance, constant, schema, reg_covar)
+        weights = (moments.total / n_rows,)
+        return cls(engine, (rows,), moments, space, variances, schema, constant, weights, n_rows)
+
+    @classmethod
+    def of_batch(
+        cls, engine: Engine, source: Source, variances: Array, mean: Array, constant: Array
+    ) -> MixtureData:
+        """Summarize a later batch under the scale of the first; columns may miss all values."""
+        rows, moments = summarize_points(engine, source, check_values=False)
+        offset = np.where(moments.weight > 0, moments.mean, mean)
+        space = PointSpace(offset, moments.n_missing > 0)
+        data = cls(engine, (), moments, space, variances, source.schema, constant, ())
+        return data.group(rows, moments)
+
+    def group(self, rows: Any, moments: Moments) -> MixtureData:
+        """Return some of the rows alone, under the scale of all rows."""
+        n_rows = moments.n_rows
+        weights = (moments.total / max(n_rows, 1),)
+        return replace(self, groups=(rows,), moments=moments, row_weights=weights, n_rows=n_rows)
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return self.moments.total
+
+    @property
+    def mean(self) -> Array:
+        """Mean of every column; where these rows have no value, the mean of all rows."""
+        return np.where(self.moments.weight > 0, self.moments.mean, self.space.offset)
+
+    @property
+    def log_scale(self) -> float:
+        """Amount by which unit variance of every column would raise the log-likelihood."""
+        return float(self.moments.weight @ np.log(self.variances)) / 2
+
+    def common_gaussians(self, k: int, full: bool) -> Gaussians:
+        """Return ``k`` equal components with the mean and variances of all rows."""
+        d = len(self.variances)
+        covariance = np.diag(self.variances) if full else self.variances
+        return Gaussians.of(
+            np.full(k, 1.0 / k),
+            np.broadcast_to(self.mean, (k, d)).copy(),
+            np.broadcast_to(covariance, (k, *covariance.shape)).copy(),
+        )
+
+
+def _check_numeric(schema: Schema) -> None:
+    """Raise for nominal columns."""
+    nominal = [column.name for column in schema if column.kind is Kind.NOMINAL]
+    if nominal:
+        more = f" and {len(nominal) - 1} more" if len(nominal) > 1 else ""
+        raise ValueError(
+            f"X must be numeric, got nominal column {nominal[0]!r}{more}: drop it, or use "
+            "LatentClassMixture, which models nominal columns."
+        )
+
+
+def _scale(
+    moments: Moments, variances: Array, constant: Array, schema: Schema, reg_covar: float
+) -> Array:
+    """Return the variances of the columns; a constant one gets the mean of the others."""
+    tiny = ~constant & ~(variances > _MIN_VARIANCE)
+    if tiny.any():
+        name = Encoding.of(schema).names[int(np.argmax(tiny))]
+        raise ValueError(f"The variance of column {name!r} underflows: rescale it.")
+    if not constant.any():
+        return variances
+    if constant.all():
+        if not reg_covar:
+            raise ValueError(
+                f"X must have rows that differ, got n_samples={moments.n_rows} equal rows: pass "
+                "other rows, or set reg_covar > 0."
+            )
+        return np.full_like(variances, reg_covar)
+    variances[constant] = variances[~constant].mean()
+    if not reg_covar:
+        names = Encoding.of(schema).names
+        warn_user(
+            f"constant columns: {', '.join(names[j] for j in np.flatnonzero(constant))}. Their "
+            "variance is set by covariance_floor, and densities depend on it: drop them, or set "
+            "reg_covar.",
+            DegenerateColumnWarning,
+        )
+    return variances
+
+
+# Hyper-parameters that a configuration has as they are.
+_SAME_NAMES = (
+    "covariance_floor", "reg_covar", "tol", "max_iter", "n_init", "short_iter", "init_params",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,21 +272,16 @@ class EMConfig:
         prior = ConjugatePrior() if isinstance(given, str) else given
         if prior is not None and prior_reference is None:
             prior_reference = _reference_of(data)
-        fraction = parameters.covariance_floor
         return cls(
             form=form,
-            floor=CovarianceFloor.of(fraction, data.variances, data.constant, form.isotropic),
-            covariance_floor=fraction,
-            reg_covar=parameters.reg_covar,
-            tol=parameters.tol,
+            floor=CovarianceFloor.of(
+                parameters.covariance_floor, data.variances, data.constant, form.isotropic
+            ),
             prior=prior,
             prior_reference=prior_reference,
-            max_iter=parameters.max_iter,
-            n_init=parameters.n_init,
-            short_iter=parameters.short_iter,
             reseed=parameters.empty_component == "reseed",
-            init_params=parameters.init_params,
             seed=seed_of(parameters.random_state),
+            **{name: getattr(parameters, name) for name in _SAME_NAMES},
             **more,
         )
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf
@@ -47,11 +47,9 @@ class CovarianceForm:
     def to_fitted(self, covariances: Array) -> Array:
         """Convert one covariance per component to the shape of ``covariances_``."""
         if self.name == "tied":
-            tied: Array = covariances[0].copy()
-            return tied
+            return np.asarray(covariances[0].copy())
         if self.name in ("spherical", "EII"):
-            variances: Array = covariances[:, 0].copy()
-            return variances
+            return np.asarray(covariances[:, 0].copy())
         return covariances
 
     def from_fitted(self, covariances: Array, k: int, d: int) -> Array:
@@ -77,8 +75,7 @@ def _solve_pooled(weights: Array, scatters: Array) -> Array:
 
 
 def _solve_own(weights: Array, scatters: Array) -> Array:
-    covariances: Array = scatters / weights.reshape(-1, *[1] * (scatters.ndim - 1))
-    return covariances
+    return np.asarray(scatters / weights.reshape(-1, *[1] * (scatters.ndim - 1)))
 
 
 def _solve_equal_spherical(weights: Array, scatters: Array) -> Array:
@@ -95,8 +92,7 @@ def _volumes(scatters: Array) -> Array:
     if scatters.shape[-1] == 0:
         return np.ones(len(scatters))
     if scatters.ndim == 2:
-        volumes: Array = np.exp(np.log(scatters).mean(axis=1))
-        return volumes
+        return np.asarray(np.exp(np.log(scatters).mean(axis=1)))
     roots: Array = np.exp(np.linalg.slogdet(scatters)[1] / scatters.shape[-1])
     return roots
 
@@ -105,24 +101,20 @@ def _solve_equal_volume(weights: Array, scatters: Array) -> Array:
     """Solve EVI and EVV: own shapes, one volume."""
     own = _volumes(scatters)
     volume = own.sum() / weights.sum()
-    covariances: Array = scatters * (volume / own).reshape(-1, *[1] * (scatters.ndim - 1))
-    return covariances
+    return np.asarray(scatters * (volume / own).reshape(-1, *[1] * (scatters.ndim - 1)))
 
 
 def _traces(scatters: Array, shape: Array) -> Array:
     """Compute tr(S_k B^-1)."""
     if scatters.ndim == 2:
-        sums: Array = (scatters / shape).sum(axis=1)
-        return sums
+        return np.asarray((scatters / shape).sum(axis=1))
     inverse = np.linalg.inv(shape)
-    traces: Array = np.einsum("kij,ji->k", scatters, inverse)
-    return traces
+    return np.asarray(np.einsum("kij,ji->k", scatters, inverse))
 
 
 def _positive(volumes: Array) -> Array:
     """Raise zero volumes, as of a single row, to the smallest one of numerical effect."""
-    positive: Array = np.maximum(volumes, _VOLUME_TOL * volumes.max())
-    return positive
+    return np.asarray(np.maximum(volumes, _VOLUME_TOL * volumes.max()))
 
 
 def _solve_equal_shape(weights: Array, scatters: Array) -> Array:
@@ -137,8 +129,7 @@ def _solve_equal_shape(weights: Array, scatters: Array) -> Array:
         previous, volumes = volumes, _positive(_traces(scatters, shape) / (d * weights))
         if (np.abs(volumes - previous) <= _VOLUME_TOL * previous).all():
             break
-    covariances: Array = volumes.reshape(-1, *axes) * shape
-    return covariances
+    return np.asarray(volumes.reshape(-1, *axes) * shape)
 
 
 def _solve_own_axes(weights: Array, scatters: Array, diagonal: Solver) -> Array:
@@ -261,6 +252,30 @@ def is_symmetric(matrices: Array) -> bool:
     diagonal = np.sqrt(np.abs(np.diagonal(matrices, axis1=-2, axis2=-1)))
     size = diagonal[..., :, None] * diagonal[..., None, :]
     return bool((np.abs(matrices - np.swapaxes(matrices, -1, -2)) <= 1e-6 * size).all())
+
+
+def check_array(given: Any, shape: tuple[int, ...], name: str) -> Array:
+    """Return an array of finite floats of a shape; raise for others."""
+    try:
+        array = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of numbers of shape {shape}.") from None
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite.")
+    return array
+
+
+def check_probabilities(given: Any, n: int, name: str) -> Array:
+    """Return ``n`` probabilities, divided by their sum; raise unless they are >= 0 and sum to 1."""
+    values = check_array(given, (n,), name)
+    if (values < 0).any() or not np.isclose(values.sum(), 1.0, rtol=0, atol=1e-6):
+        raise ValueError(
+            f"{name} must be >= 0 and sum to 1, got {values.min():g} as the smallest and "
+            f"{values.sum():g} as the sum."
+        )
+    return np.asarray(values / values.sum())
 
 
 @dataclass(frozen=True, slots=True)

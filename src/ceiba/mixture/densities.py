@@ -1,4 +1,4 @@
-"""Gaussian components, and densities, responsibilities and labels of rows under them."""
+"""Densities, posterior probabilities and labels of rows under Gaussian components."""
 
 from __future__ import annotations
 
@@ -7,134 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dtrtri
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.engine import Batch, Engine
-from ceiba.stats.moments import Moments
+from ceiba.cluster.statistics import TopRows
+from ceiba.engine import AdditiveStatistic, Batch, Engine
+from ceiba.mixture.statistics import Gaussians, MissingPatterns
 from ceiba.stats.points import Points
 
 # Rows whose responsibilities are held at a time, where only their sums are kept.
 _BLOCK_ROWS = 16_384
 
 
-@dataclass(frozen=True, slots=True)
-class Gaussians:
-    """Weights, means and covariances of components, with the factors that densities need.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one = Gaussians.of(np.ones(1), np.zeros((1, 2)), np.array([[[4.0, 2.0], [2.0, 2.0]]]))
-    >>> one.factors
-    array([[[ 0.5,  0. ],
-            [-0.5,  1. ]]])
-    """
-
-    weights: Array  # shape (k,)
-    means: Array  # shape (k, d)
-    covariances: Array  # shape (k, d, d) or, where they are diagonal, (k, d)
-    factors: Array  # inverse of the lower Cholesky factor, or one over the standard deviation
-
-    @classmethod
-    def of(cls, weights: Array, means: Array, covariances: Array) -> Gaussians:
-        """Factorize the covariances; raise LinAlgError where one is not positive definite."""
-        covariances = np.ascontiguousarray(covariances)
-        if not np.isfinite(covariances).all():
-            raise np.linalg.LinAlgError("a covariance is not finite")
-        if covariances.ndim == 2:
-            if not (covariances > 0).all():
-                raise np.linalg.LinAlgError("a variance is not positive")
-            return cls(weights, means, covariances, 1.0 / np.sqrt(covariances))
-        factors = np.linalg.cholesky(covariances)
-        for component, lower in enumerate(factors):
-            # The transpose is LAPACK's own order: an upper triangle, inverted without a copy.
-            factors[component] = dtrtri(lower.T, lower=0)[0].T
-        return cls(weights, means, covariances, factors)
-
-    @property
-    def full(self) -> bool:
-        """Whether covariances are matrices."""
-        return self.covariances.ndim == 3
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of components and of columns."""
-        k, d = self.means.shape
-        return k, d
-
-    @property
-    def log_dets(self) -> Array:
-        """Logarithm of each covariance's determinant."""
-        diagonals = np.diagonal(self.factors, axis1=1, axis2=2) if self.full else self.factors
-        sums: Array = -2.0 * np.log(diagonals).sum(axis=1)
-        return sums
-
-    def take(self, index: Any) -> Gaussians:
-        """Select components; their weights are not rescaled."""
-        return Gaussians(
-            self.weights[index], self.means[index], self.covariances[index], self.factors[index]
-        )
-
-    def native(self) -> _native.GaussianComponents:
-        """Return the native view."""
-        k = len(self.means)
-        with np.errstate(divide="ignore"):
-            log_weights = np.log(self.weights)
-        return _native.GaussianComponents(
-            log_weights,
-            np.ascontiguousarray(self.means),
-            np.ascontiguousarray(self.covariances.reshape(k, -1)),
-            np.ascontiguousarray(self.factors.reshape(k, -1)),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class MissingPatterns:
-    """Whether a batch has missing values, and its rows grouped by the columns that they miss."""
-
-    any: bool
-    order: Array | None = None
-    starts: Array | None = None
-
-    @classmethod
-    def of(cls, batch: Batch[Points], full: bool) -> MissingPatterns:
-        """Find the patterns of a batch, which ``full`` covariances need; raise for infinity.
-
-        They are cached beside the rows where the engine keeps row state.
-        """
-        known: MissingPatterns | None = batch.scratch.get("missing")
-        needs_order = full and batch.rows.X.shape[1] > 1
-        if known is None or (needs_order and known.any and known.order is None):
-            known = _find_patterns(batch, needs_order)
-            batch.scratch["missing"] = known
-        return known if needs_order or not known.any else MissingPatterns(True)
-
-    def native(self) -> _native.MissingPatterns | None:
-        """Return the native view; None without missing values."""
-        return _native.MissingPatterns(True, self.order, self.starts) if self.any else None
-
-
-def _find_patterns(batch: Batch[Points], needs_order: bool) -> MissingPatterns:
-    X = batch.rows.X
-    # In most cases one sum decides, without a mask of all rows: it is finite if every value is.
-    with np.errstate(all="ignore"):
-        if np.isfinite(X.sum()):
-            return MissingPatterns(False)
-    if np.isinf(X).any():
-        Moments.of(batch)  # raises, and names the row and the column
-    if not np.isnan(X).any():
-        return MissingPatterns(False)
-    return (
-        MissingPatterns(True, *_native.missing_patterns(X))
-        if needs_order
-        else MissingPatterns(True)
-    )
-
-
-def _evaluate(batch: Batch[Points], model: Gaussians, **out: Any) -> Array:
-    """Return the log densities of the rows of a batch, and fill the arrays ``out``."""
+def log_densities(batch: Batch[Points], model: Gaussians, **out: Any) -> Array:
+    """Compute the log density of every row, and fill the arrays ``out``: posteriors or labels."""
     X = batch.rows.X
     density = np.empty(len(X))
     missing = MissingPatterns.of(batch, model.full)
@@ -156,22 +42,17 @@ def _evaluate(batch: Batch[Points], model: Gaussians, **out: Any) -> Array:
     return density
 
 
-def log_densities(batch: Batch[Points], model: Gaussians) -> Array:
-    """Compute the log density of every row."""
-    return _evaluate(batch, model)
-
-
 def posteriors(batch: Batch[Points], model: Gaussians) -> Array:
     """Compute the posterior probability of every component for every row."""
     out = np.empty((len(batch.rows.X), len(model.means)))
-    _evaluate(batch, model, posteriors=out)
+    log_densities(batch, model, posteriors=out)
     return out
 
 
 def most_probable_components(batch: Batch[Points], model: Gaussians) -> Array:
     """Return the index of every row's most probable component; ties go to the first."""
     labels = np.empty(len(batch.rows.X), np.int32)
-    _evaluate(batch, model, labels=labels)
+    log_densities(batch, model, labels=labels)
     return labels
 
 
@@ -192,7 +73,7 @@ def _blocks(batch: Batch[Points]) -> Iterator[Batch[Points]]:
 
 
 @dataclass(frozen=True, slots=True)
-class LikelihoodSums:
+class LikelihoodSums(AdditiveStatistic):
     """Weight and log-likelihood of rows, and the entropy of their posteriors."""
 
     weight: float
@@ -206,14 +87,6 @@ class LikelihoodSums:
         weight, log_likelihood, total = (sum(numbers) for numbers in zip(*parts, strict=True))
         return cls(weight, log_likelihood, total)
 
-    def merge(self, other: LikelihoodSums) -> LikelihoodSums:
-        """Add the sums of both parts."""
-        return LikelihoodSums(
-            self.weight + other.weight,
-            self.log_likelihood + other.log_likelihood,
-            self.entropy + other.entropy,
-        )
-
 
 def _likelihood_sums(
     batch: Batch[Points], model: Gaussians, entropy: bool
@@ -221,43 +94,17 @@ def _likelihood_sums(
     weight, n = batch.rows.weight, len(batch.rows.X)
     weight = np.ones(n) if weight is None else weight
     if not entropy:
-        return float(weight.sum()), float(_evaluate(batch, model) @ weight), 0.0
+        return float(weight.sum()), float(log_densities(batch, model) @ weight), 0.0
     probabilities = np.empty((n, len(model.means)))
-    density = _evaluate(batch, model, posteriors=probabilities)
+    density = log_densities(batch, model, posteriors=probabilities)
     logs = np.log(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
     total = -float((probabilities * logs).sum(axis=1) @ weight)
     return float(weight.sum()), float(density @ weight), total
 
 
-@dataclass(frozen=True, slots=True)
-class TopRows:
-    """The ``m`` rows with the largest values, ordered by value, then by row."""
-
-    values: Array
-    rows: Array
-    points: Array
-    m: int
-
-    @classmethod
-    def lowest_density(cls, batch: Batch[Points], model: Gaussians, m: int) -> TopRows:
-        """Find the rows of smallest density; values are minus their log densities."""
-        return cls.of(batch, -_evaluate(batch, model), m)
-
-    @classmethod
-    def of(cls, batch: Batch[Points], values: Array, m: int) -> TopRows:
-        """Find the rows of a batch with the largest ``values``."""
-        order = np.lexsort((np.arange(len(values)), -values))[:m]
-        kept = batch.rows.kept
-        rows = (order if kept is None else kept[order]) + batch.first_row
-        return cls(values[order], rows, batch.rows.X[order].astype(np.float64), m)
-
-    def merge(self, other: TopRows) -> TopRows:
-        """Keep the largest values of both parts."""
-        values = np.concatenate([self.values, other.values])
-        rows = np.concatenate([self.rows, other.rows])
-        order = np.lexsort((rows, -values))[: self.m]
-        points = np.concatenate([self.points, other.points])[order]
-        return TopRows(values[order], rows[order], points, self.m)
+def lowest_densities(batch: Batch[Points], model: Gaussians, m: int) -> TopRows:
+    """Find the ``m`` rows of smallest density; values are minus their log densities."""
+    return TopRows.of(batch, -log_densities(batch, model), m, batch.rows.kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,8 +120,8 @@ class ComponentRows:
         """Find the ``m`` rows of a batch with the largest posteriors of each component."""
         found = None
         for block in _blocks(batch):
-            values = posteriors(block, model)
-            here = cls(tuple(TopRows.of(block, values[:, c], m) for c in components))
+            values, kept = posteriors(block, model), block.rows.kept
+            here = cls(tuple(TopRows.of(block, values[:, c], m, kept) for c in components))
             found = here if found is None else found.merge(here)
         assert found is not None
         return found
@@ -286,7 +133,7 @@ class ComponentRows:
 
 
 @dataclass(frozen=True, slots=True)
-class _RowCounts:
+class _RowCounts(AdditiveStatistic):
     """Rows per partition, rows of weight zero included."""
 
     counts: tuple[int, ...]
@@ -295,9 +142,6 @@ class _RowCounts:
     def of(cls, batch: Batch[Points]) -> _RowCounts:
         points = batch.rows
         return cls((len(points.X) if points.n_given is None else points.n_given,))
-
-    def merge(self, other: _RowCounts) -> _RowCounts:
-        return _RowCounts(self.counts + other.counts)
 
 
 def number_input_rows(rows: Any, engine: Engine) -> Any:

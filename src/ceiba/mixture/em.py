@@ -9,19 +9,19 @@ JRSS B 39.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ceiba._typing import Array
 from ceiba.base import Iterations
-from ceiba.mixture.config import EMConfig
-from ceiba.mixture.data import MixtureData
-from ceiba.mixture.densities import Gaussians, LikelihoodSums, TopRows, number_input_rows
+from ceiba.mixture.config import EMConfig, MixtureData
+from ceiba.mixture.densities import LikelihoodSums, lowest_densities, number_input_rows
 from ceiba.mixture.events import FitEvent
-from ceiba.mixture.statistics import ComponentMoments, ExpectedMoments
+from ceiba.mixture.statistics import ComponentMoments, ExpectedMoments, Gaussians
 
 # Sums over many rows differ by less than this between equal iterations.
 _ROUNDING = 1e-9
@@ -104,16 +104,17 @@ def _regularize(covariances: Array, reg_covar: float) -> Array:
     return covariances + reg_covar * np.eye(covariances.shape[-1])
 
 
-def lost_components(weights: Array, data: MixtureData, config: EMConfig) -> Array:
-    """Return which components lost their rows; the heaviest of a group never has."""
+def _lost_components(weights: Array, data: MixtureData, config: EMConfig) -> Array | None:
+    """Return which components lost their rows; None where all of them have rows."""
     row_weights: float | Array = data.row_weights[0]
     if len(config.sizes) > 1:
         row_weights = np.repeat(data.row_weights, config.sizes)
     lost: Array = weights < _MIN_ROWS * row_weights
-    if lost.any():
-        for group in config.groups:
-            lost[group.start + int(np.argmax(weights[group]))] = False
-    return lost
+    if not lost.any():
+        return None
+    for group in config.groups:  # the heaviest component of a group is never lost
+        lost[group.start + int(np.argmax(weights[group]))] = False
+    return lost if lost.any() else None
 
 
 def reseed_or_drop(
@@ -122,44 +123,55 @@ def reseed_or_drop(
     model: Gaussians,
     moments: ComponentMoments,
     iteration: int,
-    n_reseeded: int = 0,
+    events: Iterable[FitEvent] = (),
 ) -> tuple[ComponentMoments, EMConfig, list[FitEvent]]:
     """Replace the moments of components that lost their rows, or drop these components.
 
     A component is reseeded at the row of smallest density, with the variances of the data, as long
-    as fewer than ``max_reseeds`` were reseeded in the run.
+    as fewer than ``max_reseeds`` were reseeded in the run; ``events`` are those of the run so far.
     """
-    lost = lost_components(moments.weights, data, config)
-    weights, means = moments.weights.copy(), moments.means.copy()
-    scatters = moments.scatters.copy()
-    events = []
+    lost = _lost_components(moments.weights, data, config)
+    if lost is None:
+        return moments, config, []
+    left = config.max_reseeds - sum(event.kind == "reseeded" for event in events)
+    moments, old_weights = deepcopy(moments), moments.weights
+    repairs = []
     for index, group in enumerate(config.groups):
-        reseeded = group.start + np.flatnonzero(lost[group])[: config.max_reseeds - n_reseeded]
-        if len(reseeded):
-            n_reseeded += len(reseeded)
-            rows = number_input_rows(data.groups[index], data.engine)
-            lowest = data.engine.reduce(
-                rows, TopRows.lowest_density, model.take(group), len(reseeded)
-            )
-            k = group.stop - group.start
-            remaining = moments.weights[group].sum() - moments.weights[reseeded].sum()
-            # Each of them then has 1 / k of the weight of its group.
-            weights[reseeded] = remaining / (k - len(reseeded))
-            points = zip(reseeded, lowest.rows, lowest.points, strict=False)
-            for component, row, point in points:
-                means[component] = np.where(np.isnan(point), data.mean, point)
-                variances = weights[component] * config.floor.variances
-                scatters[component] = variances if scatters.ndim == 2 else np.diag(variances)
-                lost[component] = False
-                weight = float(moments.weights[component])
-                number = int(component - group.start)
-                events.append(FitEvent("reseeded", iteration, number, weight, (int(row),), index))
-        for component in group.start + np.flatnonzero(lost[group]):
-            weight = float(moments.weights[component])
-            number = int(component - group.start)
-            events.append(FitEvent("dropped", iteration, number, weight, (), index))
-    replaced = ComponentMoments(weights, means, scatters)
-    return replaced.take(~lost), config.without(lost), events
+        reseeded = group.start + np.flatnonzero(lost[group])[:left]
+        rows = _reseed(data, config, model, moments, index, reseeded) if len(reseeded) else []
+        left -= len(reseeded)
+        lost[reseeded[: len(rows)]] = False
+        dropped = group.start + np.flatnonzero(lost[group])
+        found = [*((row,) for row in rows), *(() for _ in dropped)]
+        for component, own in zip([*reseeded[: len(rows)], *dropped], found, strict=True):
+            weight, number = float(old_weights[component]), int(component - group.start)
+            kind: Literal["reseeded", "dropped"] = "reseeded" if own else "dropped"
+            repairs.append(FitEvent(kind, iteration, number, weight, own, index))
+    return moments.take(~lost), config.without(lost), repairs
+
+
+def _reseed(
+    data: MixtureData,
+    config: EMConfig,
+    model: Gaussians,
+    moments: ComponentMoments,
+    index: int,
+    reseeded: Array,
+) -> list[int]:
+    """Move components of a group, in place, to its rows of smallest density; return the rows."""
+    group = config.groups[index]
+    rows = number_input_rows(data.groups[index], data.engine)
+    lowest = data.engine.reduce(rows, lowest_densities, model.take(group), len(reseeded))
+    weights = moments.weights
+    remaining = weights[group].sum() - weights[reseeded].sum()
+    # Each of them then has 1 / k of the weight of its group.
+    weights[reseeded] = remaining / (group.stop - group.start - len(reseeded))
+    for component, point in zip(reseeded, lowest.points, strict=False):
+        moments.means[component] = np.where(np.isnan(point), data.mean, point)
+        variances = weights[component] * config.floor.variances
+        diagonal = moments.scatters.ndim == 2
+        moments.scatters[component] = variances if diagonal else np.diag(variances)
+    return [int(row) for row in lowest.rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +185,6 @@ class Convergence:
     tol: float  # relative change below which a run has converged
     weight: float  # weight of all rows
     log_scale: float  # amount by which unit variance of every column would raise the log-likelihood
-
-    @classmethod
-    def of(cls, data: MixtureData, config: EMConfig) -> Convergence:
-        """Return the test for the data."""
-        return cls(config.tol, data.weight, data.log_scale)
 
     def has_converged(self, objective: float, previous: float) -> bool:
         """Whether the objective changed by less than ``tol``."""
@@ -199,6 +206,7 @@ class EMState:
     floored: Array
     sums: ExpectedMoments
     objective: float
+    frame: dict[str, Any]  # the values that a trace records
 
     @classmethod
     def of(cls, data: MixtureData, config: EMConfig, model: Gaussians, floored: Array) -> EMState:
@@ -207,17 +215,15 @@ class EMState:
         if not np.isfinite(sums.log_likelihood):
             for rows, part in zip(data.groups, _split(model, config), strict=True):
                 data.engine.reduce(rows, LikelihoodSums.of, part)  # raises, and names the row
-        return cls(model, floored, sums, sums.log_likelihood + config.log_prior(model))
-
-    def frame(self) -> dict[str, Any]:
-        """Return the values that a trace records."""
-        return {
-            "weights": self.model.weights,
-            "means": self.model.means,
-            "covariances": self.model.covariances,
-            "log_likelihood": self.sums.log_likelihood,
-            "objective": self.objective,
+        objective = sums.log_likelihood + config.log_prior(model)
+        frame = {
+            "weights": model.weights,
+            "means": model.means,
+            "covariances": model.covariances,
+            "log_likelihood": sums.log_likelihood,
+            "objective": objective,
         }
+        return cls(model, floored, sums, objective, frame)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,33 +259,30 @@ def em(
     events = list(events)
     n_iter, converged = iterations.count, False
     for iteration in iterations:
-        iteration.record(**state.frame())
-        moments = state.sums.centered()
-        repairs: list[FitEvent] = []
-        if lost_components(moments.weights, data, config).any():
-            n_reseeded = sum(event.kind == "reseeded" for event in events)
-            moments, config, repairs = reseed_or_drop(
-                data, config, state.model, moments, iteration.number, n_reseeded
-            )
+        iteration.record(**state.frame)
+        moments, config, repairs = reseed_or_drop(
+            data, config, state.model, state.sums.centered(), iteration.number, events
+        )
         model, floored = m_step(moments, config)
         del moments  # large, for many columns
-        iteration.report_attributes(partial(fitted, model))
         previous, new = state.objective, EMState.of(data, config, model, floored)
         # A repair may lower the objective, reg_covar always does, and initial parameters need not
         # obey the floor.
         must_increase = not repairs and not config.reg_covar and iteration.number > 1
-        if must_increase and convergence.has_decreased(new.objective, previous):
-            # Forms that share a part are not at their maximum once a component is at the floor:
-            # the previous iteration was the last to increase the objective, and its frame the last.
-            converged = True
-            break
-        state, n_iter = new, iteration.number
-        events += repairs
-        converged = not repairs and convergence.has_converged(new.objective, previous)
+        decreased = must_increase and convergence.has_decreased(new.objective, previous)
+        # Forms that share a part are not at their maximum once a component is at the floor: the
+        # previous iteration was the last to increase the objective, and its frame the last.
+        converged = decreased or (
+            not repairs and convergence.has_converged(new.objective, previous)
+        )
+        iteration.report_attributes(partial(fitted, model))
+        if not decreased:
+            state, n_iter = new, iteration.number
+            events += repairs
         if converged:
             break
     if n_iter == iterations.count:
-        iterations.end(**state.frame())
+        iterations.end(**state.frame)
     return EMResult(
         state.model,
         config.sizes,

@@ -1,4 +1,4 @@
-"""Fit a mixture from several initializations, or update it batch by batch (online EM)."""
+"""Fit a mixture by EM from one or several initializations, drawn or given."""
 
 from __future__ import annotations
 
@@ -10,36 +10,44 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.base import Iterations, Trace
-from ceiba.mixture.config import EMConfig, group_slices
-from ceiba.mixture.data import MixtureData
-from ceiba.mixture.densities import ComponentRows, Gaussians, number_input_rows
-from ceiba.mixture.em import (
-    Convergence,
-    EMResult,
-    e_step,
-    em,
-    lost_components,
-    m_step,
-    reseed_or_drop,
+from ceiba.cluster.lloyd import DrawKey, kmeans_plusplus, lloyd, random_rows
+from ceiba.engine import Engine
+from ceiba.mixture.config import EMConfig, MixtureData, group_slices
+from ceiba.mixture.covariance import CovarianceForm, check_array, check_probabilities, is_symmetric
+from ceiba.mixture.densities import ComponentRows, number_input_rows
+from ceiba.mixture.em import Convergence, EMResult, em, m_step
+from ceiba.mixture.events import MAX_EVENT_ROWS, FitEvent
+from ceiba.mixture.statistics import (
+    ComponentMoments,
+    ExpectedMoments,
+    Gaussians,
+    Responsibilities,
+    given_responsibilities,
+    nearest_responsibilities,
+    random_responsibilities,
 )
-from ceiba.mixture.events import MAX_EVENT_ROWS, FitEvent, FitEvents
-from ceiba.mixture.init import initial_model
-from ceiba.mixture.statistics import ComponentMoments
+from ceiba.stats.points import Moments, squares_fit
+
+# An initialization need not be the best clustering: iterations and tolerance of its k-means.
+_KMEANS_ITER, _KMEANS_TOL = 100, 1e-4
+# Fraction of a column's variance that counts as zero.
+_NEGLIGIBLE = 1e-6
+# Fraction of a row's weight that counts as zero.
+_EMPTY = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class FitResult:
-    """Best run of a fit, its trace and events, and the objective of each initialization.
-
-    ``stopped``: whether a callback ended the fit.
-    """
+    """Best run of a fit, its trace and events, and the objective of each initialization."""
 
     best: EMResult
     trace: Trace | None
-    events: FitEvents
+    events: tuple[FitEvent, ...]
     objectives: tuple[float, ...]
-    stopped: bool = False
+    stopped: bool = False  # whether a callback ended the fit
+    choice: Any = None  # the `MixtureChoice`, where a criterion selected the mixture
 
 
 def fit_mixture(
@@ -64,7 +72,7 @@ def fit_mixture(
     """
     with explain_singular_covariance(config):
         config = config.with_sizes(sizes)
-        convergence = Convergence.of(data, config)
+        convergence = Convergence(config.tol, data.weight, data.log_scale)
         run_em = partial(em, data, convergence=convergence, fitted=fitted)
         n_runs = _n_runs(config)
         max_iter, short_iter = config.max_iter, config.short_iter
@@ -122,7 +130,7 @@ def explain_singular_covariance(config: EMConfig) -> Iterator[None]:
         ) from None
 
 
-def collect_events(data: MixtureData, result: EMResult) -> FitEvents:
+def collect_events(data: MixtureData, result: EMResult) -> tuple[FitEvent, ...]:
     """Add the components at the floor, with their main rows, to the events of a run."""
     events = list(result.events)
     for index, group in enumerate(group_slices(result.sizes)):
@@ -136,76 +144,138 @@ def collect_events(data: MixtureData, result: EMResult) -> FitEvents:
             own = tuple(int(row) for row in top.rows[top.values > 0.5])
             weight = float(result.moments.weights[group.start + component])
             events.append(FitEvent("floored", result.n_iter, component, weight, own, index))
-    return FitEvents(tuple(events))
+    return tuple(events)
 
 
-@dataclass(frozen=True, slots=True)
-class OnlineState:
-    """State after the previous batches; before the first, only the number of components."""
+def initial_model(data: MixtureData, config: EMConfig, run: int) -> Gaussians:
+    """Return the parameters with which run number ``run`` begins."""
+    k, d = sum(config.sizes), len(data.variances)
+    if config.has_all_parameters:
+        weights = check_probabilities(config.weights_init, k, "weights_init")
+        means = _check_means(config.means_init, k, d, data.moments)
+        return _gaussians(weights, means, _covariances(config.precisions_init, config.form, k, d))
+    moments = _fill_empty(_initial_moments(data, config, run), data, config)
+    model, _ = m_step(moments, config)
+    if config.weights_init is not None:
+        model = replace(model, weights=check_probabilities(config.weights_init, k, "weights_init"))
+    if config.means_init is not None:
+        model = replace(model, means=_check_means(config.means_init, k, d, data.moments))
+    if config.precisions_init is not None:
+        covariances = _covariances(config.precisions_init, config.form, k, d)
+        model = _gaussians(model.weights, model.means, covariances)
+    return model
 
-    k: int
-    model: Gaussians | None = None
-    moments: ComponentMoments | None = None
-    n_iter: int = 0
-    events: tuple[FitEvent, ...] = ()
+
+def _initial_moments(data: MixtureData, config: EMConfig, run: int) -> ComponentMoments:
+    """Compute the moments of the initial components, group by group."""
+    sums = []
+    for index, (rows, k) in enumerate(zip(data.groups, config.sizes, strict=True)):
+        draw = run * len(config.sizes) + index
+        responsibilities = _responsibilities(rows, data, config, k, draw)
+        sums.append(_weighted_moments(rows, data, k, config.form.full, responsibilities))
+        rows.clear_scratch()  # bounds and distances of k-means
+    return ExpectedMoments.stack(sums).centered()
 
 
-def fit_batch(
-    data: MixtureData, config: EMConfig, state: OnlineState, decay: float
-) -> tuple[ComponentMoments, FitResult]:
-    """Mix the batch's expected moments into those of the previous batches, and maximize.
+def _responsibilities(
+    rows: Any, data: MixtureData, config: EMConfig, k: int, draw: int
+) -> Responsibilities | None:
+    if config.responsibilities is not None:
+        return partial(given_responsibilities, values=config.responsibilities)
+    if k == 1:  # every row belongs to the component, whatever its density
+        return None
+    if config.init_params == "random":
+        return partial(random_responsibilities, key=DrawKey(config.seed, draw, 0))
+    centers = _initial_centers(rows, data, config, k, draw)
+    return partial(nearest_responsibilities, space=data.space, centers=centers)
 
-    The log-likelihood of the result is that of the batch before the update.
 
-    References
-    ----------
-    Cappé & Moulines (2009), "On-line expectation-maximization algorithm for latent data models",
-    JRSS B 71.
-    """
-    with explain_singular_covariance(config):
-        config = config.with_sizes((state.k,))
-        model = initial_model(data, config, 0) if state.model is None else state.model
-        sums = e_step(data, config, model)
-        objective = sums.log_likelihood + config.log_prior(model)
-        moments = _mix(state.moments, sums.centered(), decay)
-        total = float(moments.weights.sum())
-        iteration = state.n_iter + 1
-        events: list[FitEvent] = []
-        if lost_components(moments.weights, data, config).any():
-            moments, config, events = reseed_or_drop(data, config, model, moments, iteration)
-            moments = moments.scale(total / float(moments.weights.sum()))
-        found, floored = m_step(moments, config)
-        result = EMResult(
-            found,
-            config.sizes,
-            sums.log_likelihood,
-            objective,
-            iteration,
-            False,
-            floored,
-            moments,
-            tuple(events),
+def _initial_centers(rows: Any, data: MixtureData, config: EMConfig, k: int, draw: int) -> Array:
+    engine, space = data.engine, data.space
+    if config.init_params == "random_from_data":
+        return random_rows(rows, engine, space, k, config.seed, draw)
+    if config.init_params == "k-means++":
+        return kmeans_plusplus(rows, engine, space, k, config.seed, draw)
+    iterations = Iterations(None, _KMEANS_ITER, name="k-means")
+    tol = _KMEANS_TOL * float(np.mean(data.variances))
+    centers = kmeans_plusplus(rows, engine, space, k, config.seed, draw)
+    return lloyd(rows, engine, space, centers, iterations, tol, lambda centers: {}).centers
+
+
+def _weighted_moments(
+    rows: Any, data: MixtureData, k: int, full: bool, responsibilities: Responsibilities | None
+) -> ExpectedMoments:
+    """Sum under responsibilities; missing values count as their column's mean and variance."""
+    common = data.common_gaussians(k, full)
+    reduce = data.engine.reduce
+    sums = reduce(rows, ExpectedMoments.of, common, None, responsibilities)
+    if not sums.loses_digits(_NEGLIGIBLE * data.variances):
+        return sums
+    return reduce(rows, ExpectedMoments.of, common, sums.means, responsibilities)
+
+
+def _fill_empty(moments: ComponentMoments, data: MixtureData, config: EMConfig) -> ComponentMoments:
+    """Give a center that no row is nearest to the weight of one row and the data's variances."""
+    row_weights = np.repeat(data.row_weights, config.sizes)
+    empty = moments.weights < _EMPTY * row_weights
+    if not empty.any():
+        return moments
+    common = data.common_gaussians(len(empty), config.form.full)
+    axes = [1] * (moments.scatters.ndim - 1)
+    scatters = row_weights.reshape(-1, *axes) * common.covariances
+    return replace(
+        moments,
+        weights=np.where(empty, row_weights, moments.weights),
+        scatters=np.where(empty.reshape(-1, *axes), scatters, moments.scatters),
+    )
+
+
+def _gaussians(weights: Array, means: Array, covariances: Array) -> Gaussians:
+    try:
+        return Gaussians.of(weights, means, covariances)
+    except np.linalg.LinAlgError:
+        raise ValueError("precisions_init must be positive definite.") from None
+
+
+def _check_means(given: Any, k: int, d: int, moments: Moments) -> Array:
+    means = check_array(given, (k, d), "means_init")
+    if not squares_fit(moments.extended_to(means).spread, "float64"):
+        raise ValueError("means_init must be near the rows: squared distances overflow.")
+    return means
+
+
+def _covariances(given: Any, form: CovarianceForm, k: int, d: int) -> Array:
+    precisions = check_array(given, form.fitted_shape(k, d), "precisions_init")
+    if precisions.ndim < 2 or not form.full:
+        if not (precisions > 0).all():
+            raise ValueError("precisions_init must be positive.")
+        return form.from_fitted(1.0 / precisions, k, d)
+    if not is_symmetric(precisions):
+        raise ValueError("precisions_init must be symmetric.")
+    try:
+        np.linalg.cholesky(precisions)
+    except np.linalg.LinAlgError:
+        raise ValueError("precisions_init must be positive definite.") from None
+    inverse = np.linalg.inv(precisions)
+    return form.from_fitted(0.5 * (inverse + np.swapaxes(inverse, -1, -2)), k, d)
+
+
+def check_responsibilities(given: Any, n_rows: int, k: int, engine: Engine) -> Array:
+    """Check and normalize the initial responsibilities of rows in memory."""
+    if not engine.in_memory:
+        raise ValueError(
+            "responsibilities_init requires rows in memory: use weights_init, means_init and "
+            "precisions_init."
         )
-        return moments, FitResult(result, None, collect_events(data, result), (objective,))
-
-
-def _mix(
-    previous: ComponentMoments | None, batch: ComponentMoments, decay: float
-) -> ComponentMoments:
-    """Merge moments so that the batch has a fraction γ of the total weight.
-
-    γ is its fraction of all weight so far, to the power ``decay``.
-    """
-    if previous is None:
-        return batch
-    seen, new = float(previous.weights.sum()), float(batch.weights.sum())
-    total = seen + new
-    gamma = (new / total) ** decay
-    return previous.scale((1.0 - gamma) * total / seen).merge(batch.scale(gamma * total / new))
-
-
-def moments_of(model: Gaussians, weight: float) -> ComponentMoments:
-    """Return moments of rows of a total weight whose maximum likelihood is the model."""
-    weights = model.weights * weight
-    axes = [1] * (model.covariances.ndim - 1)
-    return ComponentMoments(weights, model.means, model.covariances * weights.reshape(-1, *axes))
+    values = np.array(given, dtype=np.float64, order="C")
+    if values.shape != (n_rows, k):
+        raise ValueError(
+            f"responsibilities_init must have shape {(n_rows, k)}, (n_samples, n_components), got "
+            f"{values.shape}."
+        )
+    totals = values.sum(axis=1, keepdims=True)
+    if not np.isfinite(values).all() or (values < 0).any() or not (totals > 0).all():
+        raise ValueError(
+            "responsibilities_init must be finite and >= 0, with a positive entry in every row."
+        )
+    return np.asarray(values / totals)

@@ -16,17 +16,26 @@ from ceiba.base import (
     fitted,
     parameter,
     reports_progress,
-    validate,
 )
+from ceiba.base.estimator import schema_attributes
+from ceiba.data.schema import Schema
 from ceiba.data.warn import warn_user
-from ceiba.mixture.base import LATENT_ATTRIBUTES, FittedMixture, model_attributes
-from ceiba.mixture.config import EMConfig
-from ceiba.mixture.covariance import covariance_form
-from ceiba.mixture.data import MixtureData
-from ceiba.mixture.events import CollapsedComponentWarning, FitEvents, UnstableChoiceWarning
-from ceiba.mixture.fitter import FitResult, OnlineState, fit_batch, fit_mixture, moments_of
-from ceiba.mixture.init import check_responsibilities
-from ceiba.mixture.selection import MixtureChoice, select_n_components
+from ceiba.mixture.base import FittedMixture
+from ceiba.mixture.config import EMConfig, MixtureData
+from ceiba.mixture.covariance import CovarianceForm, covariance_form, principal_parts
+from ceiba.mixture.events import (
+    CollapsedComponentWarning,
+    FitEvent,
+    FitEvents,
+    UnstableChoiceWarning,
+)
+from ceiba.mixture.fitter import FitResult, check_responsibilities, fit_mixture
+from ceiba.mixture.online import OnlineState, fit_batch, moments_of
+from ceiba.mixture.selection import select_n_components
+from ceiba.mixture.statistics import Gaussians
+
+_INITIAL_PARAMETERS = ("weights_init", "means_init", "precisions_init")
+_LATENT_ATTRIBUTES = ("latent_axes_", "latent_variances_", "noise_variances_")
 
 
 class GaussianMixture(FittedMixture):
@@ -116,7 +125,8 @@ class GaussianMixture(FittedMixture):
     ] = 0.7
     warm_start: Annotated[
         bool,
-        "Continue from the fitted model, if its number of components and form are the same.",
+        "Continue from the fitted model, if its number of components and form are the same; not "
+        "with a criterion.",
     ] = False
     trace: Annotated[bool, "Keep each iteration in ``trace_``."] = False
 
@@ -143,19 +153,15 @@ class GaussianMixture(FittedMixture):
         self : GaussianMixture
         """
         data, config = self._prepare_fit(X, sample_weight)
-        choice: MixtureChoice | None = None
         if isinstance(self.n_components, str):
-            ks = range(1, min(self.max_components, data.n_rows) + 1)
-            choice, result = select_n_components(
-                data, config, ks, self.n_components, self.covariance_type, self
-            )
-            if choice.unstable.any():
-                warn_user(choice.instability, UnstableChoiceWarning)
+            result = select_n_components(data, config, self.n_components, self)
+            if result.choice.unstable.any():
+                warn_user(result.choice.instability, UnstableChoiceWarning)
         else:
             check_n_components(data.n_rows, self.n_components)
             attributes = partial(model_attributes, data.schema, config.form)
             result = fit_mixture(data, config, (self.n_components,), self, attributes)
-        self._set_result(result, config, data, choice)
+        self._set_result(result, config, data)
         warn_events(result.best.converged or result.stopped, self.max_iter, result.events)
         return self
 
@@ -182,7 +188,7 @@ class GaussianMixture(FittedMixture):
         Cappé & Moulines (2009), "On-line expectation-maximization algorithm for latent data
         models", JRSS B 71.
         """
-        validate(self)
+        self._validate()
         if isinstance(self.n_components, str):
             raise ValueError(
                 f"partial_fit requires n_components to be an int, got {self.n_components!r}."
@@ -201,7 +207,7 @@ class GaussianMixture(FittedMixture):
             config = self._config(data, prior_reference=getattr(self, "_prior_reference", None))
         moments, result = fit_batch(data, config, state, self.learning_decay)
         self._set_result(
-            result, config, data, None,
+            result, config, data,
             n_iter_=state.n_iter + 1,
             fit_events_=FitEvents((*state.events, *result.events)),
             _moments=moments,
@@ -234,17 +240,32 @@ class GaussianMixture(FittedMixture):
 
     def _prepare_fit(self, X: Any, sample_weight: Any) -> tuple[MixtureData, EMConfig]:
         """Make the first pass over ``X`` and resolve the hyper-parameters."""
+        self._validate()
         engine, source = self._open_source(X, sample_weight, reset=True)
         data = MixtureData.of(engine, source, self.reg_covar)
+        given = self.responsibilities_init
+        if given is None or isinstance(self.n_components, str):
+            return data, self._config(data)
+        n_rows = len(source.partitions[0].load().table) if engine.in_memory else 0
+        values = check_responsibilities(given, n_rows, self.n_components, engine)
+        return data, self._config(data, responsibilities=values)
+
+    def _validate(self) -> None:
+        super()._validate()
+        has_parameters = all(getattr(self, name) is not None for name in _INITIAL_PARAMETERS)
+        when = ", ".join(_INITIAL_PARAMETERS) if has_parameters else "responsibilities_init"
         if isinstance(self.n_components, str):
-            names = ("weights_init", "means_init", "precisions_init", "responsibilities_init")
+            names = (*_INITIAL_PARAMETERS, "responsibilities_init", "warm_start")
             check_unused(self, names, f"n_components={self.n_components!r}")
-        elif self.responsibilities_init is not None:
-            n_rows = len(source.partitions[0].load().table) if engine.in_memory else 0
-            given = self.responsibilities_init
-            values = check_responsibilities(given, n_rows, self.n_components, engine)
-            return data, self._config(data, responsibilities=values)
-        return data, self._config(data)
+        elif has_parameters or self.responsibilities_init is not None:
+            unused = ["init_params", "responsibilities_init"][: 1 + has_parameters]
+            check_unused(self, unused, when)
+            if self.n_init > 1:  # as in KMeans
+                warn_user(
+                    f"Initial values passed ({when}): performing only one init instead of "
+                    f"n_init={self.n_init}.",
+                    RuntimeWarning,
+                )
 
     def _config(self, data: MixtureData, **more: Any) -> EMConfig:
         d = len(data.variances)
@@ -271,12 +292,7 @@ class GaussianMixture(FittedMixture):
         return bool(self.covariances_.shape == form.fitted_shape(k, d))
 
     def _set_result(
-        self,
-        result: FitResult,
-        config: EMConfig,
-        data: MixtureData,
-        choice: MixtureChoice | None,
-        **more: Any,
+        self, result: FitResult, config: EMConfig, data: MixtureData, **more: Any
     ) -> None:
         """Replace the fitted attributes by those of a fit, and ``more``."""
         best = result.best
@@ -286,22 +302,37 @@ class GaussianMixture(FittedMixture):
             "lower_bound_": best.objective / data.weight,
             "converged_": best.converged,
             "n_iter_": best.n_iter,
-            "fit_events_": result.events,
+            "fit_events_": FitEvents(result.events),
             "_column_variances": data.variances,
             "_constant_columns": data.constant,
             "_weight_seen": data.weight,
         }
         optional: dict[str, Any] = {
             "_prior_reference": config.prior_reference,
-            "choice_": choice,
+            "choice_": result.choice,
             "trace_": result.trace,
         }
         if self.reg_covar or self.prior is not None:
             # The covariances contain more than the rows: `partial_fit` needs the rows' moments.
             optional["_moments"] = best.moments
         attributes |= {name: value for name, value in optional.items() if value is not None}
-        dropped = (*optional, "_moments", *LATENT_ATTRIBUTES)
+        dropped = (*optional, "_moments", *_LATENT_ATTRIBUTES)
         self._set_fitted(attributes | more, without=dropped)
+
+
+def model_attributes(schema: Schema, form: CovarianceForm, model: Gaussians) -> dict[str, Any]:
+    """Return the fitted attributes that a model needs to predict."""
+    attributes = {
+        **schema_attributes(schema),
+        "weights_": model.weights,
+        "means_": model.means,
+        "covariances_": form.to_fitted(model.covariances),
+        "n_components_": len(model.weights),
+    }
+    if form.n_latent:
+        parts = principal_parts(model.covariances, form.n_latent)
+        attributes.update(zip(_LATENT_ATTRIBUTES, parts, strict=True))
+    return attributes
 
 
 def check_n_components(n_rows: int, k: int) -> None:
@@ -312,12 +343,12 @@ def check_n_components(n_rows: int, k: int) -> None:
         )
 
 
-def warn_events(converged: bool, max_iter: int, events: FitEvents) -> None:
+def warn_events(converged: bool, max_iter: int, events: tuple[FitEvent, ...]) -> None:
     """Warn of the events of a fit, and of a fit that did not converge."""
     if events:
         warn_user(
-            f"{events}\nFewer components, a simpler covariance_type or a prior may fit these data "
-            "better; see fit_events_.",
+            f"{FitEvents(events)}\nFewer components, a simpler covariance_type or a prior may fit "
+            "these data better; see fit_events_.",
             CollapsedComponentWarning,
         )
     if not converged:

@@ -11,7 +11,8 @@ from scipy.special import ndtri
 from ceiba import _native
 from ceiba._typing import Array
 from ceiba.engine import Batch
-from ceiba.mixture.densities import Gaussians, posteriors
+from ceiba.mixture.densities import posteriors
+from ceiba.mixture.statistics import Gaussians
 from ceiba.stats.points import Points
 
 
@@ -96,8 +97,7 @@ class _Draws:
         normal = np.column_stack([ndtri(self.stream(1 + int(j))[rows]) for j in columns])
         roots = np.stack([_root(covariance) for covariance in covariances])
         noise = np.einsum("rab,rb->ra", roots[chosen], normal)
-        drawn: Array = means[np.arange(len(rows)), chosen] + noise
-        return drawn
+        return np.asarray(means[np.arange(len(rows)), chosen] + noise)
 
 
 def _conditional(model: Gaussians, c: int, missing: Array, X: Array) -> tuple[Array, Array]:
@@ -117,5 +117,4 @@ def _conditional(model: Gaussians, c: int, missing: Array, X: Array) -> tuple[Ar
 def _root(covariance: Array) -> Array:
     """Compute R with R R' = covariance, which may be singular."""
     values, vectors = np.linalg.eigh(covariance)
-    root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
-    return root
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

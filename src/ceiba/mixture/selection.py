@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import log
 from typing import Annotated, Any, Literal
 
@@ -11,9 +11,8 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, AtLeast, Record
-from ceiba.mixture.config import EMConfig
+from ceiba.mixture.config import EMConfig, MixtureData
 from ceiba.mixture.covariance import CovarianceForm
-from ceiba.mixture.data import MixtureData
 from ceiba.mixture.densities import LikelihoodSums
 from ceiba.mixture.fitter import FitResult, fit_mixture
 
@@ -22,14 +21,10 @@ CRITERIA = ("bic", "aic", "icl", "cv")
 MIN_SELECTION_INIT = 3
 
 
-def n_parameters(form: CovarianceForm, k: int, d: int) -> int:
-    """Return the number of free parameters: weights, means and covariances."""
-    return k - 1 + k * d + form.n_parameters(k, d)
-
-
-@dataclass(frozen=True, slots=True)
-class InformationCriteria:
-    """AIC, BIC and ICL of one mixture on some rows; smaller is better.
+def information_criteria(
+    sums: LikelihoodSums, form: CovarianceForm, k: int, d: int
+) -> dict[str, float]:
+    """Compute AIC, BIC and ICL (BIC plus twice the entropy); smaller is better.
 
     References
     ----------
@@ -38,40 +33,15 @@ class InformationCriteria:
     Biernacki, Celeux & Govaert (2000), "Assessing a mixture model for clustering with the
     integrated completed likelihood", IEEE PAMI 22.
     """
-
-    log_likelihood: float
-    n_parameters: int
-    weight: float  # weight of the rows: their number, unless they are weighted
-    entropy: float = 0.0  # entropy of the rows' posteriors
-
-    @property
-    def aic(self) -> float:
-        """Akaike's information criterion."""
-        return 2.0 * self.n_parameters - 2.0 * self.log_likelihood
-
-    @property
-    def bic(self) -> float:
-        """Schwarz's Bayesian information criterion."""
-        return self.n_parameters * log(self.weight) - 2.0 * self.log_likelihood
-
-    @property
-    def icl(self) -> float:
-        """Integrated completed likelihood: BIC plus twice the entropy of the posteriors."""
-        return self.bic + 2.0 * self.entropy
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """Fit of one number of components with one covariance type."""
-
-    n_components: int
-    covariance_type: str
-    criteria: InformationCriteria
-    spread: float
-    converged: bool
-    n_floored: int
-    n_remaining: int
-    cv: float = float("nan")
+    n_parameters = k - 1 + k * d + form.n_parameters(k, d)
+    bic = n_parameters * log(sums.weight) - 2.0 * sums.log_likelihood
+    return {
+        "log_likelihood": sums.log_likelihood,
+        "n_parameters": n_parameters,
+        "bic": bic,
+        "aic": 2.0 * n_parameters - 2.0 * sums.log_likelihood,
+        "icl": bic + 2.0 * sums.entropy,
+    }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,14 +93,9 @@ class MixtureChoice(Record):
     n_init: Annotated[int, AtLeast(1)]
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate], criterion: Any, n_init: int) -> MixtureChoice:
-        """Collect the candidates; ties go to the first."""
-        own = [entry.name for entry in fields(Candidate) if entry.name != "criteria"]
-        derived = ("log_likelihood", "n_parameters", "bic", "aic", "icl")
-        columns = {
-            **{name: np.array([getattr(c, name) for c in candidates]) for name in own},
-            **{name: np.array([getattr(c.criteria, name) for c in candidates]) for name in derived},
-        }
+    def of(cls, candidates: Sequence[dict[str, Any]], criterion: Any, n_init: int) -> MixtureChoice:
+        """Collect the candidates, one dict of values each; ties go to the first."""
+        columns = {name: np.array([c[name] for c in candidates]) for name in candidates[0]}
         return cls(**columns, criterion=criterion, n_init=n_init)
 
     @property
@@ -237,43 +202,36 @@ _NUMBERS = ("log_likelihood", "n_parameters", "bic", "aic", "icl", "cv", "spread
 
 def fit_candidate(
     data: MixtureData, config: EMConfig, k: int, covariance_type: str, estimator: Any = None
-) -> tuple[Candidate, FitResult]:
+) -> tuple[dict[str, Any], FitResult]:
     """Fit ``k`` components; every run is complete, so that initializations are comparable."""
     complete = replace(config, short_iter=None)
     result = fit_mixture(data, complete, (k,), estimator, single=False)
     model = result.best.model
     (rows,) = data.groups
     sums = data.engine.reduce(rows, LikelihoodSums.of, model, True)
-    criteria = InformationCriteria(
-        sums.log_likelihood, n_parameters(config.form, *model.shape), sums.weight, sums.entropy
-    )
-    candidate = Candidate(
-        k,
-        covariance_type,
-        criteria,
-        spread=max(result.objectives) - min(result.objectives),
-        converged=result.best.converged,
-        n_floored=int(result.best.floored.sum()),
-        n_remaining=len(model.weights),
-    )
+    candidate = {
+        "n_components": k,
+        "covariance_type": covariance_type,
+        **information_criteria(sums, config.form, *model.shape),
+        "cv": float("nan"),
+        "spread": max(result.objectives) - min(result.objectives),
+        "converged": result.best.converged,
+        "n_floored": int(result.best.floored.sum()),
+        "n_remaining": len(model.weights),
+    }
     return candidate, result
 
 
 def select_n_components(
-    data: MixtureData,
-    config: EMConfig,
-    ks: Iterable[int],
-    criterion: str,
-    covariance_type: str,
-    estimator: Any = None,
-) -> tuple[MixtureChoice, FitResult]:
-    """Fit each number of components and return the table and the selected mixture."""
+    data: MixtureData, config: EMConfig, criterion: str, estimator: Any
+) -> FitResult:
+    """Fit each number of components up to ``max_components`` and return the selected mixture."""
     config = replace(config, n_init=max(config.n_init, MIN_SELECTION_INIT))
-    fits: list[tuple[Candidate, FitResult]] = []
-    for k in ks:
-        fits.append(fit_candidate(data, config, k, covariance_type, estimator))
+    fits: list[tuple[dict[str, Any], FitResult]] = []
+    for k in range(1, min(estimator.max_components, data.n_rows) + 1):
+        fits.append(fit_candidate(data, config, k, estimator.covariance_type, estimator))
         if fits[-1][1].stopped:
             break
     choice = MixtureChoice.of([candidate for candidate, _ in fits], criterion, config.n_init)
-    index = [candidate.n_components for candidate, _ in fits].index(choice.chosen[0])
-    return choice, fits[index][1]
+    # The candidates are 1, 2, ... components.
+    return replace(fits[choice.chosen[0] - 1][1], choice=choice)

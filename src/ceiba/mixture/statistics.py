@@ -1,27 +1,129 @@
-"""Sufficient statistics of the E step: expected moments per component."""
+"""Gaussian components, and the statistics of the E step: expected moments per component."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
 from ceiba import _native
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, Record
-from ceiba.cluster.seeding import DrawKey
+from ceiba.base.record import check_values
+from ceiba.base.value_types import format_value
+from ceiba.cluster.lloyd import DrawKey
 from ceiba.cluster.statistics import assign_nearest
 from ceiba.engine import Batch
-from ceiba.mixture.densities import Gaussians, MissingPatterns
-from ceiba.stats.points import Points, Space
+from ceiba.stats.points import Moments, Points, PointSpace
 
 # Fraction of a sum of squares about the pivot that must be about the mean: with less, rounding
 # dominates. 1e-4 leaves 11 of double's 15 digits.
 _MIN_CENTERED_FRACTION = 1e-4
 # Rounding, of 1e-16 of the squares, is then less than a millionth of the smallest variance.
 _NEGLIGIBLE_FRACTION = 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussians:
+    """Weights, means and covariances of components, with the factors that densities need."""
+
+    weights: Array  # shape (k,)
+    means: Array  # shape (k, d)
+    covariances: Array  # shape (k, d, d) or, where they are diagonal, (k, d)
+    factors: Array  # inverse of the lower Cholesky factor, or one over the standard deviation
+
+    @classmethod
+    def of(cls, weights: Array, means: Array, covariances: Array) -> Gaussians:
+        """Factorize the covariances; raise LinAlgError where one is not positive definite."""
+        covariances = np.ascontiguousarray(covariances)
+        if not np.isfinite(covariances).all():
+            raise np.linalg.LinAlgError("a covariance is not finite")
+        if covariances.ndim == 2:
+            if not (covariances > 0).all():
+                raise np.linalg.LinAlgError("a variance is not positive")
+            return cls(weights, means, covariances, 1.0 / np.sqrt(covariances))
+        factors = np.linalg.cholesky(covariances)
+        for component, lower in enumerate(factors):
+            # The transpose is LAPACK's own order: an upper triangle, inverted without a copy.
+            factors[component] = dtrtri(lower.T, lower=0)[0].T
+        return cls(weights, means, covariances, factors)
+
+    @property
+    def full(self) -> bool:
+        """Whether covariances are matrices."""
+        return self.covariances.ndim == 3
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of components and of columns."""
+        k, d = self.means.shape
+        return k, d
+
+    @property
+    def log_dets(self) -> Array:
+        """Logarithm of each covariance's determinant."""
+        diagonals = np.diagonal(self.factors, axis1=1, axis2=2) if self.full else self.factors
+        return np.asarray(-2.0 * np.log(diagonals).sum(axis=1))
+
+    def take(self, index: Any) -> Gaussians:
+        """Select components; their weights are not rescaled."""
+        return Gaussians(
+            self.weights[index], self.means[index], self.covariances[index], self.factors[index]
+        )
+
+    def native(self) -> _native.GaussianComponents:
+        """Return the native view."""
+        k = len(self.means)
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self.weights)
+        return _native.GaussianComponents(
+            log_weights,
+            np.ascontiguousarray(self.means),
+            np.ascontiguousarray(self.covariances.reshape(k, -1)),
+            np.ascontiguousarray(self.factors.reshape(k, -1)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MissingPatterns:
+    """Whether a batch has missing values, and its rows grouped by the columns that they miss."""
+
+    any: bool
+    order: Array | None = None
+    starts: Array | None = None
+
+    @classmethod
+    def of(cls, batch: Batch[Points], full: bool) -> MissingPatterns:
+        """Find the patterns of a batch, which ``full`` covariances need; raise for infinity.
+
+        They are cached beside the rows where the engine keeps row state.
+        """
+        known: MissingPatterns | None = batch.scratch.get("missing")
+        needs_order = full and batch.rows.X.shape[1] > 1
+        if known is None or (needs_order and known.any and known.order is None):
+            known = _find_patterns(batch, needs_order)
+            batch.scratch["missing"] = known
+        return known if needs_order or not known.any else MissingPatterns(True)
+
+    def native(self) -> _native.MissingPatterns | None:
+        """Return the native view; None without missing values."""
+        return _native.MissingPatterns(True, self.order, self.starts) if self.any else None
+
+
+def _find_patterns(batch: Batch[Points], needs_order: bool) -> MissingPatterns:
+    X = batch.rows.X
+    # In most cases one sum decides, without a mask of all rows: it is finite if every value is.
+    with np.errstate(all="ignore"):
+        if np.isfinite(X.sum()):
+            return MissingPatterns(False)
+    if np.isinf(X).any():
+        Moments.of(batch)  # raises, and names the row and the column
+    if not np.isnan(X).any():
+        return MissingPatterns(False)
+    return MissingPatterns(True, *(_native.missing_patterns(X) if needs_order else ()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +139,15 @@ class ComponentMoments(Record):
         """Raise ValueError unless the moments are finite and of consistent shapes."""
         k, d = self.means.shape
         if not isinstance(self.scatters, np.ndarray) or self.scatters.dtype != np.float64:
-            raise ValueError("scatters must be an array of float64.")
+            found = format_value(self.scatters)
+            raise ValueError(f"scatters must be an array of float64, got {found}.")
         if self.scatters.shape not in ((k, d, d), (k, d)):
             raise ValueError(
                 f"scatters must have shape {(k, d, d)} or {(k, d)}, got {self.scatters.shape}."
             )
-        if not all(np.isfinite(a).all() for a in (self.weights, self.means, self.scatters)):
-            raise ValueError("moments must be finite.")
+        for name in ("weights", "means", "scatters"):
+            array = getattr(self, name)
+            check_values(name, array, np.isfinite(array), "finite")
 
     def scale(self, factor: float) -> ComponentMoments:
         """Multiply the weight of every row by ``factor``."""
@@ -67,50 +171,33 @@ class ComponentMoments(Record):
 def outer_products(weights: Array, shifts: Array, like: Array) -> Array:
     """Compute ``weight × shift shift'`` per component, or its diagonal, shaped as ``like``."""
     if like.ndim == 2:
-        squares: Array = weights[:, None] * shifts**2
-        return squares
+        return np.asarray(weights[:, None] * shifts**2)
     outer: Array = (weights[:, None] * shifts)[:, :, None] * shifts[:, None, :]
     return outer
 
 
-@dataclass(frozen=True, slots=True)
-class NearestCenterResponsibilities:
-    """Responsibility 1 of the nearest center for each row."""
-
-    space: Space
-    centers: Array
-
-    def native(self, batch: Batch[Points]) -> _native.Responsibilities:
-        """Return the responsibilities of a batch for the kernel."""
-        nearest = assign_nearest(batch, self.space, self.centers, consume_state=True)
-        return _native.Responsibilities(labels=nearest.labels)
+# Function that returns the responsibilities of a batch for the kernel.
+Responsibilities = Callable[[Batch[Points]], _native.Responsibilities]
 
 
-@dataclass(frozen=True, slots=True)
-class RandomResponsibilities:
-    """Normalized uniform random responsibilities, keyed by the global row."""
-
-    key: DrawKey
-
-    def native(self, batch: Batch[Points]) -> _native.Responsibilities:
-        """Return the responsibilities of a batch for the kernel."""
-        return _native.Responsibilities(key=self.key.native(batch.first_row))
+def nearest_responsibilities(
+    batch: Batch[Points], space: PointSpace, centers: Array
+) -> _native.Responsibilities:
+    """Return responsibility 1 of the nearest center for each row."""
+    labels, _, _ = assign_nearest(batch, space, centers, consume_state=True)
+    return _native.Responsibilities(labels=labels)
 
 
-@dataclass(frozen=True, slots=True)
-class GivenResponsibilities:
-    """Given responsibilities, one row of ``values`` for each row of the (single) batch."""
-
-    values: Array
-
-    def native(self, batch: Batch[Points]) -> _native.Responsibilities:
-        """Return the responsibilities of a batch for the kernel."""
-        kept = batch.rows.kept
-        values = self.values if kept is None else self.values[kept]
-        return _native.Responsibilities(values=np.ascontiguousarray(values))
+def random_responsibilities(batch: Batch[Points], key: DrawKey) -> _native.Responsibilities:
+    """Return normalized uniform random responsibilities, keyed by the global row."""
+    return _native.Responsibilities(key=key.native(batch.first_row))
 
 
-Responsibilities = NearestCenterResponsibilities | RandomResponsibilities | GivenResponsibilities
+def given_responsibilities(batch: Batch[Points], values: Array) -> _native.Responsibilities:
+    """Return given responsibilities, one row of ``values`` for each row of the (single) batch."""
+    kept = batch.rows.kept
+    values = values if kept is None else values[kept]
+    return _native.Responsibilities(values=np.ascontiguousarray(values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +208,6 @@ class ExpectedMoments:
     About them second moments lose no digits as long as an iteration moves a mean by at most a
     hundred standard deviations; `loses_digits` detects a larger move. A missing value counts with
     its conditional mean and variance.
-
-    References
-    ----------
-    Dempster, Laird & Rubin (1977), "Maximum likelihood from incomplete data via the EM algorithm",
-    JRSS B 39.
-    Ghahramani & Jordan (1994), "Supervised learning from incomplete data via an EM approach",
-    NIPS 6.
     """
 
     log_likelihood: float
@@ -159,7 +239,7 @@ class ExpectedMoments:
             model.native(),
             _native.MomentSums(pivots, weights, first, second),
             MissingPatterns.of(batch, model.full).native(),
-            None if responsibilities is None else responsibilities.native(batch),
+            None if responsibilities is None else responsibilities(batch),
             threads=batch.threads,
         )
         shape = model.covariances.shape
@@ -191,8 +271,7 @@ class ExpectedMoments:
         """Mean of each component's rows; the pivot where it has none."""
         weights = self.weights[:, None]
         shift = np.divide(self.first, weights, out=np.zeros_like(self.first), where=weights > 0)
-        means: Array = self.pivots + shift
-        return means
+        return np.asarray(self.pivots + shift)
 
     def centered(self) -> ComponentMoments:
         """Return the moments about the components' own means."""

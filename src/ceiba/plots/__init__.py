@@ -7,24 +7,21 @@ Plots require matplotlib: ``pip install "ceiba[plots]"``.
 from __future__ import annotations
 
 from ceiba.plots.boosting.rounds import BoostingPainter, rounds
-from ceiba.plots.clustering.choice import cluster_choice
-from ceiba.plots.clustering.clusters import KMeansPainter, clusters
+from ceiba.plots.clustering import KMeansPainter, cluster_choice, clusters
 from ceiba.plots.curves.forest import importance, oob_curve
 from ceiba.plots.curves.impurity import impurity_curves
 from ceiba.plots.curves.margins import margins
 from ceiba.plots.mixtures.choice import mixture_choice
-from ceiba.plots.mixtures.mixture import covariance_forms, mixture
-from ceiba.plots.mixtures.painter import MixturePainter
+from ceiba.plots.mixtures.mixture import MixturePainter, covariance_forms, mixture
 from ceiba.plots.planes.partition import partition, surface
 from ceiba.plots.planes.regions import boundaries, regions
 from ceiba.plots.planes.step_functions import step_functions
 from ceiba.plots.playback import Painter, Player, play, register_painter
 from ceiba.plots.trees.comparison import presets, pruning_table
 from ceiba.plots.trees.painter import TreePainter
-from ceiba.plots.trees.path import tree_path
 from ceiba.plots.trees.pruning_path import pruning_path
 from ceiba.plots.trees.pruning_steps import pruning_steps
-from ceiba.plots.trees.tree import tree
+from ceiba.plots.trees.tree import tree, tree_path
 
 __all__ = [
     "Painter",

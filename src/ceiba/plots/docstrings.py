@@ -48,7 +48,7 @@ decimals : int
     Digits after the decimal point; thresholds show at least six significant digits.""",
     "max_size": """\
 max_size : tuple of float
-    Maximum width and height of a new figure, in inches.""",
+    Maximum width and height of a new figure, in inches; not to be given with another.""",
 }
 _PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 

@@ -21,8 +21,7 @@ from ceiba._typing import Array
 from ceiba.base.trace import Frame
 from ceiba.plots import style
 
-__all__ = ["Painter", "Player", "play", "register_painter"]
-
+MAX_POINTS = 5_000  # more rows slow an animation down and blur its colors
 _SIZE = (9.6, 4.8)  # inches
 _COLORS = ("white", style.ACCENT, style.HIGHLIGHT, style.INK, style.MUTED, *style.PALETTE)
 _SAMPLED_FRAMES = 5  # frames whose colors make up the palette
@@ -97,6 +96,13 @@ def iteration_title(frames: Sequence[Any], index: int) -> str:
     """Return the title of one frame of an iterative fit."""
     number, last = (frame_iteration(frames[i], i) for i in (index, len(frames) - 1))
     return f"Iteration {number} of {last}" + (": initialization" if index == 0 else "")
+
+
+def axes_beside(figure: Any, n_right: int, ratio: float) -> list[Any]:
+    """Make one pair of axes at the left, and ``n_right`` at the right, of a ratio of widths."""
+    grid = figure.add_gridspec(n_right, 2, width_ratios=[ratio, 1])
+    cells = [grid[:, 0], *(grid[line, 1] for line in range(n_right))]
+    return [figure.add_subplot(cell) for cell in cells]
 
 
 def draw_path(ax: Any, points: Any, color: str, layers: Sequence[float], **look: Any) -> None:
@@ -316,7 +322,6 @@ def _palette(images: Sequence[Any]) -> Array:
 
 
 def _indexed(image: Any, palette: Array) -> Any:
-    """Convert an image to the nearest colors of the palette."""
     from PIL import Image
 
     # The look-up of Pillow is coarse: it maps a near white of the palette to white.

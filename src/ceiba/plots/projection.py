@@ -13,20 +13,15 @@ from ceiba.data.encoding import Encoding
 from ceiba.data.table import Table
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedRows:
-    """Rows as floats, encoded as for distances, with the names of their columns."""
+def encode_rows(X: Any, model: Any = None) -> tuple[Array, list[str]]:
+    """Return rows as floats, encoded as for distances, and the names of their columns.
 
-    values: Array
-    names: list[str]
-
-    @classmethod
-    def of(cls, X: Any, model: Any = None) -> EncodedRows:
-        """Encode ``X`` under the schema of a fitted model, or under its own."""
-        table = Table.of(X, getattr(model, "schema_", None))
-        table.check_finite()
-        encoding = Encoding.of(table.schema)
-        return cls(np.asarray(encoding.apply(table), np.float64), encoding.names)
+    They are read under the schema of a fitted model, or under their own.
+    """
+    table = Table.of(X, getattr(model, "schema_", None))
+    table.check_finite()
+    encoding = Encoding.of(table.schema)
+    return np.asarray(encoding.apply(table), np.float64), encoding.names
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +34,14 @@ class Projection:
     y: str
 
     @classmethod
-    def of(cls, rows: EncodedRows) -> Projection:
+    def of(cls, rows: Array, names: Sequence[str]) -> Projection:
         """Choose the projection: principal components for more than two columns."""
-        observed = ~np.isnan(rows.values)
-        filled = np.where(observed, rows.values, 0.0)
+        observed = ~np.isnan(rows)
+        filled = np.where(observed, rows, 0.0)
         mean = filled.sum(axis=0) / np.maximum(observed.sum(axis=0), 1)
-        if len(rows.names) == 1:
-            return cls(mean, np.eye(1), rows.names[0], "")
-        if len(rows.names) == 2:
-            return cls(mean, np.eye(2), *rows.names)
-        axes, ratios = _principal_axes(np.where(observed, rows.values - mean, 0.0))
+        if len(names) <= 2:
+            return cls(mean, np.eye(len(names)), *[*names, ""][:2])
+        axes, ratios = _principal_axes(np.where(observed, rows - mean, 0.0))
         x, y = (f"principal component {i} ({ratios[i - 1]:.0%} of variance)" for i in (1, 2))
         return cls(mean, axes, x, y)
 

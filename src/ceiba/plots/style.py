@@ -25,9 +25,12 @@ TITLE_SIZE = 11
 LABEL_SIZE = 9.5
 TICK_SIZE = 8.5
 
+COLOR_MAP = "viridis"  # of numbers; perceptually uniform, also for color-blind readers
+
 LEGEND: dict[str, Any] = {"fontsize": LABEL_SIZE, "labelcolor": INK, "frameon": False}
 
 MAX_LINE = 27  # characters
+MAX_LEGEND = 14  # clusters, components or classes
 # Small letters are placed on whole pixels, which makes some texts wider than the font states.
 _SLACK = 1.07
 _INSTALL = 'ceiba.plots requires matplotlib: pip install "ceiba[plots]".'
@@ -90,6 +93,19 @@ def panel_grid(
     return list(axes[:n_panels])
 
 
+def label_outer(axes: Sequence[Any]) -> None:
+    """Keep labels at the left, and below panels of a grid that have none below them."""
+    spec = axes[0].get_subplotspec()
+    columns = 1 if len(axes) == 1 else spec.get_gridspec().ncols
+    for index, ax in enumerate(axes):
+        is_lowest, is_first = index + columns >= len(axes), index % columns == 0
+        ax.tick_params(labelbottom=is_lowest, labelleft=is_first)
+        if not is_lowest:
+            ax.set_xlabel("")
+        if not is_first:
+            ax.set_ylabel("")
+
+
 def style_axes(
     ax: Any, *, title: str = "", x: str = "", y: str = "", grid: str | None = None
 ) -> None:
@@ -107,6 +123,16 @@ def style_axes(
         ax.grid(axis=grid, color=GRID, linewidth=0.8)
 
 
+def label_bars(ax: Any, names: Sequence[str]) -> None:
+    """Label horizontal bars, the first at the top, without an axis line."""
+    ax.set_yticks(range(len(names)), names)
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+
+
 def set_title(ax: Any, title: str, **options: Any) -> None:
     """Set the main title, at the left."""
     ax.set_title(title, loc="left", fontsize=TITLE_SIZE, color=INK, pad=8, **options)
@@ -120,6 +146,22 @@ def set_note(ax: Any, text: str, color: str = MUTED, **options: Any) -> None:
 def plain_numbers(ax: Any) -> None:
     """Write the tick labels of the y axis in full, without an offset above it."""
     ax.yaxis.set_major_formatter(lambda value, _: number_text(value, 6))
+
+
+def color_scale(low: float, high: float) -> Any:
+    """Return the color scale of numbers in a range."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    return ScalarMappable(Normalize(low, high), COLOR_MAP)
+
+
+def add_color_bar(figure: Any, scale: Any, **position: Any) -> Any:
+    """Add the color bar of a scale; ``position`` as of ``Figure.colorbar``."""
+    bar = figure.colorbar(scale, **position)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=TICK_SIZE, color=MUTED, labelcolor=INK, length=3)
+    return bar
 
 
 def add_legend(ax: Any, title: str, *, beside: bool, handles: Any = None) -> Any:
@@ -144,6 +186,11 @@ def count_text(n: int, noun: str) -> str:
     if n != 1:
         noun = "leaves" if noun == "leaf" else f"{noun}s"
     return f"{n:,} {noun}"
+
+
+def rows_text(n_rows: int, n_drawn: int) -> str:
+    """Return the number of rows, and of those drawn if it is smaller."""
+    return count_text(n_rows, "row") + (f" ({n_drawn:,} drawn)" if n_drawn < n_rows else "")
 
 
 def shorten(text: Any, max_length: int = MAX_LINE) -> str:

@@ -1,15 +1,15 @@
 """Prepared rows and sufficient statistics that several families share."""
 
-from ceiba.stats.labeled import Labeled, TargetSummary, ToLabeled
-from ceiba.stats.moments import Moments
-from ceiba.stats.points import Points, Space, ToPoints
+from ceiba.stats.labeled import Accuracy, LabeledRows, TargetSummary, ToLabeledRows
+from ceiba.stats.points import Moments, Points, PointSpace, ToPoints
 
 __all__ = [
-    "Labeled",
+    "Accuracy",
+    "LabeledRows",
     "Moments",
+    "PointSpace",
     "Points",
-    "Space",
     "TargetSummary",
-    "ToLabeled",
+    "ToLabeledRows",
     "ToPoints",
 ]

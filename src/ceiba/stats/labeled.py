@@ -1,9 +1,11 @@
-"""Rows with a target, and the first pass of a supervised learner over them."""
+"""Rows with a target, their summary, and the accuracy of a classifier on them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf, isfinite, nan
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +13,12 @@ from ceiba._typing import Array
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.data.target import Target, Task, class_indices, merge_classes
-from ceiba.engine.contract import Batch
-from ceiba.stats.points import check_sample_weight
+from ceiba.engine.contract import AdditiveStatistic, Batch
+from ceiba.stats.points import check_sample_weight, zero_weights_error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labeled:
+class LabeledRows:
     """Rows, their target and their weights.
 
     Parameters
@@ -43,16 +45,7 @@ class Labeled:
         return row if self.kept is None else int(self.kept[row])
 
     def labels(self, classes: Array) -> Array:
-        """Return the index (int32) of each row's class in the ``classes`` of all parts.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ceiba.data.table import Table
-        >>> rows = Labeled(Table.of(np.eye(2)), Target.of(["yes", "no"], 2))
-        >>> rows.labels(np.array(["maybe", "no", "yes"]))
-        array([2, 1], dtype=int32)
-        """
+        """Return the index (int32) of each row's class in the ``classes`` of all parts."""
         own = self.target.classes
         if own is None:
             raise ValueError("y must be class labels, got numbers of a regression.")
@@ -66,29 +59,25 @@ class Labeled:
 
 
 @dataclass(frozen=True, slots=True)
-class ToLabeled:
-    """Prepare a partition as labeled rows: read the target and check the weights.
+class ToLabeledRows:
+    """Prepare a partition as labeled rows: read the target of the task and check the weights.
 
     Rows of weight zero are dropped, with the classes that no other row has.
-
-    Parameters
-    ----------
-    task : "classification" or "regression"
     """
 
     task: Task
 
-    def __call__(self, chunk: Chunk) -> Labeled:
+    def __call__(self, chunk: Chunk) -> LabeledRows:
         """Return the labeled rows of one chunk."""
         table = chunk.table
         target = Target.of(chunk.target, len(table), task=self.task)
         if chunk.weight is None:
-            return Labeled(table, target)
+            return LabeledRows(table, target)
         weight = check_sample_weight(chunk.weight, len(table))
         if weight.all():
-            return Labeled(table, target, weight)
+            return LabeledRows(table, target, weight)
         kept = np.flatnonzero(weight)
-        return Labeled(table.take(kept), target.take(kept), weight[kept], kept)
+        return LabeledRows(table.take(kept), target.take(kept), weight[kept], kept)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +113,7 @@ class TargetSummary:
     target_max: float
 
     @classmethod
-    def of(cls, batch: Batch[Labeled]) -> TargetSummary:
+    def of(cls, batch: Batch[LabeledRows]) -> TargetSummary:
         """Summarize labeled rows."""
         rows = batch.rows
         n, weight, target = len(rows), rows.weight, rows.target
@@ -157,8 +146,8 @@ class TargetSummary:
 
     def require_rows(self) -> None:
         """Raise unless some row has a positive weight."""
-        if self.n_rows == 0:
-            raise ValueError("sample_weight must have at least one positive entry, got only zeros.")
+        if not self.n_rows:
+            raise zero_weights_error()
 
 
 def _range(values: Array | None) -> tuple[float, float]:
@@ -178,3 +167,59 @@ def _merge_counts(one: TargetSummary, other: TargetSummary) -> tuple[Array | Non
         assert part.class_counts is not None
         counts[class_indices(part.classes, classes)] += part.class_counts
     return classes, counts
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy(AdditiveStatistic):
+    """Weight of all rows, and of those whose class is predicted correctly."""
+
+    weight: float
+    correct: float
+
+    @classmethod
+    def of(
+        cls, batch: Batch[LabeledRows], classes: Array, predict: Callable[..., Array], *options: Any
+    ) -> Accuracy:
+        """Score labeled rows; a class that the model does not have counts as an error.
+
+        ``predict(table, threads, *options)`` returns the index of each row's class in ``classes``.
+        """
+        rows = batch.rows
+        if len(rows) == 0:
+            return cls(0.0, 0.0)
+        predicted = predict(rows.table, batch.threads, *options)
+        correct = predicted == known_class_indices(rows, classes)
+        if rows.weight is None:
+            return cls(float(len(rows)), float(np.count_nonzero(correct)))
+        # Both sums have the same order, with zeros for errors, so that the score never exceeds 1.
+        return cls(float(rows.weight.sum()), float((rows.weight * correct).sum()))
+
+    @property
+    def score(self) -> float:
+        """Weighted fraction of rows whose class is predicted correctly."""
+        check_score_sums(self.weight, self.correct)
+        return self.correct / self.weight
+
+
+def known_class_indices(rows: LabeledRows, classes: Array) -> Array:
+    """Return the index of each row's class in the model's classes; -1 if unknown."""
+    own, known = rows.target.classes, classes.tolist()
+    assert own is not None
+    labels = own.tolist()
+    if isinstance(labels[0], str) != isinstance(known[0], str):
+        raise ValueError(
+            f"y must have the type of the classes seen in fit (like {known[0]!r}), got labels like "
+            f"{labels[0]!r}."
+        )
+    # A dict compares by Python's equality, which is exact for ints and floats of any size.
+    index = {label: k for k, label in enumerate(known)}
+    found: Array = np.array([index.get(label, -1) for label in labels])[rows.target.values]
+    return found
+
+
+def check_score_sums(weight: float, *sums: float) -> None:
+    """Raise if no score can be computed from the sums."""
+    if weight == 0:
+        raise zero_weights_error()
+    if not all(map(isfinite, (weight, *sums))):
+        raise ValueError("The sums of weights or squares overflow: rescale y or sample_weight.")

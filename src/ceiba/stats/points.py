@@ -1,20 +1,18 @@
-"""Rows as points of a Euclidean space, for learners that compute distances."""
+"""Rows as points of a Euclidean space, their moments, and the scale of their distances."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from ceiba import _native
 from ceiba._typing import Array
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk
-
-if TYPE_CHECKING:
-    from ceiba.stats.moments import Moments
-
+from ceiba.engine.contract import Batch
 
 # Within these ranges, squared differences times weights, summed over any number of rows, neither
 # overflow nor underflow. Bounds of distances are stored in float32.
@@ -87,10 +85,7 @@ class ToPoints:
 
 
 def check_sample_weight(weight: Any, n_rows: int) -> Array:
-    """Check weights and return them as float64, one per row.
-
-    A scalar is the weight of all rows.
-    """
+    """Check weights, or one for all rows, and return them as float64, one per row."""
     values = np.asarray(weight, dtype=np.float64)
     values = np.full(n_rows, float(values)) if values.ndim == 0 else np.ascontiguousarray(values)
     if values.ndim != 1:
@@ -107,8 +102,92 @@ def check_sample_weight(weight: Any, n_rows: int) -> Array:
     return values
 
 
+def zero_weights_error() -> ValueError:
+    """Return the error for rows whose weights are all zero."""
+    return ValueError("sample_weight must have at least one positive entry, got only zeros.")
+
+
 @dataclass(frozen=True, slots=True)
-class Space:
+class Moments:
+    """Weight, mean, centered sum of squares, minimum and maximum per column.
+
+    ``rows`` has the number of rows of each partition, in order, for numbering rows globally;
+    ``total`` is the weight of all rows, with or without missing values. Sums of squares are
+    centered at the mean, because differences of raw second moments would lose digits.
+
+    References
+    ----------
+    Chan, Golub & LeVeque (1983), "Algorithms for computing the sample variance", The American
+    Statistician 37.
+    """
+
+    weight: Array
+    mean: Array
+    squares: Array
+    min: Array
+    max: Array
+    n_missing: int
+    rows: tuple[int, ...]
+    total: float
+
+    @classmethod
+    def of(cls, batch: Batch[Points]) -> Moments:
+        """Summarize points; raise for infinite values."""
+        X = batch.rows.X
+        out = np.empty((5, X.shape[1]))
+        n_missing, row, column = _native.moments(X, batch.rows.weight, out, batch.threads)
+        if row >= 0:
+            raise ValueError(
+                f"Input X contains infinity: row {batch.rows.row_number(row)}, column "
+                f"{batch.rows.column_name(column)}. Correct it, or use NaN for a missing value."
+            )
+        weight = batch.rows.weight
+        total = float(len(X) if weight is None else weight.sum())
+        return cls(out[0], out[1], out[2], out[3], out[4], n_missing, (len(X),), total)
+
+    def merge(self, other: Moments) -> Moments:
+        """Return the moments of both parts' rows."""
+        weight = self.weight + other.weight
+        both = (self.weight > 0) & (other.weight > 0)
+        # A part without observed values in a column has no mean there.
+        shift = np.where(both, other.mean - self.mean, 0.0)
+        fraction = np.divide(other.weight, weight, out=np.zeros_like(weight), where=both)
+        mean = np.where(self.weight > 0, self.mean, other.mean)
+        return Moments(
+            weight,
+            mean + shift * fraction,
+            self.squares + other.squares + shift * shift * self.weight * fraction,
+            np.minimum(self.min, other.min),
+            np.maximum(self.max, other.max),
+            self.n_missing + other.n_missing,
+            self.rows + other.rows,
+            self.total + other.total,
+        )
+
+    def extended_to(self, centers: Array) -> Moments:
+        """Return the moments with minimum and maximum extended to ``centers``."""
+        low = np.minimum(self.min, centers.min(axis=0))
+        return replace(self, min=low, max=np.maximum(self.max, centers.max(axis=0)))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of positive weight, in all parts."""
+        return sum(self.rows)
+
+    @property
+    def variance(self) -> Array:
+        """Variance of each column: squares divided by weight."""
+        return self.squares / self.weight
+
+    @property
+    def spread(self) -> float:
+        """Largest difference between values of the same column."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.max(self.max - self.min))
+
+
+@dataclass(frozen=True, slots=True)
+class PointSpace:
     """Origin and range of the points, for kernels that compute squared distances.
 
     Parameters
@@ -127,27 +206,20 @@ class Space:
     bounded: bool = False
 
     @classmethod
-    def of(cls, moments: Moments) -> Space:
-        """Return the space of some points; raise if squared distances would overflow."""
-        _check_squarable(moments.spread)
-        return cls(moments.mean, moments.n_missing > 0, squares_fit(moments.spread, "float32"))
-
-    @classmethod
-    def around(cls, moments: Moments, centers: Array) -> Space:
-        """Return the space of points and given centers."""
-        spread = moments.extended_to(centers).spread
-        if spread > 1:  # underflow of tiny distances is harmless here: the centers are given
-            _check_squarable(spread)
-        offset = np.where(moments.weight > 0, moments.mean, centers[0])
+    def of(cls, moments: Moments, centers: Array | None = None) -> PointSpace:
+        """Return the space of points and given centers; raise if squared distances overflow."""
+        offset, spread = moments.mean, moments.spread
+        if centers is not None:
+            offset = np.where(moments.weight > 0, offset, centers[0])
+            spread = moments.extended_to(centers).spread
+        # Underflow of tiny distances is harmless if the centers are given.
+        checked = centers is None or spread > 1
+        if checked and not squares_fit(spread, "float64"):
+            raise ValueError(
+                "X must have differences whose squares are representable, got values of a column "
+                f"that differ by {spread:.3g}: rescale X, for example by its largest difference."
+            )
         return cls(offset, moments.n_missing > 0, squares_fit(spread, "float32"))
-
-
-def _check_squarable(spread: float) -> None:
-    if not squares_fit(spread, "float64"):
-        raise ValueError(
-            "X must have differences whose squares are representable, got values of a column that "
-            f"differ by {spread:.3g}: rescale X, for example by its largest difference."
-        )
 
 
 def has_finite_distances(X: Array) -> Array:

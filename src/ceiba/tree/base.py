@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -15,17 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 from ceiba._typing import Array
 from ceiba.base import Estimator, Iterations, fitted, reports_progress, seed_of
 from ceiba.base.estimator import schema_attributes
+from ceiba.base.value_types import format_value
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
 from ceiba.data.target import Task
 from ceiba.engine import Engine
-from ceiba.stats import TargetSummary, ToLabeled
+from ceiba.stats import TargetSummary, ToLabeledRows
 from ceiba.tree.config import TreeConfig
 from ceiba.tree.explain.dictionary import tree_nodes
 from ceiba.tree.explain.rule_list import RuleList, rule_list
 from ceiba.tree.grow.grower import GrowthResult, TreeGrower
 from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs, WeightTotals
-from ceiba.tree.grow.trace import growth_trace
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.parameters import TreeParameters
 from ceiba.tree.prune.pruning import (
@@ -34,9 +34,8 @@ from ceiba.tree.prune.pruning import (
     prune_in_fit,
     split_validation,
 )
-from ceiba.tree.scoring import predict_leaves, predict_values, score, table_of
+from ceiba.tree.scoring import predict_batch, score, to_table
 
-_MAX_CLASSES = 65_535
 _MAX_PASSES = 10**6
 
 
@@ -70,17 +69,17 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
         if not engine.in_memory:
             check_out_of_memory(config)
         schema, held_out = source.schema, None
-        rows = engine.rows(source.partitions, ToLabeled(self._task))
+        rows = engine.rows(source.partitions, ToLabeledRows(self._task))
         if config.pruning == "reduced_error":
             rows, held_out = split_validation(self, engine, rows)
         summary = engine.reduce(rows, TargetSummary.of)
         rows = rows.numbered(summary.rows)
-        self._check_target(config, summary)
+        summary.require_rows()
         grower = self._make_grower(engine, rows, schema, summary, config)
         result = self._grow(grower, summary)
         attributes = self._fitted_attributes(schema, summary, result.tree)
         if self.trace:
-            attributes["trace_"] = growth_trace(result)
+            attributes["trace_"] = result.trace()
         # Pruned on a copy: a fit that fails leaves the estimator as it was.
         model = copy.copy(self)
         model._set_fitted(attributes, without=("trace_", "pruning_", "class_weight_"))
@@ -89,18 +88,14 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
         self.__dict__ = model.__dict__
         return self
 
-    def _check_target(self, config: TreeConfig, summary: TargetSummary) -> None:
-        """Raise ValueError for a target that the configuration does not allow."""
-        check_target_summary(summary)
-
     def _make_grower(
         self, engine: Engine, rows: Any, schema: Schema, summary: TargetSummary, config: TreeConfig
     ) -> TreeGrower:
         """Compute what must be known before the first split."""
-        cost_factors = self._cost_factors(engine, rows, summary, config)
+        class_factors, cost_factors = self._class_factors(engine, rows, summary, config)
         scale = FixedPointScale.of(
             summary,
-            _product(self._class_weights(summary), cost_factors),
+            class_factors,
             squares=config.criterion in ("squared_error", "poisson"),
             fractional=config.missing == "fractional",
             poisson=config.criterion == "poisson",
@@ -114,24 +109,15 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
 
     def _grow(self, grower: TreeGrower, summary: TargetSummary) -> GrowthResult:
         if self.max_bins is None:
-            result = grower.grow_exact()
-        else:
-            passes = partial(Iterations, self, _MAX_PASSES, name="passes")
-            result = grower.grow_binned(self.max_bins, passes)
-        factors = grower.inputs.cost_factors
-        if factors is None:
-            return result
-        return replace(result, tree=self._remove_cost_factors(result.tree, summary, factors))
+            return grower.grow_exact()
+        passes = partial(Iterations, self, _MAX_PASSES, name="passes")
+        return grower.grow_binned(self.max_bins, passes)
 
-    def _cost_factors(
+    def _class_factors(
         self, engine: Engine, rows: Any, summary: TargetSummary, config: TreeConfig
-    ) -> Array | None:
-        """Return the factors of the class weights that stand for a cost matrix."""
-        return None
-
-    def _remove_cost_factors(self, tree: Tree, summary: TargetSummary, factors: Array) -> Tree:
-        """Return the tree with class weights without the cost factors."""
-        return tree
+    ) -> tuple[Array | None, Array | None]:
+        """Return the factors of the rows' weights by class, and the part that stands for costs."""
+        return None, None
 
     def _class_weights(self, summary: TargetSummary) -> Array | None:
         """Return the factors of ``class_weight``, or None."""
@@ -147,11 +133,11 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
         """Return a grown tree with the predictions of its leaves."""
         return tree
 
-    def _predict_values(self, X: Any) -> Array:
-        """Return the class probabilities, or the predicted number, of every row."""
+    def _predict_rows(self, X: Any, method: Callable[..., Array]) -> Array:
+        """Return what a method of the tree returns per row."""
         engine, source = self._open_source(X, reset=False)
-        rows = engine.rows(source.partitions, table_of)
-        return np.asarray(engine.predict(rows, predict_values, self.tree_))
+        rows = engine.rows(source.partitions, to_table)
+        return np.asarray(engine.predict(rows, predict_batch, method, self.tree_))
 
     def _score_on(self, engine: Engine, source: Source) -> float:
         return score(self, self.tree_, engine, source)
@@ -165,9 +151,7 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
         -------
         ndarray of shape (n_rows,) and dtype int32
         """
-        engine, source = self._open_source(X, reset=False)
-        rows = engine.rows(source.partitions, table_of)
-        return np.asarray(engine.predict(rows, predict_leaves, self.tree_))
+        return self._predict_rows(X, Tree.apply)
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the nodes on the path of each row.
@@ -237,61 +221,44 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
         return self.tree_.importances()
 
     def _check_state(self) -> None:
-        """Raise ValueError for fitted attributes of a model file that do not fit together."""
+        super()._check_state()
         if not isinstance(getattr(self, "tree_", None), Tree) or self.tree_.schema != self.schema_:
-            raise ValueError("tree_ must be a Tree with the columns of schema_.")
+            raise ValueError(
+                "tree_ must be a Tree with the columns of schema_, "
+                f"{format_value(self.schema_.names)}, got "
+                f"{format_value(getattr(self, 'tree_', None))}."
+            )
         if "pruning_" in vars(self):
             check_record(self.pruning_, self.tree_)
-        if self.n_features_in_ != len(self.schema_):
-            raise ValueError(
-                f"n_features_in_ must be the number of columns of schema_ ({len(self.schema_)}), "
-                f"got {self.n_features_in_}."
-            )
-
-
-def _product(one: Array | None, other: Array | None) -> Array | None:
-    """Return the product of factors; None stands for 1."""
-    if one is None or other is None:
-        return other if one is None else one
-    return one * other
-
-
-def check_target_summary(summary: TargetSummary) -> None:
-    """Raise ValueError for a target from which no tree can be grown."""
-    if not any(summary.rows):
-        raise ValueError("sample_weight must have at least one positive entry, got only zeros.")
-    if summary.classes is not None and len(summary.classes) > _MAX_CLASSES:
-        raise ValueError(
-            f"y must have at most {_MAX_CLASSES:,} classes, got {len(summary.classes):,}: for "
-            "numbers use DecisionTreeRegressor."
-        )
 
 
 def check_out_of_memory(config: TreeConfig) -> None:
     """Raise ValueError for a configuration that needs the rows in memory."""
-    where = "with files or a cluster"
-    if config.max_bins is None:
-        raise ValueError(f"max_bins must be an int {where}, got None: set max_bins=255.")
-    if config.criterion == "absolute_error":
-        raise ValueError(
-            "criterion='absolute_error' requires rows in memory: use criterion='squared_error' "
-            f"{where}."
-        )
-    if config.missing in ("fractional", "surrogate"):
-        raise ValueError(
-            f"missing={config.missing!r} requires rows in memory: use missing='learned' {where}."
-        )
-    if config.pruning == "reduced_error":
-        raise ValueError(
-            "pruning='reduced_error' requires rows in memory: fit with pruning='none' and call "
-            "pruned('reduced_error', ...) with validation rows."
-        )
-    if config.pruning == "cost_complexity" and config.ccp_alpha is None:
-        raise ValueError(
-            "pruning='cost_complexity' with ccp_alpha=None requires rows in memory for "
-            f"cross-validation: set ccp_alpha to a number {where}."
-        )
-    if config.pruning == "pessimistic" and config.subtree_raising:
-        raise ValueError(
-            f"subtree_raising=True requires rows in memory: set subtree_raising=False {where}."
-        )
+    in_memory, where = "requires rows in memory", "with files or a cluster"
+    for is_set, message in (
+        (config.max_bins is None, f"max_bins must be an int {where}, got None: set max_bins=255."),
+        (
+            config.criterion == "absolute_error",
+            f"criterion='absolute_error' {in_memory}: use criterion='squared_error' {where}.",
+        ),
+        (
+            config.missing_routing != "branch",
+            f"missing={config.missing!r} {in_memory}: use missing='learned' {where}.",
+        ),
+        (
+            config.pruning == "reduced_error",
+            f"pruning='reduced_error' {in_memory}: fit with pruning='none' and call "
+            "pruned('reduced_error', ...) with validation rows.",
+        ),
+        (
+            config.pruning == "cost_complexity" and config.ccp_alpha is None,
+            f"pruning='cost_complexity' with ccp_alpha=None {in_memory} for cross-validation: set "
+            f"ccp_alpha to a number {where}.",
+        ),
+        (
+            config.pruning == "pessimistic" and config.subtree_raising,
+            f"subtree_raising=True {in_memory}: set subtree_raising=False {where}.",
+        ),
+    ):
+        if is_set:
+            raise ValueError(message)

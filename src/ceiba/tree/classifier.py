@@ -18,6 +18,7 @@ from ceiba.engine import Engine
 from ceiba.stats import TargetSummary
 from ceiba.tree.base import DecisionTree
 from ceiba.tree.config import TreeConfig
+from ceiba.tree.grow.grower import GrowthResult, TreeGrower
 from ceiba.tree.grow.targets import FixedPointScale, WeightTotals
 from ceiba.tree.model.tree import Tree
 
@@ -159,13 +160,8 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         -------
         ndarray of shape (n_rows,)
         """
-        classes: Array
-        if hasattr(self, "tree_") and self.tree_.missing == "fractional":
-            classes = self.classes_[self.tree_.decide(self._predict_values(X))]
-            return classes
-        leaves = self.apply(X)
-        classes = self.classes_[self.tree_.leaf_class[self.tree_.child[leaves]]]
-        return classes
+        class_indices = self._predict_rows(X, Tree.predict_class)
+        return np.asarray(self.classes_[class_indices])
 
     def predict_proba(self, X: Any) -> Array:
         """Predict the class probabilities of each row.
@@ -175,7 +171,7 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         ndarray of shape (n_rows, n_classes)
             Columns as in ``classes_``.
         """
-        return self._predict_values(X)
+        return self._predict_rows(X, Tree.predict)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Predict the logarithms of the class probabilities of each row."""
@@ -186,33 +182,34 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
     def _class_weights(self, summary: TargetSummary) -> Array | None:
         return class_weight_factors(self.class_weight, summary)
 
-    def _check_target(self, config: TreeConfig, summary: TargetSummary) -> None:
-        super()._check_target(config, summary)
-        if self.cost_matrix is not None:
-            assert summary.classes is not None
-            _check_cost_matrix(self.cost_matrix, summary.classes)
-
-    def _cost_factors(
+    def _class_factors(
         self, engine: Engine, rows: Any, summary: TargetSummary, config: TreeConfig
-    ) -> Array | None:
+    ) -> tuple[Array | None, Array | None]:
+        class_weight = self._class_weights(summary)
         if self.cost_matrix is None:
-            return None
-        costs = np.asarray(self.cost_matrix, dtype=np.float64).sum(axis=1)
+            return class_weight, None
+        costs = _check_cost_matrix(self.cost_matrix, summary.classes).sum(axis=1)
         # Altered priors (Breiman et al. 1984, section 4.4); a single class has no errors.
         factors = costs / costs.min() if costs.any() else np.ones(len(costs))
-        if not config.compares_weight:
-            return factors
-        # Weights that are compared with numbers of rows must keep their total.
-        scale = FixedPointScale.of(summary, self._class_weights(summary), squares=False)
-        totals = engine.reduce(rows, WeightTotals.of, scale).totals.astype(np.float64)
-        return np.asarray(factors * (totals.sum() / (totals @ factors)))
+        if config.compares_weight:
+            # Weights that are compared with numbers of rows must keep their total.
+            scale = FixedPointScale.of(summary, class_weight, squares=False)
+            totals = engine.reduce(rows, WeightTotals.of, scale).totals.astype(np.float64)
+            factors = factors * (totals.sum() / (totals @ factors))
+        return factors if class_weight is None else class_weight * factors, factors
 
-    def _remove_cost_factors(self, tree: Tree, summary: TargetSummary, factors: Array) -> Tree:
+    def _grow(self, grower: TreeGrower, summary: TargetSummary) -> GrowthResult:
+        result = super()._grow(grower, summary)
+        tree, factors = result.tree, grower.inputs.cost_factors
+        if factors is None:
+            return result
         value, leaves = tree.value / factors, tree.leaves / factors
         if summary.integer_weights and self.class_weight is None and tree.missing != "fractional":
             value, leaves = np.rint(value), np.rint(leaves)
         costs = np.array(self.cost_matrix, dtype=np.float64)
-        return replace(tree, value=value, leaves=leaves, weight=value.sum(axis=1), costs=costs)
+        weight = value.sum(axis=1)
+        tree = replace(tree, value=value, leaves=leaves, weight=weight, costs=costs)
+        return replace(result, tree=tree)
 
     def _with_predictions(self, tree: Tree) -> Tree:
         return tree.with_leaves(self._leaf_probabilities(tree.leaves, tree.value[0]))
@@ -243,13 +240,16 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         super()._check_state()
         n = len(self.classes_)
         if self.tree_.leaves.shape[1] != n or self.n_classes_ != n:
-            raise ValueError("tree_.leaves must have a column for each of classes_.")
+            raise ValueError(
+                f"tree_.leaves and n_classes_ must have {n} classes, as classes_, got "
+                f"{self.tree_.leaves.shape[1]} and {self.n_classes_}."
+            )
 
 
-def _check_cost_matrix(costs: Any, classes: Array) -> None:
-    """Raise ValueError unless ``costs`` is a cost matrix of these classes."""
-    matrix = np.asarray(costs, dtype=np.float64)
-    n = len(classes)
+def _check_cost_matrix(costs: Any, classes: Array | None) -> Array:
+    """Return a cost matrix as floats; ValueError if it is none of these classes."""
+    assert classes is not None
+    matrix, n = np.asarray(costs, dtype=np.float64), len(classes)
     if matrix.shape != (n, n):
         raise ValueError(
             f"cost_matrix must have shape {(n, n)}, got {matrix.shape}: give it a row and a column "
@@ -265,6 +265,7 @@ def _check_cost_matrix(costs: Any, classes: Array) -> None:
             "cost_matrix must not have a row of zeros, got one: a class whose errors cost nothing "
             "is never predicted; leave its rows out."
         )
+    return matrix
 
 
 def class_weight_factors(class_weight: Any, summary: TargetSummary) -> Array | None:
@@ -280,12 +281,11 @@ def class_weight_factors(class_weight: Any, summary: TargetSummary) -> Array | N
 
 
 def _mapped_weights(class_weight: Mapping[Any, float], classes: Array) -> Array:
-    weights = {_plain(key): value for key, value in class_weight.items()}
-    known = [_plain(label) for label in classes.tolist()]
-    factors = np.array([float(weights.get(label, 1.0)) for label in known])
-    unknown = [key for key in weights if key not in known]
+    known = classes.tolist()
+    factors = np.array([float(class_weight.get(label, 1.0)) for label in known])
+    unknown = [key for key in class_weight if key not in known]
     # A fold may lack a class that is named; an unnamed class beside an unknown one is a typo.
-    if unknown and not all(label in weights for label in known):
+    if unknown and not all(label in class_weight for label in known):
         raise ValueError(
             f"The keys of class_weight must be classes of y ({known!r}), got {unknown[0]!r}."
         )
@@ -295,7 +295,3 @@ def _mapped_weights(class_weight: Mapping[Any, float], classes: Array) -> Array:
             "rows out by sample_weight."
         )
     return factors
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label

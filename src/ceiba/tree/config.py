@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from ceiba import _native
 from ceiba._native import Criterion, FeatureReuse, GrowthOrder, MissingPolicy, ThresholdGrid
-from ceiba.base import ParameterError, unused_error
+from ceiba.base import ParameterError, check_unused, unused_error
 from ceiba.data.schema import Column, Kind
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ _MAX_MIN_SIDE_WEIGHT = 25
 # Columns with at least this fraction of the rows as categories do not count in the average gain.
 _MANY_CATEGORIES = 0.3
 _UNLIMITED = 2**62
-_Member = TypeVar("_Member", bound=IntEnum)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +60,6 @@ class TreeConfig:
 
     The fields have the names and meanings of the parameters of ``DecisionTreeClassifier``. Trees,
     forests and boosting share this class.
-
-    Examples
-    --------
-    >>> TreeConfig.of("c45", max_depth=3).criterion
-    'gain_ratio'
-    >>> TreeConfig.of(criterion="squared_error", max_bins=255, min_samples_leaf=5).missing
-    'learned'
     """
 
     criterion: str
@@ -113,16 +104,22 @@ class TreeConfig:
         if "pruning" not in given and given.get("ccp_alpha", 0.0) > 0:
             values["pruning"] = "cost_complexity"
         config = cls(**values)
-        _check_splits(config)
-        _check_thresholds(config, given)
-        _check_criterion(config)
+        _check(config)
         return config
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> TreeConfig:
-        """Return the configuration of an estimator's parameters."""
+        """Return the configuration of an estimator's parameters, which must all have an effect."""
         names = ("algorithm", *cls.__dataclass_fields__)
-        return cls.of(**{n: getattr(estimator, n) for n in names if hasattr(estimator, n)})
+        config = cls.of(**{n: getattr(estimator, n) for n in names if hasattr(estimator, n)})
+        if config.thresholds not in ("quantile", "equal_width", "random"):
+            check_unused(estimator, ["n_thresholds"], f"thresholds={config.thresholds!r}")
+        if config.missing != "surrogate":
+            check_unused(estimator, ["max_surrogates"], f"missing={config.missing!r}")
+        probability = getattr(estimator, "leaf_probability", "m_estimate")
+        if probability != "m_estimate":
+            check_unused(estimator, ["m_prior"], f"leaf_probability={probability!r}")
+        return config
 
     @property
     def is_regression(self) -> bool:
@@ -132,10 +129,9 @@ class TreeConfig:
     @property
     def missing_routing(self) -> MissingRouting:
         """Value of `Tree.missing`: where rows with a missing value go at prediction."""
-        routing: dict[str, MissingRouting] = {
-            "fractional": "fractional", "surrogate": "surrogate",
-        }  # fmt: skip
-        return routing.get(self.missing, "branch")
+        if self.missing == "fractional":
+            return "fractional"
+        return "surrogate" if self.missing == "surrogate" else "branch"
 
     @property
     def all_thresholds(self) -> bool:
@@ -170,68 +166,44 @@ def _adapt_preset(preset: dict[str, Any], given: dict[str, Any]) -> dict[str, An
     return adapted
 
 
-def _check_splits(config: TreeConfig) -> None:
-    splits = f"splits={config.splits!r}"
-    if config.splits == "binary":
-        if config.empty_branches:
-            raise unused_error("empty_branches", splits, True)
-        if config.min_leaf_branches == "two":
-            raise unused_error("min_leaf_branches", splits, "two")
-    if config.splits != "intervals" and config.n_intervals is not None:
-        raise unused_error("n_intervals", splits, config.n_intervals)
-    if config.splits == "intervals":
-        if config.mdl_correction:
-            raise unused_error("mdl_correction", splits, True)
-        if config.min_split_fraction > 0:
-            raise unused_error("min_split_fraction", splits, config.min_split_fraction)
-        if config.n_intervals is None and config.is_regression:
-            raise ParameterError(
-                "splits='intervals' requires n_intervals for regression, got None: the "
-                "description length that chooses the number of intervals needs classes."
-            )
-    if config.missing == "surrogate" and config.splits != "binary":
-        raise ParameterError(
-            f"missing='surrogate' requires splits='binary', got {config.splits!r}."
-        )
-
-
-def _check_thresholds(config: TreeConfig, given: dict[str, Any]) -> None:
-    if config.splits == "intervals" and config.thresholds != "midpoint":
-        raise ParameterError(
-            f"splits='intervals' requires thresholds='midpoint', got {config.thresholds!r}."
-        )
-    if config.threshold_scope == "root" and config.all_thresholds:
-        raise unused_error(
-            "threshold_scope", f"thresholds={config.thresholds!r}", "root", default="node"
-        )
-    if config.max_bins is not None and given.get("thresholds") == "value":
-        raise ParameterError(
-            f"thresholds='value' requires max_bins=None, got {config.max_bins}."
-        )  # fmt: skip
-
-
-def _check_criterion(config: TreeConfig) -> None:
-    criterion = f"criterion={config.criterion!r}"
-    if config.above_average_gain and config.criterion != "gain_ratio":
-        raise unused_error("above_average_gain", criterion, True)
-    if config.mdl_correction and config.criterion not in _ENTROPY_CRITERIA:
-        raise unused_error("mdl_correction", criterion, True)
-    if (config.ccp_alpha or 0.0) > 0 and config.pruning != "cost_complexity":
-        raise unused_error("ccp_alpha", f"pruning={config.pruning!r}", config.ccp_alpha)
-    if config.criterion != "absolute_error":
-        return
-    for name, value, allowed in (
-        ("splits", config.splits, ("binary", "multiway")),
-        ("thresholds", config.thresholds, ("midpoint", "value")),
-        ("missing", config.missing, ("learned", "branch", "majority")),
-        ("empty_branches", config.empty_branches, (False,)),
+def _check(config: TreeConfig) -> None:
+    """Raise `ParameterError` for parameters that contradict each other."""
+    binary, intervals = config.splits == "binary", config.splits == "intervals"
+    # A parameter, its values without effect, and the setting with which it has none.
+    for name, unset, setting, is_unused in (
+        ("empty_branches", (False,), "splits", binary),
+        ("min_leaf_branches", ("all",), "splits", binary),
+        ("n_intervals", (None,), "splits", not intervals),
+        ("mdl_correction", (False,), "splits", intervals),
+        ("min_split_fraction", (0.0,), "splits", intervals),
+        ("threshold_scope", ("node",), "thresholds", config.all_thresholds),
+        ("above_average_gain", (False,), "criterion", config.criterion != "gain_ratio"),
+        ("mdl_correction", (False,), "criterion", config.criterion not in _ENTROPY_CRITERIA),
+        ("ccp_alpha", (None, 0.0), "pruning", config.pruning != "cost_complexity"),
     ):
-        if value not in allowed:
-            options = " or ".join(f"{name}={choice!r}" for choice in allowed)
-            raise ParameterError(
-                f"criterion='absolute_error' requires {options}, got {value!r}: the other values "
-                "need criterion='squared_error'."
-            )
+        value = getattr(config, name)
+        if is_unused and value not in unset:
+            default = None if name in PRESETS["cart"] else unset[0]
+            raise unused_error(name, f"{setting}={getattr(config, setting)!r}", value, default)
+    # A setting, and the values that another parameter may have with it.
+    for setting, chosen, name, allowed in (
+        ("missing", "surrogate", "splits", ("binary",)),
+        ("splits", "intervals", "thresholds", ("midpoint",)),
+        ("thresholds", "value", "max_bins", (None,)),
+        ("criterion", "absolute_error", "splits", ("binary", "multiway")),
+        ("criterion", "absolute_error", "thresholds", ("midpoint", "value")),
+        ("criterion", "absolute_error", "missing", ("learned", "branch", "majority")),
+        ("criterion", "absolute_error", "empty_branches", (False,)),
+    ):
+        value = getattr(config, name)
+        if getattr(config, setting) == chosen and value not in allowed:
+            choices = " or ".join(f"{name}={choice!r}" for choice in allowed)
+            raise ParameterError(f"{setting}={chosen!r} requires {choices}, got {value!r}.")
+    if intervals and config.n_intervals is None and config.is_regression:
+        raise ParameterError(
+            "splits='intervals' requires n_intervals for regression, got None: the description "
+            "length that chooses the number of intervals needs classes."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,9 +225,9 @@ class GrowthConfig:
             growth = "depth_first" if config.max_leaf_nodes is None else "best_first"
         return cls(
             {
-                "criterion": _member(Criterion, config.criterion),
-                "growth_order": _member(GrowthOrder, growth),
-                "feature_reuse": _member(FeatureReuse, config.feature_reuse),
+                "criterion": Criterion[config.criterion.upper()],
+                "growth_order": GrowthOrder[growth.upper()],
+                "feature_reuse": FeatureReuse[config.feature_reuse.upper()],
                 "n_classes": 0 if scale.classes is None else len(scale.classes),
                 "weighted": scale.weighted if weighted is None else weighted,
                 "max_depth": _UNLIMITED if config.max_depth is None else int(config.max_depth),
@@ -267,9 +239,9 @@ class GrowthConfig:
                 "min_impurity_decrease": float(config.min_impurity_decrease),
                 "min_impurity": float(config.min_impurity_split),
                 "seed": inputs.seed,
-                "weight_unit": scale.relative_weight_unit,
-                "target_unit": scale.target_unit,
-                "square_unit": scale.square_unit,
+                "weight_unit": math.ldexp(1.0, -scale.weight_bits),
+                "target_unit": math.ldexp(1.0, -scale.target_bits),
+                "square_unit": math.ldexp(1.0, -scale.square_bits),
                 "target_center": scale.target_center,
                 "keep_candidates": bool(config.trace),
                 **_split_values(config, inputs),
@@ -292,7 +264,7 @@ class GrowthConfig:
 
 def _split_values(config: TreeConfig, inputs: GrowthInputs) -> dict[str, Any]:
     """Return the values that decide how one column of one node may be split."""
-    scale, grid = inputs.scale, _member(ThresholdGrid, config.thresholds)
+    scale, grid = inputs.scale, ThresholdGrid[config.thresholds.upper()]
     rows = _min_rows(config.min_samples_leaf, inputs.n_rows, 1)
     weight = math.ceil(config.min_weight_fraction_leaf * inputs.total_weight)
     if config.missing == "fractional":
@@ -303,7 +275,7 @@ def _split_values(config: TreeConfig, inputs: GrowthInputs) -> dict[str, Any]:
         grid = ThresholdGrid.GIVEN
     factors = inputs.cost_factors
     return {
-        "missing": _member(MissingPolicy, config.missing),
+        "missing": MissingPolicy[config.missing.upper()],
         "multiway": config.splits != "binary",
         "n_intervals": (config.n_intervals or 1) if config.splits == "intervals" else 0,
         "empty_branches": config.empty_branches,
@@ -320,11 +292,6 @@ def _split_values(config: TreeConfig, inputs: GrowthInputs) -> dict[str, Any]:
         "exact_values": config.max_bins is None,
         "cost_factors": [] if factors is None else factors.tolist(),
     }
-
-
-def _member(kind: type[_Member], name: str) -> _Member:
-    """Return the member of an enumeration that a parameter value names."""
-    return kind[name.upper()]
 
 
 def _in_units(weight: float, scale: FixedPointScale) -> float:

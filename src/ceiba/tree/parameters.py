@@ -129,7 +129,9 @@ class TreeParameters(Parameters):
         "pruning='cost_complexity'. A positive number alone implies cost_complexity.",
     ] = None
     prune_folds: Annotated[
-        int, AtLeast(2), "Number of folds of the cross-validation that chooses ccp_alpha."
+        int,
+        AtLeast(2),
+        "Number of folds of the cross-validation that chooses ccp_alpha, also in ``pruned``.",
     ] = 10
     prune_rule: Annotated[
         Literal["min", "one_se"],
@@ -139,7 +141,8 @@ class TreeParameters(Parameters):
     validation_fraction: Annotated[
         float,
         Between(0.0, 1.0, closed="neither"),
-        "Fraction of the rows held out from growing for pruning='reduced_error'.",
+        "Fraction of the rows held out from growing for pruning='reduced_error', and by "
+        "``compare_pruning``.",
     ] = 0.25
     random_state: Annotated[
         int | RandomState | Generator | None,

@@ -9,9 +9,8 @@ from sklearn.base import RegressorMixin
 from ceiba._typing import Array
 from ceiba.base import ScanScoreMixin
 from ceiba.data.target import Task
-from ceiba.stats import TargetSummary
 from ceiba.tree.base import DecisionTree
-from ceiba.tree.config import TreeConfig
+from ceiba.tree.model.tree import Tree
 
 
 class DecisionTreeRegressor(ScanScoreMixin, RegressorMixin, DecisionTree):
@@ -73,21 +72,4 @@ class DecisionTreeRegressor(ScanScoreMixin, RegressorMixin, DecisionTree):
         -------
         ndarray of shape (n_rows,)
         """
-        return self._predict_values(X)
-
-    def _check_target(self, config: TreeConfig, summary: TargetSummary) -> None:
-        super()._check_target(config, summary)
-        check_numeric_target(config.criterion, summary)
-
-
-def check_numeric_target(criterion: str, summary: TargetSummary) -> None:
-    """Raise ValueError for targets that a criterion does not allow."""
-    if criterion != "poisson":
-        return
-    if not summary.target_min >= 0:
-        raise ValueError(
-            "criterion='poisson' requires y >= 0, got a minimum of "
-            f"{summary.target_min:g}."
-        )  # fmt: skip
-    if not summary.target_max > 0:
-        raise ValueError("criterion='poisson' requires a positive mean of y, got only zeros.")
+        return self._predict_rows(X, Tree.predict)

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from ceiba._typing import Array
-from ceiba.data.source import Chunk, Source
+from ceiba.data.source import Source
 from ceiba.data.table import Table
 from ceiba.engine import Batch, Engine
-from ceiba.stats import Labeled, ToLabeled
-from ceiba.stats.scores import Accuracy, check_score_sums
+from ceiba.stats import LabeledRows, ToLabeledRows
+from ceiba.stats.labeled import Accuracy, check_score_sums
+
+# Rows of a chunk without target and weights.
+to_table = attrgetter("table")
 
 
-def table_of(chunk: Chunk) -> Table:
-    """Return the rows of a chunk without target and weights."""
-    return chunk.table
-
-
-def predict_leaves(batch: Batch[Table], model: Any) -> Array:
-    """Return the leaf of every row; for a forest, that of each tree."""
-    return np.asarray(model.apply(batch.rows, batch.threads))
-
-
-def predict_values(batch: Batch[Table], model: Any, *options: Any) -> Array:
-    """Return the class probabilities, or the number, that a tree or forest predicts per row."""
-    return np.asarray(model.predict(batch.rows, batch.threads, *options))
+def predict_batch(
+    batch: Batch[Table], method: Callable[..., Array], model: Any, *options: Any
+) -> Array:
+    """Return what a method of a tree or forest, such as `Tree.apply`, returns per row."""
+    return np.asarray(method(model, batch.rows, batch.threads, *options))
 
 
 def score(estimator: Any, model: Any, engine: Engine, source: Source, *options: Any) -> float:
@@ -39,15 +36,11 @@ def score(estimator: Any, model: Any, engine: Engine, source: Source, *options: 
     ``model`` is the tree or forest of the estimator, ``source`` has rows under its schema, with a
     target, and ``options`` are further arguments of ``model.predict``.
     """
-    rows = engine.rows(source.partitions, ToLabeled(estimator._task))
+    rows = engine.rows(source.partitions, ToLabeledRows(estimator._task))
     if estimator._task == "classification":
-        predict = partial(_predict_class, model, options=options)
-        return engine.reduce(rows, Accuracy.of, estimator.classes_, predict).score
+        model_args = (estimator.classes_, model.predict_class, *options)
+        return engine.reduce(rows, Accuracy.of, *model_args).score
     return engine.reduce(rows, R2Score.of, model, *options).score
-
-
-def _predict_class(model: Any, table: Table, threads: int, options: tuple[Any, ...]) -> Array:
-    return np.asarray(model.predict_class(table, threads, *options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +62,7 @@ class R2Score:
     residual: float
 
     @classmethod
-    def of(cls, batch: Batch[Labeled], model: Any, *options: Any) -> R2Score:
+    def of(cls, batch: Batch[LabeledRows], model: Any, *options: Any) -> R2Score:
         """Score the predictions of a tree or forest for labeled rows."""
         rows = batch.rows
         if len(rows) == 0:
@@ -109,8 +102,6 @@ class R2Score:
         """
         check_score_sums(self.weight, self.squares, self.residual)
         if self.rows < 2:
-            from sklearn.exceptions import UndefinedMetricWarning
-
             text = "R² is not well-defined with less than two rows."
             warnings.warn(text, UndefinedMetricWarning, stacklevel=4)
             return math.nan

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,8 @@ from ceiba.cluster.kmeans import KMeans
 from ceiba.cluster.selection import choose as module
 from ceiba.cluster.selection.choose import choose_n_clusters
 from ceiba.cluster.selection.gap import (
-    BoxReference,
-    PrincipalReference,
+    draw_box,
+    draw_principal,
     gap_statistic,
     one_error_rule,
 )
@@ -76,9 +77,9 @@ def test_one_cluster_has_inertia_and_gap_only(choice):
 def test_gap_follows_the_formula_of_the_paper(choice):
     X = three_groups()
     logs = np.empty((5, 6))
-    reference = BoxReference(X, Encoding.of(Table.of(X).schema))
+    reference = partial(draw_box, rows=X, encoding=Encoding.of(Table.of(X).schema))
     for number in range(5):
-        drawn = reference.draw(np.random.default_rng([0, number + 1]))
+        drawn = reference(np.random.default_rng([0, number + 1]))
         logs[number] = [np.log(KMeans(k, n_init=5).fit(drawn).inertia_) for k in range(1, 7)]
     gap = [np.mean(logs[:, i]) - np.log(choice.table["inertia"][i]) for i in range(6)]
     error = [np.sqrt(np.mean((c - c.mean()) ** 2)) * np.sqrt(1 + 1 / 5) for c in logs.T]
@@ -136,7 +137,7 @@ def test_box_reference_fills_the_box_and_keeps_missing_values():
     table = Table.of(frame)
     encoding = Encoding.of(table.schema)
     rows = as_rows(frame)
-    drawn = BoxReference(rows, encoding).draw(np.random.default_rng(0))
+    drawn = draw_box(np.random.default_rng(0), rows, encoding)
     np.testing.assert_array_equal(np.isnan(drawn), np.isnan(rows))
     size, colors = drawn[:, 0], drawn[~np.isnan(rows[:, 1]), 1:4]
     assert np.nanmin(rows[:, 0]) <= np.nanmin(size) < np.nanmax(size) <= np.nanmax(rows[:, 0])
@@ -150,7 +151,7 @@ def test_box_reference_draws_observed_categories_only():
     table = Table.of(pd.DataFrame({"c": column, "x": np.arange(40.0)}))
     encoding = Encoding.of(table.schema)
     rows = encoding.apply(table)
-    drawn = BoxReference(rows, encoding).draw(np.random.default_rng(0))
+    drawn = draw_box(np.random.default_rng(0), rows, encoding)
     assert not drawn[:, 2].any()
 
 
@@ -158,10 +159,10 @@ def test_principal_reference_follows_correlated_rows():
     random = np.random.default_rng(0)
     long, thin = random.normal(size=400) * 10, random.normal(size=400) * 0.1
     X = np.column_stack([long + thin, long - thin])
-    drawn = PrincipalReference(X).draw(np.random.default_rng(1))
+    drawn = draw_principal(np.random.default_rng(1), X)
     spread = np.ptp(drawn[:, 0] - drawn[:, 1])
     assert spread <= np.ptp(X[:, 0] - X[:, 1]) * 1.1
-    box = BoxReference(X, Encoding.of(Table.of(X).schema)).draw(np.random.default_rng(1))
+    box = draw_box(np.random.default_rng(1), X, Encoding.of(Table.of(X).schema))
     assert np.ptp(box[:, 0] - box[:, 1]) > 10 * spread
 
 
@@ -315,3 +316,8 @@ def test_constant_and_infinite_data_raise():
         choose_n_clusters(np.ones((9, 2)), [1, 2])
     with pytest.raises(ValueError, match="infinity"):
         choose_n_clusters([[0.0], [np.inf], [1.0]], [1, 2])
+
+
+def test_a_reference_without_the_gap_raises():
+    with pytest.raises(ValueError, match="'reference' has no effect with n_references=0"):
+        choose_n_clusters(np.arange(9.0)[:, None], [1, 2], n_references=0, reference="pca")

@@ -201,7 +201,7 @@ def test_importance_is_the_mean_over_the_deviation_of_trees():
     y = (X[:, 0] > 0).astype(int)
     bag = TreeBagger(8, X, y, OOBPredictorImportance="on", NumPredictorsToSample="all")
     own = [
-        bag.model.without([o for o in range(8) if o != t]).oob_importance(bag.X, y).importances
+        bag.model.drop_trees([o for o in range(8) if o != t]).oob_importance(bag.X, y).importances
         for t in range(8)
     ]
     importance = bag.OOBPermutedPredictorDeltaError

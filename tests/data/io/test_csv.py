@@ -149,6 +149,14 @@ def test_column_without_values_is_numeric(write):
         (["1 000", "2"], "codes"),
         (["--5", "2"], "codes"),
         (["True", "False"], "codes"),
+        # Types that Arrow infers and Ceiba does not.
+        (["1", "true"], "codes"),
+        (["2020-01-31", "2021-12-31"], "codes"),
+        (["12:30", "23:59"], "codes"),
+        (["2020-01-31 10:00:00", "2021-12-31T10:00:00"], "codes"),
+        (["1.0", "+2"], "float64"),
+        (["1e400", "2"], "float64"),
+        ([str(2**63), "1.0"], "float64"),
     ],
 )
 def test_number_types(write, texts, dtype):

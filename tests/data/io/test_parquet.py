@@ -13,8 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ceiba.data.io.errors import ReadError
-from ceiba.data.io.read import read
-from ceiba.data.io.scan import scan
+from ceiba.data.io.read import read, scan
 from ceiba.data.table import Table
 from tests.data.checks import assert_same, cells
 

@@ -15,7 +15,7 @@ from ceiba.data.schema import Kind
 from ceiba.engine import PartitionError, choose_engine
 from ceiba.engine.dask.engine import DaskEngine
 from ceiba.engine.local import effective_threads
-from ceiba.stats import TargetSummary, ToLabeled
+from ceiba.stats import TargetSummary, ToLabeledRows
 from tests.engine.parts import Listing, WeightedSum, column, whole
 
 dask = pytest.importorskip("dask")
@@ -171,7 +171,7 @@ def test_weights_partitioned_otherwise_are_refused(engine: DaskEngine) -> None:
 
 
 def targets(engine: DaskEngine, X: Any, y: Any, weight: Any = None) -> TargetSummary:
-    rows = engine.rows(engine.source(X, weight, y=y).partitions, ToLabeled("classification"))
+    rows = engine.rows(engine.source(X, weight, y=y).partitions, ToLabeledRows("classification"))
     return engine.reduce(rows, TargetSummary.of)
 
 
@@ -278,6 +278,8 @@ def test_kinds_override_inference(engine: DaskEngine) -> None:
     X = dd.from_pandas(frame(), npartitions=4)
     schema = engine.source(X, kinds={"b": "nominal"}).schema
     assert (schema[1].kind, schema[1].categories) == (Kind.NOMINAL, (0, 1, 2))
+    with pytest.raises(ValueError, match="kinds and schema must not be given together"):
+        engine.source(X, schema=schema, kinds={"b": "numeric"})
 
 
 def test_a_given_schema_is_followed(engine: DaskEngine) -> None:
@@ -498,7 +500,7 @@ def test_a_target_of_the_current_client(client: Any) -> None:
     X = da.ones((4, 2), chunks=2)
     with client.as_current():
         engine, source = choose_engine(X, y=da.arange(4, chunks=2), supervised=True)
-        rows = engine.rows(source.partitions, ToLabeled("regression"))
+        rows = engine.rows(source.partitions, ToLabeledRows("regression"))
         assert engine.reduce(rows, TargetSummary.of).target_max == 3.0
         with pytest.raises(ValueError, match="requires y to be passed"):
             choose_engine(X, supervised=True)

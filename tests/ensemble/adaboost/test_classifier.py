@@ -15,8 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import ceiba
-from ceiba import AdaBoostClassifier, DecisionTreeClassifier, datasets
-from ceiba.export import registry
+from ceiba import ESTIMATORS, AdaBoostClassifier, DecisionTreeClassifier, datasets
 
 
 @pytest.fixture(scope="module")
@@ -363,9 +362,7 @@ def test_pickle_clone_and_grid_search(moons):
 @pytest.mark.parametrize("algorithm", ["samme", "samme.r"])
 def test_model_file_round_trip(algorithm, tmp_path, monkeypatch, wine):
     X, y = wine
-    monkeypatch.setitem(
-        registry.ESTIMATORS, "AdaBoostClassifier", "ceiba.ensemble.adaboost.classifier"
-    )
+    monkeypatch.setitem(ESTIMATORS, "AdaBoostClassifier", "ceiba.ensemble.adaboost.classifier")
     model = AdaBoostClassifier(n_estimators=4, algorithm=algorithm, trace=True).fit(X, y)
     ceiba.save(model, tmp_path / "model.ceiba")
     again = ceiba.load(tmp_path / "model.ceiba")

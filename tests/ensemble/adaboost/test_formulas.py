@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from ceiba import AdaBoostClassifier, DecisionTreeClassifier
 from ceiba.ensemble.adaboost.formulas import (
     RowWeights,
-    adaboost_m1,
     adaboost_r2,
     relative_losses,
     samme,
@@ -64,7 +63,7 @@ def test_next_weights_match_hand_computation():
     ):
         bad = np.isin(np.arange(10), wrong)
         assert next_weights(bad, before, 2) == after
-        found = adaboost_m1(bad, np.array([float(w) for w in before]), 1.0)
+        found = samme(bad, np.array([float(w) for w in before]), 1.0, 2)
         weights = RowWeights(None, np.array([float(w) for w in before]), 44).multiplied(
             found.weight_factors
         )
@@ -73,11 +72,10 @@ def test_next_weights_match_hand_computation():
 
 def test_samme_requires_better_than_chance_among_all_classes():
     wrong, weights = np.array([True, True, True, False, False]), np.full(5, 0.2)
-    assert adaboost_m1(wrong, weights, 1.0).stop_reason == "chance"
+    assert samme(wrong, weights, 1.0, 2).stop_reason == "chance"
     found = samme(wrong, weights, 0.5, 3)
     assert found.stop_reason is None
     assert found.estimator_weight == pytest.approx(0.5 * (log(2 / 3) + log(2)))
-    assert samme(wrong, weights, 1.0, 2).stop_reason == "chance"
     factor = float(found.weight_factors[0] / found.weight_factors[-1])
     assert factor == pytest.approx(np.exp(found.estimator_weight))
 
@@ -89,13 +87,13 @@ def test_half_of_the_weight_is_chance_despite_rounding():
         half = rng.exponential(size=20)
         weights = np.concatenate([half, rng.permutation(half)])
         wrong = np.arange(40) < 20
-        assert adaboost_m1(wrong, weights / weights.sum(), 1.0).stop_reason == "chance"
+        assert samme(wrong, weights / weights.sum(), 1.0, 2).stop_reason == "chance"
     better = np.full(1000, 1.0)
     better[0] += 1e-6
-    assert adaboost_m1(np.arange(1000) >= 500, better, 1.0).stop_reason is None
+    assert samme(np.arange(1000) >= 500, better, 1.0, 2).stop_reason is None
 
 
-@pytest.mark.parametrize("rule", [adaboost_m1, lambda *a: samme(*a, 3)])
+@pytest.mark.parametrize("rule", [lambda *a: samme(*a, 2), lambda *a: samme(*a, 3)])
 def test_perfect_estimator_has_weight_one(rule):
     found = rule(np.zeros(4, bool), np.full(4, 0.25), 0.3)
     assert (found.error, found.estimator_weight, found.stop_reason, found.weight_factors) == (

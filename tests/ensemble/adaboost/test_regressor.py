@@ -12,8 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
 
 import ceiba
-from ceiba import AdaBoostRegressor, DecisionTreeRegressor, datasets
-from ceiba.export import registry
+from ceiba import ESTIMATORS, AdaBoostRegressor, DecisionTreeRegressor, datasets
 
 
 @pytest.fixture(scope="module")
@@ -167,9 +166,7 @@ def test_last_stage_is_the_prediction(wave):
 
 def test_pickle_grid_search_and_model_file(wave, tmp_path, monkeypatch):
     X, y = wave
-    monkeypatch.setitem(
-        registry.ESTIMATORS, "AdaBoostRegressor", "ceiba.ensemble.adaboost.regressor"
-    )
+    monkeypatch.setitem(ESTIMATORS, "AdaBoostRegressor", "ceiba.ensemble.adaboost.regressor")
     model = AdaBoostRegressor(n_estimators=4, trace=True).fit(X, y)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
     ceiba.save(model, tmp_path / "model.ceiba")

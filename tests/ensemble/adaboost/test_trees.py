@@ -16,8 +16,8 @@ from ceiba import (
     datasets,
 )
 from ceiba.ensemble.adaboost import base as boosting
-from ceiba.ensemble.adaboost.learners import can_share_encoding, weighted_sampler
-from ceiba.ensemble.common.members import clone_with_seed, member_seed
+from ceiba.ensemble.adaboost.fitters import can_share_encoding, weighted_sampler
+from ceiba.ensemble.common.base import clone_with_seed, member_seed
 from tests.budget import examples
 from tests.tree.parts import assert_same_tree
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from ceiba import BaggingClassifier, BaggingRegressor, KMeans, scan
 from ceiba.base import ParameterError
-from ceiba.ensemble.common.members import MemberError
+from ceiba.ensemble.common.base import MemberError
 from tests.ensemble.bagging import by_hand as hand
 
 X, Y = hand.groups()

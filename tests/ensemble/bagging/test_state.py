@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from ceiba import BaggingClassifier, BaggingRegressor
-from ceiba.ensemble.bagging.fitted import DrawnBatch
+from ceiba.ensemble.bagging.members import BaggedMembers, DrawnBatch
 from ceiba.export import ModelFileError, load, save
 from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.ensemble.bagging import by_hand as hand
@@ -246,9 +246,17 @@ def test_drawn_batch_round_trip():
     back = DrawnBatch.from_json(BATCH.to_json())
     assert back.same_data(BATCH)
     assert len(back.followed_by(BATCH)) == 1
-    np.testing.assert_array_equal(back.sample(3), BATCH.sample(3))
-    assert set(BATCH.out_of_bag(3)) | set(BATCH.sample(3)) == {0, 1, 2, 4}
-    assert not set(BATCH.out_of_bag(3)) & set(BATCH.sample(3))
+    np.testing.assert_array_equal(back.sampler.draw(3), BATCH.sampler.draw(3))
+    assert BATCH.input_rows(np.arange(4)).tolist() == [0, 1, 2, 4]
+
+
+def test_rows_of_positive_weight_are_in_a_sample_or_out_of_bag():
+    X, weight = np.arange(5.0)[:, None], np.array([1, 2, 3, 0, 4])
+    model = BaggingClassifier(n_estimators=3).fit(X, X[:, 0] > 2, sample_weight=weight)
+    for number, sample in enumerate(model.estimators_samples_):
+        outside = BaggedMembers.of(model).out_of_bag(number)
+        assert set(outside) | set(sample) == {0, 1, 2, 4}
+        assert not set(outside) & set(sample)
 
 
 @pytest.mark.parametrize(

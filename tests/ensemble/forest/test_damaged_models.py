@@ -252,7 +252,7 @@ def assert_valid(forest: Forest, rows: Any) -> None:
         for t in range(forest.n_trees):
             np.testing.assert_array_equal(forest.tree(t).apply(table), leaves[:, t])
     assert np.isfinite(forest.mean_importances()).all()
-    forest.without([0]).predict(table)
+    forest.drop_trees([0]).predict(table)
 
 
 @pytest.mark.parametrize("kind", ["classes", "mixed", "weighted", "many", "numbers"])

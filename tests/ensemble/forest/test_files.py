@@ -92,8 +92,8 @@ def test_loaded_forest_can_be_extended_and_reduced(mmap: bool, tmp_path: Any) ->
     back.set_params(n_estimators=9, warm_start=True).fit(X, CLASSES)
     assert forest_bits(back) == forest_bits(classes(9))
     back = load(tmp_path / "forest", mmap=mmap)
-    assert forest_bits(back.without([1])) == forest_bits(classes(4).without([1]))
-    assert back.merged(classes(3, random_state=1)).forest_.n_trees == 7
+    assert forest_bits(back.drop_trees([1])) == forest_bits(classes(4).drop_trees([1]))
+    assert back.merge_forests(classes(3, random_state=1)).forest_.n_trees == 7
     one = load(tmp_path / "forest", mmap=mmap).corrected_importances(X, CLASSES)
     np.testing.assert_array_equal(one, classes(4).corrected_importances(X, CLASSES))
 
@@ -127,13 +127,13 @@ def test_forest_takes_at_most_twenty_bytes_per_node(kind: Any, tmp_path: Any) ->
 
 @KINDS
 def test_reduced_forest_takes_at_most_twenty_bytes_per_node(kind: Any) -> None:
-    forest = large(kind).without(range(2, 50)).forest_
+    forest = large(kind).drop_trees(range(2, 50)).forest_
     assert sum(getattr(forest, name).nbytes for name in ARRAYS) <= 20 * forest.n_nodes
 
 
 def test_dropped_trees_free_their_categories_and_weights() -> None:
     model = many()
-    alone = model.without([1, 2, 3]).forest_
+    alone = model.drop_trees([1, 2, 3]).forest_
     assert len(alone.leaves) < len(model.forest_.leaves) / 2
     assert len(alone.tables) < len(model.forest_.tables)
 

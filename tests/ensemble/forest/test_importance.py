@@ -11,7 +11,7 @@ from scipy.stats import binom, norm
 from ceiba import RandomForestClassifier, RandomForestRegressor
 from ceiba._typing import Array
 from ceiba.ensemble.common.sampling import RowSampler
-from ceiba.ensemble.forest.importance import PermutationImportance
+from ceiba.ensemble.forest.oob import PermutationImportance
 from tests.ensemble.forest.parts import CLASSES, NUMBERS, X, classes, numbers, record_bits
 
 KINDS = pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
@@ -108,7 +108,7 @@ def test_importance_table() -> None:
 
 
 BAD_IMPORTANCES: list[tuple[dict[str, Any], str]] = [
-    ({"feature_names": ["a"]}, "a name for each column"),
+    ({"feature_names": ["a"]}, "names, one per column"),
     ({"feature_names": "ab"}, "feature_names must be a list"),
     ({"feature_names": ["a", 3]}, r"feature_names\[1\] must be a str"),
     ({"importances": np.zeros(3)}, "must be an array of float64"),
@@ -194,11 +194,11 @@ def test_trees_without_oob_rows_do_not_count(kind: Any) -> None:
     alone = np.array([model.forest_.tree(t).n_nodes == 1 for t in range(300)])
     assert (alone & outside).any()
     assert not all(outside)
-    whole = model.without(np.flatnonzero(~np.array(outside)).tolist())
+    whole = model.drop_trees(np.flatnonzero(~np.array(outside)).tolist())
     found = model.corrected_importances(rows, y)
     np.testing.assert_allclose(found, whole.corrected_importances(rows, y), rtol=1e-12)
     each = [
-        model.without([u for u in range(300) if u != t]).corrected_importances(rows, y)
+        model.drop_trees([u for u in range(300) if u != t]).corrected_importances(rows, y)
         for t in np.flatnonzero(outside)
     ]
     np.testing.assert_allclose(found, np.mean(each, axis=0), rtol=1e-12)

@@ -169,7 +169,7 @@ def with_unit_weights(forest: Forest) -> Forest:
 @pytest.mark.parametrize("weights", ["balanced_subsample", {0: 0.3, 1: 0.7, 2: 1.9}], ids=str)
 def test_class_units_do_not_change_predictions(weights: Any) -> None:
     model = classes(20, max_depth=4, class_weight=weights)
-    plain = model.without([])
+    plain = model.drop_trees([])
     plain.forest_ = with_unit_weights(model.forest_)
     assert (kinds(model.forest_.nodes) == LISTED).sum() == 0
     assert (kinds(plain.forest_.nodes) == LISTED).sum() > 20
@@ -179,10 +179,10 @@ def test_class_units_do_not_change_predictions(weights: Any) -> None:
     own, other = (m.oob_importance(ROWS, CLASSES) for m in (model, plain))
     assert record_bits(own) == record_bits(other)
     for first, second in ((model, plain), (plain, model)):
-        merged = Forest.from_json(first.forest_.merged(second.forest_).to_json())
+        merged = Forest.from_json(first.forest_.merge_forests(second.forest_).to_json())
         for dropped in (range(20), range(20, 40)):
-            part = model.without([])
-            part.forest_ = merged.without(dropped)
+            part = model.drop_trees([])
+            part.forest_ = merged.drop_trees(dropped)
             np.testing.assert_array_equal(part.predict_proba(ROWS), expected)
 
 

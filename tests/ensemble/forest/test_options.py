@@ -214,7 +214,7 @@ def test_all_columns_of_a_tree_are_searched() -> None:
         alone = DecisionTreeClassifier().fit(rows[:, chosen], CLASSES)
         np.testing.assert_array_equal(
             alone.predict_proba(rows[:, chosen]),
-            model.without([u for u in range(6) if u != t]).predict_proba(rows),
+            model.drop_trees([u for u in range(6) if u != t]).predict_proba(rows),
         )
 
 

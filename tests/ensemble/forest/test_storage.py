@@ -37,17 +37,19 @@ def array_bytes(record: dict[str, Any]) -> int:
 MODELS: dict[str, Any] = {
     "one fit": small,
     "numbers": lambda: numbers(12, max_depth=2),
-    "many categories and classes": lambda: many().without([3]),
-    "some dropped": lambda: small().without([0, 3, 4, 11]),
-    "merged": lambda: small().merged(small(random_state=1), small(random_state=2).without([5])),
-    "merged in another order": lambda: (
-        small().without(range(6)).merged(small().without(range(6, 12)))
+    "many categories and classes": lambda: many().drop_trees([3]),
+    "some dropped": lambda: small().drop_trees([0, 3, 4, 11]),
+    "merged": lambda: small().merge_forests(
+        small(random_state=1), small(random_state=2).drop_trees([5])
     ),
-    "one tree per fit": lambda: classes(1, max_depth=1).merged(
+    "merged in another order": lambda: (
+        small().drop_trees(range(6)).merge_forests(small().drop_trees(range(6, 12)))
+    ),
+    "one tree per fit": lambda: classes(1, max_depth=1).merge_forests(
         *(classes(1, random_state=seed) for seed in range(1, 5))
     ),
     "fractional weights": lambda: small(class_weight="balanced_subsample"),
-    "one tree": lambda: small().without(range(1, 12)),
+    "one tree": lambda: small().drop_trees(range(1, 12)),
     "no split": lambda: RandomForestClassifier(9, min_samples_split=500).fit(X, CLASSES),
     "large": lambda: numbers(40),
 }
@@ -65,7 +67,7 @@ def test_small_forest_round_trip(name: str, mmap: bool, tmp_path: Any) -> None:
 
 
 def test_tree_seeds_follow_from_origins() -> None:
-    model = small(random_state=5).without([1, 2])
+    model = small(random_state=5).drop_trees([1, 2])
     forest = Forest.from_json(model.forest_.to_json())
     kept = (0, *range(3, 12))
     assert forest.origins.tolist() == [[5, t] for t in kept]
@@ -78,9 +80,9 @@ def test_loaded_small_forest_can_be_extended_and_reduced(tmp_path: Any) -> None:
     back.set_params(n_estimators=15, warm_start=True).fit(X, CLASSES)
     assert forest_bits(back) == forest_bits(classes(15, max_depth=2))
     back = load(tmp_path / "forest")
-    assert forest_bits(back.without([1])) == forest_bits(small().without([1]))
+    assert forest_bits(back.drop_trees([1])) == forest_bits(small().drop_trees([1]))
     with pytest.raises(ValueError, match="would contain duplicate trees"):
-        back.merged(small())
+        back.merge_forests(small())
     found = back.oob_importance(X, CLASSES)
     assert record_bits(found) == record_bits(small().oob_importance(X, CLASSES))
 
@@ -141,8 +143,8 @@ BAD: list[tuple[str, Any, str]] = [
     ("fits", lambda r: r["fits"] | np.uint64(0x7FF8 << 48), "weight_unit must be positive"),
     ("columns", lambda r: r["columns"][1:], "columns must be an array of uint8"),
     ("columns", lambda r: r["columns"][:, :0], "a bit for each of the 8 columns"),
-    ("columns", lambda r: ~r["columns"], "a value for each bit"),
-    ("importances", lambda r: r["importances"][1:], "a value for each bit"),
+    ("columns", lambda r: ~r["columns"], "one for each bit of columns, got"),
+    ("importances", lambda r: r["importances"][1:], "one for each bit of columns, got"),
     ("importances", lambda r: r["importances"].astype(np.float32), "an array of float64"),
     ("importances", lambda r: r["importances"][None], "an array of float64"),
     ("importances", lambda r: -r["importances"], "importances must be finite and not negative"),

@@ -1,15 +1,12 @@
-"""Forests and their process: threads, instruction sets, interrupts and forks."""
+"""Forests and their process: threads, instruction sets and interrupts."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from queue import Empty
 from typing import Any
 
 import numpy as np
@@ -17,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ceiba import RandomForestClassifier, RandomForestRegressor, _native
+from ceiba import RandomForestClassifier, RandomForestRegressor
 from ceiba._typing import Array
 from tests.budget import examples, first_of
 from tests.ensemble.forest.parts import array_bits, record_bits, table
@@ -239,39 +236,3 @@ def test_interrupt_ends_a_long_call(name: str) -> None:
     assert unchanged == "True"
     # The documented limit is 200 ms; machines that run tests are busy.
     assert latency < 2.0
-
-
-# Forks
-
-
-def fit_in_child(results: Any) -> None:
-    X, classes, _ = rows(2000)
-    model = RandomForestClassifier(10, n_jobs=4, oob_score=True).fit(X, classes)
-    predicted = model.predict_proba(X)
-    results.put((model.forest_.nodes.tobytes(), predicted.tobytes(), _native.forked()))
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork is not available")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:.*no out-of-bag prediction")
-def test_fit_and_predict_in_a_forked_child() -> None:
-    X, classes, _ = rows(2000)
-    model = RandomForestClassifier(10, n_jobs=4).fit(X, classes)
-    expected = model.predict_proba(X)
-    fork = multiprocessing.get_context("fork")
-    results = fork.Queue()
-    child = fork.Process(target=fit_in_child, args=(results,))
-    child.start()
-    try:
-        nodes, predicted, forked = results.get(timeout=60)
-    except Empty:
-        pytest.fail("the forked child hangs")
-    finally:
-        child.kill()
-        child.join()
-    assert forked
-    assert nodes == model.forest_.nodes.tobytes()
-    assert predicted == expected.tobytes()
-    # The parent continues with its threads.
-    assert not _native.forked()
-    np.testing.assert_array_equal(model.predict_proba(X), expected)

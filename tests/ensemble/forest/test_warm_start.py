@@ -81,9 +81,9 @@ def test_warm_start_on_new_data(kind: Any) -> None:
     model.set_params(n_estimators=7).fit(NEW, new_target(kind))
     assert model.forest_.n_trees == model.forest_.n_grown == 7
     assert model.forest_.samples[:, 0].tolist() == [len(X)] * 4 + [len(NEW)] * 3
-    assert forest_bits(model.without([4, 5, 6]))["nodes"] == before["nodes"]
+    assert forest_bits(model.drop_trees([4, 5, 6]))["nodes"] == before["nodes"]
     # The new trees are numbers 4 to 6 of a forest of the new rows.
-    alone = kind(7).fit(NEW, new_target(kind)).without(range(4))
+    alone = kind(7).fit(NEW, new_target(kind)).drop_trees(range(4))
     np.testing.assert_array_equal(model.apply(NEW)[:, 4:], alone.apply(NEW))
 
 
@@ -104,9 +104,9 @@ def test_warm_start_on_new_data_with_weights(options: dict[str, Any], weight: An
     model.set_params(n_estimators=7).fit(NEW, NEW_CLASSES)
     after = model.predict_proba(NEW)
     np.testing.assert_allclose(after.sum(axis=1), 1)
-    new = model.without(range(4)).predict_proba(NEW)
+    new = model.drop_trees(range(4)).predict_proba(NEW)
     np.testing.assert_allclose(after, (4 * before + 3 * new) / 7, rtol=1e-12)
-    np.testing.assert_allclose(model.without([4, 5, 6]).predict_proba(NEW), before, rtol=1e-12)
+    np.testing.assert_allclose(model.drop_trees([4, 5, 6]).predict_proba(NEW), before, rtol=1e-12)
 
 
 def test_warm_start_accepts_known_classes_only() -> None:
@@ -114,7 +114,7 @@ def test_warm_start_accepts_known_classes_only() -> None:
     few = NEW_CLASSES < 2
     model.set_params(n_estimators=5).fit(NEW[few], NEW_CLASSES[few])
     assert model.classes_.tolist() == [0, 1, 2]
-    newer = model.without([0, 1, 2])
+    newer = model.drop_trees([0, 1, 2])
     assert (newer.predict_proba(NEW)[:, 2] == 0).all()
     with pytest.raises(ValueError, match="y contains the unknown class 7"):
         model.set_params(n_estimators=6).fit(NEW, np.where(few, NEW_CLASSES, 7))
@@ -166,7 +166,7 @@ def test_warm_start_without_new_trees_warns(kind: Any) -> None:
 def test_oob_results_use_the_trees_of_the_same_rows(kind: Any) -> None:
     model = kind(20, warm_start=True).fit(X, target(kind))
     model.set_params(n_estimators=50, oob_score=True).fit(NEW, new_target(kind))
-    alone = kind(50).fit(NEW, new_target(kind)).without(range(20))
+    alone = kind(50).fit(NEW, new_target(kind)).drop_trees(range(20))
     assert model.oob_curve_.n_trees[-1] == 30
     again = kind(50, oob_score=True).fit(NEW, new_target(kind))
     assert model.oob_score_ == pytest.approx(again.oob_score_, abs=0.2)
@@ -199,7 +199,7 @@ def test_quantiles_require_trees_of_the_same_rows() -> None:
 
 
 def test_tree_numbers_continue_after_dropped_trees() -> None:
-    model = classes(6).without([1, 4]).set_params(warm_start=True, n_estimators=6)
+    model = classes(6).drop_trees([1, 4]).set_params(warm_start=True, n_estimators=6)
     model.fit(X, CLASSES)
     assert model.forest_.n_grown == 8
     expected = classes(8).forest_
@@ -215,7 +215,7 @@ def test_tree_numbers_continue_after_dropped_trees() -> None:
 def test_dropped_trees(fit: Any) -> None:
     model = fit(8, oob_score=True, importance=True)
     before = everything(model)
-    fewer = model.without([0, -1, 3, 3])
+    fewer = model.drop_trees([0, -1, 3, 3])
     assert everything(model) == before
     assert fewer.n_estimators == fewer.forest_.n_trees == 5
     kept = [1, 2, 4, 5, 6]
@@ -223,9 +223,9 @@ def test_dropped_trees(fit: Any) -> None:
     np.testing.assert_array_equal(fewer.forest_.importances, model.forest_.importances[kept])
     gone = ("oob_score_", "oob_curve_", "oob_importance_", "oob_prediction_", "oob_errors_")
     assert not any(hasattr(fewer, name) for name in gone)
-    assert forest_bits(model.without([])) == forest_bits(model)
+    assert forest_bits(model.drop_trees([])) == forest_bits(model)
     for t in kept:
-        one = model.without([u for u in range(8) if u != t])
+        one = model.drop_trees([u for u in range(8) if u != t])
         np.testing.assert_array_equal(one.tree(0).value, model.tree(t).value)
 
 
@@ -233,22 +233,22 @@ def test_dropped_trees(fit: Any) -> None:
 def test_invalid_tree_numbers_are_rejected(fit: Any) -> None:
     model = fit(3)
     with pytest.raises(ValueError, match=r"must not contain all .* trees"):
-        model.without(range(3))
+        model.drop_trees(range(3))
     for wrong in (3, -4):
         with pytest.raises((IndexError, ValueError), match=f"got {wrong}"):
-            model.without([0, wrong])
+            model.drop_trees([0, wrong])
         with pytest.raises(IndexError, match=f"got {wrong}"):
             model.tree(wrong)
     for numbered in ([True, False, True], [0.5], ["0"], [[0, 1]]):
         with pytest.raises(ValueError, match="trees must be a sequence of integers in"):
-            model.without(numbered)
+            model.drop_trees(numbered)
 
 
 @EACH
 @pytest.mark.parametrize("options", [{}, {"max_bins": 7}, {"missing": "branch"}], ids=str)
 def test_merged_forests(kind: Any, options: dict[str, Any]) -> None:
     parts = [kind(n, random_state=n, **options).fit(X, target(kind)) for n in (2, 3, 4)]
-    merged = parts[0].merged(*parts[1:])
+    merged = parts[0].merge_forests(*parts[1:])
     assert merged.n_estimators == merged.forest_.n_trees == 9
     assert [part.forest_.n_trees for part in parts] == [2, 3, 4]
     leaves = np.hstack([part.apply(NEW) for part in parts])
@@ -256,7 +256,7 @@ def test_merged_forests(kind: Any, options: dict[str, Any]) -> None:
     predicted = merged._predict(NEW)
     mean = sum(part.forest_.n_trees * part._predict(NEW) for part in parts) / 9
     np.testing.assert_allclose(predicted, mean, rtol=1e-12)
-    one, two = merged.without(range(2, 9)), merged.without([0, 1, 5, 6, 7, 8])
+    one, two = merged.drop_trees(range(2, 9)), merged.drop_trees([0, 1, 5, 6, 7, 8])
     np.testing.assert_array_equal(one._predict(NEW), parts[0]._predict(NEW))
     np.testing.assert_array_equal(two._predict(NEW), parts[1]._predict(NEW))
 
@@ -274,13 +274,13 @@ def test_merged_forests_with_many_categories_and_classes() -> None:
     assert all(len(part.forest_.leaves) > 0 for part in parts)
     assert any(len(part.forest_.words) > 0 for part in parts)
     assert any(len(part.forest_.tables) > 0 for part in parts)
-    merged = parts[0].merged(*parts[1:])
+    merged = parts[0].merge_forests(*parts[1:])
     mean = np.mean([part.predict_proba(rows) for part in parts], axis=0)
     np.testing.assert_allclose(merged.predict_proba(rows), mean, rtol=1e-12)
     back = pickle.loads(pickle.dumps(merged))
     np.testing.assert_array_equal(back.predict_proba(rows), merged.predict_proba(rows))
-    fewer = merged.without([0, 3, 4, 7])  # some of each part
-    each = [merged.without([u for u in range(9) if u != t]) for t in (1, 2, 5, 6, 8)]
+    fewer = merged.drop_trees([0, 3, 4, 7])  # some of each part
+    each = [merged.drop_trees([u for u in range(9) if u != t]) for t in (1, 2, 5, 6, 8)]
     mean = np.mean([one.predict_proba(rows) for one in each], axis=0)
     np.testing.assert_allclose(fewer.predict_proba(rows), mean, rtol=1e-12)
     for name in ("words", "tables", "leaves"):
@@ -295,7 +295,7 @@ def test_forests_of_different_rows_can_be_merged() -> None:
         RandomForestClassifier(5, random_state=9).fit(table.take(rows), CLASSES[rows])
         for rows in (np.arange(half), np.arange(half, len(X)))
     ]
-    merged = parts[0].merged(parts[1])
+    merged = parts[0].merge_forests(parts[1])
     assert merged.score(X, CLASSES) > 0.8
     assert merged.forest_.samples[:, 0].tolist() == [half] * 10
 
@@ -309,7 +309,7 @@ def test_forests_of_different_rows_with_class_weights_can_be_merged(class_weight
         )
         for n in (60, 200)
     ]
-    merged = parts[0].merged(parts[1])
+    merged = parts[0].merge_forests(parts[1])
     mean = (parts[0].predict_proba(NEW) + parts[1].predict_proba(NEW)) / 2
     np.testing.assert_allclose(merged.predict_proba(NEW), mean, rtol=1e-9)
 
@@ -319,18 +319,18 @@ def test_incompatible_forests_are_not_merged(kind: Any) -> None:
     model, y = kind(3).fit(X, target(kind)), target(kind)
     before = everything(model)
     with pytest.raises(ValueError, match="would contain duplicate trees"):
-        model.merged(model)
+        model.merge_forests(model)
     with pytest.raises(ValueError, match="would contain duplicate trees"):
-        model.merged(kind(1, random_state=1).fit(X, y), kind(2).fit(X, y))
+        model.merge_forests(kind(1, random_state=1).fit(X, y), kind(2).fit(X, y))
     with pytest.raises(ValueError, match="got different schemas"):
-        model.merged(kind(2, random_state=1).fit(X.rename(columns={"a": "q"}), y))
+        model.merge_forests(kind(2, random_state=1).fit(X.rename(columns={"a": "q"}), y))
     with pytest.raises(ValueError, match="got different schemas"):
-        model.merged(kind(2, random_state=1).fit(X[["a", "b"]], y))
+        model.merge_forests(kind(2, random_state=1).fit(X[["a", "b"]], y))
     other = KINDS[1 - KINDS.index(kind)]
     with pytest.raises(TypeError, match="others must be instances of"):
-        model.merged(other(2).fit(X, target(other)))
+        model.merge_forests(other(2).fit(X, target(other)))
     with pytest.raises(NotFittedError):
-        model.merged(kind(2))
+        model.merge_forests(kind(2))
     assert everything(model) == before
 
 
@@ -338,7 +338,7 @@ def test_forests_of_different_classes_are_not_merged() -> None:
     model = classes(2)
     for y in (CLASSES + 1, CLASSES.clip(0, 1), np.array(["x", "y", "z"])[CLASSES]):
         with pytest.raises(ValueError, match="must have the same classes"):
-            model.merged(RandomForestClassifier(2, random_state=1).fit(X, y))
+            model.merge_forests(RandomForestClassifier(2, random_state=1).fit(X, y))
 
 
 # Failed fits
@@ -384,7 +384,8 @@ def test_methods_require_fit(kind: Any) -> None:
     model = kind()
     calls: list[Any] = [
         lambda: model.predict(X), lambda: model.apply(X), lambda: model.tree(0),
-        lambda: model.without([0]), lambda: model.merged(), lambda: model.feature_importances_,
+        lambda: model.drop_trees([0]), lambda: model.merge_forests(),
+        lambda: model.feature_importances_,
         lambda: model.oob_importance(X, target(kind)), model.n_trees_sufficient,
         lambda: model.corrected_importances(X, target(kind)), lambda: model.score(X, target(kind)),
     ]  # fmt: skip

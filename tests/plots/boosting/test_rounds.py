@@ -193,7 +193,7 @@ def test_curves_are_the_errors_and_alphas_of_all_rounds(table, model):
         (marks,) = (line for line in ax.lines if line.get_gid() == "shown")
         np.testing.assert_array_equal(marks.get_xydata(), [(1, values[0]), (5, values[4])])
     ensemble = [np.mean(predicted != y) for predicted in model.staged_predict(X)]
-    np.testing.assert_allclose(error.lines[-1].get_ydata(), ensemble)
+    np.testing.assert_allclose(error.lines[-2].get_ydata(), ensemble)
 
 
 def test_panels_show_round_error_and_weight(table, model):

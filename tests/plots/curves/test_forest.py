@@ -10,8 +10,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from ceiba import RandomForestClassifier, RandomForestRegressor, plots
-from ceiba.ensemble.forest.importance import PermutationImportance
-from ceiba.ensemble.forest.oob import OobCurve
+from ceiba.ensemble.forest.oob import OobCurve, PermutationImportance
 from ceiba.plots.style import ACCENT, INK, PALETTE
 from tests.plots.mixtures.figures import inside
 

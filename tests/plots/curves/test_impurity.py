@@ -42,3 +42,8 @@ def test_selected_curves_keep_their_colors():
 def test_unknown_criteria_raise(criteria):
     with pytest.raises(ValueError, match="criteria must be a sequence of some of 'gini'"):
         impurity_curves(criteria)
+
+
+def test_scaling_without_entropy_raises():
+    with pytest.raises(ValueError, match="'scaled' has no effect with criteria="):
+        impurity_curves(["gini", "error"], scaled=True)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ceiba import GaussianMixture, plots
-from ceiba.plots.mixtures.components import Components
 from ceiba.plots.mixtures.mixture import _matching_numbers
+from ceiba.plots.mixtures.view import Components
 from ceiba.plots.style import ACCENT, new_figure
 from tests.plots.mixtures.figures import inside, three_groups, with_missing
 

@@ -17,8 +17,8 @@ from scipy.spatial.distance import mahalanobis
 from sklearn.mixture import GaussianMixture as SklearnMixture
 
 from ceiba import GaussianMixture, plots
-from ceiba.plots.mixtures.components import Components
-from ceiba.plots.projection import EncodedRows, Projection
+from ceiba.plots.mixtures.view import Components
+from ceiba.plots.projection import Projection, encode_rows
 from ceiba.plots.style import INK, PALETTE
 from tests.plots.mixtures.figures import (
     RGB,
@@ -94,7 +94,7 @@ def test_ellipses_of_every_covariance_type(form, d):
     X = three_groups(d=d)
     model = GaussianMixture(d, covariance_type=form).fit(X)
     (ax,) = plots.mixture(model, X).axes
-    axes = Projection.of(EncodedRows.of(X)).axes
+    axes = Projection.of(*encode_rows(X)).axes
     found = ellipses(ax)
     assert len(found) == 2 * d
     for k, covariance in enumerate(matrices(model)):
@@ -119,7 +119,7 @@ def test_wide_tables_show_the_marginal_density():
     X = three_groups(300, d=5)
     model = GaussianMixture(3).fit(X)
     (ax,) = plots.mixture(model, X, contours=(0.6,)).axes
-    axes = Projection.of(EncodedRows.of(X)).axes
+    axes = Projection.of(*encode_rows(X)).axes
     flat = (model.weights_, model.means_ @ axes, axes.T @ matrices(model) @ axes)
     vertices = contour(ax).get_paths()[0].vertices
     found = np.log(naive_joint(vertices, *flat).sum(axis=1))

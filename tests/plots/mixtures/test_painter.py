@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from PIL import Image
 
 from ceiba import GaussianMixture, plots
-from ceiba.plots.mixtures.painter import MixturePainter
+from ceiba.plots.mixtures.mixture import MixturePainter
 from ceiba.plots.style import ACCENT, PALETTE
 from tests.plots.mixtures.figures import RGB, em_frames, inside, three_groups, with_missing
 

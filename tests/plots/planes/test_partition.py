@@ -162,6 +162,13 @@ def test_other_models_raise(draw):
         draw(DecisionTreeRegressor().fit(X[:, :1], y), X[:, :1])
 
 
+@pytest.mark.parametrize("draw", [partition, surface])
+def test_maximum_number_of_points_without_targets_raises(draw):
+    X, y = hill()
+    with pytest.raises(ValueError, match="'max_points' has no effect with y=None"):
+        draw(DecisionTreeRegressor(max_leaf_nodes=5).fit(X, y), X, max_points=50)
+
+
 def test_surface_of_too_many_cells_raises():
     X, y = hill(1000)
     with pytest.raises(ValueError, match="more than 20,000"):

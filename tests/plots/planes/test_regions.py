@@ -335,6 +335,7 @@ def test_given_axes_are_used():
         (DecisionTreeRegressor(), {}, "plots.partition"),
         (SklearnTree(), {"edges": True}, "requires a tree of Ceiba"),
         (SklearnTree(), {"resolution": 1}, "resolution must be at least 2"),
+        (DecisionTreeClassifier(), {"resolution": 50}, "no effect with a tree of Ceiba"),
         (DecisionTreeClassifier(), {"columns": ["x0"]}, "columns must be 2 names"),
         (DecisionTreeClassifier(), {"columns": "x0"}, "columns must be 2 names"),
         (DecisionTreeClassifier(), {"columns": ["x0", 0]}, "2 different columns"),

@@ -149,5 +149,5 @@ def test_other_models_raise():
         step_functions([], x, y)
     with pytest.raises(ValueError, match="at most 7 trees, got 8"):
         step_functions([model] * 8, x, y, overlay=True)
-    with pytest.raises(ValueError, match="at least one observed value"):
+    with pytest.raises(ValueError, match="a row without missing values"):
         step_functions(model, np.full((3, 1), np.nan), y[:3])

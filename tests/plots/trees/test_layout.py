@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ceiba.plots.trees.layout import tidy_positions, tree_layout
+from ceiba.plots.trees.diagram import TidyLayout, tree_layout
 from tests.budget import examples
 
 DISTANCE = 1.0
@@ -62,7 +62,7 @@ def naive_positions(branches, widths):
 @examples(150)
 @given(trees(max_branches=2))
 def test_binary_trees_are_as_narrow_as_the_naive_layout(tree):
-    found, expected = tidy_positions(*tree), naive_positions(*tree)
+    found, expected = TidyLayout(*tree).positions(), naive_positions(*tree)
     np.testing.assert_allclose(found - found[0], expected - expected[0], atol=1e-9)
 
 
@@ -84,7 +84,7 @@ def test_nodes_of_one_depth_keep_the_minimum_distance(tree):
 @given(trees())
 def test_nodes_are_centered_above_their_ordered_branches(tree):
     branches, widths = tree
-    x = tidy_positions(branches, widths)
+    x = TidyLayout(branches, widths).positions()
     for node, below in enumerate(branches):
         if below:
             assert x[node] == pytest.approx((x[below[0]] + x[below[-1]]) / 2, abs=1e-9)
@@ -112,5 +112,5 @@ def test_depth_height_is_that_of_the_tallest_box_and_condition():
 def test_deep_chain_needs_no_recursion():
     n = 20_001
     branches = [[i + 1, i + 2] if i % 2 == 0 and i + 2 < n else [] for i in range(n)]
-    x = tidy_positions(branches, np.ones(n))
+    x = TidyLayout(branches, np.ones(n)).positions()
     assert (x[2::2] > x[:-2:2]).all()

@@ -10,9 +10,9 @@ from PIL import Image
 from ceiba.plots.playback import Player
 from ceiba.plots.style import ACCENT
 from ceiba.plots.trees.painter import TreePainter, TreeState
-from ceiba.tree.prune.path import cost_complexity_path, prune_cost_complexity
-from ceiba.tree.prune.pessimistic import prune_collapsible, prune_pessimistic
-from ceiba.tree.prune.reduced_error import prune_reduced_error
+from ceiba.tree.prune.path import cost_complexity_path
+from ceiba.tree.prune.pessimistic import collapsed_frames, pessimistic_frames
+from ceiba.tree.prune.reduced_error import misclassification_errors, reduced_error_frames
 from tests.plots.trees.figures import (
     boxes,
     check_no_overlaps,
@@ -122,15 +122,16 @@ def test_split_inside_a_folded_part_highlights_it(cleveland):
 def test_pruning_is_drawn_node_by_node(iris, kind):
     tree = iris.tree_
     held_out = np.roll(tree.value, 1, axis=1)
+    errors = misclassification_errors(tree, held_out)
     path = cost_complexity_path(tree)
     frames = {
-        "pessimistic": lambda: prune_pessimistic(tree, 0.01).frames,
+        "pessimistic": lambda: pessimistic_frames(tree, 0.01),
         "collapse": lambda: [
             {"node": 2, "errors_before": 1.0, "errors_after": 50.0, "n_leaves": 2},
-            *prune_collapsible(tree).frames,
+            *collapsed_frames(tree),
         ],
-        "reduced_error": lambda: prune_reduced_error(tree, held_out).frames,
-        "cost_complexity": lambda: prune_cost_complexity(tree, path, path.n_steps - 1).frames,
+        "reduced_error": lambda: reduced_error_frames(tree, errors, held_out[0].sum()),
+        "cost_complexity": lambda: path.frames(path.n_steps - 1),
     }[kind]()
     player = player_of(iris, list(frames))
     below = {}
@@ -199,7 +200,7 @@ def is_below(tree, node, above):
 
 
 def test_growth_and_pruning_share_one_animation(iris):
-    pruning = prune_pessimistic(iris.tree_, 0.01).frames
+    pruning = pessimistic_frames(iris.tree_, 0.01)
     player = player_of(iris, [*iris.trace_, *pruning])
     assert player.draw(7).axes[0].get_title(loc="left").startswith("Split 8 of 8")
     after = player.draw(8).axes[0]

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor
 from ceiba.data.table import Table
 from ceiba.plots.style import ACCENT, new_figure
-from ceiba.plots.trees.path import path_nodes, read_row, tree_path
+from ceiba.plots.trees.tree import path_nodes, read_row, tree_path
 from tests.plots.trees.figures import (
     check_no_overlaps,
     collection,
@@ -176,6 +176,12 @@ def test_folded_path_states_where_it_continues():
     ax = figure.axes[0]
     hidden = [lines for node, lines in node_texts(ax).items() if node in folded(ax)]
     assert any(lines[-2:] == ["the row", "continues here"] for lines in hidden)
+
+
+def test_size_of_given_axes_raises():
+    model = fitted("iris")
+    with pytest.raises(ValueError, match="'max_size' has no effect with a given ax"):
+        tree_path(model, [5.1, 3.5, 1.4, 0.2], max_size=(8, 5), ax=new_figure(8, 5).add_subplot())
 
 
 @pytest.mark.parametrize("options", [{"max_nodes": 5}, {"max_size": (7, 6)}, {"decimals": 1}])

@@ -34,14 +34,12 @@ def path_of(risk="error", alphas=(0.0, 0.002, 0.01, 0.05, 0.3), leaves=(40, 21, 
     """Return a path with made-up numbers."""
     steps = len(alphas)
     risks = np.linspace(0.02, 0.5, steps)
-    nothing = np.zeros(1)
-    return CostComplexityPath(
-        np.array(alphas), np.array(leaves), risks, np.array([steps]), risk, nothing, nothing
-    )
+    of_root = np.array([steps]), risk, np.array([steps]), np.array([-1]), np.zeros(1)
+    return CostComplexityPath(np.array(alphas), np.array(leaves), risks, *of_root)
 
 
 def choice_by(rule, path, errors=(0.30, 0.24, 0.20, 0.22, 0.45)):
-    return AlphaChoice.of(path, np.array(errors), np.full(len(errors), 0.03), rule, 7)
+    return AlphaChoice(path.alphas, np.array(errors), np.full(len(errors), 0.03), rule, 7)
 
 
 def rings(ax):

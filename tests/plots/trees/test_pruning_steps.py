@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from ceiba import DecisionTreeClassifier, datasets
 from ceiba.plots.style import new_figure
 from ceiba.plots.trees.pruning_steps import pruning_steps
-from ceiba.tree.model.edit import collapse
+from ceiba.tree.model.subtrees import collapse
 from ceiba.tree.prune.path import cost_complexity_path
 from tests.plots.trees.figures import (
     boxes,
@@ -164,6 +164,7 @@ def test_max_nodes_limits_the_nodes():
         ({"risk": "gini"}, "risk must be"),
         ({"max_nodes": 0}, "max_nodes must be an int >= 1"),
         ({"max_size": (0.5, 3)}, "max_size"),
+        ({"max_size": (8, 5), "figure": new_figure(8, 5)}, "no effect with a given figure"),
     ],
 )
 def test_invalid_options_raise(options, message):

@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, KMeans
 from ceiba.plots.style import color_of, new_figure
-from ceiba.plots.trees.colors import class_color
 from ceiba.plots.trees.diagram import MAX_FONT, MIN_FONT
+from ceiba.plots.trees.nodes import class_color
 from ceiba.plots.trees.tree import tree
 from tests.plots.trees.figures import (
     boxes,
@@ -288,6 +288,8 @@ def test_new_figure_displays_itself_without_pyplot():
         ({"decimals": -1}, "decimals must be an int >= 0"),
         ({"classes": ["a"]}, "3 classes"),
         ({"max_size": (0, 5)}, "max_size"),
+        ({"max_size": (8, 5), "ax": new_figure(8, 5).subplots()}, "no effect with a given ax"),
+        ({"runner_ups": True, "compact": True}, "'runner_ups' has no effect with compact=True"),
     ],
 )
 def test_invalid_options_raise(options, message):

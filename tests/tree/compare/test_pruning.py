@@ -12,7 +12,7 @@ from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, datasets
 from ceiba.data.table import Table
 from ceiba.inference import t_interval, wilson
 from ceiba.tree.compare.pruning import compare_pruning
-from ceiba.tree.prune.cross_validation import choose_alpha, geometric_means
+from ceiba.tree.prune.cross_validation import geometric_means
 from ceiba.tree.prune.folds import assign_folds, held_out_mask
 from ceiba.tree.prune.path import cost_complexity_path
 
@@ -79,14 +79,14 @@ def test_cross_validated_errors_equal_direct_ones(glass, table):
     wrong = dict.fromkeys(("unpruned", "pessimistic", "cost complexity, min, error"), 0)
     for k in range(4):
         own = fold != k
-        grown = DecisionTreeClassifier().fit(X.take(own), y[own])
-        path = cost_complexity_path(grown.tree_, "error")
-        options = {"risk": "error", "folds": 5, "rule": "min", "seed": 3 + 1 + k}
-        choice = choose_alpha(DecisionTreeClassifier(), X.take(own), y[own], None, path, **options)
+        grown = DecisionTreeClassifier(random_state=3 + 1 + k).fit(X.take(own), y[own])
+        options = {"risk": "error", "folds": 5, "rule": "min"}
         models = {
             "unpruned": grown,
             "pessimistic": grown.pruned("pessimistic", subtree_raising=False),
-            "cost complexity, min, error": grown.pruned("step", step=choice.step, risk="error"),
+            "cost complexity, min, error": grown.pruned(
+                "cost_complexity", X.take(own), y[own], **options
+            ),
         }
         for name, model in models.items():
             wrong[name] += np.count_nonzero(model.predict(X.take(~own)) != y[~own])
@@ -225,15 +225,21 @@ def test_chosen_alpha_equals_the_naive_one(name, options, risk, weighted):
         data = datasets.load(name)
         X, y, model = data.table, np.asarray(data.y), DecisionTreeClassifier(**options)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y)) if weighted else None
-    path = cost_complexity_path(model.fit(X, y, sample_weight=weight).tree_, risk)
+    model.set_params(random_state=7).fit(X, y, sample_weight=weight)
+    path = cost_complexity_path(model.pruned("none").tree_, risk)
     losses = naive_losses(model, X, y, weight, path, risk, 4, 7)
     errors = np.average(losses, axis=1, weights=weight)
     spread = np.average((losses - errors[:, None]) ** 2, axis=1, weights=weight)
-    found = choose_alpha(model, X, y, weight, path, risk=risk, folds=4, rule="one_se", seed=7)
-    np.testing.assert_allclose(found.errors, errors, rtol=1e-9)
-    np.testing.assert_allclose(found.standard_errors, np.sqrt(spread / len(y)), rtol=1e-6)
+    found, min_rule = (
+        model.pruned(
+            "cost_complexity", X, y, weight, risk=risk, folds=4, rule=rule
+        ).pruning_.details
+        for rule in ("one_se", "min")
+    )
+    np.testing.assert_allclose(found["errors"], errors, rtol=1e-9)
+    np.testing.assert_allclose(found["standard_errors"], np.sqrt(spread / len(y)), rtol=1e-6)
     best = max(k for k, error in enumerate(errors) if error <= errors.min() + 1e-12)
-    assert found.with_rule("min").step == best
-    within = errors <= errors.min() + found.standard_errors[best]
-    assert found.step == max(np.flatnonzero(within))
-    assert found.alpha == path.alphas[found.step]
+    assert min_rule["step"] == best
+    within = errors <= errors.min() + found["standard_errors"][best]
+    assert found["step"] == max(np.flatnonzero(within))
+    assert found["alpha"] == path.alphas[found["step"]]

@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, datasets
 from ceiba.data import Column, Kind
-from ceiba.tree.explain.rule import RuleCondition
+from ceiba.tree.explain.conditions import RuleCondition
 from ceiba.tree.explain.rule_list import rule_list
 from tests.budget import examples
 from tests.oracles.tree_fits import CRITERIA, MISSING_POLICIES, fit
@@ -471,7 +471,9 @@ def test_default_uses_costs():
     [
         ({"order": "size"}, "order must be one of .*, got 'size'"),
         ({"drop": True}, "drop=True requires the training rows: pass X and y"),
-        ({"X": [[1.0]]}, "'X' and 'y' have no effect with drop=False"),
+        ({"X": [[1.0]]}, "'X' has no effect with drop=False"),
+        ({"sample_weight": [1.0]}, "'sample_weight' has no effect with drop=False"),
+        ({"confidence": 0.1}, "'confidence' has no effect with drop=False.* 0.25, got 0.1"),
         (
             {"drop": True, "simplify": False, "X": [[1.0]], "y": ["a"]},
             "drop=True requires simplify=True",
@@ -479,7 +481,7 @@ def test_default_uses_costs():
         ({"drop": True, "X": [[1.0]], "y": ["c"]}, "y contains 'c', which is not in classes"),
         (
             {"drop": True, "X": [[1.0]], "y": ["a", "b"]},
-            r"y must have shape \(1,\), as X has 1 rows",
+            "inconsistent numbers of samples: 1 rows in X, 2 in y",
         ),
         (
             {"drop": True, "X": [[1.0]], "y": ["a"], "confidence": 0.7},
@@ -487,7 +489,7 @@ def test_default_uses_costs():
         ),
         (
             {"drop": True, "X": [[1.0]], "y": ["a"], "sample_weight": [-1]},
-            "sample_weight must be 1 finite numbers >= 0",
+            "sample_weight must be zero or in .*, got -1.0",
         ),
         ({"classes": ["a"]}, "one label for each of 2 classes, got 1"),
     ],

@@ -34,7 +34,7 @@ def test_fields_are_decoded() -> None:
     assert node.column.tolist() == [2**24 - 1, 0, 3]
     assert node.kind.tolist() == [NodeTest.INTERVALS, NodeTest.LEAF, NodeTest.TABLE]
     assert node.missing_branch.tolist() == [15, 0, 2]
-    assert node.is_leaf.tolist() == [False, True, False]
+    assert (node.kind == NodeTest.LEAF).tolist() == [False, True, False]
 
 
 def test_fields_are_written_to_the_array() -> None:
@@ -51,6 +51,6 @@ def test_fields_are_written_to_the_array() -> None:
 def test_make_leaf_clears_the_test() -> None:
     nodes = NODES.copy()
     NodeView(nodes).make_leaf(np.array([True, False, False]))
-    assert NodeView(nodes).is_leaf.tolist() == [True, True, False]
+    assert (NodeView(nodes).kind == NodeTest.LEAF).tolist() == [True, True, False]
     assert NodeView(nodes).column.tolist() == [0, 0, 3]
     assert NodeView(nodes).child.tolist() == [1, -1, 2**31 - 1]

@@ -13,12 +13,9 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, datasets
-from ceiba.data.table import Table
-from ceiba.tree.model.edit import collapse
-from ceiba.tree.prune.cross_validation import choose_alpha
+from ceiba.tree.model.subtrees import collapse
 from ceiba.tree.prune.path import cost_complexity_path, node_risks
-from ceiba.tree.prune.pessimistic import added_errors, prune_collapsible, prune_pessimistic
-from ceiba.tree.prune.reduced_error import prune_reduced_error
+from ceiba.tree.prune.pessimistic import added_errors, collapsed_frames, pessimistic_frames
 from tests.budget import examples
 from tests.oracles import pruning_errors as errors
 from tests.oracles.pruning_bound import added, bound
@@ -36,7 +33,6 @@ from tests.oracles.pruning_nodes import (
     exact_costs,
     inner,
     leaves,
-    node_sums,
     plain_rows,
     preorder,
     topmost,
@@ -63,6 +59,11 @@ def with_costs(tree):
     """Return the tree with a cost matrix."""
     n = tree.value.shape[1]
     return replace(tree, costs=np.ascontiguousarray(COSTS[:n, :n]))
+
+
+def nodes_of(frames):
+    """Return the nodes that became leaves."""
+    return {frame["node"] for frame in frames}
 
 
 # Cost complexity
@@ -242,19 +243,19 @@ def test_reduced_error_prunes_the_naive_nodes(criterion, data):
     targets = [table.target.values[(3 * i) % len(table.y)] for i in chosen]
     weights = [data.draw(st.sampled_from([1, 2, 0.25])) for _ in rows]
     costs = exact_costs(None, classes) if classes else None
-    tree = model.tree_
     if classes and data.draw(st.booleans()):
         costs = exact_costs(COSTS[:classes, :classes], classes)
-        tree = with_costs(tree)
+        model.tree_ = with_costs(model.tree_)
     expected, made = reduced_error(root, HeldOut(rows, targets, weights, columns, costs))
-    sums = node_sums(root, rows, targets, weights, columns, classes=classes)
-    pruned = prune_reduced_error(tree, np.array(sums, dtype=float))
-    assert list(pruned.nodes) == topmost(root, inner(root) - inner(expected))
-    assert {frame["node"] for frame in pruned.frames} == {number for number, *_ in made}
+    y = np.array([float(target) for target in targets]).astype(table.y.dtype)
+    small = model.pruned("reduced_error", table.frame.iloc[chosen], y, np.array(weights, float))
+    frames = small.pruning_.frames
+    assert {frame["node"] for frame in frames} == {number for number, *_ in made}
+    assert small.get_n_leaves() == len(leaves(expected))
     if made:
         total, (_, _, last) = sum(weights), made[-1]
-        assert pruned.frames[-1]["error_after"] == pytest.approx(float(last) / total, abs=1e-12)
-        assert pruned.frames[-1]["n_leaves"] == len(leaves(expected))
+        assert frames[-1]["error_after"] == pytest.approx(float(last) / total, abs=1e-12)
+        assert frames[-1]["n_leaves"] == len(leaves(expected))
 
 
 # Pessimistic errors
@@ -287,10 +288,10 @@ def test_pessimistic_pruning_prunes_the_naive_nodes(criterion, data):
     _, model = grown(data, criterion, rows=40)
     root, _ = root_and_columns(model.tree_)
     expected, estimate = errors.pessimistic(root, confidence)
-    pruned = prune_pessimistic(model.tree_, confidence)
-    assert list(pruned.nodes) == topmost(root, inner(root) - inner(expected))
-    if list(pruned.nodes) == [0]:
-        assert pruned.frames[-1]["estimate_after"] == pytest.approx(estimate, rel=1e-9)
+    frames = pessimistic_frames(model.tree_, confidence)
+    assert topmost(root, nodes_of(frames)) == topmost(root, inner(root) - inner(expected))
+    if 0 in nodes_of(frames):
+        assert frames[-1]["estimate_after"] == pytest.approx(estimate, rel=1e-9)
 
 
 @SOME
@@ -300,11 +301,11 @@ def test_pessimistic_pruning_and_collapsing_use_costs(data):
     root, _ = root_and_columns(model.tree_)
     costs = exact_costs(COSTS[: len(root["value"]), : len(root["value"])], len(root["value"]))
     tree = with_costs(model.tree_)
-    for pruned, expected in (
-        (prune_pessimistic(tree, 0.25), errors.pessimistic(root, 0.25, costs)[0]),
-        (prune_collapsible(tree), errors.collapsed(root, costs)),
+    for frames, expected in (
+        (pessimistic_frames(tree, 0.25), errors.pessimistic(root, 0.25, costs)[0]),
+        (collapsed_frames(tree), errors.collapsed(root, costs)),
     ):
-        assert list(pruned.nodes) == topmost(root, inner(root) - inner(expected))
+        assert topmost(root, nodes_of(frames)) == topmost(root, inner(root) - inner(expected))
 
 
 @pytest.mark.parametrize("criterion", KINDS)
@@ -314,9 +315,8 @@ def test_collapsing_prunes_the_naive_nodes(criterion, data):
     _, model = grown(data, criterion, rows=40)
     root, _ = root_and_columns(model.tree_)
     expected = errors.collapsed(root)
-    assert list(prune_collapsible(model.tree_).nodes) == topmost(
-        root, inner(root) - inner(expected)
-    )
+    collapsed = nodes_of(collapsed_frames(model.tree_))
+    assert sorted(collapsed) == topmost(root, inner(root) - inner(expected))
 
 
 def two_leaves(weight):
@@ -341,8 +341,8 @@ def test_leaf_may_have_a_tenth_of_an_error_more(subtree_raising):
 
 
 def test_a_thousandth_of_an_error_is_ignored_in_collapsing():
-    for weight, nodes in ((0.0009, [0]), (0.0011, [])):
-        assert list(prune_collapsible(two_leaves(weight).tree_).nodes) == nodes
+    for weight, nodes in ((0.0009, {0}), (0.0011, set())):
+        assert nodes_of(collapsed_frames(two_leaves(weight).tree_)) == nodes
 
 
 @pytest.mark.parametrize("confidence", [0.01, 0.25, 0.5])
@@ -353,8 +353,8 @@ def test_pessimistic_pruning_of_real_tables(name, confidence):
     root, _ = root_and_columns(model.tree_)
     expected, _ = errors.pessimistic(root, confidence)
     assert inner(expected) < inner(root)
-    pruned = prune_pessimistic(model.tree_, confidence)
-    assert list(pruned.nodes) == topmost(root, inner(root) - inner(expected))
+    pruned = nodes_of(pessimistic_frames(model.tree_, confidence))
+    assert topmost(root, pruned) == topmost(root, inner(root) - inner(expected))
 
 
 # Cross-validation
@@ -378,14 +378,15 @@ def test_cross_validation_equals_naive_row_losses(name, options, risk):
 
 def assert_choice(model, X, y, risk, weights=None):
     path = cost_complexity_path(model.tree_, risk)
-    options = {"risk": risk, "folds": 4, "seed": 3}
-    expected = naive_choice(model, X, y, path, weights=weights, **options)
+    expected = naive_choice(model, X, y, path, weights=weights, risk=risk, folds=4, seed=3)
+    model.set_params(random_state=3)
     for rule in ("min", "one_se"):
-        found = choose_alpha(model, Table.of(X), y, weights, path, rule=rule, **options)
-        np.testing.assert_allclose(found.errors, expected.errors, rtol=1e-9)
-        np.testing.assert_allclose(found.standard_errors, expected.standard_errors, rtol=1e-9)
-        assert found.step == expected.choice(rule)
-        assert found.alpha == path.alphas[found.step]
+        pruned = model.pruned("cost_complexity", X, y, weights, risk=risk, folds=4, rule=rule)
+        found = pruned.pruning_.details
+        np.testing.assert_allclose(found["errors"], expected.errors, rtol=1e-9)
+        np.testing.assert_allclose(found["standard_errors"], expected.standard_errors, rtol=1e-9)
+        assert found["step"] == expected.choice(rule)
+        assert found["alpha"] == path.alphas[found["step"]]
 
 
 def test_cross_validation_with_weights_and_costs():

@@ -16,7 +16,6 @@ import ceiba
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, datasets
 from ceiba.tree.prune.folds import assign_folds
 from ceiba.tree.prune.path import cost_complexity_path
-from ceiba.tree.prune.reduced_error import prune_reduced_error
 from tests.budget import examples
 from tests.oracles.pruning_fits import inner_after, root_and_columns
 from tests.oracles.pruning_nodes import inner
@@ -121,13 +120,11 @@ def test_zero_weight_rows_and_threads_do_not_change_the_tree(method: str) -> Non
     assert_same_tree(model, DecisionTreeClassifier(n_jobs=2, **options).fit(X, y, weight))
 
 
-def test_reduced_error_requires_validation_rows() -> None:
+def test_reduced_error_requires_validation_rows_of_positive_weight() -> None:
     X, y = datasets.load("iris")
-    tree = DecisionTreeClassifier().fit(X, y).tree_
+    model = DecisionTreeClassifier().fit(X, y)
     with pytest.raises(ValueError, match="requires validation rows of positive weight"):
-        prune_reduced_error(tree, np.zeros_like(tree.value))
-    with pytest.raises(ValueError, match="held_out must have shape"):
-        prune_reduced_error(tree, tree.value[1:])
+        model.pruned("reduced_error", X, y, np.zeros(len(y)))
 
 
 # Undoing

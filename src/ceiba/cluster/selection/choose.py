@@ -5,21 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from ceiba._typing import Array
-from ceiba.base import seed_of
+from ceiba.base import seed_of, unused_error
 from ceiba.cluster.kmeans import KMeans
-from ceiba.cluster.selection.gap import (
-    BoxReference,
-    PrincipalReference,
-    Reference,
-    gap_statistic,
-    one_error_rule,
-)
+from ceiba.cluster.selection.gap import draw_box, draw_principal, gap_statistic, one_error_rule
 from ceiba.cluster.selection.silhouette import estimate, sample_rows, silhouettes
 from ceiba.cluster.selection.validity import Grouping, calinski_harabasz_score, davies_bouldin_score
 from ceiba.data.encoding import Encoding
@@ -29,6 +24,7 @@ from ceiba.engine.local import effective_threads, run_tasks
 __all__ = ["ClusterChoice", "choose_n_clusters"]
 
 EXACT_SILHOUETTE_ROWS = 10_000
+Draw = Callable[[np.random.Generator], Array]  # draws the rows of one reference
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +98,7 @@ def choose_n_clusters(
         Reference data sets of the gap statistic; 0 leaves the gap out.
     reference : {"box", "pca"}
         Draw references uniformly over the range of each column (over the observed categories of a
-        nominal one), or over the range of each principal component.
+        nominal one), or over the range of each principal component; for the gap alone.
     sample_size : int or None
         Up to 10,000 rows the silhouette is exact. Beyond, it is the mean over this many
         random rows, each measured against all rows; None is exact for any number of rows.
@@ -141,16 +137,17 @@ def choose_n_clusters(
     encoding = Encoding.of(table.schema)
     rows = np.asarray(encoding.apply(table), dtype=np.float64)
     _check_differs(rows)
-    source = _reference(reference, rows, encoding, n_references)
+    draw = _reference(reference, rows, encoding, n_references)
     template = KMeans(n_init=5) if estimator is None else estimator
-    seed = seed_of(random_state)
-    fits = _Fits(template, X, source, seed)
-    models, inertias = fits.run(counts, n_references, effective_threads(n_jobs))
+    seed, threads = seed_of(random_state), effective_threads(n_jobs)
+    models = _fit_data(template, X, counts, threads)
+    references = [(seed, number) for number in range(1, n_references + 1)]
+    inertias = _reference_inertias(template, draw, references, counts, threads)
     exact = sample_size is None or len(rows) <= EXACT_SILHOUETTE_ROWS
     sample = sample_rows(len(rows), None if exact else sample_size, seed)
     columns = {"k": np.array(counts), "inertia": np.array([m.inertia_ for m in models])}
     columns |= _compare_labels(rows, models, sample, n_jobs)
-    columns |= _gap_columns(columns["inertia"], inertias, _noise(rows))
+    columns |= _gap_columns(columns["inertia"], inertias, rows)
     return ClusterChoice(
         columns,
         _select(columns),
@@ -162,45 +159,37 @@ def choose_n_clusters(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Fits:
-    """All fits of one choice: the data and each reference, with each k."""
+def _fit_data(template: Any, X: Any, counts: Sequence[int], threads: int) -> list[Any]:
+    models = run_tasks(lambda k: _model(template, k).fit(X), counts, threads)
+    for model in models:
+        _set_supported(model, n_jobs=getattr(template, "n_jobs", None))
+    return models
 
-    template: Any
-    X: Any
-    source: Reference
-    seed: int
 
-    def run(
-        self, counts: Sequence[int], n_references: int, threads: int
-    ) -> tuple[list[Any], Array]:
-        """Return models of the data, and inertias of the references, (n_references, n_ks)."""
-        models = run_tasks(self._fit_data, counts, threads)
-        for model in models:
-            _set_supported(model, n_jobs=getattr(self.template, "n_jobs", None))
-        tasks = [(number, k) for number in range(1, n_references + 1) for k in counts]
-        with warnings.catch_warnings():
-            # Warnings about synthetic reference rows do not concern the user's data.
-            warnings.simplefilter("ignore")
-            inertias = run_tasks(self._reference_inertia, tasks, threads)
-        return models, np.array(inertias).reshape(n_references, len(counts))
+def _reference_inertias(
+    template: Any, draw: Draw, seeds: Sequence[Any], counts: Sequence[int], threads: int
+) -> Array:
+    """Cluster the references, each drawn by a seed, and return (n_references, n_ks) inertias."""
 
-    def _fit_data(self, k: int) -> Any:
-        return self._model(k).fit(self.X)
-
-    def _reference_inertia(self, task: tuple[int, int]) -> float:
-        number, k = task
-        model = self._model(k)
-        _set_supported(model, trace=False)
+    def inertia(task: tuple[Any, int]) -> float:
         # The draw is keyed by the reference alone: every k clusters the same rows.
-        rows = self.source.draw(np.random.default_rng([self.seed, number]))
-        return float(model.fit(rows).inertia_)
+        seed, k = task
+        model = _model(template, k)
+        _set_supported(model, trace=False)
+        return float(model.fit(draw(np.random.default_rng(seed))).inertia_)
 
-    def _model(self, k: int) -> Any:
-        """Clone the template for ``k``, with one thread: the fits themselves run in parallel."""
-        model = clone(self.template).set_params(n_clusters=k)
-        _set_supported(model, n_jobs=1)
-        return model
+    with warnings.catch_warnings():
+        # Warnings about synthetic reference rows do not concern the user's data.
+        warnings.simplefilter("ignore")
+        inertias = run_tasks(inertia, [(seed, k) for seed in seeds for k in counts], threads)
+    return np.array(inertias).reshape(len(seeds), len(counts))
+
+
+def _model(template: Any, k: int) -> Any:
+    """Clone the template for ``k``, with one thread: the fits themselves run in parallel."""
+    model = clone(template).set_params(n_clusters=k)
+    _set_supported(model, n_jobs=1)
+    return model
 
 
 def _set_supported(model: Any, **parameters: Any) -> None:
@@ -231,15 +220,17 @@ def _check_differs(rows: Array) -> None:
         raise ValueError("X must have a column with two different values, got constant columns.")
 
 
-def _reference(name: str, rows: Array, encoding: Encoding, n_references: int) -> Reference:
+def _reference(name: str, rows: Array, encoding: Encoding, n_references: int) -> Draw:
     if n_references < 0 or n_references == 1:
         raise ValueError(
             f"n_references must be 0 (no gap statistic) or at least 2, got {n_references}."
         )
+    if name != "box" and not n_references:
+        raise unused_error("reference", "n_references=0", name, "box")
     if name == "box":
-        return BoxReference(rows, encoding)
+        return partial(draw_box, rows=rows, encoding=encoding)
     if name == "pca":
-        return PrincipalReference(rows)
+        return partial(draw_principal, rows=rows)
     raise ValueError(f"reference must be 'box' or 'pca', got {name!r}.")
 
 
@@ -264,22 +255,18 @@ def _compare_labels(
     return columns
 
 
-def _noise(rows: Array) -> float:
-    """Bound the root of the inertia due to rounding: clusters below it are perfect."""
-    largest = float(np.nanmax(np.abs(rows)))
-    return 4 * float(np.finfo(float).eps) * largest * np.count_nonzero(~np.isnan(rows)) ** 0.5
-
-
-def _gap_columns(inertia: Array, references: Array, noise: float) -> dict[str, Array]:
+def _gap_columns(inertia: Array, references: Array, rows: Array) -> dict[str, Array]:
     if not len(references):
         return {"gap": np.full(len(inertia), np.nan), "gap_se": np.full(len(inertia), np.nan)}
-    gap, error = gap_statistic(_log(inertia, noise), _log(references, noise))
+    # The root of the inertia that is due to rounding: clusters below it are perfect.
+    largest = float(np.nanmax(np.abs(rows)))
+    noise = 4 * float(np.finfo(float).eps) * largest * np.count_nonzero(~np.isnan(rows)) ** 0.5
+    logs = [
+        np.log(values, out=np.full(values.shape, -np.inf), where=np.sqrt(values) > noise)
+        for values in (inertia, references)
+    ]
+    gap, error = gap_statistic(*logs)
     return {"gap": gap, "gap_se": error}
-
-
-def _log(inertia: Array, noise: float) -> Array:
-    perfect = np.sqrt(inertia) <= noise
-    return np.log(inertia, out=np.full(inertia.shape, -np.inf), where=~perfect)
 
 
 def _select(columns: dict[str, Array]) -> dict[str, int]:
@@ -335,18 +322,12 @@ def _index_column(choice: ClusterChoice, name: str) -> list[str]:
     cells = _numbers(values)
     error = {"silhouette": "silhouette_se", "gap": "gap_se"}.get(name)
     if error is not None and np.nanmax(choice.table[error], initial=0.0) > 0:
-        cells = _with_errors(cells, values, choice.table[error])
+        errors = [f"± {one:.3f}" for one in choice.table[error]]
+        shown = np.where(np.isfinite(values), errors, " " * len("± 0.000"))
+        cells = [f"{cell} {one}" for cell, one in zip(cells, shown, strict=True)]
     chosen = choice.best.get(index)
     marks = ["*" if k == chosen else " " for k in choice.table["k"]]
     return _column(heading, [cell + mark for cell, mark in zip(cells, marks, strict=True)], " ")
-
-
-def _with_errors(cells: list[str], values: Array, errors: Array) -> list[str]:
-    width = len("± 0.000")
-    return [
-        cell + " " + (f"± {error:.3f}" if np.isfinite(value) else " " * width)
-        for cell, value, error in zip(cells, values, errors, strict=True)
-    ]
 
 
 def _numbers(values: Array) -> list[str]:
@@ -364,7 +345,10 @@ def _column(heading: str, cells: list[str], after: str = "") -> list[str]:
 
 
 def _notes(choice: ClusterChoice) -> list[str]:
-    chosen = ", ".join(f"{_title(index)} {k}" for index, k in choice.best.items())
+    chosen = ", ".join(
+        f"{_HEADINGS[index][0] if index in _HEADINGS else index} {k}"
+        for index, k in choice.best.items()
+    )
     lines = [f"* chosen: {chosen}" if chosen else "no index selects a number of clusters"]
     if choice.n_sampled == choice.n_rows:
         lines.append(f"silhouette: exact, all {choice.n_rows:,} rows")
@@ -383,7 +367,3 @@ def _gap_notes(choice: ClusterChoice) -> list[str]:
     if len(choice.table["k"]) > 1 and choice.best.get("gap") == choice.table["k"][-1]:
         lines.append("gap: still rising at the largest k; try more clusters")
     return lines
-
-
-def _title(index: str) -> str:
-    return _HEADINGS[index][0] if index in _HEADINGS else index

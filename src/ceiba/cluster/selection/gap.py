@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ceiba._typing import Array
@@ -12,46 +10,31 @@ from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Kind
 
 
-@dataclass(frozen=True, slots=True)
-class BoxReference:
-    """Uniform over the range of each column; over the observed categories of a nominal one."""
+def draw_box(random: np.random.Generator, rows: Array, encoding: Encoding) -> Array:
+    """Draw reference rows uniformly over the range of each column.
 
-    rows: Array
-    encoding: Encoding
-
-    def draw(self, random: np.random.Generator) -> Array:
-        """Draw rows with independent columns."""
-        drawn = np.empty_like(self.rows)
-        for column, start, stop in zip(
-            self.encoding.schema, self.encoding.offsets, self.encoding.offsets[1:], strict=False
-        ):
-            values = self.rows[:, start:stop]
-            draw = _draw_categories if column.kind is Kind.NOMINAL else _draw_range
-            drawn[:, start:stop] = draw(values, random)
-        return np.where(np.isnan(self.rows), np.nan, drawn)
+    Over the observed categories of a nominal column; missing values are those of the data.
+    """
+    drawn = np.empty_like(rows)
+    for column, start, stop in zip(
+        encoding.schema, encoding.offsets, encoding.offsets[1:], strict=False
+    ):
+        draw = _draw_categories if column.kind is Kind.NOMINAL else _draw_range
+        drawn[:, start:stop] = draw(rows[:, start:stop], random)
+    return np.where(np.isnan(rows), np.nan, drawn)
 
 
-@dataclass(frozen=True, slots=True)
-class PrincipalReference:
-    """Uniform over the range of each principal component, rotated back to the columns.
+def draw_principal(random: np.random.Generator, rows: Array) -> Array:
+    """Draw reference rows uniformly over the range of each principal component.
 
     A missing value counts as its column's mean when the components are computed.
     """
-
-    rows: Array
-
-    def draw(self, random: np.random.Generator) -> Array:
-        """Draw rows whose principal components are independent."""
-        missing = np.isnan(self.rows)
-        mean = np.nan_to_num(observed_mean(self.rows))
-        centered = np.where(missing, 0.0, self.rows - mean)
-        _, axes = np.linalg.eigh(centered.T @ centered)
-        drawn = _draw_range(centered @ axes, random) @ axes.T + mean
-        return np.where(missing, np.nan, drawn)
-
-
-# Distributions without clusters that have the spread, and the missing values, of the data.
-Reference = BoxReference | PrincipalReference
+    missing = np.isnan(rows)
+    mean = np.nan_to_num(observed_mean(rows))
+    centered = np.where(missing, 0.0, rows - mean)
+    _, axes = np.linalg.eigh(centered.T @ centered)
+    drawn = _draw_range(centered @ axes, random) @ axes.T + mean
+    return np.where(missing, np.nan, drawn)
 
 
 def _draw_range(values: Array, random: np.random.Generator) -> Array:
@@ -60,8 +43,7 @@ def _draw_range(values: Array, random: np.random.Generator) -> Array:
     high = np.max(values, axis=0, initial=-np.inf, where=observed)
     empty = ~observed.any(axis=0)
     low[empty] = high[empty] = 0.0
-    drawn: Array = low + random.random(values.shape) * (high - low)
-    return drawn
+    return np.asarray(low + random.random(values.shape) * (high - low))
 
 
 def _draw_categories(indicators: Array, random: np.random.Generator) -> Array:

@@ -191,8 +191,7 @@ def _coefficients(sums: Array, pairs: Array, own: Array, observed: Array) -> Arr
     nearest = outer.min(axis=1)
     largest = np.maximum(inner, nearest)
     measurable = (others > 0) & np.isfinite(nearest) & (largest > 0)
-    values: Array = np.divide(nearest - inner, largest, out=np.zeros(len(own)), where=measurable)
-    return values
+    return np.asarray(np.divide(nearest - inner, largest, out=np.zeros(len(own)), where=measurable))
 
 
 def sample_rows(n_rows: int, sample_size: int | None, random_state: Any) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.compat.matlab.bagged_trees import BaggedTrees, single_tree
 from ceiba.compat.matlab.bagger_inputs import METHODS, BaggerRows
-from ceiba.compat.matlab.predictors import categorical_indices
+from ceiba.compat.matlab.inputs import categorical_indices
 from ceiba.data.table import Table
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any, overload
 
 import numpy as np
@@ -12,12 +11,12 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.compat.matlab.bagger_inputs import BaggerRows
 from ceiba.compat.matlab.fitted_tree import ClassificationTree, FittedTree, RegressionTree
-from ceiba.compat.matlab.name_value import NameValue
+from ceiba.compat.matlab.name_value import NameValue, is_whole
 from ceiba.data.table import Table
 from ceiba.ensemble.common.sampling import RowSampler
 from ceiba.ensemble.forest.tree_view import gains
 from ceiba.tree.model.node_dtype import NodeView
-from ceiba.tree.model.traversal import add_to_ancestors
+from ceiba.tree.model.subtrees import add_to_ancestors
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.model.validate import NODE_ARRAYS
 from ceiba.tree.prune.reduced_error import node_class_weights, node_target_moments
@@ -98,29 +97,12 @@ def number_by_layer(tree: Tree) -> Tree:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MeanPrediction:
-    """Mean over trees, of class probabilities or numbers, (n_rows, k).
-
-    ``known``: whether any tree predicts the row; the values are NaN for the others.
-    """
-
-    values: Array
-    known: Array
-
-    def filled(self, default: Array | None) -> MeanPrediction:
-        """Return it with a default for rows without a tree; None leaves them."""
-        if default is None or self.known.all():
-            return self
-        values = np.where(self.known[:, None], self.values, default)
-        return MeanPrediction(values, np.ones(len(values), bool))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class TreePredictions:
     """Predictions of some trees of a forest, each with a weight, for some rows.
 
     ``trees`` are indices from 0. ``use``, of shape (n_rows, n_trees), is which trees of the forest
-    predict which rows; None for all.
+    predict which rows; None for all. Means over the trees, of class probabilities or numbers, have
+    the shape (n_rows, k), and are NaN for rows without a tree.
     """
 
     model: Any
@@ -135,24 +117,17 @@ class TreePredictions:
     ) -> TreePredictions:
         """Read the options Trees and TreeWeights."""
         trees = _tree_indices(options.of("Trees", "all"), model.forest_.n_trees)
-        weights = np.asarray(options.of("TreeWeights", np.ones(len(trees))), np.float64)
-        valid = weights.shape == trees.shape and (np.isfinite(weights) & (weights >= 0)).all()
-        if not valid or not weights.any():
-            raise ValueError(
-                f"TreeWeights must be {len(trees)} finite numbers >= 0, one for each tree, with a "
-                "positive sum."
-            )
-        return cls(model, table, trees, weights, use)
+        return cls(model, table, trees, options.weights("TreeWeights", len(trees)), use)
 
-    def mean(self) -> MeanPrediction:
+    def mean(self) -> Array:
         """Return the weighted mean of all trees."""
         all_trees = len(self.trees) == self.model.forest_.n_trees
         if self.use is None and all_trees and (self.weights == self.weights[0]).all():
-            return MeanPrediction(_predict(self.model, self.table), np.ones(len(self.table), bool))
+            return _predict(self.model, self.table)
         (mean,) = self.stages("ensemble")
         return mean
 
-    def stages(self, mode: str) -> Iterator[MeanPrediction]:
+    def stages(self, mode: str) -> Iterator[Array]:
         """Yield means of the first 1, 2, ... trees, of each tree alone, or of all trees."""
         total, weight = np.zeros((len(self.table), 1)), np.zeros(len(self.table))
         for number, (values, tree_weight) in enumerate(self._each(), 1):
@@ -170,7 +145,7 @@ class TreePredictions:
             w = tree_weight[:, None]
             total += np.where(w > 0, w * (values - mean) ** 2, 0.0)
             weight += tree_weight
-        return np.sqrt(_mean(total, weight).values)
+        return np.sqrt(_mean(total, weight))
 
     def _each(self) -> Iterator[tuple[Array, Array]]:
         """Yield the predictions of each tree, and its weight for each row."""
@@ -183,7 +158,7 @@ class TreePredictions:
 
 def single_tree(model: Any, tree: int) -> Any:
     """Return the forest of one tree."""
-    return model.without([other for other in range(model.forest_.n_trees) if other != tree])
+    return model.drop_trees([other for other in range(model.forest_.n_trees) if other != tree])
 
 
 def _predict(model: Any, table: Table) -> Array:
@@ -193,11 +168,10 @@ def _predict(model: Any, table: Table) -> Array:
     return numbers
 
 
-def _mean(total: Array, weight: Array) -> MeanPrediction:
-    known = weight > 0
-    values = np.full(total.shape, np.nan)
-    np.divide(total, weight[:, None], out=values, where=known[:, None])
-    return MeanPrediction(values, known)
+def _mean(total: Array, weight: Array) -> Array:
+    mean = np.full(total.shape, np.nan)
+    np.divide(total, weight[:, None], out=mean, where=weight[:, None] > 0)
+    return mean
 
 
 def _tree_indices(given: Any, n: int) -> Array:
@@ -206,8 +180,7 @@ def _tree_indices(given: Any, n: int) -> Array:
         return np.arange(n)
     listed = np.atleast_1d(np.asarray(given)).tolist()
     for item in listed:
-        whole = isinstance(item, Integral) or (isinstance(item, float) and item.is_integer())
-        if isinstance(item, bool) or not whole or not 1 <= item <= n:
+        if not is_whole(item) or not 1 <= item <= n:
             raise ValueError(f"Trees must be 'all' or list ints in [1, {n}], got {item!r}.")
     if not listed or len(set(listed)) < len(listed):
         raise ValueError("Trees must list at least one tree, and none twice.")

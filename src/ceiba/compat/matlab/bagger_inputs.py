@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.base import unused_error
 from ceiba.compat.matlab.fit import CRITERIA, read_surrogates
+from ceiba.compat.matlab.inputs import read_prior, read_rows
 from ceiba.compat.matlab.name_value import NameValue
-from ceiba.compat.matlab.predictors import read_data, read_predictors
-from ceiba.compat.matlab.response import Response, read_prior
 from ceiba.data.table import Table
 from ceiba.data.target import Target
 from ceiba.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -24,7 +24,7 @@ OPTIONS = (
     "PredictorSelection", "Prior", "Prune", "random_state", "SampleWithReplacement",
     "SplitCriterion", "Surrogate", "Weights",
 )  # fmt: skip
-_CLASSIFICATION_OPTIONS = ("ClassNames", "Prior")
+_CLASSIFICATION_DEFAULTS = {"ClassNames": None, "Prior": "empirical"}
 _BEST_GROUPS = "leave it out: every categorical column is split by its best two groups"
 UNSUPPORTED = {
     "AlgorithmForCategorical": _BEST_GROUPS,
@@ -61,16 +61,13 @@ class BaggerRows:
     @classmethod
     def of(cls, X: Any, Y: Any, options: NameValue, classification: bool) -> BaggerRows:
         """Read the arguments of `TreeBagger`."""
-        table, Y, name = read_data(X, Y)
-        columns = read_predictors(table, options)
-        weights, n = options.of("Weights"), len(columns)
-        if not classification:
-            given = Response.of_numbers(Y, weights, n)
-            row_weights, prior = given.weights, np.empty(0)
-        else:
-            given = Response.of_classes(Y, weights, options.of("ClassNames"), n)
-            row_weights, prior = _prior_weights(given, options.of("Prior", "empirical"))
-        return cls(columns.take(given.rows), given.values, row_weights, given.classes, prior, name)
+        table, given, name = read_rows(X, Y, options, classification)
+        values, weights, prior = given.values, given.weights, np.empty(0)
+        if classification:
+            prior, factors = read_prior(options.of("Prior", "empirical"), given)
+            if factors is not None:
+                weights = (np.ones(len(values)) if weights is None else weights) * factors[values]
+        return cls(table, values, weights, given.classes, prior, name)
 
     @property
     def is_classification(self) -> bool:
@@ -98,37 +95,27 @@ class BaggerRows:
         return np.asarray(np.array([index[label] for label in labels])[target.values])
 
 
-def _prior_weights(given: Response, option: Any) -> tuple[Array | None, Array]:
-    """Return row weights that give the classes their prior, and that prior."""
-    totals = given.class_totals()
-    prior = read_prior(option, totals, given.classes)
-    if np.array_equal(prior, totals / totals.sum()):
-        return given.weights, prior
-    weights = np.ones(len(given.values)) if given.weights is None else given.weights
-    return weights * (prior * totals.sum() / totals)[given.values], prior
-
-
 def make_forest(options: NameValue, rows: BaggerRows, n_trees: int) -> Any:
     """Return Ceiba's forest for the options, not yet fitted."""
     _check_fixed_options(options)
     parameters = {
         "missing": "majority",
         "max_features": _n_features(options, len(rows.table.schema), rows.is_classification),
-        "oob_score": wants_oob(options),
+        "oob_score": needs_oob(options),
         "random_state": options.of("random_state", 0),
         **_sampling_parameters(options, rows),
     }
     if rows.is_classification:
         criterion: Any = CRITERIA[options.word("SplitCriterion", list(CRITERIA), "gdi")]
         return RandomForestClassifier(n_trees, criterion=criterion, **parameters)
-    for name in _CLASSIFICATION_OPTIONS:
+    for name, default in _CLASSIFICATION_DEFAULTS.items():
         if name in options.given:
-            raise ValueError(f"{name!r} has no effect with Method='regression': leave it out.")
+            raise unused_error(name, "Method='regression'", options.of(name), default)
     options.word("SplitCriterion", ["mse"], "mse")
     return RandomForestRegressor(n_trees, quantiles=True, **parameters)
 
 
-def wants_oob(options: NameValue) -> bool:
+def needs_oob(options: NameValue) -> bool:
     """Whether out-of-bag predictions are needed; importances need them, too."""
     prediction = options.switch("OOBPrediction", False)
     return options.switch("OOBPredictorImportance", False) or prediction

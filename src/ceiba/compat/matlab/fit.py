@@ -8,9 +8,8 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.compat.matlab.fitted_tree import ClassificationTree, FittedTree, RegressionTree
+from ceiba.compat.matlab.inputs import read_costs, read_prior, read_rows
 from ceiba.compat.matlab.name_value import NameValue
-from ceiba.compat.matlab.predictors import read_data, read_predictors
-from ceiba.compat.matlab.response import Response, read_costs, read_prior
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
 from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -116,31 +115,25 @@ def fitctree(X: Any, Y: Any, *pairs: Any, **named: Any) -> ClassificationTree:
     Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees".
     """
     options = NameValue.read("fitctree", _CLASSIFICATION_OPTIONS, pairs, named)
-    table, Y, response_name = read_data(X, Y)
-    columns = read_predictors(table, options)
-    response = Response.of_classes(Y, options.of("Weights"), options.of("ClassNames"), len(columns))
-    columns, classes = columns.take(response.rows), response.classes
+    columns, response, response_name = read_rows(X, Y, options, classification=True)
+    classes = response.classes
     _check_categories(options, columns, two_classes=len(classes) <= 2)
-    totals = response.class_totals()
-    prior = read_prior(options.of("Prior", "empirical"), totals, classes)
+    prior, factors = read_prior(options.of("Prior", "empirical"), response)
     costs = read_costs(options.of("Cost"), classes)
     criterion: Any = CRITERIA[options.word("SplitCriterion", list(CRITERIA), "gdi")]
-    class_weight = None
-    if not np.array_equal(prior, totals / totals.sum()):
-        class_weight = dict(enumerate((prior * totals.sum() / totals).tolist()))
     model = DecisionTreeClassifier(
-        criterion=criterion, class_weight=class_weight,
-        cost_matrix=None if options.of("Cost") is None else costs, **_tree_parameters(options),
-    )  # fmt: skip
+        criterion=criterion,
+        class_weight=None if factors is None else dict(enumerate(factors.tolist())),
+        cost_matrix=None if options.of("Cost") is None else costs,
+        **_tree_parameters(options),
+    )
     model.fit(columns, response.values, sample_weight=response.weights)
     tree, leaf = model.tree_, model.apply(columns)
-    prune_criterion = options.word("PruneCriterion", ["error", "impurity"], "error")
+    risk: Any = options.word("PruneCriterion", ["error", "impurity"], "error")
     fitted = ClassificationTree(
         tree=tree,
-        ResponseName=str(options.of("ResponseName", response_name)),
-        Prune=options.switch("Prune", True),
-        risk="error" if prune_criterion == "error" else "impurity",
-        surrogates=read_surrogates(options) > 0,
+        risk=risk,
+        **_tree_fields(options, response_name),
         ClassNames=classes,
         ClassCount=node_class_weights(tree, leaf, response.values).astype(np.int64),
         Prior=prior,
@@ -190,21 +183,14 @@ def fitrtree(X: Any, Y: Any, *pairs: Any, **named: Any) -> RegressionTree:
     options = NameValue.read("fitrtree", _REGRESSION_OPTIONS, pairs, named)
     for name in ("SplitCriterion", "PruneCriterion"):
         options.word(name, ["mse"], "mse")
-    table, Y, response_name = read_data(X, Y)
-    columns = read_predictors(table, options)
-    response = Response.of_numbers(Y, options.of("Weights"), len(columns))
+    columns, response, response_name = read_rows(X, Y, options, classification=False)
     mean = np.average(response.values, weights=response.weights)
     error = float(np.average((response.values - mean) ** 2, weights=response.weights))
     tolerance = options.number("QuadraticErrorTolerance", 1e-6)
     model = DecisionTreeRegressor(min_impurity_split=tolerance * error, **_tree_parameters(options))
-    model.fit(columns.take(response.rows), response.values, sample_weight=response.weights)
-    fitted = RegressionTree(
-        tree=model.tree_,
-        ResponseName=str(options.of("ResponseName", response_name)),
-        Prune=options.switch("Prune", True),
-        risk="impurity",
-        surrogates=read_surrogates(options) > 0,
-    )
+    model.fit(columns, response.values, sample_weight=response.weights)
+    fields = _tree_fields(options, response_name)
+    fitted = RegressionTree(tree=model.tree_, risk="impurity", **fields)
     return _limit_and_merge(fitted, options)
 
 
@@ -218,6 +204,15 @@ def _tree_parameters(options: NameValue) -> dict[str, Any]:
         "missing": "surrogate",
         "max_surrogates": read_surrogates(options),
         "growth": "breadth_first",
+    }
+
+
+def _tree_fields(options: NameValue, response_name: str) -> dict[str, Any]:
+    """Return the fields that classification and regression trees share."""
+    return {
+        "ResponseName": str(options.of("ResponseName", response_name)),
+        "Prune": options.switch("Prune", True),
+        "surrogates": read_surrogates(options) > 0,
     }
 
 

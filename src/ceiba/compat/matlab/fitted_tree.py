@@ -9,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.compat.matlab.predictors import categorical_indices, rows_to_predict
+from ceiba.compat.matlab.inputs import categorical_indices, rows_to_predict
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
-from ceiba.tree.model.edit import collapse
-from ceiba.tree.model.traversal import kept_nodes
+from ceiba.tree.model.subtrees import collapse, kept_nodes
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.path import CostComplexityPath, Risk, cost_complexity_path
 
@@ -45,15 +44,12 @@ class FittedTree:
         shown = {
             "ResponseName": repr(self.ResponseName),
             "CategoricalPredictors": self.CategoricalPredictors.tolist(),
-            **self._extra_repr(),
+            **({"ClassNames": self.ClassNames.tolist()} if hasattr(self, "ClassNames") else {}),
             "NumObservations": self.NumObservations,
             "NumNodes": self.NumNodes,
         }
         lines = [f"{name:>24}: {value}" for name, value in shown.items()]
         return "\n".join([type(self).__name__, *lines])
-
-    def _extra_repr(self) -> dict[str, Any]:
-        return {}
 
     @property
     def NumNodes(self) -> int:
@@ -171,15 +167,7 @@ class FittedTree:
 
     def collapse(self, nodes: Array) -> Self:
         """Return the tree with some nodes, numbered from 0, as leaves."""
-        kept, smaller = kept_nodes(self.tree, nodes), collapse(self.tree, nodes)
-        if smaller.is_classification:
-            weights = smaller.leaves
-            smaller = smaller.with_leaves(weights / weights.sum(axis=1, keepdims=True))
-        return replace(self, tree=smaller, **self._take_nodes(kept))
-
-    def _take_nodes(self, kept: Array) -> dict[str, Any]:
-        """Return the other fields that have an entry per node, for the kept nodes."""
-        return {}
+        return replace(self, tree=collapse(self.tree, nodes))
 
     def apply(self, X: Any) -> Array:
         """Return the node, numbered from 0, at which each row ends.
@@ -256,11 +244,12 @@ class ClassificationTree(FittedTree):
         others[np.arange(self.NumNodes), self.class_index] = 0
         return np.asarray(others.sum(axis=1))
 
-    def _take_nodes(self, kept: Array) -> dict[str, Any]:
-        return {"ClassCount": self.ClassCount[kept]}
-
-    def _extra_repr(self) -> dict[str, Any]:
-        return {"ClassNames": self.ClassNames.tolist()}
+    def collapse(self, nodes: Array) -> Self:
+        """Return the tree with some nodes, numbered from 0, as leaves."""
+        smaller = collapse(self.tree, nodes)
+        probabilities = smaller.leaves / smaller.leaves.sum(axis=1, keepdims=True)
+        counts = self.ClassCount[kept_nodes(self.tree, nodes)]
+        return replace(self, tree=smaller.with_leaves(probabilities), ClassCount=counts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

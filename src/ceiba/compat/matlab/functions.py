@@ -11,7 +11,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.compat.matlab.fitted_tree import ClassificationTree, FittedTree, RegressionTree
-from ceiba.compat.matlab.name_value import NameValue
+from ceiba.compat.matlab.name_value import NameValue, check_nargout
 from ceiba.compat.matlab.tree_bagger import TreeBagger
 
 _Fitted = TypeVar("_Fitted", bound=FittedTree)
@@ -59,8 +59,7 @@ def predict(
     if pairs or named:
         raise ValueError("options of predict have no effect with a single tree: leave them out.")
     outputs = _outputs(tree, X)
-    if isinstance(nargout, bool) or nargout not in range(1, len(outputs) + 1):
-        raise ValueError(f"nargout must be an int in [1, {len(outputs)}], got {nargout!r}.")
+    check_nargout(nargout, len(outputs))
     return outputs[0] if nargout == 1 else outputs[:nargout]
 
 

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
+from ceiba._typing import Array
+
 # Names of older releases.
 _ALIASES = {
     "fboot": "InBagFraction",
@@ -91,10 +95,17 @@ class NameValue:
     def count(self, name: str, default: int, minimum: int = 1) -> int:
         """Return an option that is an integer."""
         value = self.of(name, default)
-        whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
-        if isinstance(value, bool) or not whole or value < minimum:
+        if not is_whole(value) or value < minimum:
             raise ValueError(f"{name} must be an int >= {minimum}, got {value!r}.")
         return int(value)
+
+    def weights(self, name: str, n: int) -> Array:
+        """Return an option that is ``n`` numbers >= 0, by default ones."""
+        weights = np.asarray(self.of(name, np.ones(n)), np.float64)
+        valid = weights.shape == (n,) and (np.isfinite(weights) & (weights >= 0)).all()
+        if not valid or not weights.any():
+            raise ValueError(f"{name} must be {n} finite numbers >= 0, with a positive sum.")
+        return weights
 
     def number(self, name: str, default: float) -> float:
         """Return an option that is a number >= 0."""
@@ -102,6 +113,18 @@ class NameValue:
         if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0:
             raise ValueError(f"{name} must be a number >= 0, got {value!r}.")
         return float(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer, or a float that equals one."""
+    whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
+    return whole and not isinstance(value, bool)
+
+
+def check_nargout(nargout: Any, n_outputs: int) -> None:
+    """Raise ValueError unless a call has that many outputs."""
+    if isinstance(nargout, bool) or nargout not in range(1, n_outputs + 1):
+        raise ValueError(f"nargout must be an int in [1, {n_outputs}], got {nargout!r}.")
 
 
 def _full_name(

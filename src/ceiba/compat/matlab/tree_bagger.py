@@ -10,17 +10,17 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.compat.matlab.bag import Bag
-from ceiba.compat.matlab.bagged_trees import MODES, MeanPrediction, TreePredictions
+from ceiba.compat.matlab.bagged_trees import MODES, TreePredictions
 from ceiba.compat.matlab.bagger_inputs import (
     METHODS,
     OPTIONS,
     UNSUPPORTED,
     BaggerRows,
     make_forest,
-    wants_oob,
+    needs_oob,
 )
-from ceiba.compat.matlab.name_value import NameValue
-from ceiba.compat.matlab.predictors import read_data, rows_to_predict
+from ceiba.compat.matlab.inputs import read_data, rows_to_predict
+from ceiba.compat.matlab.name_value import NameValue, check_nargout
 from ceiba.data.table import Table
 from ceiba.ensemble.common.sampling import OutOfBagWarning
 from ceiba.ensemble.common.votes import class_margin
@@ -109,7 +109,7 @@ class TreeBagger(Bag):
         self._rows = BaggerRows.of(X, Y, options, classification)
         self.MinLeafSize = options.count("MinLeafSize", 1 if classification else 5)
         self.InBagFraction = options.number("InBagFraction", 1.0)
-        self._has_oob = wants_oob(options)
+        self._has_oob = needs_oob(options)
         self._has_importance = options.switch("OOBPredictorImportance", False)
         self.model = _fit(make_forest(options, self._rows, n_trees), self._rows)
         self.DefaultYfit = self._most_popular()
@@ -168,12 +168,7 @@ class TreeBagger(Bag):
         """
         options = NameValue.read("error", ("Mode", "Weights", *_TREE_OPTIONS), pairs, named, {})
         table, true = self._read_rows(X, Y)
-        weights = np.asarray(options.of("Weights", np.ones(len(true))), np.float64)
-        valid = weights.shape == true.shape and (np.isfinite(weights) & (weights >= 0)).all()
-        if not valid or not weights.any():
-            raise ValueError(
-                f"Weights must be {len(true)} finite numbers >= 0, with a positive sum."
-            )
+        weights = options.weights("Weights", len(true))
         predictions = TreePredictions.of(self.model, table, options)
         return self._errors(predictions, true, weights, options)
 
@@ -214,9 +209,7 @@ class TreeBagger(Bag):
         mode = options.word("Mode", MODES, MODES[0])
         table, true = self._read_rows(X, Y)
         stages = TreePredictions.of(self.model, table, options).stages(mode)
-        margins = [
-            class_margin(mean.filled(self._default_prediction).values, true) for mean in stages
-        ]
+        margins = [class_margin(self._filled(mean), true) for mean in stages]
         return margins[0] if mode == "ensemble" else np.stack(margins, axis=1)
 
     def quantilePredict(self, X: Any, *pairs: Any, **named: Any) -> Array:
@@ -288,13 +281,12 @@ class TreeBagger(Bag):
             return rows.classes[int(rows.prior.argmax())]
         return float(np.average(rows.values, weights=rows.weights))
 
-    @property
-    def _default_prediction(self) -> Array | None:
-        """Scores or number of rows without a tree."""
-        if not self._rows.is_classification:
-            return None if np.isnan(self.DefaultYfit) else np.array([self.DefaultYfit])
-        none = isinstance(self.DefaultYfit, str) and self.DefaultYfit == ""
-        return None if none else self._rows.prior
+    def _filled(self, mean: Array) -> Array:
+        """Return means with the scores or number of ``DefaultYfit`` in rows without a tree."""
+        if isinstance(self.DefaultYfit, str) and self.DefaultYfit == "":
+            return mean
+        default = self._rows.prior if self._rows.is_classification else self.DefaultYfit
+        return np.where(np.isnan(mean), default, mean)
 
     def _rows_to_predict(self, X: Any) -> Table:
         return rows_to_predict(X, self._rows.table.schema)
@@ -307,23 +299,21 @@ class TreeBagger(Bag):
     def _outputs(self, predictions: TreePredictions, nargout: int) -> Any:
         classification = self._rows.is_classification
         n_outputs = 3 if classification else 2
-        if isinstance(nargout, bool) or nargout not in range(1, n_outputs + 1):
-            raise ValueError(f"nargout must be an int in [1, {n_outputs}], got {nargout!r}.")
+        check_nargout(nargout, n_outputs)
         mean = predictions.mean()
-        filled = mean.filled(self._default_prediction)
-        outputs = [filled.values[:, 0]]
-        if classification:
-            outputs = [self._labels(filled), filled.values]
+        filled = self._filled(mean)
+        outputs = [self._labels(filled), filled] if classification else [filled[:, 0]]
         if nargout == n_outputs:
-            deviation = predictions.standard_deviation(mean.values)
+            deviation = predictions.standard_deviation(mean)
             outputs.append(deviation if classification else deviation[:, 0])
         return outputs[0] if nargout == 1 else tuple(outputs[:nargout])
 
-    def _labels(self, mean: MeanPrediction) -> Array:
-        if mean.known.all():
-            return np.asarray(self.ClassNames[mean.values.argmax(axis=1)])
-        labels = np.full(len(mean.known), None, object)
-        labels[mean.known] = self.ClassNames[mean.values[mean.known].argmax(axis=1)]
+    def _labels(self, mean: Array) -> Array:
+        labels = np.asarray(self.ClassNames[mean.argmax(axis=1)])
+        unknown = np.isnan(mean[:, 0])
+        if unknown.any():
+            labels = labels.astype(object)
+            labels[unknown] = None
         return labels
 
     def _errors(
@@ -332,9 +322,9 @@ class TreeBagger(Bag):
         mode = options.word("Mode", MODES, MODES[0])
         errors = []
         for stage in predictions.stages(mode):
-            mean = stage.filled(self._default_prediction)
-            weight = weights[mean.known]
-            loss = self._loss(mean.values[mean.known], true[mean.known])
+            mean = self._filled(stage)
+            known = ~np.isnan(mean[:, 0])
+            weight, loss = weights[known], self._loss(mean[known], true[known])
             errors.append(float(np.average(loss, weights=weight)) if weight.sum() > 0 else np.nan)
         return errors[0] if mode == "ensemble" else np.array(errors)
 

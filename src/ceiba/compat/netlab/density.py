@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.compat.netlab.inputs import Rows, netlab_seed
+from ceiba.compat.netlab.inputs import Rows, check_count, netlab_seed
 from ceiba.compat.netlab.mix import Mix, check_mix
 from ceiba.mixture.base import draw_rows
-from ceiba.mixture.densities import Gaussians, log_densities, posteriors
+from ceiba.mixture.densities import log_densities, posteriors
+from ceiba.mixture.statistics import Gaussians
 
 
 def gmmactiv(mix: Mix, x: Any) -> Array:
@@ -132,6 +132,5 @@ def gmmsamp(mix: Mix, n: int, *, random_state: Any = None) -> tuple[Array, Array
     >>> data.shape, label.shape
     ((100, 3), (100,))
     """
-    if not isinstance(n, Integral) or n < 1:
-        raise ValueError(f"n must be an int >= 1, got {n!r}.")
+    check_count("n", n)
     return draw_rows(check_mix(mix).gaussians(), int(n), netlab_seed(random_state))

@@ -11,12 +11,11 @@ from ceiba._typing import Array
 from ceiba.base import Iterations
 from ceiba.compat.netlab.inputs import Options, Rows
 from ceiba.compat.netlab.mix import Mix, check_mix
-from ceiba.mixture.config import EMConfig
+from ceiba.mixture.config import EMConfig, MixtureData
 from ceiba.mixture.covariance import CovarianceFloor
-from ceiba.mixture.data import MixtureData
-from ceiba.mixture.densities import Gaussians
 from ceiba.mixture.em import Convergence, EMResult, em
-from ceiba.stats import Moments, Space
+from ceiba.mixture.statistics import Gaussians
+from ceiba.stats import Moments, PointSpace
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -74,7 +73,7 @@ def _run_em(mix: Mix, initial: Gaussians, rows: Rows, options: Options, cycles: 
         rows.engine,
         (rows.points,),
         replace(rows.reduce(Moments.of), mean=mean),
-        Space(mean, has_missing=False),
+        PointSpace(mean, has_missing=False),
         variances=ones,
         schema=rows.points.table().schema,
         constant=np.zeros(mix.nin, bool),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,12 @@ def as_shape(given: Any, shape: tuple[int, ...], name: str) -> Array:
     if values.shape != shape:
         raise ValueError(f"{name} must have shape {shape}, got {values.shape}.")
     return values
+
+
+def check_count(name: str, given: Any) -> None:
+    """Raise ValueError unless an argument is an int of at least 1."""
+    if not isinstance(given, Integral) or given < 1:
+        raise ValueError(f"{name} must be an int >= 1, got {given!r}.")
 
 
 def netlab_seed(random_state: Any) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,12 @@ from ceiba._typing import Array
 from ceiba.cluster.statistics import Assignment, CenterSums
 from ceiba.compat.netlab.inputs import Options, Rows, as_matrix, netlab_seed
 from ceiba.compat.netlab.mix import Mix, check_mix, covar_fields
-from ceiba.mixture.densities import Gaussians
-from ceiba.mixture.statistics import ComponentMoments, ExpectedMoments, GivenResponsibilities
-from ceiba.stats import Moments, Space
+from ceiba.mixture.statistics import (
+    ExpectedMoments,
+    Gaussians,
+    given_responsibilities,
+)
+from ceiba.stats import Moments, PointSpace
 
 # Netlab's GMM_WIDTH, added to variances below EPS: wide enough that a component has some rows.
 _WIDTH = 1.0
@@ -71,48 +75,36 @@ def kmeans(
     if len(shape) != 2 or 0 in shape:
         raise ValueError(f"centres must have shape (ncentres, dim), got {shape}.")
     rows = Rows.of(data, shape[1], "data")
-    result = run_kmeans(rows, as_matrix(centres, shape[1], "centres"), config, random_state)
-    return result.centers, config.with_error(result.errlog[-1]), result.post, result.errlog
+    initial = as_matrix(centres, shape[1], "centres")
+    centres, post, errlog = _run_kmeans(rows, initial, config, random_state)
+    return centres, config.with_error(errlog[-1]), post, errlog
 
 
-@dataclass(frozen=True, slots=True)
-class KMeansResult:
-    """Result of k-means; the centers are the means of the clusters in ``post``."""
-
-    centers: Array
-    post: Array
-    errlog: Array
-
-
-def run_kmeans(rows: Rows, centers: Array, config: Options, random_state: Any) -> KMeansResult:
-    """Assign rows and average them, cycle by cycle."""
+def _run_kmeans(
+    rows: Rows, centers: Array, config: Options, random_state: Any
+) -> tuple[Array, Array, Array]:
+    """Return centers, the clusters of the rows, one-hot, and the error at each cycle."""
     k = len(centers)
     if k > len(rows):
         raise ValueError(f"the number of centres, {k}, must not exceed the {len(rows)} rows.")
     if config.switch:
         chosen = np.random.default_rng(netlab_seed(random_state)).permutation(len(rows))[:k]
         centers = rows.values[chosen]
-    space = Space.around(rows.reduce(Moments.of), centers)
+    space = PointSpace.of(rows.reduce(Moments.of), centers)
     errlog: list[float] = []
     for cycle in range(1, config.max_cycles + 1):
         sums = rows.reduce(CenterSums.of, space, centers, None, True)
         previous, centers = centers, sums.solve(space, centers)
         errlog.append(sums.inertia)
         config.print_cycle(cycle, sums.inertia)
-        if _has_converged(previous, centers, errlog, config):
+        moved = float(np.abs(centers - previous).max())
+        change = abs(errlog[-1] - errlog[-2]) if cycle > 1 else np.inf
+        if moved < config.center_tolerance and change < config.error_tolerance:
             break
     else:
         config.warn_not_converged("k-means")
     labels = rows.reduce(Assignment.of, space, previous).labels
-    return KMeansResult(centers, np.eye(k)[labels], np.array(errlog))
-
-
-def _has_converged(previous: Array, centers: Array, errlog: list[float], config: Options) -> bool:
-    if len(errlog) < 2:
-        return False
-    moved = float(np.abs(centers - previous).max())
-    change = abs(errlog[-1] - errlog[-2])
-    return moved < config.center_tolerance and change < config.error_tolerance
+    return centers, np.eye(k)[labels], np.array(errlog)
 
 
 def gmminit(mix: Mix, x: Any, options: Any, *, random_state: Any = None) -> Mix:
@@ -148,19 +140,25 @@ def gmminit(mix: Mix, x: Any, options: Any, *, random_state: Any = None) -> Mix:
     """
     mix = check_mix(mix)
     rows = Rows.of(x, mix.nin)
-    clusters = run_kmeans(rows, mix.means_, Options.of(options).with_switch(), random_state)
-    sizes = np.maximum(clusters.post.sum(axis=0), 1.0)
-    covariances = _covariances(mix, rows, clusters.centers, clusters.post, sizes)
+    config = Options.of(options).with_switch()
+    centers, post, _ = _run_kmeans(rows, mix.means_, config, random_state)
+    sizes = np.maximum(post.sum(axis=0), 1.0)
+    covariances = _covariances(mix, rows, centers, post, sizes)
     fields = covar_fields(covariances, mix.covar_type, mix.ppca_dim)
-    return replace(mix, priors=sizes / sizes.sum(), centres=clusters.centers, **fields)
+    return replace(mix, priors=sizes / sizes.sum(), centres=centers, **fields)
 
 
 def _covariances(mix: Mix, rows: Rows, centers: Array, post: Array, sizes: Array) -> Array:
     if mix.covar_type == "spherical":
         variances = _widen(_spherical_variances(rows.values, centers))
         return np.repeat(variances[:, None], mix.nin, axis=1)
-    scatters = _cluster_moments(mix, rows, centers, post).scatters
-    covariances = mix.form.solve(sizes, scatters)
+    k, d = centers.shape
+    unit = np.repeat(np.eye(d)[None], k, axis=0) if mix.form.full else np.ones((k, d))
+    model = Gaussians.of(np.full(k, 1 / k), centers, unit)
+    moments = rows.reduce(
+        ExpectedMoments.of, model, None, partial(given_responsibilities, values=post)
+    )
+    covariances = mix.form.solve(sizes, moments.centered().scatters)
     if mix.covar_type == "diag":
         return _widen(covariances)
     if mix.covar_type == "full":
@@ -182,17 +180,6 @@ def _spherical_variances(x: Array, centers: Array) -> Array:
 
 def _widen(variances: Array) -> Array:
     return np.asarray(variances + _WIDTH * (variances < _EPS))
-
-
-def _cluster_moments(mix: Mix, rows: Rows, centers: Array, post: Array) -> ComponentMoments:
-    """Return the moments of each cluster, summed about its center."""
-    k, d = centers.shape
-    unit = np.repeat(np.eye(d)[None], k, axis=0) if mix.form.full else np.ones((k, d))
-    model = Gaussians.of(np.full(k, 1 / k), centers, unit)
-    moments: ExpectedMoments = rows.reduce(
-        ExpectedMoments.of, model, None, GivenResponsibilities(post)
-    )
-    return moments.centered()
 
 
 def _check_principal(covariances: Array) -> None:

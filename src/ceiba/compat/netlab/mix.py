@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.compat.netlab.inputs import as_floats, as_shape, netlab_seed
+from ceiba.base import unused_error
+from ceiba.compat.netlab.inputs import as_floats, as_shape, check_count, netlab_seed
 from ceiba.mixture.covariance import CovarianceForm, covariance_form, principal_parts
-from ceiba.mixture.densities import Gaussians
+from ceiba.mixture.statistics import Gaussians
 
 COVAR_TYPES = ("spherical", "diag", "full", "ppca")
 _ARRAY_FIELDS = ("priors", "centres", "covars", "U", "lambda_")
@@ -170,12 +170,12 @@ def gmm(
     (array([0.33333333, 0.33333333, 0.33333333]), (2, 2, 3), 21)
     """
     _check_covar_type(covar_type)
-    _check_count("dim", dim)
-    _check_count("ncentres", ncentres)
+    check_count("dim", dim)
+    check_count("ncentres", ncentres)
     d, k = int(dim), int(ncentres)
     q = _check_ppca_dim(ppca_dim, covar_type, d)
     centres = np.random.default_rng(netlab_seed(random_state)).standard_normal((k, d))
-    fields, n_parameters = _unit_covars(covar_type, d, k, q)
+    fields = _initial_covars(covar_type, d, k, q)
     return Mix(
         type="gmm",
         nin=d,
@@ -183,50 +183,33 @@ def gmm(
         covar_type=covar_type,
         priors=np.full(k, 1 / k),
         centres=centres,
-        nwts=k + k * d + n_parameters,
+        nwts=k + k * d + sum(array.size for array in fields.values()),
         ppca_dim=q,
         **fields,
     )
 
 
-def _unit_covars(covar_type: str, d: int, k: int, q: int | None) -> tuple[dict[str, Any], int]:
-    """Return the fields of unit covariances, and their number of parameters."""
-    if covar_type == "spherical":
-        return {"covars": np.ones(k)}, k
-    if covar_type == "diag":
-        return {"covars": np.ones((k, d))}, k * d
-    if covar_type == "full":
-        return {"covars": np.repeat(np.eye(d)[:, :, None], k, axis=2)}, k * d * d
-    assert q is not None
-    U = np.repeat(_first_axes(d, q)[:, :, None], k, axis=2)
-    fields = {"covars": np.full(k, _PPCA_NOISE), "U": U, "lambda_": np.ones((k, q))}
-    return fields, k + k * q + k * d * q
-
-
-def _first_axes(d: int, q: int) -> Array:
-    """Return an orthonormal basis of the columns of an identity matrix above ones."""
-    columns = np.vstack([np.eye(q), np.ones((d - q, q))])
-    axes, upper = np.linalg.qr(columns)
-    return np.asarray(axes * np.sign(np.diag(upper)))
+def _initial_covars(covar_type: str, d: int, k: int, q: int | None) -> dict[str, Any]:
+    """Return the fields of unit covariances, or those of the first principal axes."""
+    if q is None:
+        unit = np.repeat(np.eye(d)[None], k, axis=0) if covar_type == "full" else np.ones((k, d))
+        return covar_fields(unit, covar_type, None)
+    # The axes are an orthonormal basis of the columns of an identity matrix above ones.
+    axes, upper = np.linalg.qr(np.vstack([np.eye(q), np.ones((d - q, q))]))
+    U = np.repeat((axes * np.sign(np.diag(upper)))[:, :, None], k, axis=2)
+    return {"covars": np.full(k, _PPCA_NOISE), "U": U, "lambda_": np.ones((k, q))}
 
 
 def _check_ppca_dim(given: Any, covar_type: str, d: int) -> int | None:
     if covar_type != "ppca":
         if given is not None:
-            raise ValueError(
-                f"'ppca_dim' has no effect with covar_type={covar_type!r}: leave it out."
-            )
+            raise unused_error("ppca_dim", f"covar_type={covar_type!r}", given)
         return None
     q = 1 if given is None else given
-    _check_count("ppca_dim", q)
+    check_count("ppca_dim", q)
     if q >= d:
         raise ValueError(f"ppca_dim must be less than dim={d}, got {q}.")
     return int(q)
-
-
-def _check_count(name: str, given: Any) -> None:
-    if not isinstance(given, Integral) or given < 1:
-        raise ValueError(f"{name} must be an int >= 1, got {given!r}.")
 
 
 def covar_fields(covariances: Array, covar_type: str, ppca_dim: int | None) -> dict[str, Any]:

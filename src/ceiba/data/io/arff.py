@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.data.column import ColumnValues, numbers
-from ceiba.data.io.errors import InvalidValueError, ReadError
+from ceiba.data.column import ColumnValues, number_values
+from ceiba.data.io.errors import InvalidValueError, ReadError, error_position
 from ceiba.data.io.files import BOM, check_utf8
 from ceiba.data.io.selection import check_columns, check_kinds
 from ceiba.data.io.types import (
@@ -32,6 +32,7 @@ _TOKEN = re.compile(
     r"""|(?P<mark>[,{}])|(?P<blank>\s+)|(?P<bare>[^\s,{}'"][^\s,{}]*)"""
 )
 _SPECIAL = re.compile(r"""['"{}%]""")
+_MARKS = (",", "{", "}")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
@@ -74,7 +75,7 @@ class ArffSyntaxError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A bare or quoted text, one of the marks ``,``, ``{`` and ``}``, or a blank."""
+    """A text of kind ``"bare"``, ``"quoted"`` or ``"blank"``; a mark is its own kind."""
 
     text: str
     kind: str = "bare"
@@ -83,10 +84,6 @@ class Token:
     def value(self) -> str | None:
         """The text, None where it stands for a missing value."""
         return None if self.kind == "bare" and self.text == "?" else self.text
-
-    def is_mark(self, mark: str) -> bool:
-        """Whether the token is this mark."""
-        return self.kind == "mark" and self.text == mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +112,12 @@ class _Content:
         """Convert a column, as declared or as requested."""
         attribute = self.attributes[index]
         texts = self.texts[index :: len(self.attributes)]
-        try:
+        with error_position(self.path, attribute.name, self.lines.__getitem__):
             if attribute.type == "date" and request in (None, "numeric"):
                 return _parse_dates(attribute, texts)
             coded = TextColumn.of(texts)
             column = _column_of(attribute, coded, request)
             values = coded.values(column)
-        except InvalidValueError as error:
-            line = self.lines[error.row]
-            raise ReadError.at(self.path, error.problem, line=line, column=attribute.name) from None
-        except ValueError as error:
-            raise ReadError.at(self.path, str(error)) from None
         if attribute.type == "string" and request is None:
             warn_identifier(column, int(np.count_nonzero(values.array >= 0)), self.path)
         return column, values
@@ -156,7 +148,7 @@ def _parse_dates(attribute: Attribute, texts: Sequence[str | None]) -> tuple[Col
         except ValueError:
             problem = f"{text!r} is not a date of the declared format."
             raise InvalidValueError(row, problem) from None
-    values = numbers(attribute.name, instants)
+    values = number_values(attribute.name, instants)
     return Column(attribute.name, Kind.NUMERIC, dtype=values.dtype), values
 
 
@@ -214,12 +206,12 @@ def parse_attribute(line: str) -> Attribute:
     """Parse an ``@attribute`` line."""
     line = line.strip()
     tokens = [token for token in tokenize(line)[1:] if token.kind != "blank"]
-    if not tokens or tokens[0].kind == "mark":
+    if not tokens or tokens[0].kind in _MARKS:
         raise ArffSyntaxError("the attribute has no name.")
     name, rest = tokens[0].text, tokens[1:]
     if not rest:
         raise ArffSyntaxError(f"attribute {name!r} has no type.")
-    if rest[0].is_mark("{"):
+    if rest[0].kind == "{":
         # With the blanks: a bare category may contain some.
         return Attribute(name, "nominal", _parse_categories(tokenize(line), name))
     keyword = rest[0].text.lower()
@@ -243,8 +235,8 @@ def parse_attribute(line: str) -> Attribute:
 
 
 def _parse_categories(tokens: Sequence[Token], name: str) -> tuple[str, ...]:
-    opening = next(index for index, token in enumerate(tokens) if token.is_mark("{"))
-    inner = [token for token in tokens[opening:] if not token.is_mark("{")]
+    opening = next(index for index, token in enumerate(tokens) if token.kind == "{")
+    inner = [token for token in tokens[opening:] if token.kind != "{"]
     values = split_values(_inside_braces(inner, f"the categories of {name!r}"))
     if any(not token.text and token.kind != "quoted" for token in values):
         raise ArffSyntaxError(f"a category of {name!r} is empty: write '' for an empty text.")
@@ -257,7 +249,7 @@ def _parse_categories(tokens: Sequence[Token], name: str) -> tuple[str, ...]:
 
 def _inside_braces(tokens: Sequence[Token], subject: str) -> Sequence[Token]:
     """Return the tokens before the closing brace, which must be the last one."""
-    closing = next((index for index, token in enumerate(tokens) if token.is_mark("}")), None)
+    closing = next((index for index, token in enumerate(tokens) if token.kind == "}"), None)
     if closing is None:
         raise ArffSyntaxError(f"the closing brace of {subject} is absent.")
     if any(token.kind != "blank" for token in tokens[closing + 1 :]):
@@ -285,20 +277,18 @@ def parse_row(line: str, attributes: Sequence[Attribute]) -> list[str | None]:
         if len(texts) == len(attributes) and all(texts):  # the usual case: no tokens needed
             return [None if text == "?" else text for text in texts]
         return _dense_row([Token(text) for text in texts], attributes)
-    tokens = tokenize(line)
-    while tokens and tokens[0].kind == "blank":
-        tokens = tokens[1:]
+    tokens = tokenize(line.lstrip())
     if not tokens:
         return []
-    is_sparse = tokens[0].is_mark("{")
-    if any(token.is_mark("{") for token in tokens[is_sparse:]):
+    is_sparse = tokens[0].kind == "{"
+    if any(token.kind == "{" for token in tokens[is_sparse:]):
         raise ArffSyntaxError(
             "instance weights in braces are not supported: write the weight as an attribute of its "
             "own."
         )
     if is_sparse:
         return _sparse_row(_inside_braces(tokens[1:], "the sparse row"), attributes)
-    if any(token.is_mark("}") for token in tokens):
+    if any(token.kind == "}" for token in tokens):
         raise ArffSyntaxError("unexpected closing brace: quote it if it is text.")
     return _dense_row(split_values(tokens), attributes)
 
@@ -371,7 +361,7 @@ def tokenize(line: str) -> list[Token]:
             text = _ESCAPE.sub(_unescape, text[1:-1])
         if "quoted" in (kind, before) and {kind, before} <= {"quoted", "bare"}:
             raise ArffSyntaxError(f"expected a comma before {text!r}.")
-        tokens.append(Token(text, kind))
+        tokens.append(Token(text, text if kind == "mark" else kind))
     return tokens
 
 
@@ -382,7 +372,7 @@ def _unescape(found: re.Match[str]) -> str:
 
 def split_values(tokens: Sequence[Token]) -> list[Token]:
     """Return the values between commas, or between blanks where there is no comma."""
-    if not any(token.is_mark(",") for token in tokens):
+    if not any(token.kind == "," for token in tokens):
         return [token for token in tokens if token.kind != "blank"]
     return [_join(part) for part in _split_at_commas(tokens)]
 
@@ -390,7 +380,7 @@ def split_values(tokens: Sequence[Token]) -> list[Token]:
 def _split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
     parts: list[list[Token]] = [[]]
     for token in tokens:
-        if token.is_mark(","):
+        if token.kind == ",":
             parts.append([])
         else:
             parts[-1].append(token)

@@ -85,10 +85,13 @@ def file_dialect(path: Path, options: Dialect) -> Dialect:
 
 def find_dialect(data: bytes, path: Path, options: Dialect) -> Dialect:
     """Detect the dialect of the first bytes of a file."""
-    data = unify_newlines(data.removeprefix(BOM), options.quote)
-    sample = data[:_SAMPLE_BYTES]
-    if len(data) > len(sample):
-        sample = sample[: last_record_end(sample, options.quote)] or data
+    data = data.removeprefix(BOM)
+    # Enough for a sample, since two bytes of a line end become one.
+    head = unify_newlines(data[: 2 * _SAMPLE_BYTES + 1], options.quote)
+    sample = head[:_SAMPLE_BYTES]
+    if len(head) > len(sample):
+        end = last_record_end(sample, options.quote)
+        sample = sample[:end] if end else unify_newlines(data, options.quote)
     check_utf8(sample, path)
     delimiter = options.delimiter
     if delimiter == "infer":

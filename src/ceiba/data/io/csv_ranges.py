@@ -22,6 +22,7 @@ from ceiba.data.io.files import BOM, FileStamp
 MAX_RECORD_BYTES = 64 << 20
 
 _NEWLINE = ord("\n")
+_BLOCK_BYTES = 1 << 17
 
 
 def record_ranges(
@@ -103,42 +104,48 @@ def unify_newlines(data: bytes, quote: str | None) -> bytes:
 
 def tidy_blanks(data: bytes, delimiter: str, quote: str | None) -> bytes:
     """Remove blanks around unquoted fields; with delimiter ``" "`` a run becomes one space."""
-    if not _has_outer_blanks(data, delimiter):
+    has_tabs = delimiter != "\t" and b"\t" in data
+    if not has_tabs and b" " not in data:
         return data
-    codes = np.frombuffer(data, np.uint8).copy()
-    blank = codes == ord(" ")
-    if delimiter != "\t":
-        blank |= codes == ord("\t")
-    bounds = np.flatnonzero(np.diff(blank, prepend=False, append=False))
-    starts, ends = bounds[::2], bounds[1::2]
-    outside = _parity(starts, _quotes(data, quote)) == 0
-    starts, ends = starts[outside], ends[outside]
-    separators = [_NEWLINE] if delimiter == " " else [_NEWLINE, ord(delimiter)]
-    padded = np.frombuffer(b"\n" + data + b"\n", np.uint8)
-    outer = np.isin(padded[starts], separators) | np.isin(padded[ends + 1], separators)
+    codes, quotes = np.frombuffer(data, np.uint8), _quotes(data, quote)
+    outer = _outside(_outer_blanks(codes, delimiter, has_tabs), quotes)
+    if not len(outer) and delimiter != " ":
+        return data
+    blanks = _outside(np.flatnonzero(_is_blank(codes, has_tabs)), quotes)
+    is_first = np.diff(blanks, prepend=-2) > 1  # of a run of blanks
+    run = np.cumsum(is_first) - 1
+    is_outer = np.zeros(len(blanks), bool)
+    is_outer[run[np.searchsorted(blanks, outer)]] = True
+    removed = is_outer[run]
     if delimiter == " ":
-        codes[starts] = ord(" ")
-        starts = np.where(outer, starts, starts + 1)
-    else:
-        starts, ends = starts[outer], ends[outer]
-    steps = np.zeros(len(codes) + 1, np.int8)
-    steps[starts] += 1
-    steps[ends] -= 1
-    kept: Array = codes[np.cumsum(steps[:-1], dtype=np.int8) == 0]
+        codes = codes.copy()
+        codes[blanks[is_first]] = ord(" ")
+        removed |= ~is_first
+    keep = np.ones(len(codes), bool)
+    keep[blanks[removed]] = False
+    kept: Array = codes[keep]
     return kept.tobytes()
 
 
-def _has_outer_blanks(data: bytes, delimiter: str) -> bool:
-    if delimiter == " " and b"\t" in data:
-        return True
-    separators = [b"\n", delimiter.encode()]
-    return any(
-        data.startswith(blank)
-        or data.endswith(blank)
-        or any(sep + blank in data or blank + sep in data for sep in separators)
-        for blank in (b" ", b"\t")
-        if blank in data and (delimiter == " " or blank != delimiter.encode())
-    )
+def _outer_blanks(codes: Array, delimiter: str, has_tabs: bool) -> Array:
+    """Positions of blanks next to a delimiter, a line end, or an end of the data."""
+    last = len(codes) - 1
+    ends = np.array([0, last] if last else [0])
+    found = [ends[_is_blank(codes[ends], has_tabs)]]
+    # By blocks that stay in the cache: three times as fast.
+    for start in range(1, last, _BLOCK_BYTES):
+        block = codes[start - 1 : start + _BLOCK_BYTES + 1]
+        is_separator = block == _NEWLINE
+        if delimiter != " ":
+            is_separator |= block == ord(delimiter)
+        is_outer = _is_blank(block[1:-1], has_tabs) & (is_separator[:-2] | is_separator[2:])
+        found.append(np.flatnonzero(is_outer) + start)
+    return np.concatenate(found)
+
+
+def _is_blank(codes: Array, has_tabs: bool) -> Array:
+    is_space: Array = codes == ord(" ")
+    return is_space | (codes == ord("\t")) if has_tabs else is_space
 
 
 def check_quotes(data: bytes, delimiter: str, quote: str | None, path: Path, line: int = 1) -> None:
@@ -170,6 +177,20 @@ def check_quotes(data: bytes, delimiter: str, quote: str | None, path: Path, lin
     record = head[last_record_end(head, quote) :].decode("utf-8", errors="replace")
     fields = next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter), [""])
     raise ReadError.at(path, problem, line=line + head.count(b"\n"), column=len(fields))
+
+
+def has_quoted_newline(data: bytes, quote: str | None) -> bool:
+    """Whether a newline is inside quotes."""
+    quotes = _quotes(data, quote)
+    return bool(len(quotes) and _parity(_find(data, "\n"), quotes).any())
+
+
+def has_pair(data: bytes, first: str, second: str) -> bool:
+    """Whether two characters follow each other; faster than ``in`` for bytes."""
+    if second.encode() not in data:
+        return False
+    codes, found = np.frombuffer(data, np.uint8), _find(data, second)
+    return bool((codes[found - (found > 0)] == ord(first)).any())
 
 
 def _find(data: bytes, character: str) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -39,3 +41,16 @@ class InvalidValueError(ValueError):
     def __init__(self, row: int, problem: str) -> None:
         super().__init__(row, problem)
         self.row, self.problem = row, problem
+
+
+@contextmanager
+def error_position(path: Path, column: str, line_of: Callable[[int], int]) -> Iterator[None]:
+    """Convert the errors of one column to ReadError; ``line_of`` returns the line of a row."""
+    try:
+        yield
+    except ReadError:
+        raise
+    except InvalidValueError as error:
+        raise ReadError.at(path, error.problem, line=line_of(error.row), column=column) from None
+    except ValueError as error:
+        raise ReadError.at(path, str(error)) from None

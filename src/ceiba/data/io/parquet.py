@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.data.categories import CategorySet, plain_labels
+from ceiba.data.categories import plain_labels
 from ceiba.data.column import number_dtype, unknown_order
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.files import FileStamp
@@ -281,7 +281,7 @@ def _read_categories(
     """Collect the categories of some columns by a pass over all files."""
     import pyarrow as pa
 
-    labels: dict[str, CategorySet] = {}
+    labels: dict[str, set[Any]] = {}
     found: dict[str, Column] = {}
     for path, name, array in _arrays(files, names):
         request = selection.kinds.get(name)
@@ -301,7 +301,7 @@ def _read_categories(
         add_categories(labels, name, column.categories, path)
         found[name] = column
     for name in found.keys() & labels.keys():
-        found[name] = replace(found[name], categories=tuple(sorted(labels[name].labels)))
+        found[name] = replace(found[name], categories=tuple(sorted(labels[name])))
     return found
 
 

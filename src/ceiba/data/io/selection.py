@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.categories import MAX_CATEGORIES, CategorySet, list_labels, plain_labels
+from ceiba.data.categories import MAX_CATEGORIES, list_labels, plain_labels
 from ceiba.data.column import check_kind
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.types import KindRequest
@@ -61,11 +61,12 @@ def check_name(name: str, names: Sequence[str], path: Path) -> None:
 
 
 def add_categories(
-    known: dict[str, CategorySet], column: str, labels: Iterable[Any], path: Path
+    known: dict[str, set[Any]], column: str, labels: Iterable[Any], path: Path
 ) -> None:
-    """Merge labels into the known categories of a column; raise ReadError for too many."""
-    known[column] = known.get(column, CategorySet()).merge(CategorySet.of(labels))
-    if known[column].too_many:
+    """Add labels to the known categories of a column; raise ReadError for too many."""
+    categories = known.setdefault(column, set())
+    categories.update(labels)
+    if len(categories) > MAX_CATEGORIES:
         raise ReadError.at(
             path,
             f"the column has more than {MAX_CATEGORIES:,} different labels, like an identifier. "

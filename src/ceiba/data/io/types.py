@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,11 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.categories import Label, list_labels, parse_number
-from ceiba.data.column import ColumnValues, numbers, unknown_order, whole_dtype
+from ceiba.data.column import ColumnValues, number_values, unknown_order, whole_dtype
 from ceiba.data.io.errors import InvalidValueError
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import MIN_IDENTIFIER_ROWS, IdentifierWarning, Table
+from ceiba.data.warn import warn_user
 
 #: A requested kind: its name, or the categories of an ordinal column in order.
 KindRequest = str | tuple[Label, ...]
@@ -108,7 +108,7 @@ class TextColumn:
         if column.kind is Kind.NUMERIC:
             missing = self.codes < 0
             values = self.parse(column.dtype)
-            return numbers(column.name, values, missing if missing.any() else None)
+            return number_values(column.name, values, missing if missing.any() else None)
         found = category_codes(self.texts, column.categories)
         if (found < 0).any():
             listed = list_labels(column.categories)
@@ -207,10 +207,9 @@ def warn_identifier(column: Column, n_values: int, path: Path) -> None:
     if column.kind is not Kind.NOMINAL or n_values <= MIN_IDENTIFIER_ROWS:
         return
     if len(column.categories) == n_values and isinstance(column.categories[0], str):
-        warnings.warn(
+        warn_user(
             f"{path}: column {column.name!r} has a different label in every row, like an "
             "identifier, and cannot be learned from. Leave it out with `columns`, or declare it: "
             f"kinds={{{column.name!r}: 'nominal'}}.",
             IdentifierWarning,
-            stacklevel=2,
         )

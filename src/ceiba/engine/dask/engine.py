@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 from uuid import uuid4
 
 from ceiba.data.schema import Schema
-from ceiba.data.source import Chunk, Partition
-from ceiba.engine.contract import (
-    Batch,
-    P,
-    R,
-    RowResults,
-    Rows,
-    S,
-    T,
-    merge_in_order,
-    not_in_memory,
-    partition_error,
-)
+from ceiba.data.source import Chunk, PartitionedSource
+from ceiba.data.table import check_kinds_without_schema
+from ceiba.engine.contract import Batch, Engine, P, R, Rows, S, T, merge_in_order, partition_error
 from ceiba.engine.dask.futures import TaskError, TimeLimits, results_in_order
-from ceiba.engine.dask.schema import SchemaSummary
 from ceiba.engine.dask.source import (
-    DaskSource,
-    Reader,
+    BlockReader,
+    SchemaSummary,
     check_collection,
     check_lengths,
     dask_partitions,
@@ -37,7 +27,7 @@ from ceiba.engine.local import effective_threads, inside_task
 _RETRIES = 2
 
 
-class DaskEngine:
+class DaskEngine(Engine):
     """Run on the partitions of a Dask collection, on the workers that hold them.
 
     Only graphs, models and statistics are transferred; rows stay on the workers, and a partition
@@ -57,7 +47,6 @@ class DaskEngine:
     """
 
     name = "dask"
-    in_memory = False
 
     def __init__(
         self,
@@ -69,14 +58,6 @@ class DaskEngine:
         self.client = current_client() if client is None else client
         self.limits = TimeLimits.of(worker_timeout, partition_timeout)
         self.threads = effective_threads()
-
-    def rows(self, partitions: Sequence[Partition], prepare: Callable[[Chunk], P]) -> Rows[P]:
-        """Return the partitions as rows; nothing is computed yet."""
-        return Rows(partitions, prepare)
-
-    def prepared_rows(self, prepared: P) -> Rows[P]:
-        """Raise an error, because these rows are in memory."""
-        raise not_in_memory()
 
     def reduce(self, rows: Rows[P], summarize: Callable[..., S], *model: Any) -> S:
         """Summarize every partition on the cluster and merge in order."""
@@ -98,7 +79,7 @@ class DaskEngine:
         kinds: Mapping[str, Any] | None = None,
         *,
         y: Any = None,
-    ) -> DaskSource:
+    ) -> PartitionedSource:
         """Return a Dask array or DataFrame as a source for this engine.
 
         Categories of text columns and of categoricals without known categories are found in a
@@ -106,17 +87,13 @@ class DaskEngine:
         no pass is needed.
         """
         check_collection(X)
+        check_kinds_without_schema(kinds, schema)
         if schema is None and not kinds:
             schema = known_schema(X)
         if schema is None:
-            rows = self.rows(dask_partitions(X, Reader(None, kinds)), _identity)
+            rows = self.rows(dask_partitions(X, BlockReader(None, kinds)), attrgetter("table"))
             schema = self.reduce(rows, SchemaSummary.of).schema
-        return DaskSource(schema, dask_partitions(X, Reader(schema), sample_weight, y))
-
-    def predict(self, rows: Rows[P], function: Callable[..., R], *model: Any) -> R:
-        """Compute the results of every partition and concatenate them in row order."""
-        results: R = self.reduce(rows, RowResults.of, function, *model).concatenate()
-        return results
+        return PartitionedSource(schema, dask_partitions(X, BlockReader(schema), sample_weight, y))
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:
         """Run the tasks on the cluster's workers, each task single-threaded inside."""
@@ -172,7 +149,7 @@ def _tasks(rows: Rows[P], summarize: Callable[..., S], model: tuple[Any, ...]) -
 
 
 def _summary(
-    reader: Reader,
+    reader: BlockReader,
     prepare: Callable[[Chunk], P],
     first_row: int,
     summarize: Callable[..., S],
@@ -181,10 +158,7 @@ def _summary(
     weight: Any,
     target: Any,
 ) -> S | ValueError | None:
-    """Compute the statistic of one block on a worker; None if it has no rows.
-
-    A ValueError is returned, not raised: running the task again would not help.
-    """
+    """Compute the statistic of one block on a worker; None if it has no rows."""
     with inside_task():
         try:
             check_lengths(block, weight, target)
@@ -192,17 +166,13 @@ def _summary(
                 return None
             return summarize(Batch(prepare(reader(block, weight, target)), first_row), *model)
         except ValueError as error:
-            return error.with_traceback(None)
+            return error.with_traceback(None)  # not raised: another run would not help
 
 
 def _run_single_threaded(function: Callable[[T], R], task: T) -> R:
     """Run one task of a `map` on a worker."""
     with inside_task():
         return function(task)
-
-
-def _identity(chunk: Chunk) -> Chunk:
-    return chunk
 
 
 def _check_results(results: Iterable[Any], rows: Rows[P]) -> Iterator[Any]:

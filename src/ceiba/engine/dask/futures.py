@@ -35,6 +35,21 @@ class TimeLimits:
             _seconds(task, "ceiba.partition-timeout", "1h"),
         )
 
+    def check(self, without_worker: float, without_result: float, pending: int) -> None:
+        """Raise TimeoutError if a limit has passed."""
+        if without_worker >= self.worker:
+            raise TimeoutError(
+                f"The Dask cluster has had no worker for {self.worker:g} seconds with {pending} "
+                "tasks pending: start workers and fit again, or raise the limit with "
+                'dask.config.set({"ceiba.worker-timeout": "10 minutes"}).'
+            )
+        if without_result >= self.task:
+            raise TimeoutError(
+                f"No partition has finished on the Dask cluster for {self.task:g} seconds with "
+                f"{pending} pending: make the partitions smaller, or raise the limit with "
+                'dask.config.set({"ceiba.partition-timeout": "3 hours"}).'
+            )
+
 
 def _seconds(given: float | str | None, setting: str, default: str) -> float:
     import dask
@@ -80,7 +95,7 @@ def _as_finished(
     completed = as_completed(
         pending.values(), loop=client.loop, with_results=True, raise_errors=False
     )
-    timer = _Timer(client, limits)
+    last_result = last_worker = time.monotonic()
     while pending:
         with completed.thread_condition:
             ready = completed.thread_condition.wait_for(completed.has_ready, timeout=_POLL_SECONDS)
@@ -88,9 +103,12 @@ def _as_finished(
             # ``completed`` never contains a task whose result was lost in transfer and which failed
             # when it was run again: its state has to be checked.
             _raise_failure(pending)
-            timer.check(len(pending))
+            if _has_workers(client, limits.worker):
+                last_worker = time.monotonic()
+            now = time.monotonic()
+            limits.check(now - last_worker, now - last_result, len(pending))
             continue
-        timer.restart()
+        last_result = last_worker = time.monotonic()
         for future, result in completed.next_batch(block=False):
             index = indices[future.key]
             _raise_failure({index: future})
@@ -106,37 +124,8 @@ def _raise_failure(futures: dict[int, Any]) -> None:
             raise TaskError(index, RuntimeError("the Dask cluster cancelled the task."))
 
 
-class _Timer:
-    """Measure the time since a task finished, and since a worker was connected."""
-
-    def __init__(self, client: Any, limits: TimeLimits) -> None:
-        self.client, self.limits = client, limits
-        self.restart()
-
-    def restart(self) -> None:
-        """Record that a task finished now."""
-        self.last_finished = self.last_worker = time.monotonic()
-
-    def check(self, pending: int) -> None:
-        """Raise TimeoutError if a limit has passed."""
-        if self._has_workers():
-            self.last_worker = time.monotonic()
-        now = time.monotonic()
-        if now - self.last_worker >= self.limits.worker:
-            raise TimeoutError(
-                f"The Dask cluster has had no worker for {self.limits.worker:g} seconds with "
-                f"{pending} tasks pending: start workers and fit again, or raise the limit "
-                'with dask.config.set({"ceiba.worker-timeout": "10 minutes"}).'
-            )
-        if now - self.last_finished >= self.limits.task:
-            raise TimeoutError(
-                f"No partition has finished on the Dask cluster for {self.limits.task:g} seconds "
-                f"with {pending} pending: make the partitions smaller, or raise the limit with "
-                'dask.config.set({"ceiba.partition-timeout": "3 hours"}).'
-            )
-
-    def _has_workers(self) -> bool:
-        try:
-            return bool(self.client.nthreads(callback_timeout=self.limits.worker))
-        except (OSError, TimeoutError):  # the scheduler does not respond
-            return False
+def _has_workers(client: Any, timeout: float) -> bool:
+    try:
+        return bool(client.nthreads(callback_timeout=timeout))
+    except (OSError, TimeoutError):  # the scheduler does not respond
+        return False

@@ -1,20 +1,22 @@
-"""A Dask array or DataFrame as a source: one partition per block of rows."""
+"""A Dask array or DataFrame as a source: one partition per block of rows, and their schema."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ceiba.data.schema import Schema
+from ceiba.data.categories import MAX_CATEGORIES
+from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
+from ceiba.engine.contract import Batch
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class BlockReader:
     """Convert a computed block to a chunk, with a given schema or an inferred one."""
 
     schema: Schema | None = None
@@ -41,7 +43,7 @@ class DaskPartition:
     """One block of a Dask collection, as the Delayed object that computes it."""
 
     name: str
-    reader: Reader
+    reader: BlockReader
     graph: Any
     weight: Any = None
     target: Any = None
@@ -55,16 +57,8 @@ class DaskPartition:
         return self.reader(*parts)
 
 
-@dataclass(frozen=True, slots=True)
-class DaskSource:
-    """Partitions of a Dask collection and the schema they are read with."""
-
-    schema: Schema
-    partitions: tuple[DaskPartition, ...]
-
-
 def dask_partitions(
-    X: Any, reader: Reader, weight: Any = None, target: Any = None
+    X: Any, reader: BlockReader, weight: Any = None, target: Any = None
 ) -> tuple[DaskPartition, ...]:
     """Return the row blocks of a Dask collection, with their weights and targets."""
     if _is_array(X) and X.numblocks[1] > 1:
@@ -132,3 +126,65 @@ def _aligned_blocks(name: str, values: Any, partitions: int) -> list[Any]:
             "rechunk or repartition."
         )
     return graphs
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaSummary:
+    """Schema of some rows, for dtypes that do not determine it.
+
+    The kind of an ``all_missing`` column is not yet known.
+    """
+
+    schema: Schema
+    all_missing: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, batch: Batch[Table]) -> SchemaSummary:
+        """Infer the schema of one partition."""
+        table = batch.rows
+        for column in table.schema:
+            _check_categories(column)
+        masks = (table.missing_mask(j) for j in range(len(table.schema)))
+        return cls(table.schema, tuple(mask is not None and bool(mask.all()) for mask in masks))
+
+    def merge(self, other: SchemaSummary) -> SchemaSummary:
+        """Unite categories and widen number types; raise for columns of different kinds."""
+        self.schema.check_names(other.schema.names)
+        unknown = tuple(zip(self.all_missing, other.all_missing, strict=True))
+        columns = tuple(
+            left if right_unknown else right if left_unknown else _unite_columns(left, right)
+            for left, right, (left_unknown, right_unknown) in zip(
+                self.schema, other.schema, unknown, strict=True
+            )
+        )
+        return SchemaSummary(replace(self.schema, columns=columns), tuple(map(all, unknown)))
+
+
+def _unite_columns(left: Column, right: Column) -> Column:
+    if left == right:
+        return left
+    if left.kind is not right.kind or left.temporal or right.temporal:
+        name = "dtype" if left.kind is right.kind else "kind"
+        raise ValueError(
+            f"Column {left.name!r} must have one {name}, got {getattr(left, name)} in one "
+            f"partition and {getattr(right, name)} in another: convert it with astype."
+        )
+    if left.kind is Kind.NUMERIC:
+        return replace(left, dtype=np.promote_types(left.dtype, right.dtype).name)
+    categories = {*left.categories, *right.categories}
+    if left.kind is Kind.ORDINAL and any(isinstance(label, str) for label in categories):
+        raise ValueError(
+            f"The ordinal column {left.name!r} must have the same categories in every partition, "
+            "because their order is not known otherwise: declare them in "
+            "astype(pandas.CategoricalDtype(categories, ordered=True))."
+        )
+    return _check_categories(replace(left, categories=tuple(sorted(categories))))
+
+
+def _check_categories(column: Column) -> Column:
+    if len(column.categories) > MAX_CATEGORIES:
+        raise ValueError(
+            f"Column {column.name!r} must have at most {MAX_CATEGORIES:,} categories, got "
+            f"{len(column.categories):,}, as an identifier has: drop it, or convert it to numbers."
+        )
+    return column

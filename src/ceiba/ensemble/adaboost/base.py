@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, Literal, Self
 
@@ -25,22 +24,22 @@ from ceiba.base import (
     reports_progress,
     seed_of,
 )
+from ceiba.base.record import check_values
 from ceiba.data.table import Table
 from ceiba.engine import Engine
-from ceiba.ensemble.adaboost.formulas import RoundResult, RowWeights
-from ceiba.ensemble.adaboost.learners import (
+from ceiba.ensemble.adaboost.fitters import (
     EstimatorFitter,
-    PredictionMode,
     RoundFitter,
     TreeFitter,
     can_share_encoding,
     check_accepts_weights,
     round_context,
 )
+from ceiba.ensemble.adaboost.formulas import RoundResult, RowWeights
 from ceiba.ensemble.common.base import BaseMetaEnsemble, class_attributes
 from ceiba.ensemble.common.parameters import MemberEstimator, Seed
 from ceiba.ensemble.common.rows import TrainingData
-from ceiba.stats.labeled import Labeled
+from ceiba.stats.labeled import LabeledRows
 from ceiba.tree.parameters import Jobs
 
 # Rows per block of a prediction. All members predict a block while it is in the cache of a core:
@@ -59,13 +58,16 @@ class AdaBoostParameters(Parameters):
         "Factor of each estimator weight: smaller values need more rounds and may overfit less.",
     ] = 1.0
     max_depth: Annotated[
-        int | None, AtLeast(1), "Maximum depth of Ceiba's tree; 1 for a stump. None for no limit."
+        int | None,
+        AtLeast(1),
+        "Maximum depth of Ceiba's tree, with estimator=None; 1 for a stump. None for no limit.",
     ] = 1
     max_bins: Annotated[
         int | None,
         Between(2, 65_535),
-        "Maximum number of bins per column for Ceiba's tree; None for exact thresholds. Bins are "
-        "computed once for all rounds, from a sample of 65,536 rows with their initial weights.",
+        "Maximum number of bins per column for Ceiba's tree, with estimator=None; None for exact "
+        "thresholds. Bins are computed once for all rounds, from a sample of 65,536 rows with "
+        "their initial weights.",
     ] = None
     reweighting: Annotated[
         Literal["weights", "resampling"],
@@ -78,31 +80,6 @@ class AdaBoostParameters(Parameters):
     trace: Annotated[
         bool, "Whether to keep the rounds in ``trace_``, thinned above 1000 frames or 64 MB."
     ] = False
-
-
-@dataclass(slots=True, eq=False)
-class BoostedMembers:
-    """The members so far with their weights and errors, and the reason of stopping."""
-
-    estimators: list[Any] = field(default_factory=list)
-    weights: list[float] = field(default_factory=list)
-    errors: list[float] = field(default_factory=list)
-    stop_reason: str = "rounds"
-
-    def add(self, estimator: Any, weight: float, error: float) -> None:
-        """Append a member."""
-        self.estimators.append(estimator)
-        self.weights.append(weight)
-        self.errors.append(error)
-
-    def attributes(self) -> dict[str, Any]:
-        """Return the fitted attributes of a model with these members."""
-        return {
-            "estimators_": list(self.estimators),
-            "estimator_weights_": np.array(self.weights),
-            "estimator_errors_": np.array(self.errors),
-            "stop_reason_": self.stop_reason,
-        }
 
 
 class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
@@ -141,48 +118,63 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         attributes = {**training.rows.attributes, **class_attributes(data.classes)}
         fitter = self._round_fitter(engine, estimator, data, params)
         iterations = Iterations(self, self.n_estimators, trace=self.trace, name="rounds")
-        boosted = self._boost(fitter, data, iterations, training.expand, attributes)
+        predict = partial(self._predict_member, classes=data.classes, threads=engine.threads)
+        attributes = self._boost(fitter, predict, data, iterations, training.expand, attributes)
         if iterations.trace is not None:
             attributes["trace_"] = iterations.trace
-        self._replace_fitted({**attributes, **boosted.attributes()})
+        self._replace_fitted(attributes)
         return self
 
     def _boost(
         self,
         fitter: RoundFitter,
+        predict: Callable[..., Array],
         data: TrainingData,
         iterations: Iterations,
         expand: Callable[[Array], Array],
         attributes: dict[str, Any],
-    ) -> BoostedMembers:
+    ) -> dict[str, Any]:
         """Run the rounds; ``expand`` adds rows of weight zero to values of the trace."""
-        boosted = BoostedMembers()
+        kept: list[tuple[Any, float, float]] = []  # estimator, weight and error of each member
+        stop_reason = "rounds"
+
+        def fitted_attributes() -> dict[str, Any]:
+            estimators, alphas, errors = zip(*kept, strict=True)
+            return {
+                **attributes,
+                "estimators_": list(estimators),
+                "estimator_weights_": np.array(alphas),
+                "estimator_errors_": np.array(errors),
+                "stop_reason_": stop_reason,
+            }
+
         row_weights = RowWeights.first(data.weight, len(data.rows))
         for iteration in iterations:
             weights = row_weights.values
-            member, predictions = fitter.fit_round(weights, len(boosted.estimators))
+            member, leaf = fitter.fit_round(weights, len(kept))
+            with round_context(len(kept), "could not predict"):
+                predictions = predict(member, data.rows.data, leaf=leaf)
             result, row_errors = self._evaluate_round(predictions, data, weights)
             row_values = {"weights": weights, **row_errors}
             frame = {name: partial(expand, values) for name, values in row_values.items()}
-            boosted.stop_reason = result.stop_reason or boosted.stop_reason
-            if result.stop_reason == "chance":
-                if not boosted.estimators:
-                    self._handle_bad_first_member(boosted, member, result)
-                # A regressor keeps its first member, with a weight; others are dropped.
-                alpha = boosted.weights[0] if iteration.number == 1 else 0.0
-                iteration.record(error=result.error, alpha=alpha, **frame)
-                break
-            alpha = result.estimator_weight
+            stop_reason = result.stop_reason or stop_reason
+            alpha, by_chance = result.estimator_weight, result.stop_reason == "chance"
+            if by_chance and not kept:
+                alpha = self._weight_of_bad_first_member(member, result)
             iteration.record(error=result.error, alpha=alpha, **frame)
-            boosted.add(member, alpha, result.error)
-            iteration.report_attributes(lambda: {**attributes, **boosted.attributes()})
+            if not by_chance or not kept:
+                kept.append((member, alpha, result.error))
+            if not by_chance:
+                iteration.report_attributes(fitted_attributes)
             if result.weight_factors is None:
                 break
             row_weights = row_weights.multiplied(result.weight_factors)
-        return boosted
+        return fitted_attributes()
 
-    def _prediction_mode(self, classes: Array | None) -> PredictionMode:
-        """Return the form of the members' predictions that boosting uses."""
+    def _predict_member(
+        self, member: Any, X: Any, classes: Array | None, threads: int, leaf: Array | None = None
+    ) -> Array:
+        """Return a member's predictions as boosting uses them, given the rows or their leaves."""
         raise NotImplementedError
 
     def _evaluate_round(
@@ -191,10 +183,8 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         """Return the result of a round, and the error of each row for the trace."""
         raise NotImplementedError
 
-    def _handle_bad_first_member(
-        self, boosted: BoostedMembers, member: Any, result: RoundResult
-    ) -> None:
-        """Raise an error, or keep a first member that is no better than chance."""
+    def _weight_of_bad_first_member(self, member: Any, result: RoundResult) -> float:
+        """Raise an error, or return the weight of a member that is no better than chance."""
         raise NotImplementedError
 
     def _default_estimator(self) -> Any:
@@ -213,12 +203,11 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
     def _round_fitter(
         self, engine: Engine, estimator: Any, data: TrainingData, params: dict[str, Any]
     ) -> RoundFitter:
-        mode, seed = self._prediction_mode(data.classes), seed_of(self.random_state)
-        resample = self.reweighting == "resampling"
+        seed, resample = seed_of(self.random_state), self.reweighting == "resampling"
         if self.estimator is None or can_share_encoding(estimator):
-            rows = Labeled(data.rows.data, data.target, data.weight)
-            return TreeFitter.of(estimator, rows, engine, mode, seed, resample)
-        return EstimatorFitter(estimator, data, mode, seed, resample, engine.threads, params)
+            rows = LabeledRows(data.rows.data, data.target, data.weight)
+            return TreeFitter.of(estimator, rows, engine, seed, resample)
+        return EstimatorFitter(estimator, data, seed, resample, params)
 
     def _data_and_threads(self, X: Any) -> tuple[Any, int]:
         """Return the rows of a prediction for the members, and the number of threads."""
@@ -227,10 +216,10 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
 
     def _member_predictions(self, data: Any, threads: int) -> Iterator[Array]:
         """Yield each member's predictions."""
-        mode = self._prediction_mode(getattr(self, "classes_", None))
+        classes: Array | None = getattr(self, "classes_", None)
         for number, member in enumerate(self.estimators_):
             with round_context(number, "could not predict"):
-                predictions = mode.predict(member, data, threads)
+                predictions = self._predict_member(member, data, classes, threads)
             yield predictions
 
     def _predict_in_blocks(self, X: Any, predict: Callable[[Any, int], Array]) -> Array:
@@ -282,15 +271,17 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         if not n_members or shapes != {(n_members,)}:
             raise ValueError(
                 "estimators_, estimator_weights_ and estimator_errors_ must have the same length, "
-                "at least 1."
+                f"at least 1, got {n_members}, {weights.shape} and {self.estimator_errors_.shape}."
             )
-        if not (np.isfinite(weights).all() and (weights > 0).all()):
-            raise ValueError("estimator_weights_ must be positive and finite.")
+        valid = np.isfinite(weights) & (weights > 0)
+        check_values("estimator_weights_", weights, valid, "positive and finite")
         if self.stop_reason_ not in ("rounds", "perfect", "chance"):
             raise ValueError(
                 f"stop_reason_ must be 'rounds', 'perfect' or 'chance', got {self.stop_reason_!r}."
             )
-        if any(member.n_features_in_ != self.n_features_in_ for member in members):
-            raise ValueError(
-                f"all members must have n_features_in_={self.n_features_in_}, as the ensemble has."
-            )
+        for member in members:
+            if member.n_features_in_ != self.n_features_in_:
+                raise ValueError(
+                    f"all members must have n_features_in_={self.n_features_in_}, as the ensemble "
+                    f"has, got {member.n_features_in_}."
+                )

@@ -12,11 +12,11 @@ from sklearn.base import ClassifierMixin
 from ceiba._typing import Array
 from ceiba.base import fitted
 from ceiba.base.value_types import join_words
+from ceiba.data.table import Table
 from ceiba.data.target import Target, Task, class_indices
-from ceiba.ensemble.adaboost.base import BaseAdaBoost, BoostedMembers
+from ceiba.ensemble.adaboost.base import BaseAdaBoost
 from ceiba.ensemble.adaboost.formulas import (
     RoundResult,
-    adaboost_m1,
     class_probabilities,
     decision_values,
     relative_margin,
@@ -25,8 +25,9 @@ from ceiba.ensemble.adaboost.formulas import (
     samme_r_scores,
     samme_scores,
 )
-from ceiba.ensemble.adaboost.learners import ClassIndices, ClassProbabilities, PredictionMode
 from ceiba.ensemble.common.rows import TrainingData
+from ceiba.ensemble.common.votes import expand_classes, member_probabilities, member_votes
+from ceiba.tree.base import DecisionTree
 from ceiba.tree.classifier import DecisionTreeClassifier
 
 
@@ -121,8 +122,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         ndarray of shape (n_rows,)
         """
         indices = self._class_scores(X).argmax(axis=1)
-        classes: Array = self.classes_[indices]
-        return classes
+        return np.asarray(self.classes_[indices])
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Compute `predict` after each round."""
@@ -149,8 +149,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
 
     def predict_log_proba(self, X: Any) -> Array:
         """Predict logarithms of the class probabilities."""
-        logs: Array = np.log(self.predict_proba(X))
-        return logs
+        return np.asarray(np.log(self.predict_proba(X)))
 
     def margins(self, X: Any, y: Any) -> Array:
         """Compute the margin of each row, which is positive if it is classified correctly.
@@ -206,10 +205,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         return float(sum(self.estimator_weights_.tolist()))
 
     def _staged_scores(self, data: Any, threads: int) -> Iterator[tuple[Array, float]]:
-        """Yield the sums of class scores and estimator weights after each round.
-
-        The array is the same in all rounds and is updated in place.
-        """
+        """Yield the summed class scores, updated in place, and weights after each round."""
         total, total_weight = np.zeros(()), 0.0
         weights = self.estimator_weights_.tolist()
         for scores, weight in zip(self._member_scores(data, threads), weights, strict=True):
@@ -227,11 +223,24 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
             else:
                 yield samme_scores(predicted, n_classes, weight)
 
-    def _prediction_mode(self, classes: Array | None) -> PredictionMode:
+    def _predict_member(
+        self, member: Any, X: Any, classes: Array | None, threads: int, leaf: Array | None = None
+    ) -> Array:
+        """Return class probabilities with algorithm="samme.r", otherwise class indices."""
         assert classes is not None
         if self.algorithm == "samme.r":
-            return ClassProbabilities(classes)
-        return ClassIndices(classes)
+            if leaf is None:
+                return member_probabilities(classes, {}, member, X)
+            return expand_classes(member.tree_.leaf_values(leaf), member.classes_, classes)
+        if leaf is not None:
+            indices: Array = member.tree_.leaf_class[member.tree_.child[leaf]]
+        elif isinstance(member, DecisionTree) and isinstance(X, Table):
+            indices = member.tree_.predict_class(X, threads)
+        else:
+            return np.asarray(member_votes(classes, {}, member, X).argmax(axis=1))
+        if member.classes_ is classes:
+            return indices
+        return np.asarray(class_indices(member.classes_, classes)[indices])
 
     def _evaluate_round(
         self, predictions: Array, data: TrainingData, weights: Array
@@ -241,15 +250,11 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
             result, incorrect = samme_r(predictions, labels, weights, learning_rate)
             return result, {"wrong": incorrect}
         incorrect = predictions != labels
-        if self.algorithm == "m1":
-            return adaboost_m1(incorrect, weights, learning_rate), {"wrong": incorrect}
         assert data.classes is not None
-        n_classes = len(data.classes)
+        n_classes = 2 if self.algorithm == "m1" else len(data.classes)
         return samme(incorrect, weights, learning_rate, n_classes), {"wrong": incorrect}
 
-    def _handle_bad_first_member(
-        self, boosted: BoostedMembers, member: Any, result: RoundResult
-    ) -> None:
+    def _weight_of_bad_first_member(self, member: Any, result: RoundResult) -> float:
         is_m1 = self.algorithm == "m1"
         rule = "one half with algorithm='m1'" if is_m1 else "the error of chance"
         remedies = ["use algorithm='samme'"] if is_m1 else []

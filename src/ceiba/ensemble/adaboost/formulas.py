@@ -42,46 +42,27 @@ class RoundResult:
     weight_factors: Array | None
     stop_reason: StopReason | None = None  # why boosting ends with this round, if it does
 
-    @classmethod
-    def perfect(cls) -> RoundResult:
-        """Return the result of an estimator without error; its weight is 1."""
-        return cls(0.0, 1.0, None, "perfect")
 
-    @classmethod
-    def chance(cls, error: float) -> RoundResult:
-        """Return the result of an estimator that is no better than chance."""
-        return cls(error, 0.0, None, "chance")
-
-
-def adaboost_m1(incorrect: Array, weights: Array, learning_rate: float) -> RoundResult:
-    """Compute one round of AdaBoost.M1 (Freund & Schapire 1997).
-
-    ``incorrect`` marks the misclassified rows, and ``learning_rate`` is a factor of the estimator
-    weight.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> result = adaboost_m1(np.array([True, False, False, False]), np.full(4, 0.25), 1.0)
-    >>> result.error, round(result.estimator_weight, 3), result.weight_factors.round(3)
-    (0.25, 1.099, array([1.   , 0.333, 0.333, 0.333]))
-    """
-    return _discrete_adaboost(incorrect, weights, learning_rate, 2)
+def _stopped(error: float, chance_error: float, *, perfect: bool) -> RoundResult | None:
+    """Return the result of a round that ends boosting, or None."""
+    if perfect:
+        return RoundResult(0.0, 1.0, None, "perfect")
+    if error >= chance_error * (1 - _CHANCE_TOLERANCE):
+        return RoundResult(error, 0.0, None, "chance")
+    return None
 
 
 def samme(incorrect: Array, weights: Array, learning_rate: float, n_classes: int) -> RoundResult:
-    """Compute one round of SAMME (Zhu et al. 2009, algorithm 2)."""
-    return _discrete_adaboost(incorrect, weights, learning_rate, max(2, n_classes))
+    """Compute one round of SAMME (Zhu et al. 2009, algorithm 2).
 
-
-def _discrete_adaboost(
-    incorrect: Array, weights: Array, learning_rate: float, n_classes: int
-) -> RoundResult:
+    With 2 for ``n_classes`` it is AdaBoost.M1, whatever the number of classes is (Freund & Schapire
+    1997). ``incorrect`` marks the misclassified rows, and ``learning_rate`` is a factor of the
+    estimator weight.
+    """
+    n_classes = max(2, n_classes)
     error = weighted_error(incorrect, weights)
-    if error == 0:
-        return RoundResult.perfect()
-    if no_better_than_chance(error, 1 - 1 / n_classes):
-        return RoundResult.chance(error)
+    if stopped := _stopped(error, 1 - 1 / n_classes, perfect=error == 0):
+        return stopped
     alpha = learning_rate * (math.log((1 - error) / error) + math.log(n_classes - 1))
     # Freund & Schapire multiply the weights of correct rows by exp(-alpha), Zhu et al. those of
     # incorrect rows by exp(alpha): after normalization it is the same.
@@ -91,17 +72,12 @@ def _discrete_adaboost(
 def samme_r(
     probabilities: Array, labels: Array, weights: Array, learning_rate: float
 ) -> tuple[RoundResult, Array]:
-    """Compute one round of SAMME.R (Zhu et al. 2009, algorithm 4).
-
-    Also return which rows are misclassified.
-    """
+    """Compute one round of SAMME.R (Zhu et al. 2009, algorithm 4) and the incorrect rows."""
     n_classes = probabilities.shape[1]
     incorrect = probabilities.argmax(axis=1) != labels
     error = weighted_error(incorrect, weights)
-    if error == 0:
-        return RoundResult.perfect(), incorrect
-    if no_better_than_chance(error, 1 - 1 / n_classes):
-        return RoundResult.chance(error), incorrect
+    if stopped := _stopped(error, 1 - 1 / n_classes, perfect=error == 0):
+        return stopped, incorrect
     # Step 2 (d) has the exponent -(K - 1) / K * y . log p, where y is 1 for the row's class and
     # -1 / (K - 1) for the others. It equals the mean of log p minus log p of the row's class.
     logs = log_probabilities(probabilities)
@@ -112,10 +88,8 @@ def samme_r(
 def adaboost_r2(losses: Array, weights: Array, learning_rate: float) -> RoundResult:
     """Compute one round of AdaBoost.R2 (Drucker 1997) from losses between 0 and 1."""
     error = weighted_error(losses, weights)
-    if not losses.any():
-        return RoundResult.perfect()
-    if no_better_than_chance(error, 0.5):
-        return RoundResult.chance(error)
+    if stopped := _stopped(error, 0.5, perfect=not losses.any()):
+        return stopped
     beta = error / (1 - error)
     factors = np.exp(learning_rate * math.log(beta) * (1 - losses))
     return RoundResult(error, learning_rate * -math.log(beta), factors)
@@ -135,29 +109,13 @@ def weighted_error(errors: Array, weights: Array) -> float:
     return float((weights * errors).sum() / weights.sum())
 
 
-def no_better_than_chance(error: float, chance_error: float) -> bool:
-    """Return whether an error is at least the error of chance, up to rounding."""
-    return error >= chance_error * (1 - _CHANCE_TOLERANCE)
-
-
 def log_probabilities(probabilities: Array) -> Array:
     """Return the logarithms of probabilities, clipped to at least machine precision."""
-    logs: Array = np.log(np.maximum(probabilities, _MIN_PROBABILITY))
-    return logs
+    return np.asarray(np.log(np.maximum(probabilities, _MIN_PROBABILITY)))
 
 
 def samme_scores(class_index: Array, n_classes: int, alpha: float) -> Array:
-    """Return a SAMME estimator's class scores (Zhu et al. 2009).
-
-    The score of the predicted class is alpha, that of the others -alpha / (n_classes - 1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> samme_scores(np.array([2, 0]), 3, 1.0)
-    array([[-0.5, -0.5,  1. ],
-           [ 1. , -0.5, -0.5]])
-    """
+    """Return SAMME's scores: alpha for the predicted class, else -alpha / (n_classes - 1)."""
     scores = np.full((n_classes, n_classes), -alpha / max(1, n_classes - 1))
     np.fill_diagonal(scores, alpha)
     return scores[class_index]
@@ -166,8 +124,7 @@ def samme_scores(class_index: Array, n_classes: int, alpha: float) -> Array:
 def samme_r_scores(probabilities: Array) -> Array:
     """Return a SAMME.R estimator's class scores (Zhu et al. 2009, step 2 c)."""
     logs = log_probabilities(probabilities)
-    scores: Array = (probabilities.shape[1] - 1) * (logs - logs.mean(axis=1, keepdims=True))
-    return scores
+    return np.asarray((probabilities.shape[1] - 1) * (logs - logs.mean(axis=1, keepdims=True)))
 
 
 def decision_values(scores: Array, total_weight: float) -> Array:
@@ -179,15 +136,11 @@ def decision_values(scores: Array, total_weight: float) -> Array:
 def class_probabilities(scores: Array, total_weight: float) -> Array:
     """Return class probabilities from scores (Zhu et al. 2009, equation 15)."""
     exponents = scores / (total_weight * max(1, scores.shape[1] - 1))
-    probabilities: Array = softmax(exponents, axis=1)
-    return probabilities
+    return np.asarray(softmax(exponents, axis=1))
 
 
 def relative_margin(scores: Array, max_margin: Array, labels: Array) -> Array:
-    """Return the margin of each row relative to ``max_margin``; 1 for a single class.
-
-    ``max_margin`` is the sum of each estimator's largest score difference.
-    """
+    """Return the margins relative to the sum of the estimators' largest score differences."""
     if scores.shape[1] == 1:
         return np.ones(len(scores))
     margin = class_margin(scores, labels)
@@ -200,16 +153,7 @@ _MEDIAN_BLOCK = 1_000_000
 
 
 def weighted_median(predictions: Array, weights: Array) -> Array:
-    """Return the weighted median of the predictions for each row.
-
-    It is the smallest prediction up to which the weights sum to at least half of the total.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> weighted_median(np.array([[3.0, 1.0, 2.0]]), np.array([1.0, 1.0, 5.0]))
-    array([2.])
-    """
+    """Return each row's smallest prediction up to which there is half of the weight."""
     medians = np.empty(len(predictions))
     n_rows = max(1, _MEDIAN_BLOCK // predictions.shape[1])
     for first in range(0, len(predictions), n_rows):
@@ -223,8 +167,7 @@ def _median_of_block(predictions: Array, weights: Array) -> Array:
     cumulative = np.cumsum(weights[order], axis=1)
     position = (cumulative >= cumulative[:, -1:] / 2).argmax(axis=1)
     rows = np.arange(len(predictions))
-    medians: Array = predictions[rows, order[rows, position]]
-    return medians
+    return np.asarray(predictions[rows, order[rows, position]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,15 +177,6 @@ class RowWeights:
     Factors are rounded to positive multiples of a unit, a power of two of at most 2^-35 of the
     largest factor. On small tables sums of weights are therefore exact in any order, and a row of
     weight 2 is equivalent to two equal rows even if splits are tied.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> weights = RowWeights.first(np.array([1.0, 1.0, 2.0]), 3)
-    >>> weights.values.round(6)
-    array([0.25, 0.25, 0.5 ])
-    >>> weights.multiplied(np.array([1.0, 1.0, 0.5])).values.round(6)
-    array([0.333333, 0.333333, 0.333333])
     """
 
     initial: Array | None  # ``sample_weight``; None for 1 each
@@ -262,8 +196,7 @@ class RowWeights:
         """Weight of each row."""
         if self.initial is None:
             return self.factors
-        weights: Array = np.maximum(self.initial * self.factors, _MIN_WEIGHT)
-        return weights
+        return np.asarray(np.maximum(self.initial * self.factors, _MIN_WEIGHT))
 
     def multiplied(self, factors: Array) -> RowWeights:
         """Return the weights of the next round; a common factor has no effect."""
@@ -276,5 +209,4 @@ class RowWeights:
     def _rounded(self, factors: Array, min_units: float = 0.0) -> Array:
         """Round factors to units of the largest factor's last bit, at least ``min_units``."""
         unit = 2.0 ** (math.frexp(factors.max())[1] - self.bits)
-        rounded: Array = np.maximum(np.rint(factors / unit), min_units) * unit
-        return rounded
+        return np.asarray(np.maximum(np.rint(factors / unit), min_units) * unit)

@@ -10,16 +10,18 @@ from sklearn.base import RegressorMixin
 
 from ceiba._typing import Array
 from ceiba.base import AtLeast
+from ceiba.data.table import Table
 from ceiba.data.target import Task
-from ceiba.ensemble.adaboost.base import BaseAdaBoost, BoostedMembers
+from ceiba.ensemble.adaboost.base import BaseAdaBoost
 from ceiba.ensemble.adaboost.formulas import (
     RoundResult,
     adaboost_r2,
     relative_losses,
     weighted_median,
 )
-from ceiba.ensemble.adaboost.learners import PredictionMode, TargetValues
 from ceiba.ensemble.common.rows import TrainingData
+from ceiba.ensemble.common.votes import member_values
+from ceiba.tree.base import DecisionTree
 from ceiba.tree.regressor import DecisionTreeRegressor
 
 
@@ -30,9 +32,8 @@ class AdaBoostRegressor(RegressorMixin, BaseAdaBoost):
     largest error and its estimator weight from the average loss, and increases the weights of rows
     of large loss. Boosting ends early with a member without errors, which is kept with weight 1, or
     with a member whose average loss is at least one half, which is dropped unless it is the first.
-    The ensemble predicts the weighted median of its members. Members are Ceiba's trees, which
-    handle missing values and nominal columns, or clones of any estimator, fitted to the rows as
-    they were passed. Rows must be in memory.
+    The ensemble predicts the weighted median of its members, which are fitted as those of
+    `AdaBoostClassifier`. Rows must be in memory.
 
     Drucker (1997) and scikit-learn draw the rows of each round by weight, as with
     ``reweighting="resampling"``; by default members are fitted to all rows with their weights.
@@ -81,7 +82,9 @@ class AdaBoostRegressor(RegressorMixin, BaseAdaBoost):
         "Loss of a row, with r its error relative to the largest: r, r squared, or 1 - exp(-r).",
     ] = "linear"
     max_depth: Annotated[
-        int | None, AtLeast(1), "Maximum depth of Ceiba's tree; 1 for a stump. None for no limit."
+        int | None,
+        AtLeast(1),
+        "Maximum depth of Ceiba's tree, with estimator=None; 1 for a stump. None for no limit.",
     ] = 3
 
     def predict(self, X: Any) -> Array:
@@ -105,8 +108,14 @@ class AdaBoostRegressor(RegressorMixin, BaseAdaBoost):
             weights = self.estimator_weights_[: len(predictions)]
             yield weighted_median(np.column_stack(predictions), weights)
 
-    def _prediction_mode(self, classes: Array | None) -> PredictionMode:
-        return TargetValues()
+    def _predict_member(
+        self, member: Any, X: Any, classes: Array | None, threads: int, leaf: Array | None = None
+    ) -> Array:
+        if leaf is not None:
+            return np.asarray(member.tree_.leaf_values(leaf))
+        if isinstance(member, DecisionTree) and isinstance(X, Table):
+            return np.asarray(member.tree_.predict(X, threads))
+        return member_values({}, member, X)
 
     def _evaluate_round(
         self, predictions: Array, data: TrainingData, weights: Array
@@ -114,7 +123,5 @@ class AdaBoostRegressor(RegressorMixin, BaseAdaBoost):
         losses = relative_losses(np.abs(predictions - data.target.values), self.loss)
         return adaboost_r2(losses, weights, float(self.learning_rate)), {"loss": losses}
 
-    def _handle_bad_first_member(
-        self, boosted: BoostedMembers, member: Any, result: RoundResult
-    ) -> None:
-        boosted.add(member, 1.0, result.error)
+    def _weight_of_bad_first_member(self, member: Any, result: RoundResult) -> float:
+        return 1.0

@@ -15,24 +15,22 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 from ceiba._typing import Array
 from ceiba.base import AtLeast, Iterations, Parameters, fitted, parameter, reports_progress, seed_of
 from ceiba.data.target import merge_classes
-from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
-from ceiba.ensemble.bagging.fitted import (
+from ceiba.ensemble.bagging.members import (
     BaggedMembers,
     DrawnBatch,
-    check_oob_possible,
-    out_of_bag_rows,
-)
-from ceiba.ensemble.bagging.prediction import (
+    Member,
+    MemberFitter,
     PredictFunction,
     PredictionSums,
-    WithSklearnConfig,
+    check_oob_possible,
     limit_blas_threads,
+    out_of_bag_rows,
     sum_predictions,
     task_groups,
+    with_sklearn_config,
 )
-from ceiba.ensemble.common.base import BaseMetaEnsemble, class_attributes
-from ceiba.ensemble.common.members import Member, MemberFitter, accepts_sample_weight
+from ceiba.ensemble.common.base import BaseMetaEnsemble, accepts_sample_weight, class_attributes
 from ceiba.ensemble.common.parameters import (
     Bootstrap,
     CountOrFraction,
@@ -42,7 +40,7 @@ from ceiba.ensemble.common.parameters import (
     WarmStart,
 )
 from ceiba.ensemble.common.rows import TrainingData, accepts_table
-from ceiba.ensemble.common.sampling import RowSampler
+from ceiba.ensemble.common.sampling import RowSampler, check_warm_start
 from ceiba.tree.parameters import Jobs
 
 
@@ -122,9 +120,8 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
     ) -> dict[str, Any]:
         classes: Array | None = model.get("classes_")
         predict = self._predict_function(classes, {})
-        shape = () if classes is None else classes.shape
         totals = sum_predictions(
-            engine, bagged.members, training.rows, predict, shape, bagged.out_of_bag
+            engine, bagged.members, training.rows, predict, classes, bagged.out_of_bag
         )
         rows = out_of_bag_rows(totals.n_members, bagged.batches[0].sampler.n_rows)
         return self._score_oob(totals, rows, training, model)
@@ -143,23 +140,13 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         """Return the members that this fit adds to; none unless it is a warm start."""
         if not self.warm_start or not hasattr(self, "estimators_"):
             return BaggedMembers(seed_of(self.random_state))
-        bagged = BaggedMembers.of(self)
-        if len(bagged.members) > self.n_estimators:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be larger or equal to "
-                f"len(estimators_)={len(bagged.members)} when warm_start==True."
-            )
         if as_table != ("schema_" in vars(self)):
             raise ValueError(
                 "warm_start=True cannot mix Ceiba's estimators, which are fitted to tables, with "
                 "those of other libraries: set warm_start=False."
             )
-        if len(bagged.members) == self.n_estimators:
-            warn_user(
-                "Warm-start fitting without increasing n_estimators does not fit new members: "
-                f"there are n_estimators={self.n_estimators} already.",
-                UserWarning,
-            )
+        bagged = BaggedMembers.of(self)
+        check_warm_start(self.n_estimators, len(bagged.members), "members")
         return bagged
 
     def _member_fitter(
@@ -191,9 +178,10 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         fingerprint = (
             joblib.hash([training.rows.data, training.labels]) if needs_fingerprint else ""
         )
-        batch = DrawnBatch.of(
-            self.n_estimators - first, len(training.rows), fitter.sampler, training.positive,
-            fingerprint,
+        sampler = fitter.sampler
+        batch = DrawnBatch(
+            self.n_estimators - first, len(training.rows), sampler.n_draws, sampler.replace,
+            sampler.weights, sampler.all_rows, training.positive, fingerprint,
         )  # fmt: skip
         if self.oob_score:
             check_oob_possible([*previous.batches, batch])
@@ -204,17 +192,22 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
     def _fit_members(self, engine: Engine, fitter: MemberFitter, numbers: range) -> list[Member]:
         members: list[Member] = []
         groups = list(task_groups(numbers, engine.threads))
-        fit = WithSklearnConfig(fitter)
+        fit = with_sklearn_config(fitter)
         for iteration in Iterations(self, len(groups), name="members"):
             members += engine.map(fit, groups[iteration.number - 1])
         return members
 
-    def _sum_predictions(
-        self, X: Any, predict: PredictFunction, shape: tuple[int, ...]
-    ) -> PredictionSums:
-        """Add up the members' predictions for ``X``."""
+    def _totals(self, method: str, X: Any, params: dict[str, Any]) -> PredictionSums:
+        """Add up the members' predictions for a method, with its metadata."""
+        member_params = self._routed_params(method, self._member_method(), params)
+        check_is_fitted(self)
+        classes: Array | None = getattr(self, "classes_", None)
+        return self._sum_predictions(X, self._predict_function(classes, member_params))
+
+    def _sum_predictions(self, X: Any, predict: PredictFunction) -> PredictionSums:
         engine, rows = self._prediction_rows(X)
-        return sum_predictions(engine, BaggedMembers.of(self).members, rows, predict, shape)
+        members = BaggedMembers.of(self).members
+        return sum_predictions(engine, members, rows, predict, getattr(self, "classes_", None))
 
     @property
     def estimators_samples_(self) -> list[Array]:
@@ -258,13 +251,7 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
 
 
 def column_count(max_features: float, n_columns: int) -> int:
-    """Return the number of columns drawn for each member.
-
-    Examples
-    --------
-    >>> column_count(2, 10), column_count(0.5, 9), column_count(0.01, 9)
-    (2, 4, 1)
-    """
+    """Return the number of columns drawn for each member."""
     if not isinstance(max_features, Integral):
         return max(1, int(max_features * n_columns))
     if max_features > n_columns:

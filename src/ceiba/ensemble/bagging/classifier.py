@@ -13,7 +13,7 @@ from ceiba._typing import Array
 from ceiba.base import fitted
 from ceiba.data.target import Task
 from ceiba.ensemble.bagging.base import BaseBagging
-from ceiba.ensemble.bagging.prediction import PredictFunction, PredictionSums
+from ceiba.ensemble.bagging.members import PredictFunction, PredictionSums
 from ceiba.ensemble.common.rows import TrainingData
 from ceiba.ensemble.common.votes import Votes, member_probabilities, member_votes
 from ceiba.tree import DecisionTreeClassifier
@@ -100,34 +100,32 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         -------
         ndarray of shape (n_rows,)
         """
-        member_params = self._routed_params("predict", self._member_method(), params)
+        totals = self._totals("predict", X, params)
         if self.voting == "majority":
-            index = self._count_votes(X, member_params).class_index
+            index = Votes.of(totals.sums, self.seed_).class_index
         else:
-            index = self._mean_probabilities(X, member_params).argmax(axis=1)
-        classes: Array = self.classes_[index]
-        return classes
+            index = totals.means.argmax(axis=1)
+        return np.asarray(self.classes_[index])
 
     def predict_proba(self, X: Any, **params: Any) -> Array:
         """Predict mean class probabilities, or fractions of votes with majority vote.
 
         Parameters
         ----------
-        X : array, frame, Table or list
-        **params : dict
-            Metadata for the members, if scikit-learn's metadata routing is enabled.
+        X, **params
+            As in ``predict``.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
             Columns as in ``classes_``.
         """
-        return self._predict_proba("predict_proba", X, params)
+        return self._totals("predict_proba", X, params).means
 
     def predict_log_proba(self, X: Any, **params: Any) -> Array:
         """Predict logarithms of the class probabilities."""
         with np.errstate(divide="ignore"):
-            logs: Array = np.log(self._predict_proba("predict_log_proba", X, params))
+            logs: Array = np.log(self._totals("predict_log_proba", X, params).means)
         return logs
 
     def votes(self, X: Any) -> Votes:
@@ -147,23 +145,9 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         array([[5, 0],
                [0, 5]])
         """
-        return self._count_votes(X, {})
-
-    def _predict_proba(self, method: str, X: Any, params: dict[str, Any]) -> Array:
-        member_params = self._routed_params(method, self._member_method(), params)
-        if self.voting == "majority":
-            return self._count_votes(X, member_params).fractions
-        return self._mean_probabilities(X, member_params)
-
-    def _count_votes(self, X: Any, params: dict[str, Any]) -> Votes:
-        return Votes.of(self._sum_class_scores(X, member_votes, params).sums, self.seed_)
-
-    def _mean_probabilities(self, X: Any, params: dict[str, Any]) -> Array:
-        return self._sum_class_scores(X, member_probabilities, params).means
-
-    def _sum_class_scores(self, X: Any, score: Any, params: dict[str, Any]) -> PredictionSums:
         check_is_fitted(self)
-        return self._sum_predictions(X, partial(score, self.classes_, params), self.classes_.shape)
+        totals = self._sum_predictions(X, partial(member_votes, self.classes_, {}))
+        return Votes.of(totals.sums, self.seed_)
 
     def _member_method(self) -> str:
         votes = self.voting == "majority" or not hasattr(self._get_estimator(), "predict_proba")

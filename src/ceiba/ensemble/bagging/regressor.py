@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 from ceiba._typing import Array
 from ceiba.data.target import Task
 from ceiba.ensemble.bagging.base import BaseBagging
-from ceiba.ensemble.bagging.prediction import PredictFunction, PredictionSums
+from ceiba.ensemble.bagging.members import PredictFunction, PredictionSums
 from ceiba.ensemble.common.rows import TrainingData
 from ceiba.ensemble.common.votes import member_values
 from ceiba.tree import DecisionTreeRegressor
@@ -20,11 +20,8 @@ from ceiba.tree import DecisionTreeRegressor
 class BaggingRegressor(RegressorMixin, BaseBagging):
     """Bagging of regressors, each fitted to its own sample of rows and columns.
 
-    Members are clones of any estimator, and the ensemble predicts their mean. Ceiba's estimators
-    are fitted to a `Table`, with missing values and nominal columns; others to the array or frame
-    as it was passed, and for these a `Table` is converted to its array or to a pandas frame. A
-    member that accepts ``sample_weight`` gets each row once, with its number of draws as weight;
-    another gets repeated rows. Rows must be in memory.
+    Members are clones of any estimator, fitted as those of `BaggingClassifier`, and the ensemble
+    predicts their mean. Rows must be in memory.
 
     {parameters}
 
@@ -80,8 +77,7 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         -------
         ndarray of shape (n_rows,)
         """
-        member_params = self._routed_params("predict", self._member_method(), params)
-        return self._sum_predictions(X, self._predict_function(None, member_params), ()).means
+        return self._totals("predict", X, params).means
 
     def _predict_function(self, classes: Array | None, params: dict[str, Any]) -> PredictFunction:
         return partial(member_values, params)

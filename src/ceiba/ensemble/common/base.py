@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled, process_routing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.metadata_routing import (
+    _raise_for_params,
+    _routing_enabled,
+    get_routing_for_object,
+    process_routing,
+)
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ceiba._typing import Array
 from ceiba.base import Estimator, validate
 from ceiba.data.target import Task, class_indices
 from ceiba.engine import Engine
+from ceiba.engine.choose import check_in_memory
 from ceiba.ensemble.common.rows import (
     InputRows,
     TrainingData,
     accepts_table,
-    check_in_memory,
     open_as_given,
     open_as_table,
 )
+from ceiba.ensemble.common.sampling import MEMBER, STATE, keyed_bits
+
+# NumPy's RandomState takes seeds of 32 bits, and some learners read them as signed integers.
+_STATE_BITS = 31
 
 
 class BaseMetaEnsemble(Estimator):
@@ -62,21 +73,15 @@ class BaseMetaEnsemble(Estimator):
         self, estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool
     ) -> tuple[Engine, TrainingData]:
         """Open the rows of a fit, with a new schema or that of the previous fit."""
-        engine, rows = self._open_rows(X, accepts_table(estimator), y=y, reset=reset)
+        as_table = accepts_table(estimator)
+        engine, rows = (open_as_table if as_table else open_as_given)(self, X, y=y, reset=reset)
         return engine, TrainingData.of(rows, y, sample_weight, self._task)
 
     def _prediction_rows(self, X: Any) -> tuple[Engine, InputRows]:
         """Open the rows of a prediction, in the form that members require."""
         check_is_fitted(self)
         check_in_memory(type(self).__name__, X)
-        return self._open_rows(X, "schema_" in vars(self), reset=False)
-
-    def _open_rows(
-        self, X: Any, as_table: bool, *, y: Any = None, reset: bool
-    ) -> tuple[Engine, InputRows]:
-        if as_table:
-            return open_as_table(self, X, y=y, reset=reset)
-        return open_as_given(self, X, reset=reset)
+        return (open_as_table if "schema_" in vars(self) else open_as_given)(self, X, reset=False)
 
     def _replace_fitted(self, attributes: dict[str, Any]) -> None:
         """Replace all fitted attributes atomically."""
@@ -108,7 +113,10 @@ class BaseMetaEnsemble(Estimator):
         if self._task == "regression":
             return
         if self.n_classes_ != len(self.classes_):
-            raise ValueError("n_classes_ must be the length of classes_.")
+            raise ValueError(
+                f"n_classes_ must be {len(self.classes_)}, the length of classes_, got "
+                f"{self.n_classes_}."
+            )
         for member in self.estimators_:
             class_indices(member.classes_, self.classes_)
 
@@ -126,3 +134,40 @@ class BaseMetaEnsemble(Estimator):
 def class_attributes(classes: Array | None) -> dict[str, Any]:
     """Return the fitted attributes that describe the classes; none for regression."""
     return {} if classes is None else {"classes_": classes, "n_classes_": len(classes)}
+
+
+class MemberError(RuntimeError):
+    """A member of an ensemble failed; the message names it."""
+
+
+def member_seed(seed: int, number: int) -> int:
+    """Return the seed of one member of an ensemble."""
+    return keyed_bits(seed, MEMBER, number)
+
+
+def clone_with_seed(estimator: Any, seed: int) -> Any:
+    """Clone an estimator and set every ``random_state`` in it from a member's seed."""
+    member = clone(estimator)
+    parameters = member.get_params(deep=True)
+    names = sorted(name for name in parameters if name.rpartition("__")[2] == "random_state")
+    states = {name: keyed_bits(seed, STATE, i) % 2**_STATE_BITS for i, name in enumerate(names)}
+    return member.set_params(**states) if states else member
+
+
+def accepts_sample_weight(estimator: Any) -> bool:
+    """Return whether ``fit`` accepts, or with routing requests, ``sample_weight``."""
+    if _routing_enabled():
+        requested = get_routing_for_object(estimator).consumes("fit", ("sample_weight",))
+        return bool(requested)
+    return bool(has_fit_parameter(estimator, "sample_weight"))
+
+
+@contextmanager
+def error_context(failure: str) -> Iterator[None]:
+    """Prefix the message of any error with ``failure``; common error types are kept."""
+    try:
+        yield
+    except Exception as error:
+        kinds = (ValueError, TypeError, MemoryError)
+        kind = next((kind for kind in kinds if isinstance(error, kind)), MemberError)
+        raise kind(f"{failure}: {error}") from error

@@ -19,20 +19,12 @@ from ceiba.data.table import Table
 from ceiba.data.target import Target, Task
 from ceiba.engine import Engine, LocalEngine
 from ceiba.engine.local import effective_threads
-from ceiba.stats.points import check_sample_weight
+from ceiba.stats.points import check_sample_weight, zero_weights_error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InputRows:
-    """Rows in memory, from which the rows and columns of members are selected.
-
-    Examples
-    --------
-    >>> rows = InputRows(np.arange(6.0).reshape(3, 2), {"n_features_in_": 2})
-    >>> rows.select(np.array([2, 2]), np.array([1]))
-    array([[5.],
-           [5.]])
-    """
+    """Rows in memory, from which the rows and columns of members are selected."""
 
     data: Any  # a Table, array or frame
     # Fitted attributes that describe the columns: their number, and their names or schema.
@@ -53,7 +45,11 @@ class InputRows:
             data = data.take(rows) if isinstance(data, Table) else _safe_indexing(data, rows)
         if columns is None or np.array_equal(columns, np.arange(self.n_columns)):
             return data
-        return take_columns(data, columns)
+        if isinstance(data, Table):
+            return table_columns(data, columns)
+        if is_frame(data) and len(set(columns.tolist())) < len(columns):
+            return _repeated_frame_columns(data, columns)
+        return _safe_indexing(data, columns, axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,15 +69,14 @@ class TrainingData:
             return cls(rows, target)
         weight = check_sample_weight(sample_weight, len(rows))
         if not weight.any():
-            raise ValueError("sample_weight must have at least one positive entry, got only zeros.")
+            raise zero_weights_error()
         return cls(rows, target, weight, None if weight.all() else np.flatnonzero(weight))
 
     @property
     def labels(self) -> Array:
         """Class label or number of every row, as passed to the members."""
-        target = self.target
-        labels = target.values if target.classes is None else target.classes[target.values]
-        return labels
+        classes, values = self.target.classes, self.target.values
+        return values if classes is None else np.asarray(classes[values])
 
     @property
     def classes(self) -> Array | None:
@@ -104,39 +99,24 @@ class TrainingData:
 
     def expand(self, values: Array) -> Array:
         """Extend values of the rows of positive weight to all rows, with 0 for the others."""
-        if self.positive is None:
-            return values
-        expanded = np.zeros(len(self.rows), values.dtype)
-        expanded[self.positive] = values
-        return expanded
+        return expand_rows(values, self.positive, len(self.rows), 0)
+
+
+def expand_rows(values: Array, kept: Array | None, n_rows: int, fill: float) -> Array:
+    """Extend values of the ``kept`` rows to all rows; None if all are kept."""
+    if kept is None:
+        return values
+    expanded = np.full((n_rows, *values.shape[1:]), fill, values.dtype)
+    expanded[kept] = values
+    return expanded
 
 
 def accepts_table(estimator: Any) -> bool:
-    """Return whether an estimator, and every one nested in it, is Ceiba's own.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from ceiba.tree import DecisionTreeClassifier
-    >>> accepts_table(DecisionTreeClassifier()), accepts_table(LogisticRegression())
-    (True, False)
-    """
+    """Return whether an estimator, and every one nested in it, is Ceiba's own."""
     if not isinstance(estimator, Estimator):
         return False
     nested = estimator.get_params(deep=False).values()
     return all(accepts_table(part) for part in nested if hasattr(part, "fit"))
-
-
-def check_in_memory(name: str, *inputs: Any) -> None:
-    """Raise for scans and Dask collections, whose rows are not in memory."""
-    for value in inputs:
-        dask = type(value).__module__.partition(".")[0] == "dask"
-        # A frame may have columns called "partitions" and "schema"; it has a shape as well.
-        scan = hasattr(value, "partitions") and hasattr(value, "schema")
-        if dask or (scan and not hasattr(value, "shape")):
-            kind = "a Dask collection" if dask else "a scan"
-            remedy = "compute it first, X.compute()" if dask else "read the files with ceiba.read"
-            raise ValueError(f"{name} requires rows in memory, got {kind}: {remedy}.")
 
 
 def open_as_table(model: Any, X: Any, *, y: Any = None, reset: bool) -> tuple[Engine, InputRows]:
@@ -148,7 +128,7 @@ def open_as_table(model: Any, X: Any, *, y: Any = None, reset: bool) -> tuple[En
     return engine, InputRows(table, schema_attributes(schema))
 
 
-def open_as_given(model: Any, X: Any, *, reset: bool) -> tuple[Engine, InputRows]:
+def open_as_given(model: Any, X: Any, *, y: Any = None, reset: bool) -> tuple[Engine, InputRows]:
     """Open arrays and frames as they are; convert lists and tables."""
     if not reset:
         check_is_fitted(model)
@@ -189,25 +169,8 @@ def _from_table(table: Table, estimator_name: str) -> Any:
         ) from error
 
 
-def take_columns(data: Any, columns: Array) -> Any:
-    """Return columns of an array, frame or table, by index."""
-    if isinstance(data, Table):
-        return table_columns(data, columns)
-    if is_frame(data) and len(set(columns.tolist())) < len(columns):
-        return _repeated_frame_columns(data, columns)
-    return _safe_indexing(data, columns, axis=1)
-
-
 def table_columns(table: Table, columns: Array) -> Table:
-    """Return a table of some columns of another; a repeated column gets a new name.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> table = Table.of([{"size": 1.5, "color": "red"}, {"size": 2.0, "color": None}])
-    >>> table_columns(table, np.array([1, 0, 1])).schema.names
-    ['color', 'size', 'color (2)']
-    """
+    """Return a table of some columns of another; a repeated column gets a new name."""
     indices = columns.tolist()
     names = unique_names([table.schema[j].name for j in indices])
     schema = Schema(
@@ -242,10 +205,7 @@ def is_frame(data: Any) -> bool:
 
 
 def separate_missing_mask(table: Table, j: int) -> Array | None:
-    """Return the missing mask of an integer column; None for other columns.
-
-    In other columns special values, such as NaN, represent missing values.
-    """
+    """Return the missing mask of an integer column; others have NaN or a code instead."""
     encoded = table.schema[j].kind is not Kind.NUMERIC or table.column(j).dtype.kind == "f"
     return None if encoded else table.missing_mask(j)
 

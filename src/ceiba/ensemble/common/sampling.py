@@ -16,6 +16,7 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.data.warn import warn_user
 
 # Streams of random bits for member seeds, random states of members, and ties: the numbers are the
 # ASCII codes of "bag", "state" and "tie".
@@ -30,16 +31,34 @@ class OutOfBagWarning(UserWarning):
     """Some rows are in the sample of every member and have no out-of-bag prediction."""
 
 
-def keyed_bits(seed: int, stream: int, number: int) -> int:
-    """Return 64 random bits keyed by (seed, stream, number).
+def warn_in_all_samples(n_inside: int, n_rows: int, member: str) -> None:
+    """Warn if some rows are in the sample of every member."""
+    if n_inside:
+        warn_user(
+            f"{n_inside} of {n_rows} rows are in the sample of every {member}, so that they have "
+            "no out-of-bag prediction (NaN) and do not count in oob_score_: increase n_estimators, "
+            "or decrease max_samples.",
+            OutOfBagWarning,
+        )
 
-    Examples
-    --------
-    >>> keyed_bits(0, MEMBER, 1) == keyed_bits(0, MEMBER, 1)
-    True
-    >>> keyed_bits(0, MEMBER, 1) == keyed_bits(0, MEMBER, 2)
-    False
-    """
+
+def check_warm_start(n_estimators: int, n_fitted: int, members: str, remedy: str = "") -> None:
+    """Raise if a warm start has too many members already; warn if it adds none."""
+    if n_fitted > n_estimators:
+        raise ValueError(
+            f"n_estimators={n_estimators} must be larger or equal to len(estimators_)={n_fitted} "
+            f"when warm_start==True{remedy}."
+        )
+    if n_fitted == n_estimators:
+        warn_user(
+            f"Warm-start fitting without increasing n_estimators does not fit new {members}: there "
+            f"are n_estimators={n_estimators} already.",
+            UserWarning,
+        )
+
+
+def keyed_bits(seed: int, stream: int, number: int) -> int:
+    """Return 64 random bits keyed by (seed, stream, number)."""
     return int(_native.keyed_bits(seed, stream, np.array([number], np.uint64))[0])
 
 
@@ -53,10 +72,7 @@ def tree_seeds(origins: Array) -> Array:
 
 
 def draw_columns(seed: int, n_columns: int, n_drawn: int, *, replace: bool = False) -> Array:
-    """Draw the columns of one member.
-
-    Ascending without replacement; in the order of the draws, with possible repeats, otherwise.
-    """
+    """Draw the columns of one member: ascending, or with replacement as they are drawn."""
     return np.asarray(_native.draw_columns(seed, n_columns, n_drawn, replace))
 
 
@@ -133,24 +149,11 @@ class RowSampler:
         )  # fmt: skip
 
     def counts(self, seed: int) -> Array:
-        """Return the count of each row in a sample; without replacement its weight.
-
-        Examples
-        --------
-        >>> int(RowSampler.of(10, None, None, True).counts(3).sum())
-        10
-        """
+        """Return the count of each row in a sample; without replacement its weight."""
         return np.asarray(self.native().counts(seed))
 
     def draw(self, seed: int) -> Array:
-        """Return the row indices in the order of the draws; ascending without replacement.
-
-        Examples
-        --------
-        >>> rows = RowSampler.of(10, None, 3, False).draw(3).tolist()
-        >>> rows == sorted(rows)
-        True
-        """
+        """Return the row indices in the order of the draws; ascending without replacement."""
         return np.asarray(self.native().draw(seed)).astype(np.int64)
 
 

@@ -39,16 +39,9 @@ class Votes:
 
     @classmethod
     def of(cls, counts: Array, seed: int, rows: Array | None = None) -> Votes:
-        """Elect a class for each row.
+        """Elect a class for each row; ties are broken by the seed and the number of the row.
 
-        Parameters
-        ----------
-        counts : ndarray of shape (n_rows, n_classes)
-            Integer numbers of votes.
-        seed : int
-            Breaks ties, together with the row number.
-        rows : ndarray of shape (n_rows,), optional
-            Row numbers; 0, 1, ... by default.
+        ``rows`` are the row numbers, by default 0, 1, ... .
         """
         counts = np.asarray(counts).astype(np.int64, copy=False)
         is_max = counts == counts.max(axis=1, keepdims=True)
@@ -70,51 +63,41 @@ class Votes:
     @property
     def fractions(self) -> Array:
         """Fraction of the votes for each class."""
-        fractions: Array = self.counts / self.counts.sum(axis=1, keepdims=True)
-        return fractions
+        return np.asarray(self.counts / self.counts.sum(axis=1, keepdims=True))
 
 
 def class_margin(scores: Array, true_index: Array) -> Array:
-    """Return the score of the true class minus the largest other score.
-
-    With a single class the margin is its score.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> class_margin(np.array([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]]), np.array([0, 2])).round(2)
-    array([ 0.2, -0.3])
-    """
+    """Return the true class's score minus the largest other; with one class, its score."""
     rows = np.arange(len(scores))
     own: Array = scores[rows, true_index]
     if scores.shape[1] == 1:
         return own
     others = scores.astype(np.float64)
     others[rows, true_index] = -np.inf
-    margin: Array = own - others.max(axis=1)
-    return margin
+    return np.asarray(own - others.max(axis=1))
 
 
 def member_probabilities(classes: Array, params: dict[str, Any], estimator: Any, X: Any) -> Array:
-    """Return a member's class probabilities, 0 for classes that it does not have.
-
-    A member without ``predict_proba`` gives probability 1 to the class it predicts.
-    """
+    """Return a member's class probabilities; its votes if it has no ``predict_proba``."""
     if not hasattr(estimator, "predict_proba"):
         return member_votes(classes, params, estimator, X)
     predicted = np.asarray(estimator.predict_proba(X, **params), dtype=np.float64)
-    indices = class_indices(np.asarray(estimator.classes_), classes)
-    if predicted.shape != (X.shape[0], len(indices)):
+    expected = (X.shape[0], len(estimator.classes_))
+    if predicted.shape != expected:
         raise ValueError(
-            f"predict_proba must return an array of shape {(X.shape[0], len(indices))}, got "
-            f"{predicted.shape}."
+            f"predict_proba must return an array of shape {expected}, got {predicted.shape}."
         )
     _check_finite(predicted)
-    if len(indices) == len(classes):
-        return predicted
-    probabilities = np.zeros((len(predicted), len(classes)))
-    probabilities[:, indices] = predicted
-    return probabilities
+    return expand_classes(predicted, np.asarray(estimator.classes_), classes)
+
+
+def expand_classes(probabilities: Array, own: Array, classes: Array) -> Array:
+    """Return probabilities of a member's ``own`` classes for all classes, 0 for the others."""
+    if own is classes or len(indices := class_indices(own, classes)) == len(classes):
+        return probabilities
+    expanded = np.zeros((len(probabilities), len(classes)))
+    expanded[:, indices] = probabilities
+    return expanded
 
 
 def member_votes(classes: Array, params: dict[str, Any], estimator: Any, X: Any) -> Array:

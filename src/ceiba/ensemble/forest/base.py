@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -11,29 +12,43 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base import Estimator, fitted, reports_progress, seed_of, validate
+from ceiba.base import (
+    Estimator,
+    ParameterError,
+    check_unused,
+    fitted,
+    reports_progress,
+    seed_of,
+    validate,
+)
 from ceiba.base.estimator import schema_attributes
+from ceiba.base.value_types import format_value
 from ceiba.data.source import Source
-from ceiba.data.target import Task
-from ceiba.data.warn import warn_user
+from ceiba.data.target import Task, class_indices
 from ceiba.engine import Engine, choose_engine
-from ceiba.ensemble.common.rows import check_in_memory
-from ceiba.ensemble.common.sampling import OutOfBagWarning, RowSampler
-from ceiba.ensemble.forest.grower import ForestGrower, TrainingSample
-from ceiba.ensemble.forest.importance import PermutationImportance
+from ceiba.engine.choose import check_in_memory
+from ceiba.ensemble.common.rows import expand_rows
+from ceiba.ensemble.common.sampling import RowSampler, check_warm_start, warn_in_all_samples
+from ceiba.ensemble.forest.grower import TrainingSample, grow_trees
 from ceiba.ensemble.forest.model import Forest
-from ceiba.ensemble.forest.oob import OutOfBag
-from ceiba.ensemble.forest.parameters import ForestParameters, tree_config
-from ceiba.stats import Labeled, TargetSummary, ToLabeled
-from ceiba.tree.base import check_target_summary
-from ceiba.tree.config import n_drawn_columns
+from ceiba.ensemble.forest.oob import OutOfBag, PermutationImportance
+from ceiba.ensemble.forest.parameters import ForestParameters
+from ceiba.stats import TargetSummary, ToLabeledRows
+from ceiba.tree.config import TreeConfig, n_drawn_columns
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.scoring import predict_leaves, predict_values, score, table_of
+from ceiba.tree.scoring import predict_batch, score, to_table
 
 # Fitted attributes about out-of-bag rows; they are dropped when trees are dropped or added.
 _OOB_RESULTS = (
     "oob_score_", "oob_curve_", "oob_decision_function_", "oob_prediction_", "oob_errors_",
     "oob_importance_", "leaf_targets_",
+)  # fmt: skip
+# The sum of all trees' predictions must stay below the largest float.
+_MAX_SUM = 1e308
+_TREE_PARAMETERS = (
+    "criterion", "thresholds", "n_thresholds", "max_bins", "missing", "max_depth",
+    "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
+    "max_leaf_nodes",
 )  # fmt: skip
 
 
@@ -65,95 +80,100 @@ class BaseForest(ForestParameters, Estimator):
         self : estimator
         """
         validate(self)
-        config = tree_config(self)
+        seed = seed_of(self.random_state)
+        config = self._tree_config()
         check_in_memory(type(self).__name__, X)
         previous = getattr(self, "forest_", None) if self.warm_start else None
-        engine, source = self._open_training(X, y, sample_weight, previous)
-        rows = engine.rows(source.partitions, ToLabeled(self._task))
-        summary = engine.reduce(rows, TargetSummary.of)
-        check_target_summary(summary)
-        summary = self._with_known_classes(summary, previous)
-        self._check_target(summary)
-        sample = self._training_sample(rows.table(), summary)
-        self._check_previous(previous, sample)
-        grower = ForestGrower(
-            engine, rows, sample, config, source.schema, seed_of(self.random_state),
-            self._columns_per_tree(len(source.schema)),
-        )  # fmt: skip
-        forest = self._grow(grower, previous)
-        attributes = {
-            **schema_attributes(source.schema),
-            "forest_": forest,
-            **self._extra_attributes(summary),
-            **self._oob_results(forest, sample, engine.threads),
-        }
-        if self._oob_name in attributes:
-            # One entry per input row, rows of weight zero included.
-            n_rows = len(source.partitions[0].load().table)
-            attributes[self._oob_name] = expand(attributes[self._oob_name], sample, n_rows)
-        self._set_fitted(attributes, without=(*_OOB_RESULTS, "class_weight_"))
-        return self
-
-    def _open_training(
-        self, X: Any, y: Any, sample_weight: Any, previous: Forest | None
-    ) -> tuple[Engine, Source]:
-        """Open rows with their own schema, or with that of the existing trees."""
         if previous is not None:
             self._check_columns(X)
-        return choose_engine(
+        engine, source = choose_engine(
             X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
             schema=None if previous is None else previous.schema,
         )  # fmt: skip
+        sample = self._training_sample(engine, source, previous)
+        self._check_previous(previous, sample)
+        forest = self._grow(engine, sample, config, seed, previous)
+        attributes = {**schema_attributes(forest.schema), "forest_": forest}
+        if sample.scale.classes is not None:
+            classes, weights = sample.scale.classes, sample.scale.class_weights
+            attributes |= {"classes_": classes, "n_classes_": len(classes)}
+            if weights is not None and not sample.balanced_unit:
+                attributes["class_weight_"] = weights
+        attributes |= self._oob_results(forest, sample, engine.threads)
+        if self._oob_name in attributes:
+            # One entry per input row, rows of weight zero included.
+            n_rows, kept = len(source.partitions[0].load().table), sample.weighted_rows.kept
+            attributes[self._oob_name] = expand_rows(
+                attributes[self._oob_name], kept, n_rows, np.nan
+            )
+        self._set_fitted(attributes, without=(*_OOB_RESULTS, "class_weight_"))
+        return self
 
-    def _with_known_classes(self, summary: TargetSummary, previous: Forest | None) -> TargetSummary:
-        """Return the summary with all classes of the existing trees."""
-        return summary
+    def _tree_config(self) -> TreeConfig:
+        """Return the configuration of the trees; raise for contradictions."""
+        if self.max_features_per == "both" and self.tree_features is None:
+            raise ParameterError("max_features_per='both' requires tree_features, got None.")
+        if self.max_features_per != "both":
+            check_unused(self, ["tree_features"], f"max_features_per={self.max_features_per!r}")
+        if self.thresholds != "random":
+            check_unused(self, ["n_thresholds"], f"thresholds={self.thresholds!r}")
+        if (self.oob_score or self.importance) and not (
+            self.bootstrap or self.max_samples is not None
+        ):
+            name = "oob_score" if self.oob_score else "importance"
+            raise ParameterError(
+                f"{name}=True requires bootstrap=True or max_samples, got bootstrap=False and "
+                "max_samples=None: no row would be out of bag."
+            )
+        values = {name: getattr(self, name) for name in _TREE_PARAMETERS}
+        max_features = None if self.max_features_per == "tree" else self.max_features
+        return TreeConfig.of(**values, max_features=max_features)
 
-    def _check_target(self, summary: TargetSummary) -> None:
-        """Raise if the targets are not allowed with the criterion."""
+    def _training_sample(
+        self, engine: Engine, source: Source, previous: Forest | None
+    ) -> TrainingSample:
+        """Return the rows, with all classes of the existing trees, and their sampler."""
+        rows = engine.rows(source.partitions, ToLabeledRows(self._task))
+        labeled, summary = rows.table(), engine.reduce(rows, TargetSummary.of)
+        if labeled.weight is not None:  # rows of weight zero are dropped
+            summary.require_rows()
+        sampler = RowSampler.of(len(labeled), labeled.weight, self.max_samples, self.bootstrap)
+        largest = max(abs(summary.target_min), abs(summary.target_max))  # NaN for classes
+        if largest > _MAX_SUM / self.n_estimators:
+            raise ValueError(
+                f"y must be at most {_MAX_SUM / self.n_estimators:.3g} in absolute value, so that "
+                f"the predictions of {self.n_estimators} trees can be summed, got {largest:.3g}: "
+                "rescale y."
+            )
+        if previous is not None and summary.classes is not None:
+            assert summary.class_counts is not None
+            counts = np.zeros(len(self.classes_), np.int64)
+            counts[class_indices(summary.classes, self.classes_)] = summary.class_counts
+            summary = replace(summary, classes=self.classes_, class_counts=counts)
+        class_weight = getattr(self, "class_weight", None)  # a regressor has none
+        return TrainingSample.of(labeled, summary, sampler, self.criterion, class_weight)
 
     def _check_previous(self, previous: Forest | None, sample: TrainingSample) -> None:
         """Raise if all trees must have the same rows and the existing ones do not."""
 
-    def _training_sample(self, rows: Labeled, summary: TargetSummary) -> TrainingSample:
-        sampler = RowSampler.of(len(rows), rows.weight, self.max_samples, self.bootstrap)
-        weights = self._class_weights(summary)
-        return TrainingSample.of(rows, summary, self.criterion, sampler, weights, self._balanced)
-
-    @property
-    def _balanced(self) -> bool:
-        """Whether every tree balances the classes of its own sample."""
-        return False
-
-    def _class_weights(self, summary: TargetSummary) -> Array | None:
-        return None
-
-    def _columns_per_tree(self, n_columns: int) -> int:
-        if self.max_features_per == "node":
-            return 0
-        per_tree = self.max_features if self.max_features_per == "tree" else self.tree_features
-        return n_drawn_columns(per_tree, n_columns)
-
-    def _grow(self, grower: ForestGrower, previous: Forest | None) -> Forest:
-        if previous is None:
-            return grower.grow(0, self.n_estimators)
-        n_new = self.n_estimators - previous.n_trees
-        if n_new < 0:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be larger or equal to "
-                f"len(estimators_)={previous.n_trees} when warm_start==True: use without() to drop "
-                "trees."
-            )
-        if n_new == 0:
-            warn_user(
-                "Warm-start fitting without increasing n_estimators does not fit new trees: there "
-                f"are n_estimators={self.n_estimators} already.",
-                UserWarning,
-            )
-            return previous
-        new = grower.grow(previous.n_grown, previous.n_grown + n_new)
-        check_same_columns(previous, new)
-        return previous.merged(new)
+    def _grow(
+        self, engine: Engine, sample: TrainingSample, config: TreeConfig, seed: int,
+        previous: Forest | None,
+    ) -> Forest:  # fmt: skip
+        """Grow new trees until there are ``n_estimators``."""
+        n_trees, first = (0, 0) if previous is None else (previous.n_trees, previous.n_grown)
+        numbers = range(first, first + self.n_estimators - n_trees)
+        if previous is not None:
+            check_warm_start(self.n_estimators, n_trees, "trees", ": use drop_trees()")
+            if not numbers:
+                return previous
+        columns_per_tree = 0
+        if self.max_features_per != "node":
+            by_tree = self.max_features_per == "tree"
+            drawn = self.max_features if by_tree else self.tree_features
+            columns_per_tree = n_drawn_columns(drawn, len(sample.rows.table.schema))
+        new = grow_trees(sample, config, numbers, seed, columns_per_tree, engine)
+        return new if previous is None else previous.merge_forests(new)
 
     def _oob_results(self, forest: Forest, sample: TrainingSample, threads: int) -> dict[str, Any]:
         """Return the requested results on out-of-bag rows."""
@@ -163,7 +183,7 @@ class BaseForest(ForestParameters, Estimator):
         oob = OutOfBag.of(forest, sample, self._leaf_smoothing, threads)
         if self.oob_score:
             mean, n_trees, curve = oob.predict()
-            warn_never_out_of_bag(int((n_trees == 0).sum()), len(n_trees))
+            warn_in_all_samples(int((n_trees == 0).sum()), len(n_trees), "tree")
             results[self._oob_name] = mean
             results["oob_curve_"] = curve
             results["oob_score_"] = self._score_oob(mean, n_trees, sample)
@@ -174,15 +194,12 @@ class BaseForest(ForestParameters, Estimator):
     def _score_oob(self, mean: Array, n_trees: Array, sample: TrainingSample) -> float:
         raise NotImplementedError
 
-    def _extra_attributes(self, summary: TargetSummary) -> dict[str, Any]:
-        return {}
-
     def _predict(self, X: Any) -> Array:
         """Return the mean of the trees' predictions for each row."""
         engine, source = self._open_source(X, reset=False)
-        rows = engine.rows(source.partitions, table_of)
-        values: Array = engine.predict(rows, predict_values, self.forest_, self._leaf_smoothing)
-        return values
+        rows = engine.rows(source.partitions, to_table)
+        model = (self.forest_, self._leaf_smoothing)
+        return np.asarray(engine.predict(rows, predict_batch, Forest.predict, *model))
 
     def apply(self, X: Any) -> Array:
         """Return the leaf of each row in each tree.
@@ -196,8 +213,8 @@ class BaseForest(ForestParameters, Estimator):
     def _leaves(self, X: Any) -> tuple[Array, int]:
         """Return the leaves of the rows, and the number of threads."""
         engine, source = self._open_source(X, reset=False)
-        rows = engine.rows(source.partitions, table_of)
-        return engine.predict(rows, predict_leaves, self.forest_), engine.threads
+        rows = engine.rows(source.partitions, to_table)
+        return engine.predict(rows, predict_batch, Forest.apply, self.forest_), engine.threads
 
     def _score_on(self, engine: Engine, source: Source) -> float:
         return score(self, self.forest_, engine, source, self._leaf_smoothing)
@@ -212,7 +229,7 @@ class BaseForest(ForestParameters, Estimator):
         check_is_fitted(self)
         return self.forest_.tree(number)
 
-    def without(self, trees: Sequence[int]) -> Self:
+    def drop_trees(self, trees: Sequence[int]) -> Self:
         """Return the forest without some of its trees, and without out-of-bag results.
 
         Parameters
@@ -225,9 +242,9 @@ class BaseForest(ForestParameters, Estimator):
         estimator
         """
         check_is_fitted(self)
-        return self._with_forest(self.forest_.without(trees))
+        return self._with_forest(self.forest_.drop_trees(trees))
 
-    def merged(self, *others: Self) -> Self:
+    def merge_forests(self, *others: Self) -> Self:
         """Return a forest with the trees of this one and of others.
 
         They must be fitted to the same columns.
@@ -245,9 +262,11 @@ class BaseForest(ForestParameters, Estimator):
                     f"{type(other).__name__}."
                 )
             check_is_fitted(other)
-            check_same_columns(self.forest_, other.forest_)
-            self._check_same_target(other)
-        forest = self.forest_.merged(*(other.forest_ for other in others))
+            if other.schema_ != self.schema_:
+                raise ValueError("the forests must have the same columns, got different schemas.")
+            if self.forest_.n_classes and not np.array_equal(self.classes_, other.classes_):
+                raise ValueError("the forests must have the same classes.")
+        forest = self.forest_.merge_forests(*(other.forest_ for other in others))
         keys = np.column_stack([forest.tree_seeds, forest.samples[:, 1]])
         if len(np.unique(keys, axis=0)) < forest.n_trees:
             raise ValueError(
@@ -255,9 +274,6 @@ class BaseForest(ForestParameters, Estimator):
                 "random_state."
             )
         return self._with_forest(forest)
-
-    def _check_same_target(self, other: Self) -> None:
-        """Raise unless both forests predict the same classes."""
 
     def _with_forest(self, forest: Forest) -> Self:
         model = copy.copy(self)
@@ -334,10 +350,7 @@ class BaseForest(ForestParameters, Estimator):
     def _out_of_bag(self, X: Any, y: Any, sample_weight: Any) -> OutOfBag:
         check_in_memory(type(self).__name__, X)
         engine, source = self._open_source(X, sample_weight, reset=False, y=y, task=self._task)
-        rows = engine.rows(source.partitions, ToLabeled(self._task))
-        summary = engine.reduce(rows, TargetSummary.of)
-        summary = self._with_known_classes(summary, self.forest_)
-        sample = self._training_sample(rows.table(), summary)
+        sample = self._training_sample(engine, source, self.forest_)
         return OutOfBag.of(self.forest_, sample, self._leaf_smoothing, engine.threads)
 
     def n_trees_sufficient(self) -> int | None:
@@ -352,37 +365,12 @@ class BaseForest(ForestParameters, Estimator):
         return n_trees
 
     def _check_state(self) -> None:
-        """Raise if a loaded model is inconsistent."""
+        super()._check_state()
         if not isinstance(getattr(self, "forest_", None), Forest):
-            raise ValueError("forest_ must be a Forest.")
-        if self.forest_.schema != self.schema_ or self.n_features_in_ != len(self.schema_):
-            raise ValueError("forest_ must have the columns of schema_.")
-
-
-def check_same_columns(one: Forest, other: Forest) -> None:
-    """Raise unless two forests have the same columns and classes."""
-    if one.schema != other.schema:
-        raise ValueError("the forests must have the same columns, got different schemas.")
-    if one.n_classes != other.n_classes:
-        raise ValueError("the forests must have the same classes.")
-
-
-def expand(values: Array, sample: TrainingSample, n_rows: int) -> Array:
-    """Extend values to all input rows, with NaN for rows of weight zero."""
-    kept = sample.weighted_rows.kept
-    if kept is None:
-        return values
-    expanded = np.full((n_rows, *values.shape[1:]), np.nan)
-    expanded[kept] = values
-    return expanded
-
-
-def warn_never_out_of_bag(n_inside: int, n_rows: int) -> None:
-    """Warn if some rows are in the sample of every tree."""
-    if n_inside:
-        warn_user(
-            f"{n_inside} of {n_rows} rows are in the sample of every tree, so that they have no "
-            "out-of-bag prediction (NaN) and do not count in oob_score_: increase n_estimators, or "
-            "decrease max_samples.",
-            OutOfBagWarning,
-        )
+            found = format_value(getattr(self, "forest_", None))
+            raise ValueError(f"forest_ must be a Forest, got {found}.")
+        if self.forest_.schema != self.schema_:
+            raise ValueError(
+                f"forest_ must have the columns of schema_, {format_value(self.schema_.names)}, "
+                f"got {format_value(self.forest_.schema.names)} or other kinds."
+            )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -11,12 +10,9 @@ from sklearn.base import ClassifierMixin
 
 from ceiba._typing import Array
 from ceiba.base import ScanScoreMixin, fitted
-from ceiba.data.target import Task, class_indices
+from ceiba.data.target import Task
 from ceiba.ensemble.forest.base import BaseForest
 from ceiba.ensemble.forest.grower import TrainingSample
-from ceiba.ensemble.forest.model import Forest
-from ceiba.stats import TargetSummary
-from ceiba.tree.classifier import class_weight_factors
 
 
 class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
@@ -108,8 +104,7 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
         ndarray of shape (n_rows,)
         """
         probabilities = self._predict(X)
-        classes: Array = self.classes_[self.forest_.decide(probabilities)]
-        return classes
+        return np.asarray(self.classes_[self.forest_.decide(probabilities)])
 
     def predict_proba(self, X: Any) -> Array:
         """Predict class probabilities: the mean over the trees of each row's leaf.
@@ -128,25 +123,8 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
         return logs
 
     @property
-    def _balanced(self) -> bool:
-        return isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
-
-    @property
     def _leaf_smoothing(self) -> float:
         return 0.0 if self.leaf_probability == "plain" else 1.0
-
-    def _class_weights(self, summary: TargetSummary) -> Array | None:
-        return None if self._balanced else class_weight_factors(self.class_weight, summary)
-
-    def _with_known_classes(self, summary: TargetSummary, previous: Forest | None) -> TargetSummary:
-        """Return the summary with all classes of the existing trees."""
-        if previous is None:
-            return summary
-        assert summary.classes is not None
-        assert summary.class_counts is not None
-        counts = np.zeros(len(self.classes_), np.int64)
-        counts[class_indices(summary.classes, self.classes_)] = summary.class_counts
-        return replace(summary, classes=self.classes_, class_counts=counts)
 
     def _score_oob(self, mean: Array, n_trees: Array, sample: TrainingSample) -> float:
         predicted = n_trees > 0
@@ -154,17 +132,10 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
         correct = mean[predicted].argmax(axis=1) == sample.targets.label[predicted]
         return float(correct.mean()) if len(correct) else float("nan")
 
-    def _extra_attributes(self, summary: TargetSummary) -> dict[str, Any]:
-        assert summary.classes is not None
-        factors = self._class_weights(summary)
-        weights = {} if factors is None else {"class_weight_": factors}
-        return {"classes_": summary.classes, "n_classes_": len(summary.classes), **weights}
-
-    def _check_same_target(self, other: Any) -> None:
-        if not np.array_equal(self.classes_, other.classes_):
-            raise ValueError("the forests must have the same classes.")
-
     def _check_state(self) -> None:
         super()._check_state()
         if not self.forest_.n_classes == self.n_classes_ == len(self.classes_):
-            raise ValueError("forest_ must have the classes of classes_.")
+            raise ValueError(
+                f"forest_ and n_classes_ must have {len(self.classes_)} classes, as classes_, got "
+                f"{self.forest_.n_classes} and {self.n_classes_}."
+            )

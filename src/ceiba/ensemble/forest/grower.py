@@ -18,28 +18,26 @@ from typing import Any
 import numpy as np
 
 from ceiba import _native
-from ceiba._native import ColumnType
 from ceiba._typing import Array
-from ceiba.data.schema import Schema
-from ceiba.data.table import Table
 from ceiba.engine import Engine
 from ceiba.ensemble.common.sampling import RowSampler, are_integer_weights, tree_seeds
 from ceiba.ensemble.forest.model import Forest
-from ceiba.stats import Labeled, TargetSummary
+from ceiba.stats import LabeledRows, TargetSummary
+from ceiba.tree.classifier import class_weight_factors
 from ceiba.tree.config import GrowthConfig, TreeConfig
-from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding, RowSample, native_table
+from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding, RowSample
 from ceiba.tree.grow.grower import SAMPLE_ROWS
 from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs, TargetArrays
-from ceiba.tree.grow.thresholds import ThresholdCandidates
+from ceiba.tree.grow.thresholds import add_bin_candidates, add_rank_candidates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSample:
     """Rows of a fit, the sampler of the trees' rows, and the targets."""
 
-    weighted_rows: Labeled  # rows with their weights
+    weighted_rows: LabeledRows  # rows with their weights
     # Rows with the weights that the targets have; without weights where these are counts.
-    rows: Labeled
+    rows: LabeledRows
     sampler: RowSampler
     scale: FixedPointScale
     targets: TargetArrays  # targets of rows that are drawn once
@@ -47,19 +45,17 @@ class TrainingSample:
 
     @classmethod
     def of(
-        cls,
-        rows: Labeled,
-        summary: TargetSummary,
-        criterion: str,
-        sampler: RowSampler,
-        class_weights: Array | None,
-        balanced: bool,
-    ) -> TrainingSample:
+        cls, rows: LabeledRows, summary: TargetSummary, sampler: RowSampler, criterion: str,
+        class_weight: Any,
+    ) -> TrainingSample:  # fmt: skip
         """Prepare labeled rows of positive weight."""
+        balanced, factors = class_weight == "balanced_subsample", None
+        if class_weight is not None and not balanced:
+            factors = class_weight_factors(class_weight, summary)
         weighted_rows = rows
         if sampler.replace or rows.weight is None or are_integer_weights(rows.weight):
             # Rows are counted: a row drawn once has weight 1.
-            n_counted = max(sampler.n_draws if sampler.replace else _total(sampler), len(rows))
+            n_counted = max(sampler.n_draws if sampler.replace else _total(sampler), sampler.n_rows)
             summary = replace(
                 summary, rows=(n_counted,), weight_min=1.0, weight_max=1.0, integer_weights=True
             )
@@ -67,7 +63,6 @@ class TrainingSample:
         else:
             # Fractional weights are part of the targets, and every row is drawn at most once.
             sampler = replace(sampler, weights=None)
-        factors = class_weights
         if balanced:
             assert summary.classes is not None
             # No class weight exceeds the number of all rows drawn.
@@ -114,79 +109,58 @@ def _total(sampler: RowSampler) -> int:
     return sampler.n_rows if sampler.weights is None else int(sampler.weights.sum())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ForestGrower:
-    """Grow the trees of a forest."""
+def grow_trees(
+    sample: TrainingSample, config: TreeConfig, numbers: range, seed: int, columns_per_tree: int,
+    engine: Engine,
+) -> Forest:  # fmt: skip
+    """Grow the trees of some numbers; ``columns_per_tree`` is 0 for all columns."""
+    encoding, codes, values = _encode(sample, config, seed, engine)
+    schema, scale, n_rows = sample.rows.table.schema, sample.scale, sample.sampler.n_rows
+    # min_weight_fraction_leaf refers to the weight of each tree's own sample, which only the
+    # kernel computes; the total weight is 0 here.
+    inputs = GrowthInputs(schema, n_rows, 0, scale, seed)
+    growth = GrowthConfig.of(config, inputs, weighted=True).native
+    code_values = values.native(encoding.columns, all_values=config.max_bins is None)
+    columns, targets = encoding.native(), sample.targets.native()
+    weight_unit = np.full(len(numbers), scale.weight_unit)
+    origins = _pairs(seed, np.array(numbers))
+    forest_config = _native.ForestConfig(
+        tree=growth, seeds=tree_seeds(origins), columns_per_tree=columns_per_tree,
+        min_weight_fraction=float(config.min_weight_fraction_leaf),
+        balanced_unit=sample.balanced_unit,
+    )  # fmt: skip
+    arrays = _native.forest_grow(
+        forest_config, codes, columns, targets, sample.sampler.native(), code_values, engine.threads
+    )
+    return Forest(
+        **arrays, origins=origins, schema=schema, weight_unit=weight_unit, n_grown=numbers.stop,
+        samples=_pairs(n_rows, np.full(len(numbers), sample.fingerprint)),
+        n_classes=0 if scale.classes is None else len(scale.classes),
+    )  # fmt: skip
 
-    engine: Engine
-    rows: Any  # labeled rows of the engine, of which a sample determines the edges of bins
-    sample: TrainingSample
-    config: TreeConfig
-    schema: Schema
-    seed: int
-    columns_per_tree: int  # columns drawn once per tree; 0 for all
 
-    def grow(self, first: int, last: int) -> Forest:
-        """Grow the trees numbered ``first`` to ``last`` - 1."""
-        encoding, codes, values = self._encode()
-        sample, scale = self.sample, self.sample.scale
-        n_trees = last - first
-        origins = np.empty((n_trees, 2), np.uint64)
-        origins[:, 0], origins[:, 1] = self.seed, np.arange(first, last)
-        # min_weight_fraction_leaf refers to the weight of each tree's own sample, which only the
-        # kernel computes; the total weight is 0 here.
-        inputs = GrowthInputs(self.schema, len(sample.rows), 0, scale, self.seed)
-        config = _native.ForestConfig(
-            tree=GrowthConfig.of(self.config, inputs, weighted=True).native,
-            seeds=tree_seeds(origins),
-            columns_per_tree=self.columns_per_tree,
-            min_weight_fraction=float(self.config.min_weight_fraction_leaf),
-            balanced_unit=sample.balanced_unit,
-        )
-        arrays = _native.forest_grow(
-            config, codes, encoding.native(), sample.targets.native(), sample.sampler.native(),
-            values.native(encoding.columns, all_values=self.config.max_bins is None),
-            self.engine.threads,
-        )  # fmt: skip
-        samples = np.empty((n_trees, 2), np.uint64)
-        samples[:, 0], samples[:, 1] = len(sample.rows), sample.fingerprint
-        return Forest(
-            **arrays, origins=origins, samples=samples, schema=self.schema,
-            n_classes=0 if scale.classes is None else len(scale.classes), n_grown=last,
-            weight_unit=np.full(n_trees, scale.weight_unit),
-        )  # fmt: skip
+def _pairs(first: int, second: Array) -> Array:
+    pairs = np.empty((len(second), 2), np.uint64)
+    pairs[:, 0], pairs[:, 1] = first, second
+    return pairs
 
-    def _encode(self) -> tuple[ColumnEncoding, Array, CodeValues]:
-        """Return the column encoding, the codes of the table, and their values."""
-        table, threads = self.sample.rows.table, self.engine.threads
-        candidates = None
-        if not self.config.all_thresholds:
-            candidates = ThresholdCandidates.of(self.config, self.seed)
-        if self.config.max_bins is None:
-            encoding, codes = ColumnEncoding.of_ranks(table, threads)
-            values = all_code_values(encoding, table, codes, threads)
-            if candidates is not None:
-                encoding = candidates.for_ranks(encoding, codes, table, None)
-            return encoding, codes, values
-        sample = self.engine.reduce(self.rows, RowSample.of, SAMPLE_ROWS, self.seed)
-        encoding = ColumnEncoding.of_bins(sample, self.config.max_bins, threads)
-        codes = encoding.encode(table, threads)
-        assert encoding.edges is not None
-        values = encoding.edges
-        if candidates is not None:
-            encoding = candidates.for_bins(encoding, sample)
+
+def _encode(
+    sample: TrainingSample, config: TreeConfig, seed: int, engine: Engine
+) -> tuple[ColumnEncoding, Array, CodeValues]:
+    """Return the column encoding, the codes of the table, and their values."""
+    table, threads = sample.rows.table, engine.threads
+    if config.max_bins is None:
+        encoding, codes = ColumnEncoding.of_ranks(table, threads)
+        values = encoding.all_values(table, codes, threads)
+        if not config.all_thresholds:
+            encoding = add_rank_candidates(encoding, config, seed, codes, table, None)
         return encoding, codes, values
-
-
-def all_code_values(
-    encoding: ColumnEncoding, table: Table, codes: Array, threads: int
-) -> CodeValues:
-    """Return the values of all codes: a forest has thresholds at nearly all of them."""
-    columns = encoding.columns
-    numeric = np.array(columns.types) < ColumnType.ORDINAL
-    sizes = np.where(numeric, encoding.n_codes, 0)
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    wanted = np.concatenate([np.arange(size, dtype=np.uint32) for size in sizes])
-    rows = native_table(table, columns)
-    bits = _native.tree_values(rows, codes, wanted, offsets, threads)
-    return CodeValues(np.asarray(bits), offsets)
+    rows = engine.prepared_rows(sample.weighted_rows)
+    row_sample = engine.reduce(rows, RowSample.of, SAMPLE_ROWS, seed)
+    encoding = ColumnEncoding.of_bins(row_sample, config.max_bins, threads)
+    codes, edges = encoding.encode(table, threads), encoding.edges
+    assert edges is not None
+    if not config.all_thresholds:
+        encoding = add_bin_candidates(encoding, config, seed, row_sample)
+    return encoding, codes, edges

@@ -13,6 +13,7 @@ from ceiba import _native
 from ceiba._native import ColumnType
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, AtLeast, Between, Record
+from ceiba.base.record import check_values
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
 from ceiba.ensemble.common.sampling import tree_seeds
@@ -158,8 +159,7 @@ class Forest(Record):
 
     def decide(self, probabilities: Array) -> Array:
         """Return the index of each row's most probable class; ties go to the first."""
-        indices: Array = probabilities.argmax(axis=1)
-        return indices
+        return np.asarray(probabilities.argmax(axis=1))
 
     def tree(self, number: int) -> Tree:
         """Return one tree; see `ceiba.ensemble.forest.tree_view`."""
@@ -167,7 +167,7 @@ class Forest(Record):
 
         return tree_of(self, number)
 
-    def without(self, trees: Sequence[int]) -> Forest:
+    def drop_trees(self, trees: Sequence[int]) -> Forest:
         """Return the forest without some of its trees."""
         dropped = np.asarray(list(trees))
         if dropped.size and (dropped.dtype.kind not in "iu" or dropped.ndim != 1):
@@ -184,7 +184,7 @@ class Forest(Record):
             raise ValueError(f"trees must not contain all {self.n_trees} trees of the forest.")
         return select_trees(self, kept)
 
-    def merged(self, *others: Forest) -> Forest:
+    def merge_forests(self, *others: Forest) -> Forest:
         """Return the trees of all forests, one forest after the other."""
         forests = (self, *others)
         first_entries = {
@@ -237,21 +237,22 @@ class Forest(Record):
                 f"{len(self.tree_offsets)}."
             )
         if self.importances.shape[1] != len(self.schema):
-            raise ValueError("importances must have shape (n_trees, n_columns).")
-        if not (np.isfinite(self.importances) & (self.importances >= 0)).all():
-            raise ValueError("importances must be finite and not negative.")
-        if not ((self.weight_unit >= 1e-300) & (self.weight_unit <= 1e300)).all():
-            raise ValueError("weight_unit must be positive and finite.")
+            raise ValueError(
+                f"importances must have shape {(self.n_trees, len(self.schema))}, got "
+                f"{self.importances.shape}."
+            )
+        valid = np.isfinite(self.importances) & (self.importances >= 0)
+        check_values("importances", self.importances, valid, "finite and not negative")
+        valid = (self.weight_unit >= 1e-300) & (self.weight_unit <= 1e300)
+        check_values("weight_unit", self.weight_unit, valid, "positive and finite")
         _ = self.native  # checks the nodes
 
 
 def _merged_units(forests: Sequence[Forest]) -> Array | None:
     if all(forest.class_units is None for forest in forests):
         return None
-    ones = [np.ones((forest.n_trees, forest.n_classes), np.int64) for forest in forests]
-    return np.concatenate(
-        [
-            one if forest.class_units is None else forest.class_units
-            for forest, one in zip(forests, ones, strict=True)
-        ]
-    )
+    units = [
+        np.ones((f.n_trees, f.n_classes), np.int64) if f.class_units is None else f.class_units
+        for f in forests
+    ]
+    return np.concatenate(units)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from ceiba.base import AtLeast, Between, ParameterError, Parameters, check_unused, parameter
+from ceiba.base import AtLeast, Between, Parameters, parameter
 from ceiba.ensemble.common.parameters import (
     Bootstrap,
     CountOrFraction,
@@ -12,7 +12,6 @@ from ceiba.ensemble.common.parameters import (
     Seed,
     WarmStart,
 )
-from ceiba.tree.config import TreeConfig
 from ceiba.tree.parameters import (
     Jobs,
     MaxBins,
@@ -78,31 +77,3 @@ class ForestParameters(Parameters):
     warm_start: WarmStart = False
     random_state: Seed = 0
     n_jobs: Jobs = None
-
-
-_TREE_PARAMETERS = (
-    "criterion", "thresholds", "n_thresholds", "max_bins", "missing", "max_depth",
-    "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
-    "max_leaf_nodes",
-)  # fmt: skip
-
-
-def tree_config(forest: Any) -> TreeConfig:
-    """Return the configuration of a forest's trees; raise for contradictions."""
-    if forest.max_features_per == "both" and forest.tree_features is None:
-        raise ParameterError("max_features_per='both' requires tree_features, got None.")
-    if forest.max_features_per != "both":
-        check_unused(forest, ["tree_features"], f"max_features_per={forest.max_features_per!r}")
-    if forest.thresholds != "random":
-        check_unused(forest, ["n_thresholds"], f"thresholds={forest.thresholds!r}")
-    if (forest.oob_score or forest.importance) and not (
-        forest.bootstrap or forest.max_samples is not None
-    ):
-        name = "oob_score" if forest.oob_score else "importance"
-        raise ParameterError(
-            f"{name}=True requires bootstrap=True or max_samples, got bootstrap=False and "
-            "max_samples=None: no row would be out of bag."
-        )
-    values = {name: getattr(forest, name) for name in _TREE_PARAMETERS}
-    max_features = None if forest.max_features_per == "tree" else forest.max_features
-    return TreeConfig.of(**values, max_features=max_features)

@@ -13,8 +13,10 @@ import numpy as np
 from ceiba import _native
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, Record
+from ceiba.base.record import check_values
+from ceiba.base.value_types import format_value
 from ceiba.ensemble.forest.model import Forest
-from ceiba.stats.labeled import Labeled
+from ceiba.stats.labeled import LabeledRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,7 @@ class LeafTargets(Record):
     offsets: Annotated[Array, ArrayOf("int64", "n_offsets")]
 
     @classmethod
-    def of(cls, forest: Forest, rows: Labeled, threads: int) -> LeafTargets:
+    def of(cls, forest: Forest, rows: LabeledRows, threads: int) -> LeafTargets:
         """Collect the leaves of the training rows in every tree."""
         by_target = np.argsort(rows.target.values, kind="stable")
         leaf = forest.apply(rows.table, threads)[by_target]
@@ -72,22 +74,29 @@ class LeafTargets(Record):
 
     def check(self) -> None:
         """Raise ValueError if targets, weights and indices are inconsistent."""
-        if not np.isfinite(self.target).all() or (np.diff(self.target) < 0).any():
-            raise ValueError("target must be finite and ascending.")
-        if not (np.isfinite(self.weight) & (self.weight > 0)).all():
-            raise ValueError("weight must be positive and finite.")
+        valid = np.isfinite(self.target) & (np.diff(self.target, prepend=-np.inf) >= 0)
+        check_values("target", self.target, valid, "finite and ascending")
+        valid = np.isfinite(self.weight) & (self.weight > 0)
+        check_values("weight", self.weight, valid, "positive and finite")
         n_rows = len(self.target)
-        if not n_rows or (self.order.size and self.order.max() >= n_rows):
-            raise ValueError(f"order must be indices below {n_rows}.")
+        if not n_rows:
+            raise ValueError("target must have at least one row, got 0.")
+        check_values("order", self.order, self.order < n_rows, f"indices below {n_rows}")
 
     def check_forest(self, forest: Forest) -> None:
         """Raise ValueError unless the rows are those of the forest's leaves."""
         n_nodes = np.diff(forest.tree_offsets)
         if len(self.order) != forest.n_trees or len(self.offsets) != int((n_nodes + 1).sum()):
-            raise ValueError("leaf_targets_ must have an offset for each node of forest_.")
+            raise ValueError(
+                f"leaf_targets_ must have {forest.n_trees} orders and {int((n_nodes + 1).sum())} "
+                f"offsets, as forest_, got {len(self.order)} and {len(self.offsets)}."
+            )
         first = np.cumsum(n_nodes + 1) - (n_nodes + 1)
         counts = np.diff(self.offsets)
         counts[first[1:] - 1] = 0  # from the last offset of one tree to the first of the next
         last = self.offsets[first + n_nodes]
         if self.offsets[first].any() or (last != len(self.target)).any() or (counts < 0).any():
-            raise ValueError("the leaves of each tree must have all training rows.")
+            raise ValueError(
+                f"the offsets of each tree must rise from 0 to {len(self.target)}, the number of "
+                f"training rows, got last offsets {format_value(last.tolist())}."
+            )

@@ -11,27 +11,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import ScanScoreMixin, fitted
+from ceiba.base.record import ArrayOf, check_values
+from ceiba.base.value_types import format_value
 from ceiba.data.target import Task
 from ceiba.ensemble.forest.base import BaseForest
 from ceiba.ensemble.forest.grower import TrainingSample
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.quantiles import LeafTargets
-from ceiba.stats import TargetSummary
 from ceiba.tree.parameters import MaxFeatures
-from ceiba.tree.regressor import check_numeric_target
-
-# The sum of all trees' predictions must stay below the largest float.
-_MAX_SUM = 1e308
 
 
 class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
     """Random forest for regression, with missing values and nominal columns.
 
-    Every tree is fully grown on a bootstrap sample; the forest predicts the mean of its trees.
-    Numeric and ordinal columns are split at a threshold, nominal columns into two groups of
-    categories; a category that was not seen in training is missing. All draws are keyed by the
-    seed, the tree, and the draw or the path to the node: the forest is the same, bit for bit, for
-    any number of threads. Nodes take sixteen bytes each, in memory and on disk.
+    Every tree is fully grown on a bootstrap sample; the forest predicts the mean of its trees. For
+    splits, draws and storage see `RandomForestClassifier`.
 
     {parameters}
 
@@ -40,15 +34,13 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
     forest_ : Forest
         The trees; ``tree(i)`` returns one of them.
     oob_score_ : float
-        With ``oob_score=True``: R² on out-of-bag rows. All rows count the same in all out-of-bag
-        results, as in scikit-learn: sample weights affect the draws only. Bagging weights rows by
-        them, as ``score`` does with ``sample_weight``.
+        With ``oob_score=True``: R² on out-of-bag rows, which all count the same: sample weights
+        affect the draws only.
     oob_prediction_ : ndarray of shape (n_rows,)
         Prediction of each training row by the trees whose sample lacks it; NaN if there is none,
         and for rows of weight zero.
     oob_curve_ : OobCurve
-        The out-of-bag error as a function of the number of trees, with a confidence band;
-        ``oob_curve_.summary()`` describes whether there are enough trees.
+        The out-of-bag error as a function of the number of trees, with a confidence band.
     oob_errors_ : ndarray
         With ``oob_score=True``: targets minus out-of-bag predictions, ascending.
     oob_importance_ : PermutationImportance
@@ -106,7 +98,9 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
         return self._predict(X)
 
     def predict_quantiles(self, X: Any, q: Any) -> Array:
-        """Predict quantiles of the target: of training targets, weighted by shared leaves.
+        """Predict quantiles of the training targets, weighted by shared leaves.
+
+        See Meinshausen (2006).
 
         Parameters
         ----------
@@ -117,10 +111,6 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, len(q))
-
-        References
-        ----------
-        Meinshausen (2006), "Quantile regression forests", JMLR 7.
         """
         check_is_fitted(self)
         if not hasattr(self, "leaf_targets_"):
@@ -131,13 +121,14 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
             raise ValueError(f"q must be in [0, 1], got {q}.")
         leaves, threads = self._leaves(X)
         found = self.leaf_targets_.quantiles(self.forest_, leaves, probabilities, threads)
-        quantiles: Array = found[:, 0] if np.ndim(q) == 0 else found
-        return quantiles
+        return np.asarray(found[:, 0] if np.ndim(q) == 0 else found)
 
     def predict_interval(
         self, X: Any, coverage: float = 0.9, *, method: Literal["oob", "quantiles"] = "oob"
     ) -> Array:
         """Predict an interval that contains a new target with probability ``coverage``.
+
+        See Zhang et al. (2020) for the out-of-bag method.
 
         Parameters
         ----------
@@ -152,11 +143,6 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
         Returns
         -------
         ndarray of shape (n_rows, 2)
-
-        References
-        ----------
-        Zhang, Zimmerman, Nettleton & Nordman (2020), "Random forest prediction intervals", The
-        American Statistician 74.
         """
         check_is_fitted(self)
         if not 0 < coverage < 1:
@@ -171,16 +157,6 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
                 "method='oob' requires oob_score=True in fit, and enough trees for out-of-bag rows."
             )
         return np.asarray(self.predict(X)[:, None] + np.quantile(self.oob_errors_, ends))
-
-    def _check_target(self, summary: TargetSummary) -> None:
-        check_numeric_target(self.criterion, summary)
-        largest = max(abs(summary.target_min), abs(summary.target_max))
-        if largest > _MAX_SUM / self.n_estimators:
-            raise ValueError(
-                f"y must be at most {_MAX_SUM / self.n_estimators:.3g} in absolute value, so that "
-                f"the predictions of {self.n_estimators} trees can be summed, got {largest:.3g}: "
-                "rescale y."
-            )
 
     def _check_previous(self, previous: Forest | None, sample: TrainingSample) -> None:
         if not self.quantiles or previous is None:
@@ -209,12 +185,14 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
     def _check_state(self) -> None:
         super()._check_state()
         if self.forest_.n_classes:
-            raise ValueError("forest_ must be a regression forest.")
+            raise ValueError(
+                f"forest_ must be a regression forest, got {self.forest_.n_classes} classes."
+            )
         if "leaf_targets_" in vars(self):
             if not isinstance(self.leaf_targets_, LeafTargets):
-                raise ValueError("leaf_targets_ must be a LeafTargets.")
+                found = format_value(self.leaf_targets_)
+                raise ValueError(f"leaf_targets_ must be a LeafTargets, got {found}.")
             self.leaf_targets_.check_forest(self.forest_)
         errors = vars(self).get("oob_errors_", np.empty(0))
-        is_float = isinstance(errors, np.ndarray) and errors.dtype == np.float64
-        if not is_float or errors.ndim != 1 or not np.isfinite(errors).all():
-            raise ValueError("oob_errors_ must be a 1-D array of finite float64.")
+        ArrayOf("float64", "n").check("oob_errors_", errors, {})
+        check_values("oob_errors_", errors, np.isfinite(errors), "finite")

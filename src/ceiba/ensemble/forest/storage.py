@@ -23,6 +23,7 @@ import numpy as np
 from ceiba._native import NodeTest
 from ceiba._typing import Array
 from ceiba.base import ArrayOf
+from ceiba.base.value_types import format_value
 from ceiba.data.schema import Schema
 from ceiba.tree.model.node_dtype import NodeView
 
@@ -66,7 +67,10 @@ def from_stored(stored: Any) -> dict[str, Any]:
     required = {*_STORED, "schema"}
     derived = set(_PER_TREE) - set(_STORED)
     if not isinstance(stored, dict) or not required <= stored.keys() or derived & stored.keys():
-        raise ValueError(f"Forest must have the fields {', '.join(sorted(required))}.")
+        raise ValueError(
+            f"Forest must have the fields {', '.join(sorted(required))}, got "
+            f"{', '.join(map(str, stored)) if isinstance(stored, dict) else format_value(stored)}."
+        )
     if not isinstance(stored["schema"], Schema):
         raise ValueError(f"schema must be a Schema, got {type(stored['schema']).__name__}.")
     values: dict[str, Any] = {name: np.empty(0, dtype) for name, dtype in _NODE_ARRAYS.items()}
@@ -80,10 +84,12 @@ def from_stored(stored: Any) -> dict[str, Any]:
         declared.check(name, stored[name], sizes)
     trees, fits = stored["trees"], stored["fits"]
     if not len(trees) or trees[:, 1].max() >= len(fits):
-        raise ValueError("trees must be indices into fits.")
+        found = format_value(trees[:, 1].tolist())
+        raise ValueError(f"trees must be indices into fits, below {len(fits)}, got {found}.")
     # Summed as Python integers, which cannot overflow.
     if sum(trees[:, 0].tolist()) >= 2**62:
-        raise ValueError("trees must be numbers of nodes.")
+        found = format_value(trees[:, 0].tolist())
+        raise ValueError(f"trees must be numbers of nodes below 2**62 in all, got {found}.")
     seed, n_rows, fingerprint, unit = fits[trees[:, 1].astype(np.int64)].T
     n_nodes = trees[:, 0].astype(np.int64)
     return {
@@ -103,10 +109,16 @@ def _is_empty(name: str, value: Any) -> bool:
 def _unpack_importances(stored: dict[str, Any], n_columns: int) -> Array:
     columns, values = stored["columns"], stored["importances"]
     if columns.shape[1] != (n_columns + 7) // 8:
-        raise ValueError(f"columns must have a bit for each of the {n_columns} columns.")
+        raise ValueError(
+            f"columns must have a bit for each of the {n_columns} columns, got {columns.shape[1]} "
+            "bytes."
+        )
     positive = np.unpackbits(columns, axis=1, count=n_columns).astype(bool)
     if np.count_nonzero(positive) != len(values):
-        raise ValueError("importances must have a value for each bit of columns.")
+        raise ValueError(
+            f"importances must have {np.count_nonzero(positive)} values, one for each bit of "
+            f"columns, got {len(values)}."
+        )
     importances = np.zeros(positive.shape)
     importances[positive] = values
     return importances
@@ -153,20 +165,14 @@ def shift_references(forest: Forest, **shifts: int) -> Array:
 
 def _references(forest: Forest, nodes: Array) -> dict[str, _References]:
     """Find the nodes that refer to ``words`` and ``tables``."""
-    view = NodeView(nodes)
-    kind, column = view.kind, view.column
+    view, found = NodeView(nodes), {}
     n_categories = np.array(forest.columns.n_categories, np.int64)
-    words, tables = np.flatnonzero(kind == NodeTest.WORDS), np.flatnonzero(kind == NodeTest.TABLE)
-
-    def categories(own: Array) -> Array:
-        return np.asarray(n_categories[column[own]])
-
-    return {
-        "words": _References(
-            words, nodes[words, 0].astype(np.int64), (categories(words) + 63) // 64
-        ),
-        "tables": _References(tables, nodes[tables, 0].astype(np.int64), categories(tables) + 1),
-    }
+    for name, test in (("words", NodeTest.WORDS), ("tables", NodeTest.TABLE)):
+        own = np.flatnonzero(view.kind == test)
+        n = n_categories[view.column[own]]
+        length = (n + 63) // 64 if name == "words" else n + 1
+        found[name] = _References(own, nodes[own, 0].astype(np.int64), length)
+    return found
 
 
 def _entries_of_trees(references: _References, tree: Array, n_trees: int) -> tuple[Array, Array]:

@@ -34,7 +34,7 @@ def tree_of(forest: Forest, number: int) -> Tree:
     number %= forest.n_trees
     nodes = forest.nodes[forest.tree_offsets[number] : forest.tree_offsets[number + 1]].copy()
     view = NodeView(nodes)
-    is_leaf = view.is_leaf
+    is_leaf = view.kind == NodeTest.LEAF
     parent = parents(nodes, is_leaf)
     depth = depths(parent)
     if forest.n_classes:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.plots.planes.section import Section, column_thresholds
+from ceiba.plots.planes.section import Section
+from ceiba.tree.model.split import split_thresholds
 from ceiba.tree.model.tree import Tree
 
 # With more cells along an axis, cells are smaller than the pixels of a picture.
@@ -95,8 +96,13 @@ def _join(pieces: Iterable[tuple[Corner, Corner]]) -> list[list[Corner]]:
 def _threshold_edges(trees: list[Any], section: Section, axis: int) -> Array:
     """Return the visible thresholds of a column, and the ends of the range."""
     low, high, column = section.low[axis], section.high[axis], section.shown[axis]
-    thresholds = np.concatenate([column_thresholds(tree, column) for tree in trees])
-    return np.unique([low, *thresholds[(thresholds > low) & (thresholds < high)], high])
+    thresholds = {
+        threshold
+        for tree in trees
+        for node in np.flatnonzero(~tree.is_leaf & (tree.column == column))
+        for threshold in split_thresholds(tree.split(int(node)))
+    }
+    return np.unique([low, *(t for t in thresholds if low < t < high), high])
 
 
 def _product(x: Array, y: Array) -> Array:

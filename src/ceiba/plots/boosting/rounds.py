@@ -10,13 +10,14 @@ import numpy as np
 from ceiba.plots import style
 from ceiba.plots.boosting.view import BoostingView, check_boosted, round_numbers
 from ceiba.plots.docstrings import documented
-
-__all__ = ["rounds"]
+from ceiba.plots.playback import axes_beside
 
 _N_PANELS = 6
 # Fewer grid points and rows than a still picture: an animation has many frames.
 _ANIMATED_RESOLUTION = 150
 _MAX_ANIMATED_POINTS = 1_000
+
+_Curves = dict[str, tuple[list[float], str, Any]]  # label -> values, color and line style
 
 
 @documented
@@ -32,7 +33,7 @@ def rounds(
     random_state: Any = 0,
     figure: Any = None,
 ) -> Any:
-    """Draw some rounds of boosting over two columns, and the errors of all rounds.
+    """Draw some rounds of boosting over two columns, and errors and weights of all rounds.
 
     In the panel of a round the area of a row is its weight before the round, on the same scale in
     every panel, up to a maximum. The dashed line is the boundary of the round's estimator, and the
@@ -54,14 +55,11 @@ def rounds(
         The two numeric columns to show; required if there are more. The others are fixed at their
         median or most frequent category: the picture is then one section through the model.
     resolution : int
-        Grid points along each axis.
+        Grid points along each axis, for an ensemble that is not drawn exactly.
     {sample}
     {figure}
 
-    Returns
-    -------
-    Figure
-        A panel for each round, and two for the error and the weight of every round's estimator.
+    {picture}
 
     Examples
     --------
@@ -107,7 +105,6 @@ def rounds(
 
 
 def _frame_indices(kept: list[int], requested: Sequence[int] | None) -> list[int]:
-    """Return the indices of the frames of the requested rounds."""
     if requested is None:
         spread = np.geomspace(1, len(kept), min(_N_PANELS, len(kept)))
         return [number - 1 for number in _increasing(spread.round().astype(int).tolist())]
@@ -147,55 +144,47 @@ def _label_panel(ax: Any, view: BoostingView, index: int, *, x: bool, y: bool) -
 
 def _draw_errors(ax: Any, view: BoostingView, marked: Sequence[int], last: int = -1) -> None:
     """Draw the weighted error of each estimator, and that of the ensemble if known."""
-    _draw_estimators(ax, view, view.errors, marked, last, "estimator, weighted")
+    curves: _Curves = {"estimator, weighted": (view.errors, style.PALETTE[0], "-")}
     if view.ensemble_errors is not None:
-        look = {"color": style.PALETTE[2], "linestyle": (0, (3, 1)), "label": "ensemble"}
-        _draw_curve(ax, view, view.ensemble_errors, last, **look)
+        curves["ensemble"] = view.ensemble_errors, style.PALETTE[2], (0, (3, 1))
     # Leave space above the curves for the legend, which then does not move in an animation.
-    _style_curve(ax, view, "Error", 1.4 * max([*view.errors, *(view.ensemble_errors or [])]))
+    _draw_curves(ax, view, "Error", curves, 1.4, marked, last)
+    spacing = {"handlelength": 2.2, "columnspacing": 1.2, "borderaxespad": 0.0}
     ax.legend(
-        loc="upper right", ncols=2, fontsize=style.TICK_SIZE, labelcolor=style.INK, frameon=False,
-        handlelength=2.2, columnspacing=1.2, borderaxespad=0.0,
-    )  # fmt: skip
+        loc="upper right", ncols=2, **spacing, **{**style.LEGEND, "fontsize": style.TICK_SIZE}
+    )
 
 
 def _draw_weights(ax: Any, view: BoostingView, marked: Sequence[int], last: int = -1) -> None:
     """Draw the weight of each round's estimator, like `_draw_errors`."""
-    weights = view.estimator_weights
-    _draw_estimators(ax, view, weights, marked, last, "")
-    _style_curve(ax, view, "Estimator weight α", 1.12 * max(weights))
+    curves: _Curves = {"": (view.estimator_weights, style.PALETTE[0], "-")}
+    _draw_curves(ax, view, "Estimator weight α", curves, 1.12, marked, last)
 
 
-def _draw_curve(
-    ax: Any, view: BoostingView, values: Sequence[float], last: int, **look: Any
-) -> None:
-    """Draw a curve over the rounds, pale after the frame at ``last``."""
-    done = slice(0, last % len(values) + 1)
-    ax.plot(view.rounds, values, color=style.PALE, linewidth=1.4, linestyle=look["linestyle"])
-    ax.plot(view.rounds[done], values[done], linewidth=1.7, **look)
-
-
-def _draw_estimators(
+def _draw_curves(
     ax: Any,
     view: BoostingView,
-    values: Sequence[float],
+    title: str,
+    curves: _Curves,
+    headroom: float,
     marked: Sequence[int],
     last: int,
-    label: str,
 ) -> None:
-    """Draw the curve of the rounds' estimators, with marks at the indices ``marked``."""
-    _draw_curve(ax, view, values, last, color=style.PALETTE[0], linestyle="-", label=label)
+    """Draw curves over the rounds, pale after the frame at ``last``, with marks on the first."""
+    rounds, done = view.rounds, slice(0, last % len(view.rounds) + 1)
+    for label, (values, color, line) in curves.items():
+        ax.plot(rounds, values, color=style.PALE, linewidth=1.4, linestyle=line)
+        look = {"color": color, "linestyle": line, "label": label}
+        ax.plot(rounds[done], values[done], linewidth=1.7, **look)
+    values = next(iter(curves.values()))[0]
     ax.plot(
-        [view.rounds[index] for index in marked], [values[index] for index in marked], "o",
+        [rounds[index] for index in marked], [values[index] for index in marked], "o",
         color=style.ACCENT, markersize=6, zorder=3, clip_on=False, gid="shown",
     )  # fmt: skip
-
-
-def _style_curve(ax: Any, view: BoostingView, title: str, top: float) -> None:
     style.style_axes(ax, title=title, x="round", grid="y")
-    first, last = view.rounds[0], view.rounds[-1]
-    margin = max(0.5, 0.04 * (last - first))
-    ax.set(xlim=(first - margin, last + margin), ylim=(0, top or 1.0))
+    top = headroom * max(max(values) for values, _, _ in curves.values())
+    margin = max(0.5, 0.04 * (rounds[-1] - rounds[0]))
+    ax.set(xlim=(rounds[0] - margin, rounds[-1] + margin), ylim=(0, top or 1.0))
     ax.locator_params(axis="x", integer=True, nbins=6)
     ax.locator_params(axis="y", nbins=5)
     style.plain_numbers(ax)
@@ -221,9 +210,8 @@ class BoostingPainter:
 
     def layout(self, figure: Any) -> list[Any]:
         """Make axes for the rows, to their right for errors and weights, and the legend."""
-        grid = figure.add_gridspec(2, 2, width_ratios=[1.9, 1])
         self._view.add_legend(figure)
-        return [figure.add_subplot(cell) for cell in (grid[:, 0], grid[0, 1], grid[1, 1])]
+        return axes_beside(figure, 2, 1.9)
 
     def draw(self, axes: Sequence[Any], index: int) -> None:
         """Draw one round, and the errors and estimator weights up to it."""

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.table import Table
 from ceiba.data.target import class_indices
 from ceiba.plots.boosting.cells import Cells
 from ceiba.plots.planes.section import Section, class_codes, pale_colors
 from ceiba.plots.playback import frame_iteration, frame_names
-from ceiba.plots.style import INK, MARKERS, MUTED, TICK_SIZE, color_of, point_size
+from ceiba.plots.style import INK, LEGEND, MARKERS, MUTED, TICK_SIZE, color_of, point_size
 
 # Values of a frame: weights of the rows before the round, and error, weight and misclassified rows
 # of its estimator.
 FRAME = frozenset({"weights", "error", "alpha", "wrong"})
 
-_DASHES = (0, (4, 3))
+_ESTIMATOR_LINE: dict[str, Any] = {"linewidth": 1.1, "linestyle": (0, (4, 3))}
+_ENSEMBLE_LINE: dict[str, Any] = {"linewidth": 1.5}
+_RIM_WIDTH = 3.0  # of both boundaries
 _LEGEND_ENTRY = 1.6  # inches
-_ESTIMATOR_WIDTH, _ENSEMBLE_WIDTH, _RIM_WIDTH = 1.1, 1.5, 3.0  # of the boundaries
 
 _RING_WIDTH, _EDGE_WIDTH = 1.6, 0.6  # lines around misclassified rows, and around the others
 _FULL_WIDTH_DIAMETER = 5.0  # the lines of smaller rows are thinner
@@ -39,94 +39,6 @@ _MAX_AREA = (300.0, 900.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WeightedRows:
-    """Rows to be drawn with varying weights."""
-
-    points: Array  # of shape (n_rows, 2)
-    drawn: Array  # indices of the rows to draw
-    codes: Array | None  # class index of each row; gray if None
-    classes: Sequence[Any]
-    mean_area: float  # of a row of mean weight, in square points
-    max_area: float
-
-    @classmethod
-    def of(
-        cls,
-        points: Array,
-        drawn: Array,
-        codes: Array | None,
-        classes: Sequence[Any],
-        max_weight: float,
-    ) -> WeightedRows:
-        """Choose the areas by ``max_weight``, the maximum weight relative to the mean."""
-        max_area = float(np.clip(100_000 / len(drawn), *_MAX_AREA))
-        area = min(point_size(len(drawn)), max_area / max_weight)
-        return cls(points, drawn, codes, classes, float(np.clip(area, *_MEAN_AREA)), max_area)
-
-    def areas(self, weights: Array) -> Array:
-        """Return the area of each row by its weight relative to the mean."""
-        areas: Array = np.clip(self.mean_area * weights, _MIN_AREA, self.max_area)
-        return areas
-
-    def draw(self, ax: Any, weights: Array, wrong: Array) -> None:
-        """Draw the rows, small ones on top, with rings around those that are ``wrong``."""
-        areas = self.areas(weights)
-        order = self.drawn[np.argsort(-areas[self.drawn], kind="stable")]
-        # The edges of small rows are thin, or nothing would be left of their color.
-        scale = np.minimum(np.sqrt(areas) / _FULL_WIDTH_DIAMETER, 1.0)
-        widths = np.where(wrong, _RING_WIDTH, _EDGE_WIDTH) * scale
-        codes = np.full(len(order), -1) if self.codes is None else self.codes[order]
-        markers = [self._marker(code) for code in codes]
-        points = ax.scatter(
-            *self.points[order].T, s=areas[order] * [_AREA_FACTORS[marker] for marker in markers],
-            c=[self._color(code) for code in codes],
-            edgecolors=np.where(wrong[order], INK, "white"), linewidths=widths[order], zorder=2,
-            gid="rows",
-        )  # fmt: skip
-        # One collection for all markers: one per class would put a whole class on top.
-        points.set_paths([_outline(marker) for marker in markers])
-
-    def legend_handles(self) -> list[Any]:
-        """Return handles for the areas, the ring of misclassified rows, and the classes."""
-        keys = [
-            _dot(label, markersize=np.sqrt(times * self.mean_area), markeredgewidth=0,
-                 color=_KEY_COLOR)
-            for times, label in _KEYS.items()
-        ]  # fmt: skip
-        ring = {"markerfacecolor": "none", "markeredgecolor": INK, "markeredgewidth": _RING_WIDTH}
-        wrong = _dot("misclassified in the round", **ring)
-        if self.codes is None or len(self.classes) > _MAX_LEGEND:
-            return [*keys, wrong]
-        names = [c if isinstance(c, str) else f"class {c}" for c in self.classes]
-        classes = [
-            _dot(name, color=self._color(code), marker=self._marker(code))
-            for code, name in enumerate(names)
-        ]
-        return [*keys, wrong, *classes]
-
-    def _color(self, code: int) -> str:
-        return MUTED if self.codes is None else color_of(code)
-
-    def _marker(self, code: int) -> str:
-        """Return a marker per class if there are more than two, for print without colors."""
-        several = self.codes is not None and len(self.classes) > 2
-        return MARKERS[code % len(MARKERS)] if several else "o"
-
-
-def _dot(label: str, **look: Any) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], linestyle="", label=label, **{"marker": "o", "markersize": 6.5, **look})
-
-
-def _outline(marker: str) -> Any:
-    from matplotlib.markers import MarkerStyle
-
-    style = MarkerStyle(marker)
-    return style.get_path().transformed(style.get_transform())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class BoostingView:
     """Everything that the pictures of the rounds of a boosted classifier share."""
 
@@ -134,7 +46,10 @@ class BoostingView:
     frames: Sequence[Any]  # one per round, with the values of FRAME
     rounds: list[int]  # their numbers, from 1
     section: Section
-    rows: WeightedRows
+    drawn: Array  # indices of the rows to draw
+    codes: Array | None  # class index of each row; gray if None
+    mean_area: float  # of a row of mean weight, in square points
+    max_area: float
     cells: Cells
     ensemble_codes: list[Array]  # class index that the ensemble predicts per round and cell
     ensemble_errors: list[float] | None  # on the rows, per round; None without classes
@@ -153,13 +68,20 @@ class BoostingView:
         random_state: Any = 0,
     ) -> BoostingView:
         """Prepare the frames of a fit to these rows."""
-        section = _section(model, X, columns)
-        n_rows = len(section.points)
+        section = Section.of(model, X, columns)
+        n_columns, n_rows = len(section.table.schema), len(section.points)
+        if columns is None and n_columns > 2:
+            raise ValueError(
+                f"columns must be given for a table of {n_columns} columns, for example "
+                f"columns={section.names!r}; the others are fixed at their median or most frequent "
+                "category."
+            )
         _check_frames(frames, n_rows)
         codes = None if y is None else class_codes(model, y, n_rows)
         drawn = section.sample(max_points, random_state)
+        max_area = float(np.clip(100_000 / len(drawn), *_MAX_AREA))
         max_weight = max(float(relative_weights(frame)[drawn].max()) for frame in frames)
-        rows = WeightedRows.of(section.points, drawn, codes, list(model.classes_), max_weight)
+        mean_area = float(np.clip(min(point_size(len(drawn)), max_area / max_weight), *_MEAN_AREA))
         rounds = round_numbers(frames)
         cells = Cells.of(model.estimators_, section, resolution)
         ensemble_codes = _staged_codes(model, section.rows(cells.points), rounds)
@@ -167,7 +89,10 @@ class BoostingView:
         if codes is not None:
             predicted = _staged_codes(model, X if section.plain else section.table, rounds)
             errors = [float(np.mean(stage != codes)) for stage in predicted]
-        return cls(model, frames, rounds, section, rows, cells, ensemble_codes, errors)
+        return cls(
+            model, frames, rounds, section, drawn, codes, mean_area, max_area, cells,
+            ensemble_codes, errors,
+        )  # fmt: skip
 
     @property
     def errors(self) -> list[float]:
@@ -188,22 +113,57 @@ class BoostingView:
         )
         estimator = self._estimator_codes(index)
         if estimator is not None:
-            look = {"linewidth": _ESTIMATOR_WIDTH, "linestyle": _DASHES, "gid": "estimator"}
-            self._draw_borders(ax, estimator, **look)
-        self._draw_borders(ax, ensemble, linewidth=_ENSEMBLE_WIDTH, gid="ensemble")
-        self.rows.draw(ax, relative_weights(frame), np.asarray(frame["wrong"], dtype=bool))
+            self._draw_borders(ax, estimator, **_ESTIMATOR_LINE, gid="estimator")
+        self._draw_borders(ax, ensemble, **_ENSEMBLE_LINE, gid="ensemble")
+        self._draw_rows(ax, relative_weights(frame), np.asarray(frame["wrong"], dtype=bool))
         ax.set_xlim(self.section.low[0], self.section.high[0])
         ax.set_ylim(self.section.low[1], self.section.high[1])
 
     def add_legend(self, figure: Any) -> None:
-        """Add the legend of areas, lines, rings and colors below the figure."""
-        handles = [*_line_handles(), *self.rows.legend_handles()]
+        """Add the legend of lines, areas, rings and classes below the figure."""
+        from matplotlib.lines import Line2D
+
+        handles = [
+            Line2D([], [], **_ESTIMATOR_LINE, color=INK, label="estimator of the round"),
+            Line2D([], [], **_ENSEMBLE_LINE, color=INK, label="ensemble so far"),
+        ]
+        for times, label in _KEYS.items():
+            size = np.sqrt(times * self.mean_area)
+            handles.append(_dot(label, markersize=size, markeredgewidth=0, color=_KEY_COLOR))
+        ring = {"markerfacecolor": "none", "markeredgecolor": INK, "markeredgewidth": _RING_WIDTH}
+        handles.append(_dot("misclassified in the round", **ring))
+        if self.codes is not None and len(self.model.classes_) <= _MAX_LEGEND:
+            for code, label in enumerate(list(self.model.classes_)):
+                name = label if isinstance(label, str) else f"class {label}"
+                handles.append(_dot(name, color=color_of(code), marker=self._marker(code)))
         n_fitting = int(figure.bbox.width / figure.dpi / _LEGEND_ENTRY)
-        figure.legend(
-            handles=handles, loc="outside lower center",
-            ncols=min(-(-len(handles) // 2), n_fitting),
-            fontsize=TICK_SIZE, labelcolor=INK, frameon=False, columnspacing=1.8,
+        n_columns = min(-(-len(handles) // 2), n_fitting)
+        look = {**LEGEND, "fontsize": TICK_SIZE, "columnspacing": 1.8}
+        figure.legend(handles=handles, loc="outside lower center", ncols=n_columns, **look)
+
+    def _draw_rows(self, ax: Any, weights: Array, wrong: Array) -> None:
+        """Draw the rows, small ones on top, with rings around those that are ``wrong``."""
+        areas = np.clip(self.mean_area * weights, _MIN_AREA, self.max_area)
+        order = self.drawn[np.argsort(-areas[self.drawn], kind="stable")]
+        # The edges of small rows are thin, or nothing would be left of their color.
+        scale = np.minimum(np.sqrt(areas) / _FULL_WIDTH_DIAMETER, 1.0)
+        widths = np.where(wrong, _RING_WIDTH, _EDGE_WIDTH) * scale
+        codes = np.zeros(len(order), int) if self.codes is None else self.codes[order]
+        markers = [self._marker(code) for code in codes]
+        points = ax.scatter(
+            *self.section.points[order].T,
+            s=areas[order] * [_AREA_FACTORS[marker] for marker in markers],
+            c=[MUTED if self.codes is None else color_of(code) for code in codes],
+            edgecolors=np.where(wrong[order], INK, "white"), linewidths=widths[order], zorder=2,
+            gid="rows",
         )  # fmt: skip
+        # One collection for all markers: one per class would put a whole class on top.
+        points.set_paths([_outline(marker) for marker in markers])
+
+    def _marker(self, code: int) -> str:
+        """Return a marker per class if there are more than two, for print without colors."""
+        several = self.codes is not None and len(self.model.classes_) > 2
+        return MARKERS[code % len(MARKERS)] if several else "o"
 
     def _estimator_codes(self, index: int) -> Array | None:
         """Return the class that the round's estimator predicts per cell; None if not kept."""
@@ -221,6 +181,19 @@ class BoostingView:
         rim = {"color": "white", "linewidth": _RIM_WIDTH, "alpha": 0.5, "zorder": 2.5}
         for line in (rim, {"color": INK, "zorder": 2.6, **look}):
             ax.add_collection(LineCollection(self.cells.borders(codes), **line), autolim=False)
+
+
+def _dot(label: str, **look: Any) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="", label=label, **{"marker": "o", "markersize": 6.5, **look})
+
+
+def _outline(marker: str) -> Any:
+    from matplotlib.markers import MarkerStyle
+
+    style = MarkerStyle(marker)
+    return style.get_path().transformed(style.get_transform())
 
 
 def check_boosted(model: Any) -> None:
@@ -277,26 +250,3 @@ def _staged_codes(model: Any, rows: Any, rounds: Sequence[int]) -> list[Array]:
         if stage in needed
     }
     return [found[min(number, last)] for number in rounds]
-
-
-def _section(model: Any, X: Any, columns: Sequence[str | int] | None) -> Section:
-    """Take the section; columns must be given if there are more than two."""
-    schema = Table.of(X, getattr(model, "schema_", None)).schema
-    section = Section.of(model, X, columns)
-    if columns is None and len(schema) > 2:
-        raise ValueError(
-            f"columns must be given for a table of {len(schema)} columns, for example "
-            f"columns={section.names!r}; the others are fixed at their median or most frequent "
-            "category."
-        )
-    return section
-
-
-def _line_handles() -> list[Any]:
-    from matplotlib.lines import Line2D
-
-    return [
-        Line2D([], [], color=INK, linewidth=_ESTIMATOR_WIDTH, linestyle=_DASHES,
-               label="estimator of the round"),
-        Line2D([], [], color=INK, linewidth=_ENSEMBLE_WIDTH, label="ensemble so far"),
-    ]  # fmt: skip

@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.ensemble.forest.importance import PermutationImportance
-from ceiba.ensemble.forest.oob import OobCurve
+from ceiba.ensemble.forest.oob import OobCurve, PermutationImportance
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-
-__all__ = ["importance", "oob_curve"]
 
 _ARRAYS = ("n_trees", "error", "lower", "upper", "n_rows")
 _INSIGNIFICANT = "#8E8E8E"
@@ -143,7 +140,9 @@ def importance(
     x = f"increase of the out-of-bag {result.measure}"
     style.style_axes(ax, title="Permutation importance", x=x, grid="x")
     style.set_note(ax, _significance_text(result, len(shown)))
-    _label_columns(ax, [result.feature_names[j] for j in shown], significant)
+    style.label_bars(ax, [style.shorten(result.feature_names[j], _MAX_NAME) for j in shown])
+    for label, strong in zip(ax.get_yticklabels(), significant, strict=True):
+        label.set_color(style.INK if strong else _INSIGNIFICANT)
     _add_importance_legend(ax, below=is_new)
     return ax.figure
 
@@ -186,16 +185,6 @@ def _draw_values(ax: Any, value: Array, error: Array, significant: Array) -> Non
                 markerfacecolor=fill, markeredgewidth=1.4, markersize=6, elinewidth=1.3,
                 capsize=2.5, zorder=3, label=label,
             )  # fmt: skip
-
-
-def _label_columns(ax: Any, names: list[str], significant: Array) -> None:
-    ax.set_yticks(np.arange(len(names)), [style.shorten(name, _MAX_NAME) for name in names])
-    for label, strong in zip(ax.get_yticklabels(), significant, strict=True):
-        label.set_parse_math(False)
-        label.set_color(style.INK if strong else _INSIGNIFICANT)
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
 
 
 def _significance_text(record: PermutationImportance, drawn: int) -> str:

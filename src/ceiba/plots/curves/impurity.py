@@ -9,11 +9,9 @@ import numpy as np
 from scipy.special import entr
 
 from ceiba._typing import Array
+from ceiba.base import unused_error
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-
-__all__ = ["impurity_curves"]
-
 
 _P = np.linspace(0.0, 1.0, 401)
 _ENTROPY = (entr(_P) + entr(1 - _P)) / np.log(2)
@@ -42,7 +40,7 @@ def impurity_curves(
     ----------
     criteria : sequence of {"gini", "entropy", "error"}
     scaled : bool
-        Halve the entropy, so that all three curves meet at 1/2.
+        Halve the entropy, so that all three curves meet at 1/2; requires ``"entropy"``.
     {ax}
 
     {picture}
@@ -61,6 +59,8 @@ def impurity_curves(
     if isinstance(criteria, str) or not len(criteria) or not set(criteria) <= set(_CURVES):
         known = ", ".join(map(repr, _CURVES))
         raise ValueError(f"criteria must be a sequence of some of {known}, got {criteria!r}.")
+    if scaled and "entropy" not in criteria:
+        raise unused_error("scaled", f"criteria={criteria!r}", scaled, False)
     ax = ax or style.new_axes(6.4, 4.2)
     for index, name in enumerate(_CURVES):
         if name in criteria:

@@ -14,8 +14,6 @@ from ceiba.plots import style
 from ceiba.plots.docstrings import documented
 from ceiba.plots.planes.section import class_codes
 
-__all__ = ["margins"]
-
 _LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (5, 1.5, 1, 1.5)))
 _LIMIT = 1.04
 _NEGATIVE = "#F1F1F1"
@@ -91,7 +89,6 @@ def _draw_curve(ax: Any, index: int, name: str, values: Array) -> None:
 
 
 def _curves(model: Any, X: Any, y: Any, stages: Sequence[int] | None) -> dict[str, Array]:
-    """Return the margins by the name of their curve."""
     if isinstance(model, Mapping):
         if not model:
             raise ValueError("model must contain at least one fitted classifier, got none.")
@@ -109,7 +106,6 @@ def _curves(model: Any, X: Any, y: Any, stages: Sequence[int] | None) -> dict[st
 
 
 def _checked_stages(last: int, stages: Sequence[int] | None) -> list[int]:
-    """Return the numbers of rounds to draw, ascending."""
     if stages is None:
         return sorted({max(1, round(fraction * last)) for fraction in _DEFAULT_STAGES})
     if isinstance(stages, int | str) or not len(stages):
@@ -121,7 +117,6 @@ def _checked_stages(last: int, stages: Sequence[int] | None) -> list[int]:
 
 
 def _truncated(model: Any, stage: int) -> Any:
-    """Return the ensemble as it was after so many rounds."""
     ensemble = copy(model)
     ensemble.estimators_ = model.estimators_[:stage]
     ensemble.estimator_weights_ = model.estimator_weights_[:stage]

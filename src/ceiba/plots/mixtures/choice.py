@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ceiba._typing import Array
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
 
 if TYPE_CHECKING:
     from ceiba.mixture import MixtureChoice
 
-__all__ = ["mixture_choice"]
 
 # Column of the table -> title of its panel.
 _PANELS = {
@@ -46,11 +44,11 @@ _RING: dict[str, Any] = {
 def mixture_choice(choice: MixtureChoice, *, figure: Any = None) -> Any:
     """Draw the selection criteria against the number of components.
 
-    The criteria are BIC, ICL, AIC and the cross-validated log-likelihood. Each covariance type is a
-    line, and the proposal of each criterion is ringed. If initializations differ by more than one
-    unit of log-likelihood, a bar in the panels of BIC and AIC extends to the worst of them: other
-    random initializations could have put the point anywhere on it. A hollow marker is a fit that
-    stopped before it converged.
+    There is a panel for each of BIC, ICL, AIC and the cross-validated log-likelihood that the table
+    contains. Each covariance type is a line, and the proposal of each criterion is ringed. If
+    initializations differ by more than one unit of log-likelihood, a bar in the panels of BIC and
+    AIC extends to the worst of them: other random initializations could have put the point anywhere
+    on it. A hollow marker is a fit that stopped before it converged.
 
     Parameters
     ----------
@@ -58,10 +56,7 @@ def mixture_choice(choice: MixtureChoice, *, figure: Any = None) -> Any:
         Result of `ceiba.mixture.choose_components`, or ``choice_`` of a mixture.
     {figure}
 
-    Returns
-    -------
-    Figure
-        A panel for each criterion that the table contains.
+    {picture}
 
     Examples
     --------
@@ -72,47 +67,39 @@ def mixture_choice(choice: MixtureChoice, *, figure: Any = None) -> Any:
     >>> [ax.get_title(loc="right") for ax in picture.axes]
     ['2, full', '2, full', '3, full']
     """
+    forms = list(dict.fromkeys(choice.table["covariance_type"].tolist()))
     names = [name for name in _PANELS if np.isfinite(choice.table[name]).any()]
     columns = 2 if len(names) == 4 else len(names)
     rows = len(names) // columns
     if figure is None:
-        height = max(3.4 * rows, 0.23 * (len(_forms(choice)) + 6))  # at least that of the legend
+        height = max(3.4 * rows, 0.23 * (len(forms) + 6))  # at least that of the legend
         figure = style.new_figure(3.4 * columns + 2.0, height)
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    offset = min(_OFFSET, _MAX_OFFSETS / len(forms))
+    shifts = {form: offset * (i - (len(forms) - 1) / 2) for i, form in enumerate(forms)}
     for ax, name in zip(axes, names, strict=True):
-        for form in _forms(choice):
-            _draw_form(ax, choice, name, form)
+        for index, form in enumerate(forms):
+            _draw_form(ax, choice, name, form, shifts[form], _line_style(index))
         _set_limits(ax, choice, name)
-        _mark_proposal(ax, choice, name)
-    _add_legend(figure, choice)
+        if name in choice.best:
+            _mark_proposal(ax, choice, name, shifts[choice.best[name][1]])
+    _add_legend(figure, choice, forms)
     return figure
 
 
-def _forms(choice: MixtureChoice) -> list[str]:
-    return list(dict.fromkeys(str(form) for form in choice.table["covariance_type"]))
-
-
-def _positions(choice: MixtureChoice, form: str) -> Array:
-    """Return the x coordinates of the fits of a covariance type."""
-    forms = _forms(choice)
-    offset = min(_OFFSET, _MAX_OFFSETS / len(forms))
-    shift = offset * (forms.index(form) - (len(forms) - 1) / 2)
-    positions: Array = choice.table["n_components"] + shift
-    return positions
-
-
-def _draw_form(ax: Any, choice: MixtureChoice, name: str, form: str) -> None:
+def _draw_form(
+    ax: Any, choice: MixtureChoice, name: str, form: str, shift: float, look: dict[str, Any]
+) -> None:
     """Draw the line of a covariance type, hollow markers, and bars of disagreement."""
     table = choice.table
     own = np.flatnonzero((table["covariance_type"] == form) & np.isfinite(table[name]))
     own = own[np.argsort(table["n_components"][own], kind="stable")]
-    k, values = _positions(choice, form)[own], table[name][own]
-    look = _line_style(_forms(choice).index(form))
+    k, values = table["n_components"][own] + shift, table[name][own]
     ax.plot(k, values, **look)
     early = ~table["converged"][own].astype(bool)
     ax.plot(k[early], values[early], **{**look, "linestyle": ""}, markerfacecolor="white")
     if name in _TWICE_SPREAD:
-        differ = _disagree(choice)[own]
+        differ = table["spread"][own] > _DISAGREEMENT
         reach = 2 * table["spread"][own][differ]
         ax.errorbar(
             k[differ], values[differ], [np.zeros_like(reach), reach], fmt="none",
@@ -132,12 +119,6 @@ def _line_style(index: int) -> dict[str, Any]:
     }
 
 
-def _disagree(choice: MixtureChoice) -> Array:
-    """Return a mask of the fits whose initializations ended at different likelihoods."""
-    differ: Array = choice.table["spread"] > _DISAGREEMENT
-    return differ
-
-
 def _set_limits(ax: Any, choice: MixtureChoice, name: str) -> None:
     """Set limits by the points alone, since long bars may exceed them."""
     style.style_axes(ax, title=_PANELS[name], x="components", grid="y")
@@ -150,32 +131,27 @@ def _set_limits(ax: Any, choice: MixtureChoice, name: str) -> None:
     ax.set_xticks(ks[:: -(-len(ks) // 10)])
 
 
-def _mark_proposal(ax: Any, choice: MixtureChoice, name: str) -> None:
+def _mark_proposal(ax: Any, choice: MixtureChoice, name: str, shift: float) -> None:
     """Ring the proposal of a criterion; the chosen criterion is in bold."""
-    if name not in choice.best:
-        return
     k, form = choice.best[name]
     table = choice.table
     at = np.flatnonzero((table["n_components"] == k) & (table["covariance_type"] == form))[0]
-    ax.plot(_positions(choice, form)[at], table[name][at], **{**_RING, "markersize": 12}, zorder=4)
+    ax.plot(k + shift, table[name][at], **{**_RING, "markersize": 12}, zorder=4)
     style.set_note(
         ax, f"{k}, {form}", style.ACCENT, weight="bold" if name == choice.criterion else "normal"
     )
 
 
-def _add_legend(figure: Any, choice: MixtureChoice) -> None:
+def _add_legend(figure: Any, choice: MixtureChoice, forms: list[str]) -> None:
     """Add the covariance types, and only those marks that occur."""
     from matplotlib.lines import Line2D
 
-    handles = [
-        Line2D([], [], label=form, **_line_style(index))
-        for index, form in enumerate(_forms(choice))
-    ]
+    handles = [Line2D([], [], label=form, **_line_style(i)) for i, form in enumerate(forms)]
     plain: dict[str, Any] = {"color": style.MUTED, "linestyle": ""}
     if not choice.table["converged"].all():
         hollow = {**plain, "marker": "o", "markerfacecolor": "white"}
         handles.append(Line2D([], [], label="not converged", **hollow))
-    if _disagree(choice).any():
+    if (choice.table["spread"] > _DISAGREEMENT).any():
         bar = {**plain, "marker": "|", "markersize": 11}
         handles.append(Line2D([], [], label="up to the worst\ninitialization", **bar))
     handles.append(Line2D([], [], label="proposed", **_RING))

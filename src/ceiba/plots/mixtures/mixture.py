@@ -1,4 +1,4 @@
-"""Draw a Gaussian mixture, and one table under several covariance types."""
+"""Draw a Gaussian mixture, under several covariance types, and the frames of EM."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from ceiba._typing import Array
 from ceiba.mixture.gaussian_mixture import GaussianMixture
-from ceiba.plots import style
+from ceiba.plots import playback, style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.mixtures.components import Components
-from ceiba.plots.mixtures.view import DEVIATIONS, Box, MixtureView
+from ceiba.plots.mixtures.view import DEVIATIONS, Box, Components, MixtureView
 
-__all__ = ["covariance_forms", "mixture"]
-
-_MAX_LEGEND = 14  # components
 _CONTOURS = (0.25, 0.5, 0.75, 0.9, 0.99)
 _FORM_CONTOURS = (0.5, 0.9)
 _MAX_COLUMNS = 4  # panels side by side
+# Values of a frame -> titles of their curves.
+_CURVES = {"log_likelihood": "Log-likelihood", "objective": "Penalized"}
 _MAX_ASPECT = 1.6  # ratio of the axis ranges up to which both have one scale
 
 
@@ -81,7 +80,7 @@ def mixture(
     view.draw(ax, components, box, deviations=deviations, contours=contours)
     style.style_axes(ax, title=_title(model, components, view))
     view.label_axes(ax)
-    if len(components) <= _MAX_LEGEND:
+    if len(components) <= style.MAX_LEGEND:
         handles = _legend_handles(components, deviations, contours)
         style.add_legend(ax, "component", beside=is_new, handles=handles)
     return ax.figure
@@ -90,10 +89,8 @@ def mixture(
 def _title(model: Any, components: Components, view: MixtureView) -> str:
     covariance_type = getattr(model, "covariance_type", None)
     name = type(model).__name__ + (f" ({covariance_type})" if covariance_type else "")
-    rows = style.count_text(view.n_rows, "row")
-    title = f"{name}, {style.count_text(len(components), 'component')} of {rows}"
-    drawn = len(view.rows)
-    return title + (f" ({drawn:,} drawn)" if drawn < view.n_rows else "")
+    rows = style.rows_text(view.n_rows, len(view.rows))
+    return f"{name}, {style.count_text(len(components), 'component')} of {rows}"
 
 
 def _legend_handles(
@@ -165,8 +162,12 @@ def covariance_forms(
     if isinstance(forms, str) or not len(forms):
         raise ValueError(f'forms must be a sequence like ["tied", "full"], got {forms!r}.')
     types: Sequence[Any] = forms
+    without_latent = {name: value for name, value in options.items() if name != "n_latent"}
     models = [
-        GaussianMixture(n_components, covariance_type=form, **options).fit(X) for form in types
+        GaussianMixture(
+            n_components, covariance_type=form, **(options if form == "ppca" else without_latent)
+        ).fit(X)
+        for form in types
     ]
     view = MixtureView.of(X, models[0], max_points)
     fits = [Components.of_model(model) for model in models]
@@ -180,7 +181,9 @@ def covariance_forms(
         view.draw(ax, components, box, numbers=numbers, contours=_FORM_CONTOURS)
         ax.set_aspect("equal" if equal else "auto")
     _write_titles(axes, models, [float(model.bic(X)) for model in models])
-    _label_outer(axes, view)
+    for ax in axes:
+        view.label_axes(ax)
+    style.label_outer(axes)
     return axes[0].figure
 
 
@@ -214,14 +217,114 @@ def _write_titles(axes: Sequence[Any], models: Sequence[Any], bics: Sequence[flo
         style.set_note(ax, f"log-likelihood {likelihood}\nBIC {style.number_text(bic, 6)}", color)
 
 
-def _label_outer(axes: Sequence[Any], view: MixtureView) -> None:
-    """Label the axes at the left, and those without a panel below."""
-    columns = axes[0].get_subplotspec().get_gridspec().ncols
-    for index, ax in enumerate(axes):
-        view.label_axes(ax)
-        if index + columns < len(axes):
-            ax.set_xlabel("")
-            ax.tick_params(labelbottom=False)
-        if index % columns:
-            ax.set_ylabel("")
-            ax.tick_params(labelleft=False)
+class MixturePainter:
+    """Draw the frames of EM: rows, ellipses, paths of the means, likelihood.
+
+    An objective that differs from the log-likelihood, as under a prior, has its own panel. If the
+    number of components decreases, those with the smallest total responsibility are taken as
+    dropped, and the others keep their numbers.
+    """
+
+    def __init__(self, frames: Sequence[Any], X: Any, model: Any) -> None:
+        self._frames = frames
+        self._view = MixtureView.of(X, model, playback.MAX_POINTS)
+        self._components = [Components.of_frame(frame) for frame in frames]
+        self._components[0].check_width(self._view.names)
+        self._events = [e for e in getattr(model, "fit_events_", ()) if e.kind == "reseeded"]
+        self._responsibilities: dict[int, Array] = {}
+        self._numbers = self._number_components()
+        self._means = [c.on(self._view.projection).means for c in self._components]
+        self._box = self._view.box(self._components[-1:], passing=self._components)
+
+    def layout(self, figure: Any) -> list[Any]:
+        """Make axes for the rows, and to their right for the likelihood and the objective."""
+        return playback.axes_beside(figure, len(self._curves()), 2.1)
+
+    def draw(self, axes: Sequence[Any], index: int) -> None:
+        """Draw one iteration."""
+        self._draw_rows(axes[0], index)
+        for ax, name in zip(axes[1:], self._curves(), strict=True):
+            note = style.number_text(float(self._frames[index][name]), 7)
+            playback.draw_progress(ax, self._frames, name, index, title=_CURVES[name], note=note)
+
+    def responsibilities(self, index: int) -> Array:
+        """Return the responsibilities for the drawn rows in one frame, (n, K)."""
+        if index not in self._responsibilities:
+            components = self._components[index]
+            self._responsibilities[index] = components.responsibilities(self._view.rows)
+        return self._responsibilities[index]
+
+    def numbers(self, index: int) -> list[int]:
+        """Return the numbers of a frame's components, which they keep over frames."""
+        return self._numbers[index]
+
+    def _number_components(self) -> list[list[int]]:
+        numbers = [list(range(len(self._components[0])))]
+        next_number = len(numbers[0])
+        for index, components in enumerate(self._components[1:]):
+            kept = self._kept(index, len(components))
+            added = range(next_number, next_number + len(components) - len(kept))
+            numbers.append([numbers[-1][k] for k in kept] + list(added))
+            next_number += len(added)
+        return numbers
+
+    def _kept(self, index: int, n_after: int) -> Array:
+        """Return the components of a frame that the next frame still has."""
+        n_before = len(self._components[index])
+        if n_after >= n_before:
+            return np.arange(n_before)
+        totals = self.responsibilities(index).sum(axis=0)
+        return np.sort(np.argsort(totals, kind="stable")[n_before - n_after :])
+
+    def _draw_rows(self, ax: Any, index: int) -> None:
+        self._draw_paths(ax, index)
+        self._view.draw(
+            ax, self._components[index], self._box,
+            numbers=self.numbers(index), responsibilities=self.responsibilities(index),
+        )  # fmt: skip
+        style.style_axes(ax, title=self._title(index))
+        self._view.label_axes(ax)
+
+    def _draw_paths(self, ax: Any, index: int) -> None:
+        """Draw the path of each mean; a single column shows densities instead."""
+        if self._view.one_column:
+            return
+        for number in self.numbers(index):
+            path = [
+                means[numbers.index(number)]
+                for means, numbers in zip(self._means, self._numbers[: index + 1], strict=False)
+                if number in numbers
+            ]
+            playback.draw_path(
+                ax, path, style.color_of(number), (3.2, 3.3), linewidth=1.6, markersize=3
+            )
+
+    def _curves(self) -> list[str]:
+        """Return the log-likelihood, and the objective if it differs."""
+        penalized = any(
+            frame["objective"] != frame["log_likelihood"]
+            for frame in self._frames
+            if "objective" in playback.frame_names(frame)
+        )
+        return list(_CURVES) if penalized else ["log_likelihood"]
+
+    def _title(self, index: int) -> str:
+        title = playback.iteration_title(self._frames, index)
+        if index == 0:
+            return title
+        before = self.numbers(index - 1)
+        dropped = sorted(set(before) - set(self.numbers(index)))
+        reseeded = sorted({before[event.component] for event in self._repairs(index)})
+        changes = [f"{_names(dropped)} dropped"] if dropped else []
+        changes += [f"{_names(reseeded)} reseeded"] if reseeded else []
+        return f"{title}: {', '.join(changes)}" if changes else title
+
+    def _repairs(self, index: int) -> list[Any]:
+        """Return the events between the previous frame and this one."""
+        since, until = (playback.frame_iteration(self._frames[i], i) for i in (index - 1, index))
+        return [event for event in self._events if since <= event.step < until]
+
+
+def _names(numbers: list[int]) -> str:
+    noun = "component" if len(numbers) == 1 else "components"
+    return f"{noun} {' and '.join(str(number) for number in numbers)}"

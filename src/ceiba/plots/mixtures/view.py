@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.plots.clustering.clusters import draw_centers
-from ceiba.plots.mixtures.components import Components
-from ceiba.plots.projection import EncodedRows, Projection, bounding_box, sample_rows
+from ceiba.engine import choose_engine
+from ceiba.mixture.densities import log_densities, posteriors
+from ceiba.mixture.statistics import Gaussians
+from ceiba.plots.clustering import draw_centers
+from ceiba.plots.projection import Projection, bounding_box, encode_rows, sample_rows
 from ceiba.plots.style import GRID, INK, MUTED, color_of, marker_of, mixed_colors, point_size
+from ceiba.stats import ToPoints
 
 Box = tuple[Array, Array]  # lower and upper corner
 
@@ -26,6 +29,110 @@ _N_OUTLINE = 121
 _STRIP = (-0.27, -0.07)
 _MAX_PEAK = 2.5  # a higher peak, relative to the histogram, is cut off
 _HEADROOM = 1.12
+# Enough for the contour of 99 % to rest on 200 draws.
+_N_DRAWS = 20_000
+# Covariance types with one matrix for all components, which is stored once.
+_TIED = ("tied", "EEE")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Components:
+    """Weights, means and covariances of a mixture."""
+
+    weights: Array  # of shape (K,)
+    means: Array  # of shape (K, d)
+    covariances: Array  # of shape (K, d, d), or variances of shape (K, d)
+
+    @classmethod
+    def of_model(cls, model: Any) -> Components:
+        """Return those of a fitted mixture of any covariance type."""
+        if not all(hasattr(model, name) for name in ("weights_", "means_", "covariances_")):
+            raise TypeError(
+                "model must be a fitted mixture with weights_, means_ and covariances_, followed "
+                f"by the rows X, got {type(model).__name__}."
+            )
+        covariances = np.asarray(model.covariances_, dtype=float)
+        if getattr(model, "covariance_type", None) in _TIED:
+            covariances = np.broadcast_to(covariances, (len(model.means_), *covariances.shape))
+        return cls._of(model.weights_, model.means_, covariances)
+
+    @classmethod
+    def of_frame(cls, frame: Any) -> Components:
+        """Return those of one frame of a trace."""
+        return cls._of(frame["weights"], frame["means"], frame["covariances"])
+
+    @classmethod
+    def _of(cls, weights: Any, means: Any, covariances: Any) -> Components:
+        means = np.asarray(means, dtype=float)
+        covariances = np.asarray(covariances, dtype=float)
+        if covariances.ndim == 1:
+            covariances = np.broadcast_to(covariances[:, None], means.shape)
+        return cls(np.asarray(weights, dtype=float), means, covariances)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def check_width(self, names: list[str]) -> None:
+        """Raise ValueError if the rows and the means differ in their number of columns."""
+        if len(names) != self.means.shape[1]:
+            raise ValueError(
+                f"X has {len(names)} columns ({', '.join(names[:5])}"
+                f"{', ...' if len(names) > 5 else ''}), but the mixture was fitted to "
+                f"{self.means.shape[1]}: pass the rows it was fitted to."
+            )
+
+    def on(self, plane: Projection) -> Components:
+        """Return the marginal mixture on a plane, which is a Gaussian mixture exactly."""
+        axes = plane.axes
+        if self.covariances.ndim == 2:
+            flat = np.einsum("dp,kd,dq->kpq", axes, self.covariances, axes)
+        else:
+            flat = axes.T @ self.covariances @ axes
+        return Components(self.weights, self.means @ axes, flat)
+
+    def standard_deviations(self) -> Array:
+        """Return the standard deviation of every component along every column, (K, d)."""
+        variances = self.covariances
+        if variances.ndim == 3:
+            variances = np.diagonal(variances, axis1=1, axis2=2)
+        roots: Array = np.sqrt(variances)
+        return roots
+
+    def log_density(self, rows: Array) -> Array:
+        """Return the log density of the observed values of each row."""
+        return self._evaluate(rows, log_densities)
+
+    def responsibilities(self, rows: Array) -> Array:
+        """Return the probability of each component given the observed values, (n, K)."""
+        return self._evaluate(rows, posteriors)
+
+    def weighted_densities(self, rows: Array) -> Array:
+        """Return weight times density of each component at each row, (n, K)."""
+        densities: Array = np.exp(self.log_density(rows))[:, None] * self.responsibilities(rows)
+        return densities
+
+    def contour_log_densities(self, probabilities: Any) -> Array:
+        """Return the log densities whose contours enclose these probabilities, ascending.
+
+        They are quantiles of a fixed sample of the mixture: a grid would lose components that are
+        narrower than its cells.
+        """
+        random = np.random.default_rng(0)
+        weights = self.weights / self.weights.sum()
+        labels = random.choice(len(weights), _N_DRAWS, p=weights)
+        noise = random.standard_normal((_N_DRAWS, self.means.shape[1], 1))
+        draws = self.means[labels] + (np.linalg.cholesky(self.covariances)[labels] @ noise)[..., 0]
+        quantiles = np.quantile(self.log_density(draws), 1 - np.asarray(probabilities))
+        unique: Array = np.unique(quantiles)
+        return unique
+
+    def _evaluate(self, rows: Array, function: Callable[..., Any]) -> Array:
+        """Evaluate the rows, with or without missing values, by the native kernels."""
+        engine, source = choose_engine(rows)
+        points = engine.rows(source.partitions, ToPoints(keep_all=True))
+        gaussians = Gaussians.of(self.weights, self.means, self.covariances)
+        values: Array = engine.predict(points, function, gaussians)
+        return values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,10 +150,10 @@ class MixtureView:
         cls, X: Any, model: Any = None, max_points: int = 20_000, random_state: Any = 0
     ) -> MixtureView:
         """Read ``X`` under the model's schema and sample at most ``max_points`` rows."""
-        encoded = EncodedRows.of(X, model)
-        projection = Projection.of(encoded)
-        rows = encoded.values[sample_rows(len(encoded.values), max_points, random_state)]
-        return cls(encoded.names, projection, rows, projection.project(rows), len(encoded.values))
+        encoded, names = encode_rows(X, model)
+        projection = Projection.of(encoded, names)
+        rows = encoded[sample_rows(len(encoded), max_points, random_state)]
+        return cls(names, projection, rows, projection.project(rows), len(encoded))
 
     @property
     def one_column(self) -> bool:
@@ -95,10 +202,9 @@ class MixtureView:
         low, high = box
         ax.set_xlim(low[0], high[0])
         if self.one_column:
-            _draw_histogram(ax, self._observed)
-            _draw_densities(ax, flat, numbers, deviations)
-            if len(contours):
-                _draw_density_levels(ax, flat, contours)
+            ax.hist(self._observed, _n_bins(self._observed), density=True, color=GRID, zorder=1)
+            ax.axhline(0, color=MUTED, linewidth=0.8, zorder=1.5)
+            _draw_densities(ax, flat, numbers, deviations, contours)
             _draw_strip(ax, self.points, responsibilities, numbers, high[1])
             _draw_numbers(ax, flat, numbers, high[1])
             return
@@ -161,7 +267,6 @@ def _ellipse(flat: Components, k: int, deviation: float) -> Array:
 def _draw_contours(
     ax: Any, flat: Components, low: Array, high: Array, probabilities: Sequence[float]
 ) -> None:
-    """Draw lines of equal density that enclose these probabilities."""
     x, y = (_grid(flat, axis, low[axis], high[axis]) for axis in (0, 1))
     points = np.stack(np.meshgrid(x, y), axis=-1)
     density = flat.log_density(points.reshape(-1, 2)).reshape(points.shape[:2])
@@ -192,12 +297,6 @@ def _density_limit(values: Array, states: Sequence[Components]) -> float:
     return float(_HEADROOM * min(max(bars, *peaks), _MAX_PEAK * bars))
 
 
-def _draw_histogram(ax: Any, values: Array) -> None:
-    """Draw the histogram of the observed values as a density."""
-    ax.hist(values, _n_bins(values), density=True, color=GRID, zorder=1)
-    ax.axhline(0, color=MUTED, linewidth=0.8, zorder=1.5)
-
-
 def _draw_strip(
     ax: Any, points: Array, responsibilities: Array, numbers: Sequence[int], top: float
 ) -> None:
@@ -211,9 +310,16 @@ def _draw_strip(
 
 
 def _draw_densities(
-    ax: Any, flat: Components, numbers: Sequence[int], deviations: Sequence[float]
+    ax: Any,
+    flat: Components,
+    numbers: Sequence[int],
+    deviations: Sequence[float],
+    contours: Sequence[float],
 ) -> None:
-    """Draw the density, and that of each component, shaded around its mean."""
+    """Draw the density, and that of each component, shaded around its mean.
+
+    The horizontal lines are at the densities at which two columns would have contours.
+    """
     x = _grid(flat, 0, *ax.get_xlim())
     densities = flat.weighted_densities(x[:, None])
     ax.plot(x, densities.sum(axis=1), color=INK, linewidth=1.6, zorder=3)
@@ -224,13 +330,8 @@ def _draw_densities(
             around = flat.means[k, 0] + deviation * scales[k] * np.linspace(-1, 1, 81)
             height = flat.weighted_densities(around[:, None])[:, k]
             ax.fill_between(around, height, color=color_of(number), alpha=0.2, linewidth=0)
-
-
-def _draw_density_levels(ax: Any, flat: Components, probabilities: Sequence[float]) -> None:
-    """Draw the densities at which two columns would have contours."""
-    x = _grid(flat, 0, *ax.get_xlim())
     density = np.exp(flat.log_density(x[:, None]))
-    for level in np.exp(flat.contour_log_densities(probabilities)):
+    for level in np.exp(flat.contour_log_densities(contours)) if len(contours) else ():
         inside = np.where(density >= level, level, np.nan)
         ax.plot(x, inside, color=MUTED, linewidth=0.8, alpha=0.6, zorder=2.9)
 

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.base import unused_error
 from ceiba.data.target import Target
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
 from ceiba.plots.planes.section import LeafBoxes, Section
 from ceiba.tree.model.tree import Tree
 
-__all__ = ["partition", "surface"]
-
-_COLOR_MAP = "viridis"  # perceptually uniform, also for color-blind readers
+_MAX_POINTS, _MAX_SURFACE_POINTS = 2_000, 500
 _MAX_CELLS = 20_000  # drawn in three dimensions within a few seconds
 _LUMA = (0.299, 0.587, 0.114)  # perceived brightness of red, green and blue
 _WALL_SHADE = 0.72  # brightness of vertical faces
@@ -31,7 +30,7 @@ def partition(
     columns: Sequence[str | int] | None = None,
     values: bool = True,
     ax: Any = None,
-    max_points: int = 2_000,
+    max_points: int = _MAX_POINTS,
     random_state: Any = 0,
 ) -> Any:
     """Draw the leaves of a regression tree as rectangles over two numeric columns.
@@ -44,7 +43,7 @@ def partition(
     model : fitted DecisionTreeRegressor
     {section_rows}
     y : array of shape (n_rows,), optional
-        Targets of the rows; without them no rows are drawn.
+        Targets of the rows; without them no rows are drawn, and ``max_points`` must not be given.
     {columns}
     values : bool
         Write the value of each leaf that is large enough for the text.
@@ -65,7 +64,9 @@ def partition(
     """
     from matplotlib.collections import PolyCollection
 
-    section, boxes, heights, targets, scale = _prepare(model, X, y, columns)
+    section, boxes, heights, targets, scale = _prepare(
+        model, X, y, columns, max_points, _MAX_POINTS
+    )
     ax = ax or style.new_axes(7.0, 4.8)
     look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.8, "zorder": 0.5}
     leaves = PolyCollection(list(boxes.outlines), facecolors=scale.to_rgba(heights), **look)
@@ -80,7 +81,8 @@ def partition(
     if values:
         _write_values(ax, section, boxes, heights, scale)
     section.label_axes(ax, _title(model, boxes, section, rows))
-    _add_color_bar(ax, scale)
+    bar = style.add_color_bar(ax.figure, scale, ax=ax)
+    bar.set_label("predicted", fontsize=style.LABEL_SIZE, color=style.INK)
     return ax.figure
 
 
@@ -94,7 +96,7 @@ def surface(
     elevation: float = 32.0,
     azimuth: float = -125.0,
     ax: Any = None,
-    max_points: int = 500,
+    max_points: int = _MAX_SURFACE_POINTS,
     random_state: Any = 0,
 ) -> Any:
     """Draw a regression tree over two numeric columns as a surface.
@@ -107,7 +109,7 @@ def surface(
     model : fitted DecisionTreeRegressor
     {section_rows}
     y : array of shape (n_rows,), optional
-        Targets of the rows; without them no rows are drawn.
+        Targets of the rows; without them no rows are drawn, and ``max_points`` must not be given.
     {columns}
     elevation, azimuth : float
         Angles of the view, in degrees.
@@ -128,7 +130,9 @@ def surface(
     """
     if ax is not None and ax.name != "3d":
         raise ValueError('ax must be made with projection="3d", got two-dimensional axes.')
-    section, boxes, heights, targets, scale = _prepare(model, X, y, columns)
+    section, boxes, heights, targets, scale = _prepare(
+        model, X, y, columns, max_points, _MAX_SURFACE_POINTS
+    )
     cells = _Cells(boxes, heights)
     ax = ax or style.new_axes(7.0, 5.4, projection="3d")
     ax.computed_zorder = False
@@ -143,32 +147,37 @@ def surface(
 
 
 def _prepare(
-    model: Any, X: Any, y: Any, columns: Sequence[str | int] | None
+    model: Any,
+    X: Any,
+    y: Any,
+    columns: Sequence[str | int] | None,
+    max_points: int,
+    default_points: int,
 ) -> tuple[Section, LeafBoxes, Array, Array | None, Any]:
     """Return the section, the leaves in it, their values, the targets, and the color scale."""
     style.require_matplotlib()
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
-
     if not isinstance(getattr(model, "tree_", None), Tree) or hasattr(model, "classes_"):
         raise ValueError(
             f"model must be a fitted regression tree of Ceiba, got {type(model).__name__}: draw a "
             "classifier with plots.regions."
         )
+    if y is None and max_points != default_points:
+        raise unused_error("max_points", "y=None", max_points, default_points)
     section = Section.of(model, X, columns)
     boxes = section.boxes(model.tree_)
     heights = model.predict(section.rows(boxes.high))
     targets = None if y is None else Target.of(y, len(section.points), task="regression").values
     drawn = heights if targets is None else np.concatenate([heights, targets])
-    scale = ScalarMappable(Normalize(drawn.min(), drawn.max()), _COLOR_MAP)
-    return section, boxes, heights, targets, scale
+    return section, boxes, heights, targets, style.color_scale(drawn.min(), drawn.max())
 
 
 def _title(model: Any, boxes: LeafBoxes, section: Section, rows: Array | None) -> str:
     title = f"{type(model).__name__}, {style.count_text(len(boxes.leaves), 'leaf')}"
     if len(boxes.leaves) < model.tree_.n_leaves:
         title += f" of {model.tree_.n_leaves:,} visible"
-    return title if rows is None else f"{title}, {section.rows_text(rows)}"
+    if rows is None:
+        return title
+    return f"{title}, {style.rows_text(len(section.points), len(rows))}"
 
 
 def _write_values(ax: Any, section: Section, boxes: LeafBoxes, heights: Array, scale: Any) -> None:
@@ -188,14 +197,6 @@ def _write_values(ax: Any, section: Section, boxes: LeafBoxes, heights: Array, s
             color="white" if dark else style.INK, zorder=3,
             path_effects=[withStroke(linewidth=3, foreground=color)],
         )  # fmt: skip
-
-
-def _add_color_bar(ax: Any, scale: Any) -> None:
-    """Add the color bar of the values."""
-    bar = ax.figure.colorbar(scale, ax=ax)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(labelsize=style.TICK_SIZE, color=style.MUTED, labelcolor=style.INK, length=3)
-    bar.set_label("predicted", fontsize=style.LABEL_SIZE, color=style.INK)
 
 
 class _Cells:
@@ -223,7 +224,6 @@ class _Cells:
             self.heights[tuple(spans)] = height
 
     def draw(self, ax: Any, scale: Any) -> None:
-        """Draw all faces."""
         from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
         tops, walls = self.tops(), self.walls()
@@ -237,31 +237,23 @@ class _Cells:
     def tops(self) -> Array:
         """Return the corners of the horizontal faces, of shape (n, 4, 3)."""
         i, j = np.indices(self.heights.shape).reshape(2, -1)
-        z = self.heights[i, j]
-        return _faces(
-            (self.x[i], self.y[j], z), (self.x[i + 1], self.y[j], z),
-            (self.x[i + 1], self.y[j + 1], z), (self.x[i], self.y[j + 1], z),
-        )  # fmt: skip
+        (x0, x1), (y0, y1) = (self.x[i], self.x[i + 1]), (self.y[j], self.y[j + 1])
+        return _faces([x0, x1, x1, x0], [y0, y0, y1, y1], [self.heights[i, j]] * 4)
 
     def walls(self) -> Array:
         """Return the corners (n, 4, 3) of the faces between cells of different height."""
         i, j = np.nonzero(np.diff(self.heights, axis=0))
-        x, below, above = self.x[i + 1], self.heights[i, j], self.heights[i + 1, j]
-        across = _faces(
-            (x, self.y[j], below), (x, self.y[j + 1], below),
-            (x, self.y[j + 1], above), (x, self.y[j], above),
-        )  # fmt: skip
+        below, above, y = self.heights[i, j], self.heights[i + 1, j], (self.y[j], self.y[j + 1])
+        across = _faces([self.x[i + 1]] * 4, [*y, *y[::-1]], [below, below, above, above])
         i, j = np.nonzero(np.diff(self.heights, axis=1))
-        y, below, above = self.y[j + 1], self.heights[i, j], self.heights[i, j + 1]
-        along = _faces(
-            (self.x[i], y, below), (self.x[i + 1], y, below),
-            (self.x[i + 1], y, above), (self.x[i], y, above),
-        )  # fmt: skip
+        below, above, x = self.heights[i, j], self.heights[i, j + 1], (self.x[i], self.x[i + 1])
+        along = _faces([*x, *x[::-1]], [self.y[j + 1]] * 4, [below, below, above, above])
         return np.concatenate([across, along])
 
 
-def _faces(*corners: tuple[Array, Array, Array]) -> Array:
-    return np.stack([np.stack(corner, axis=-1) for corner in corners], axis=1)
+def _faces(x: Sequence[Array], y: Sequence[Array], z: Sequence[Array]) -> Array:
+    """Return faces of four corners each, of shape (n, 4, 3)."""
+    return np.stack([np.stack(corners, axis=-1) for corners in (x, y, z)], axis=-1)
 
 
 def _draw_rows(ax: Any, model: Any, section: Section, targets: Array, rows: Array) -> None:

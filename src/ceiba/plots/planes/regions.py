@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from ceiba._typing import Array
+from ceiba.base import unused_error
 from ceiba.data.target import class_indices
 from ceiba.datasets import Dataset, load
 from ceiba.plots import style
@@ -19,9 +20,11 @@ from ceiba.plots.planes.section import LeafBoxes, Section, class_codes, pale_col
 from ceiba.tree.classifier import DecisionTreeClassifier
 from ceiba.tree.model.tree import Tree
 
-__all__ = ["boundaries", "regions"]
-
-_MAX_LEGEND = 14  # classes
+_RESOLUTION = 300
+_MODELS = {
+    "logistic regression": LogisticRegression(C=1e6, solver="newton-cholesky"),
+    "decision tree": DecisionTreeClassifier(),
+}
 
 
 @documented
@@ -31,7 +34,7 @@ def regions(
     y: Any = None,
     *,
     columns: Sequence[str | int] | None = None,
-    resolution: int = 300,
+    resolution: int = _RESOLUTION,
     probabilities: bool = False,
     edges: bool = False,
     ax: Any = None,
@@ -55,7 +58,7 @@ def regions(
         Classes of the rows; without them the rows are gray.
     {columns}
     resolution : int
-        Grid points along each axis; not used for a tree of Ceiba.
+        Grid points along each axis; not to be given for a tree of Ceiba.
     probabilities : bool
         Mix the class colors by ``predict_proba`` instead of showing the predicted class.
     edges : bool
@@ -85,8 +88,10 @@ def regions(
         _draw_grid(ax, model, section, resolution, probabilities)
     rows = section.sample(max_points, random_state)
     _draw_rows(ax, model, X, y, section, rows)
-    section.label_axes(ax, f"{type(model).__name__}, {section.rows_text(rows)}")
-    if y is not None and len(model.classes_) <= _MAX_LEGEND:
+    section.label_axes(
+        ax, f"{type(model).__name__}, {style.rows_text(len(section.points), len(rows))}"
+    )
+    if y is not None and len(model.classes_) <= style.MAX_LEGEND:
         for handle in style.add_legend(ax, "class", beside=is_new).legend_handles:
             handle.set_sizes([36])
             if handle.get_label().startswith("misclassified"):
@@ -102,7 +107,10 @@ def _check_regions(model: Any, resolution: int, edges: bool) -> None:
         )
     if resolution < 2:
         raise ValueError(f"resolution must be at least 2, got {resolution}.")
-    if edges and not isinstance(getattr(model, "tree_", None), Tree):
+    is_tree = isinstance(getattr(model, "tree_", None), Tree)
+    if is_tree and resolution != _RESOLUTION:
+        raise unused_error("resolution", "a tree of Ceiba", resolution, _RESOLUTION)
+    if edges and not is_tree:
         raise ValueError(f"edges=True requires a tree of Ceiba, got {type(model).__name__}.")
 
 
@@ -209,7 +217,7 @@ def boundaries(
     loaded = [load(table) if isinstance(table, str) else table for table in tables]
     for table in loaded:
         _check_table(table)
-    chosen = _default_models() if models is None else models
+    chosen = _MODELS if models is None else models
     if not chosen:
         raise ValueError("models must contain at least one classifier, got none.")
     figure = figure or style.new_figure(3.9 * len(chosen), 3.6 * len(loaded))
@@ -227,13 +235,6 @@ def boundaries(
             fontsize=style.LABEL_SIZE, color=style.MUTED,
         )  # fmt: skip
     return figure
-
-
-def _default_models() -> dict[str, Any]:
-    return {
-        "logistic regression": LogisticRegression(C=1e6, solver="newton-cholesky"),
-        "decision tree": DecisionTreeClassifier(),
-    }
 
 
 def _check_table(table: Dataset) -> None:

@@ -14,7 +14,7 @@ from ceiba.data.schema import Kind, Schema
 from ceiba.data.table import Table
 from ceiba.data.target import Target, class_indices
 from ceiba.plots.projection import bounding_box, sample_rows
-from ceiba.plots.style import count_text, mixed_colors, style_axes
+from ceiba.plots.style import mixed_colors, style_axes
 from ceiba.tree.model.split import Split, branch_of, split_thresholds
 from ceiba.tree.model.tree import Tree
 
@@ -75,12 +75,6 @@ def _divide(split: Split, low: Array, high: Array, axis: int) -> list[tuple[int,
         if begin[axis] < end[axis]:
             parts.append((branch, begin, end))
     return parts
-
-
-def column_thresholds(tree: Tree, column: int) -> Array:
-    """Return every threshold of a tree in one numeric column."""
-    nodes = np.flatnonzero(~tree.is_leaf & (tree.column == column))
-    return np.array([t for node in nodes for t in split_thresholds(tree.split(int(node)))], float)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,19 +148,13 @@ class Section:
         complete = np.flatnonzero(~np.isnan(self.points).any(axis=1))
         return complete[sample_rows(len(complete), max_points, random_state)]
 
-    def rows_text(self, rows: Array) -> str:
-        """Return the number of rows, and of those drawn if it is smaller."""
-        n = len(self.points)
-        return count_text(n, "row") + (f" ({len(rows):,} drawn)" if len(rows) < n else "")
-
     def label_axes(self, ax: Any, title: str) -> None:
         """Set limits, axis labels and the title with the values of fixed columns."""
         title += f"\n{self.fixed_text}" if self.fixed_text else ""
-        x, y = (*self.names, "")[:2]
+        x, y = self.names
         style_axes(ax, title=title, x=x, y=y)
         ax.set_xlim(self.low[0], self.high[0])
-        if len(self.shown) == 2:
-            ax.set_ylim(self.low[1], self.high[1])
+        ax.set_ylim(self.low[1], self.high[1])
 
     def _fixed_value(self, j: int) -> str:
         column, value = self.table.schema[j], self.fixed[j]
@@ -182,7 +170,6 @@ class Section:
 def _shown_columns(
     model: Any, schema: Schema, columns: Sequence[str | int] | None, width: int
 ) -> tuple[int, ...]:
-    """Return the indices of the columns to show."""
     numeric = [j for j, c in enumerate(schema) if c.kind is Kind.NUMERIC and not c.temporal]
     if columns is None:
         if len(numeric) < width:

@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ceiba._typing import Array
-from ceiba.data.schema import Kind, Schema
-from ceiba.data.table import Table
+from ceiba.data.schema import Kind
 from ceiba.data.target import Target
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.planes.section import LeafBoxes
-from ceiba.plots.projection import bounding_box, sample_rows
+from ceiba.plots.planes.section import LeafBoxes, Section
+from ceiba.plots.projection import bounding_box
 from ceiba.tree.model.tree import Tree
-
-__all__ = ["step_functions"]
 
 _MAX_COLUMNS = 3  # panels side by side
 _MAX_OVERLAID = len(style.PALETTE)  # curves of different color
@@ -76,40 +72,51 @@ def step_functions(
             f"overlay=True requires at most {_MAX_OVERLAID} trees, got {len(named)}: draw them "
             "side by side."
         )
-    table = _one_column(named[0][1], x)
-    targets = Target.of(y, len(table), task="regression").values
+    if getattr(x, "ndim", 0) == 1 or (isinstance(x, list) and x and np.ndim(x[0]) == 0):
+        x = np.asarray(x)[:, None]
+    section = Section.of(named[0][1], x, width=1)
+    targets = Target.of(y, len(section.points), task="regression").values
     n = 1 if overlay else len(named)
     size = (7.4, 4.2) if n == 1 else (3.6, 3.2)
     axes = [ax] if ax else style.panel_grid(figure, n, _MAX_COLUMNS, size, sharex=True, sharey=True)
-    rows = _observed(table)
-    rows = rows[sample_rows(len(rows), max_points, random_state)]
+    rows = section.sample(max_points, random_state)
     for panel in axes:
-        _draw_rows(panel, table, targets, rows)
+        panel.scatter(
+            section.points[rows], targets[rows], s=0.7 * style.point_size(len(rows)), c=style.MUTED,
+            alpha=0.55 if len(rows) <= 2_000 else 0.3, linewidths=0, zorder=1.5,
+        )  # fmt: skip
+    labels: dict[str, Any] = {"x": section.names[0], "y": "y", "grid": "y"}
     for index, (name, model) in enumerate(named):
-        error = f"MSE {np.mean((model.predict(table) - targets) ** 2):.3g}"
+        error = f"MSE {np.mean((model.predict(section.table) - targets) ** 2):.3g}"
         if overlay:
-            _draw_steps(axes[0], model, table, style.color_of(index), f"{name}  ({error})")
+            _draw_steps(axes[0], model, section, style.color_of(index), f"{name}  ({error})")
         else:
-            _draw_steps(axes[index], model, table, style.color_of(0), name)
-            style.style_axes(axes[index], title=name, grid="y")
+            _draw_steps(axes[index], model, section, style.color_of(0), name)
+            style.style_axes(axes[index], title=name, **labels)
             style.set_note(axes[index], error)
-    _label_axes(axes, table, "Regression trees as step functions" if overlay else "")
+    if overlay:
+        style.style_axes(axes[0], title="Regression trees as step functions", **labels)
+        look = {"loc": "best", "framealpha": 0.9, "edgecolor": "none"}
+        axes[0].legend(fontsize=style.LABEL_SIZE, labelcolor=style.INK, **look)
+    else:
+        style.label_outer(axes)
     return axes[0].figure
 
 
 def _named_trees(models: Any) -> list[tuple[str, Any]]:
-    """Return the trees with their names."""
-    names: Sequence[Any]
     if isinstance(models, Mapping):
-        names, trees = list(models), list(models.values())
+        named = list(models.items())
     else:
-        trees = list(models) if isinstance(models, Sequence) else [models]
-        names = []
-    if not trees:
+        named = [(None, model) for model in (models if isinstance(models, Sequence) else [models])]
+    if not named:
         raise ValueError("models must contain at least one tree, got none.")
-    for model in trees:
+    for _, model in named:
         _check_tree(model)
-    return list(zip(names or [_tree_title(model.tree_) for model in trees], trees, strict=True))
+    return [(_tree_title(m.tree_) if name is None else name, m) for name, m in named]
+
+
+def _tree_title(tree: Tree) -> str:
+    return f"{style.count_text(tree.n_leaves, 'leaf')}, depth {tree.max_depth}"
 
 
 def _check_tree(model: Any) -> None:
@@ -126,57 +133,11 @@ def _check_tree(model: Any) -> None:
         )
 
 
-def _tree_title(tree: Tree) -> str:
-    return f"{style.count_text(tree.n_leaves, 'leaf')}, depth {tree.max_depth}"
-
-
-def _one_column(model: Any, x: Any) -> Table:
-    """Return the rows under the model's schema; values must be finite or missing."""
-    if getattr(x, "ndim", 0) == 1 or (isinstance(x, list) and x and np.ndim(x[0]) == 0):
-        x = np.asarray(x)[:, None]
-    table = Table.of(x, model.schema_)
-    table.check_finite()
-    if not len(_observed(table)):
-        raise ValueError("x must have at least one observed value, got none.")
-    return table
-
-
-def _observed(table: Table) -> Array:
-    """Return the indices of the rows with a value."""
-    missing = table.missing_mask(0)
-    return np.arange(len(table)) if missing is None else np.flatnonzero(~missing)
-
-
-def _draw_rows(ax: Any, table: Table, y: Array, rows: Array) -> None:
-    ax.scatter(
-        table.column(0)[rows].astype(float), y[rows], s=0.7 * style.point_size(len(rows)),
-        c=style.MUTED, alpha=0.55 if len(rows) <= 2_000 else 0.3, linewidths=0, zorder=1.5,
-    )  # fmt: skip
-
-
-def _draw_steps(ax: Any, model: Any, table: Table, color: str, label: str) -> None:
+def _draw_steps(ax: Any, model: Any, section: Section, color: str, label: str) -> None:
     """Draw the pieces of one tree, horizontal lines joined by vertical ones."""
-    observed = table.column(0)[_observed(table)].astype(float)
-    low, high = bounding_box([observed[:, None]], margin=0.03)
+    low, high = bounding_box([section.points[~np.isnan(section.points[:, 0])]], margin=0.03)
     boxes = LeafBoxes.of(model.tree_, low, high, (0,))
     edges = np.append(boxes.low[:, 0], high)
-    schema = Schema.numeric(1, names=table.schema.names if table.schema.named else None)
-    values = model.predict(Table.of(boxes.high, schema))
+    values = model.predict(section.rows(boxes.high))
     ax.stairs(values, edges, baseline=None, color=color, linewidth=2.0, zorder=3, label=label)
     ax.set_xlim(low[0], high[0])
-
-
-def _label_axes(axes: Sequence[Any], table: Table, title: str) -> None:
-    """Label the outer axes only; a single panel of all trees has a legend."""
-    if title:
-        style.style_axes(axes[0], title=title, grid="y")
-        look = {"loc": "best", "framealpha": 0.9, "edgecolor": "none"}
-        axes[0].legend(fontsize=style.LABEL_SIZE, labelcolor=style.INK, **look)
-    spec = axes[0].get_subplotspec()
-    columns = 1 if len(axes) == 1 else spec.get_gridspec().ncols
-    for index, ax in enumerate(axes):
-        if index + columns >= len(axes):
-            ax.set_xlabel(table.schema[0].name, fontsize=style.LABEL_SIZE, color=style.INK)
-            ax.tick_params(labelbottom=True)
-        if index % columns == 0:
-            ax.set_ylabel("y", fontsize=style.LABEL_SIZE, color=style.INK)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ceiba.tree.compare.presets import PresetTable
     from ceiba.tree.compare.pruning import PruningTable
 
-__all__ = ["presets", "pruning_table"]
 
 # Attribute of a row -> title of its panel, number format, color of its bars.
 _PRESET_PANELS = {
@@ -43,10 +42,7 @@ def presets(table: PresetTable, *, figure: Any = None) -> Any:
         Result of `ceiba.tree.compare_presets`.
     {figure}
 
-    Returns
-    -------
-    Figure
-        A panel each for leaves, depth and training error, with a bar for each preset.
+    {picture}
 
     Examples
     --------
@@ -93,17 +89,15 @@ def _draw_preset_bars(
 def pruning_table(table: PruningTable, *, figure: Any = None) -> Any:
     """Draw the errors of several pruning methods with their intervals, and the leaves.
 
+    The notes below the panels state how the numbers were computed.
+
     Parameters
     ----------
     table : PruningTable
         Result of `ceiba.tree.compare_pruning`.
     {figure}
 
-    Returns
-    -------
-    Figure
-        A panel of errors and one of leaves, with a line for each method; the notes below state
-        how the numbers were computed.
+    {picture}
 
     Examples
     --------
@@ -136,7 +130,6 @@ def pruning_table(table: PruningTable, *, figure: Any = None) -> Any:
 
 
 def _draw_intervals(ax: Any, intervals: list[Interval], name: str, shift: float) -> None:
-    """Draw one kind of error of all methods with its intervals."""
     color, marker = _ERRORS[name]
     estimates = np.array([interval.estimate for interval in intervals])
     below = estimates - [interval.lower for interval in intervals]

@@ -1,4 +1,4 @@
-"""The texts in the nodes of a drawn tree, and their size."""
+"""The texts and colors of the nodes of a drawn tree, and their size."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.plots import style
 from ceiba.plots.style import MAX_LINE, count_text, shorten, text_width
-from ceiba.plots.trees.colors import Bar, Colors, node_colors
 from ceiba.tree.explain.conditions import MISSING_VALUE, branch_text, branch_values, format_number
-from ceiba.tree.explain.folding import SubtreeSizes
 from ceiba.tree.explain.text import LEAF_REASONS
 from ceiba.tree.model.split import Split
+from ceiba.tree.model.subtrees import SubtreeSizes
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.model.validate import REASONS
 
@@ -29,6 +29,123 @@ _MAX_UNNAMED, _MAX_NAMED = 4, 3
 
 # Possible values, categories and missing, of rows of a node in the columns tested above it.
 PossibleValues = Mapping[int, frozenset[Any]]
+
+# Blend with white or black, by this fraction, whenever the class colors repeat.
+_REPETITIONS = ((0.0, "white"), (0.5, "white"), (0.45, "black"))
+
+_LEGEND_LINE, _SCALE_HEIGHT, _SCALE_WIDTH = 15.0, 34.0, 170.0  # points
+_MAX_NAMES = 28
+
+Bar = tuple[tuple[float, str], ...]  # fraction of the width and color of each part
+
+
+class ClassColors:
+    """A color for each class, bars of class proportions, and the legend of the classes."""
+
+    def __init__(self, tree: Tree, labels: list[Any]) -> None:
+        self._value = tree.value
+        names = [shorten(label, 24) for label in labels[:_MAX_NAMES]]
+        rest = len(labels) - len(names)
+        self._names = [*names, f"… {rest} more classes"] if rest else names
+        self._entry_colors = [class_color(k) for k in range(len(names))] + ["none"] * (rest > 0)
+
+    def bar(self, node: int) -> Bar:
+        """Return proportion and color of each class in a node."""
+        value = self._value[node]
+        total = float(value.sum())
+        return tuple((float(value[k]) / total, class_color(int(k))) for k in np.flatnonzero(value))
+
+    def tint(self, node: int, predicted: int | None = None) -> str:
+        """Return the color of the predicted class, by default the one of largest weight."""
+        return class_color(int(self._value[node].argmax() if predicted is None else predicted))
+
+    def legend_width(self) -> float:
+        """Return the width, in points, of the legend in one line."""
+        return len(self._names) * self._entry_width()
+
+    def legend_height(self, width: float) -> float:
+        """Return the height, in points, that the legend needs in a width."""
+        return _LEGEND_LINE * -(-len(self._names) // self._n_columns(width)) + 4.0
+
+    def draw_legend(self, ax: Any, width: float, height: float) -> None:
+        """Draw the legend at the bottom of axes of a width and height in points."""
+        from matplotlib.patches import Patch
+
+        pairs = zip(self._entry_colors, self._names, strict=True)
+        legend = ax.legend(
+            handles=[Patch(facecolor=color, label=name) for color, name in pairs],
+            loc="lower center", ncols=self._n_columns(width), borderaxespad=0.0, borderpad=0.1,
+            handlelength=1.2, handleheight=0.8, labelspacing=0.35, columnspacing=1.4,
+            **style.LEGEND,
+        )  # fmt: skip
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+
+    def _entry_width(self) -> float:
+        return (max(map(text_width, self._names)) + 3.5) * style.LABEL_SIZE
+
+    def _n_columns(self, width: float) -> int:
+        return min(len(self._names), max(1, int(width / self._entry_width())))
+
+
+class NumberColors:
+    """Colors along the range of a tree's values, bars as long as a value, and their scale."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._value: Array = tree.value[:, 0]
+        self._low, self._high = float(self._value.min()), float(self._value.max())
+
+    def bar(self, node: int) -> Bar:
+        """Return the position of a node's value in the range, and the rest."""
+        filled = max(self._position(node), 0.03)  # even the smallest value shows its color
+        return ((filled, self.tint(node)), (1 - filled, style.GRID))
+
+    def tint(self, node: int, predicted: int | None = None) -> str:
+        """Return the color of a node's value; ``predicted`` applies to classes only."""
+        from matplotlib import colormaps
+        from matplotlib.colors import to_hex
+
+        return str(to_hex(colormaps[style.COLOR_MAP](self._position(node))))
+
+    def legend_width(self) -> float:
+        """Return the width of the scale in points."""
+        return _SCALE_WIDTH
+
+    def legend_height(self, width: float) -> float:
+        """Return the height of the scale in points."""
+        return _SCALE_HEIGHT
+
+    def draw_legend(self, ax: Any, width: float, height: float) -> None:
+        """Draw the scale at the bottom of axes of a width and height in points."""
+        from matplotlib.ticker import MaxNLocator
+
+        fraction = min(_SCALE_WIDTH / width, 1.0)
+        inset = ax.inset_axes([(1 - fraction) / 2, 18.0 / height, fraction, 9.0 / height])
+        scale = style.color_scale(self._low, self._high)
+        bar = style.add_color_bar(ax.figure, scale, cax=inset, orientation="horizontal")
+        bar.locator = MaxNLocator(4)
+
+    def _position(self, node: int) -> float:
+        # Halved, so that a range that spans all floats does not overflow.
+        width = self._high / 2 - self._low / 2
+        return (float(self._value[node]) / 2 - self._low / 2) / width if width > 0 else 0.5
+
+
+Colors = ClassColors | NumberColors
+
+
+def class_color(index: int) -> str:
+    """Return the color of a class; paler, then darker, when the seven colors repeat."""
+    fraction, other = _REPETITIONS[index // len(style.PALETTE) % len(_REPETITIONS)]
+    return blend(style.color_of(index), fraction, other)
+
+
+def blend(color: str, fraction: float, other: str = "white") -> str:
+    """Blend a color with another, by the fraction of the second."""
+    from matplotlib.colors import to_hex, to_rgb
+
+    first, second = (np.array(to_rgb(c)) for c in (color, other))
+    return str(to_hex((1 - fraction) * first + fraction * second))
 
 
 @dataclass(frozen=True)
@@ -90,7 +207,8 @@ class CardWriter:
     @cached_property
     def colors(self) -> Colors:
         """Colors of the classes or numbers."""
-        return node_colors(self.tree)
+        labels = self.labels
+        return NumberColors(self.tree) if labels is None else ClassColors(self.tree, labels)
 
     @cached_property
     def _class_indices(self) -> Array:

@@ -10,13 +10,12 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.plots.playback import frame_iteration, frame_names
-from ceiba.plots.style import ACCENT, INK, TICK_SIZE, count_text, shorten, style_axes
-from ceiba.plots.trees.colors import Legend
+from ceiba.plots.style import ACCENT, INK, TICK_SIZE, count_text, label_bars, shorten, style_axes
 from ceiba.plots.trees.diagram import DiagramBuilder, TreeDiagram
 from ceiba.plots.trees.nodes import CardWriter, NodeCard
 from ceiba.plots.trees.rendering import DiagramAxes, draw_title
-from ceiba.plots.trees.tree import LabeledTree
-from ceiba.tree.model.traversal import any_above
+from ceiba.plots.trees.tree import labeled_tree
+from ceiba.tree.model.subtrees import any_above
 from ceiba.tree.model.tree import Tree
 
 _MAX_NODES = 40
@@ -79,11 +78,10 @@ class TreePainter:
     def __init__(self, frames: Sequence[Any], X: Any, model: Any) -> None:
         if model is None:
             raise ValueError("A trace of a tree requires the tree: play the fitted model.")
-        subject = LabeledTree.of(model)
+        tree, labels, _ = labeled_tree(model)
         self._frames = frames
-        self._tree: Tree = getattr(model, "grown_tree_", subject.tree)
-        self._writer = CardWriter(self._tree, subject.labels, max_labels=3, compact=True)
-        self._legend = Legend(subject.labels, self._writer.colors)
+        self._tree: Tree = getattr(model, "grown_tree_", tree)
+        self._writer = CardWriter(self._tree, labels, max_labels=3, compact=True)
         self._diagrams: dict[tuple[float, float], tuple[TreeDiagram, Array]] = {}
 
     def layout(self, figure: Any) -> tuple[Any, Any]:
@@ -96,11 +94,11 @@ class TreePainter:
 
     def draw(self, axes: tuple[Any, Any], index: int) -> None:
         """Draw the tree at one frame, and the comparison that decided it."""
-        diagram_axes = DiagramAxes.on(axes[0], self._legend)
+        diagram_axes = DiagramAxes.on(axes[0], self._writer.colors)
         diagram, shown_as = self._diagram(diagram_axes.available)
         cards, emphasis = self._cards(diagram, shown_as, self._state(index))
         emphasis[int(shown_as[self._changed_node(index)])] = "highlighted"
-        diagram_axes.draw(diagram, self._tree.weight, cards, emphasis)
+        diagram_axes.draw(diagram, cards, emphasis)
         draw_title(axes[0], self._title(index))
         if self._is_growth(index):
             self._draw_candidates(axes[1], index)
@@ -130,7 +128,7 @@ class TreePainter:
                 min_font=_MIN_FONT,
             )  # fmt: skip
             diagram = builder.build(available)
-            self._diagrams[available] = diagram, _shown_as(self._tree, diagram.visible.nodes)
+            self._diagrams[available] = diagram, _shown_as(self._tree, diagram.nodes)
         return self._diagrams[available]
 
     def _alternatives(self, node: int, kind: str, label: str) -> list[NodeCard]:
@@ -140,12 +138,11 @@ class TreePainter:
     def _cards(
         self, diagram: TreeDiagram, shown_as: Array, state: TreeState
     ) -> tuple[list[NodeCard], dict[int, str]]:
-        """Return the card and the emphasis of each visible node."""
         cards, emphasis = [], {}
         hidden = state.exists & (shown_as != np.arange(len(shown_as)))
         n_nodes = np.bincount(shown_as[hidden], minlength=len(shown_as))
         n_leaves = np.bincount(shown_as[hidden & ~state.is_split], minlength=len(shown_as))
-        for node, turns in zip(diagram.visible.nodes, diagram.alternatives, strict=True):
+        for node, turns in zip(diagram.nodes, diagram.alternatives, strict=True):
             card = turns[0 if state.is_split[node] or state.is_pruned[node] else -1]
             if card.kind == "folded" and state.exists[node]:
                 title = (f"+ {count_text(int(n_nodes[node]), 'node')}",)
@@ -197,12 +194,8 @@ class TreePainter:
 
 def _style_bars(ax: Any, names: list[str], title: str) -> None:
     style_axes(ax, title=title)
-    ax.set_yticks(np.arange(len(names)), names)
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)
+    label_bars(ax, names)
     ax.set_ylim(max(len(names), 3) - 0.4, -0.6)
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
     ax.locator_params(axis="x", nbins=4)
 
 

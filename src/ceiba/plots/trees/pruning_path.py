@@ -13,8 +13,6 @@ from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.cross_validation import AlphaChoice, AlphaRule
 from ceiba.tree.prune.path import CostComplexityPath, cost_complexity_path
 
-__all__ = ["pruning_path"]
-
 # Rule -> its name, color and size of its ring; both rings are visible if the rules agree.
 _RULES: dict[AlphaRule, tuple[str, str, int]] = {
     "min": ("minimum error", style.PALETTE[2], 10),
@@ -30,10 +28,11 @@ def pruning_path(
     """Draw leaves, risk and error of cost-complexity pruning against alpha.
 
     Every pruning step is a horizontal line from its alpha to that of the next step, on a
-    logarithmic axis whose left end is 0. With a choice by cross-validation, the error of
-    each step is drawn at the middle of its line with a bar (for many steps a band) of one standard
-    error to both sides; the tree of minimum error and the smallest within one standard error of it
-    are marked, and the chosen one is in bold.
+    logarithmic axis whose left end is 0. The risk is that of the training rows. With a choice by
+    cross-validation, the error of each step is drawn at the middle of its line (in the panel of the
+    risk if that is the error) with a bar, for many steps a band, of one standard error to both
+    sides; the tree of minimum error and the smallest within one standard error of it are marked,
+    and the chosen one is in bold.
 
     Parameters
     ----------
@@ -43,11 +42,7 @@ def pruning_path(
         Result of cross-validation of the same path.
     {figure}
 
-    Returns
-    -------
-    Figure
-        Panels of the leaves, of the risk of the training rows and, with a choice, of the
-        cross-validated error; the latter two share a panel if the risk is the error.
+    {picture}
 
     Examples
     --------
@@ -105,7 +100,6 @@ def _shown_path(
 
 
 def _path_of(model: Any) -> tuple[CostComplexityPath, AlphaChoice | None, int | None]:
-    """Return the path of a fitted tree, its choice of alpha, and its step."""
     if not isinstance(getattr(model, "grown_tree_", None), Tree):
         raise TypeError(
             "path must be a fitted tree or the result of ceiba.tree.cost_complexity_path, got "
@@ -117,9 +111,8 @@ def _path_of(model: Any) -> tuple[CostComplexityPath, AlphaChoice | None, int | 
     path = cost_complexity_path(model.pruned("none").tree_, risk)
     if "errors" not in details:
         return path, None, details.get("step")
-    choice = AlphaChoice.of(
-        path, details["errors"], details["standard_errors"], details["rule"], details["folds"]
-    )
+    names = ("errors", "standard_errors", "rule", "folds")
+    choice = AlphaChoice(path.alphas, **{name: details[name] for name in names})
     return path, choice, choice.step
 
 
@@ -169,14 +162,8 @@ def _draw_errors(ax: Any, ends: Array, choice: AlphaChoice, name: str) -> None:
             markersize=4.5, **line,
         )  # fmt: skip
     else:
-        ax.fill_between(
-            x,
-            errors - deviations,
-            errors + deviations,
-            color=style.PALETTE[1],
-            alpha=0.25,
-            linewidth=0,
-        )
+        band = {"color": style.PALETTE[1], "alpha": 0.25, "linewidth": 0}
+        ax.fill_between(x, errors - deviations, errors + deviations, **band)
         ax.plot(x, errors, **line)
     best = choice.with_rule("min").step
     limit = choice.errors[best] + choice.standard_errors[best]

@@ -12,20 +12,17 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.plots.docstrings import documented
 from ceiba.plots.style import count_text, new_figure, set_note
-from ceiba.plots.trees.colors import Legend
 from ceiba.plots.trees.diagram import DiagramBuilder, TreeDiagram
-from ceiba.plots.trees.nodes import CardWriter, NodeCard
-from ceiba.plots.trees.rendering import INCH, DiagramAxes, check_size, draw_title
-from ceiba.plots.trees.tree import LabeledTree
-from ceiba.tree.explain.folding import check_view
-from ceiba.tree.model.edit import collapse
-from ceiba.tree.model.traversal import kept_nodes
+from ceiba.plots.trees.nodes import CardWriter, Colors, NodeCard
+from ceiba.plots.trees.rendering import INCH, MAX_SIZE, DiagramAxes, check_size, draw_title
+from ceiba.plots.trees.tree import labeled_tree
+from ceiba.tree.explain.text import check_view
+from ceiba.tree.model.subtrees import collapse, kept_nodes
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.path import CostComplexityPath, Risk, cost_complexity_path
 
-__all__ = ["pruning_steps"]
-
 _MAX_PANELS, _MAX_COLUMNS = 6, 3
+_CARDS: dict[str, Any] = {"compact": True, "max_labels": 3}
 # Points: margin around all panels, space between them, height of a title, minimum width of a panel.
 _MARGIN, _SPACE, _TITLE, _MIN_WIDTH = 10.0, 14.0, 26.0, 290.0
 
@@ -38,7 +35,7 @@ def pruning_steps(
     *,
     classes: Sequence[Any] | None = None,
     max_nodes: int | None = 64,
-    max_size: tuple[float, float] = (16.0, 10.0),
+    max_size: tuple[float, float] = MAX_SIZE,
     figure: Any = None,
 ) -> Any:
     """Draw the trees of several steps of cost-complexity pruning side by side.
@@ -61,10 +58,7 @@ def pruning_steps(
     {max_size}
     {figure}
 
-    Returns
-    -------
-    Figure
-        A panel for each step, and one for the legend.
+    {picture}
 
     Examples
     --------
@@ -75,32 +69,28 @@ def pruning_steps(
     >>> [ax.get_title(loc="left") for ax in picture.axes[:-1]]
     ['Step 0: 9 leaves', 'Step 3: 3 leaves', 'Step 4: 2 leaves']
     """
-    subject = LabeledTree.of(model, classes)
+    tree, labels, _ = labeled_tree(model, classes)
     if hasattr(model, "pruned"):
         # Steps are counted on the tree that the estimator's collapsing leaves, as in `pruned`.
-        subject = replace(subject, tree=model.pruned("none").tree_)
-    check_view(subject.tree, max_nodes=max_nodes)
-    path = cost_complexity_path(subject.tree, risk)
+        tree = model.pruned("none").tree_
+    check_size(max_size, figure=figure)
+    check_view(tree, max_nodes=max_nodes)
+    path = cost_complexity_path(tree, risk)
     chosen = _default_steps(path) if steps is None else _checked_steps(steps, path)
-    writer = _writer(subject.tree, subject.labels)
+    writer = CardWriter(tree, labels, **_CARDS)
     panels = [_Panel.of(writer, model, path, step) for step in chosen]
-    legend = Legend(subject.labels, writer.colors)
 
     def make_cards(node: int, kind: str, label: str) -> list[NodeCard]:
         others = [panel.card(node, kind, label) for panel in panels]
         return [writer.card(node, kind, label), *(card for card in others if card is not None)]
 
     builder = DiagramBuilder(writer, max_nodes=max_nodes, make_cards=make_cards)
-    grid = _PanelGrid.of(figure, len(panels), legend, max_size)
+    grid = _PanelGrid(figure, len(panels), writer.colors, max_size)
     diagram = builder.build(grid.available)
     axes = grid.make_axes(diagram)
     for panel_axes, panel in zip(axes, panels, strict=True):
-        panel.draw(panel_axes, diagram, subject.tree, path)
+        panel.draw(panel_axes, diagram, path)
     return axes[0].ax.figure
-
-
-def _writer(tree: Tree, labels: list[Any] | None) -> CardWriter:
-    return CardWriter(tree, labels, compact=True, max_labels=3)
 
 
 def _default_steps(path: CostComplexityPath) -> list[int]:
@@ -141,7 +131,7 @@ class _Panel:
             tree = collapse(tree, pruned)
             # The leaves predict as those of the model do.
             tree = tree if isinstance(model, Tree) else model._with_predictions(tree)
-        return cls(step, grown, _writer(tree, grown.labels), index)
+        return cls(step, grown, CardWriter(tree, grown.labels, **_CARDS), index)
 
     def card(self, node: int, kind: str, label: str) -> NodeCard | None:
         """Write a node of the grown tree as it is in this step; None if it was pruned."""
@@ -156,55 +146,38 @@ class _Panel:
         colors = self.grown.colors
         return replace(card, bar=colors.bar(node), tint=colors.tint(node))
 
-    def draw(
-        self, axes: DiagramAxes, diagram: TreeDiagram, tree: Tree, path: CostComplexityPath
-    ) -> None:
+    def draw(self, axes: DiagramAxes, diagram: TreeDiagram, path: CostComplexityPath) -> None:
         cards, emphasis = [], {}
         for first in diagram.cards:
             card = self.card(first.node, first.kind, " ".join(first.label))
             if card is None:
                 emphasis[first.node] = "removed"
             cards.append(first if card is None else card)
-        axes.draw(diagram, tree.weight, cards, emphasis)
+        axes.draw(diagram, cards, emphasis)
         leaves = count_text(int(path.n_leaves[self.step]), "leaf")
         draw_title(axes.ax, f"Step {self.step}: {leaves}")
         alpha, risk = path.alphas[self.step], path.risks[self.step]
         set_note(axes.ax, f"alpha {alpha:.3g}, risk {risk:.3g}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _PanelGrid:
-    """Panels of one size in rows and columns, in points."""
+    """Panels of one size in rows and columns, in points, above the legend of the colors."""
 
-    figure: Any
-    n_panels: int
-    legend: Legend
-    width: float
-    height: float
-
-    @classmethod
-    def of(
-        cls, figure: Any, n_panels: int, legend: Legend, max_size: tuple[float, float]
-    ) -> _PanelGrid:
-        if figure is None:
-            check_size(max_size)
-            return cls(None, n_panels, legend, max_size[0] * INCH, max_size[1] * INCH)
-        scale = INCH / figure.dpi
-        size = figure.bbox.width * scale, figure.bbox.height * scale
-        return cls(figure, n_panels, legend, *size)
-
-    @property
-    def n_rows(self) -> int:
-        return ceil(self.n_panels / _MAX_COLUMNS)
-
-    @property
-    def n_columns(self) -> int:
-        return ceil(self.n_panels / self.n_rows)
+    def __init__(
+        self, figure: Any, n_panels: int, colors: Colors, max_size: tuple[float, float]
+    ) -> None:
+        self.figure, self.n_panels, self.colors = figure, n_panels, colors
+        self.n_rows = ceil(n_panels / _MAX_COLUMNS)
+        self.n_columns = ceil(n_panels / self.n_rows)
+        self.width, self.height = max_size[0] * INCH, max_size[1] * INCH
+        if figure is not None:
+            scale = INCH / figure.dpi
+            self.width, self.height = figure.bbox.width * scale, figure.bbox.height * scale
 
     @property
     def available(self) -> tuple[float, float]:
         """Width and height for the tree of one panel."""
-        below = self.legend.height(self.width) + 2 * _MARGIN
+        below = self.colors.legend_height(self.width) + 2 * _MARGIN
         width = (self.width - 2 * _MARGIN - (self.n_columns - 1) * _SPACE) / self.n_columns
         height = (self.height - below) / self.n_rows - _TITLE - _SPACE
         return max(width, 1.0), max(height, 1.0)
@@ -216,7 +189,7 @@ class _PanelGrid:
             font = diagram.font_size(self.available)
             width = min(width, max(font * diagram.layout.width, _MIN_WIDTH))
             height = min(height, font * diagram.layout.height)
-        below = self.legend.height(self.n_columns * width) + 2 * _MARGIN
+        below = self.colors.legend_height(self.n_columns * width) + 2 * _MARGIN
         full = (
             2 * _MARGIN + self.n_columns * width + (self.n_columns - 1) * _SPACE,
             below + self.n_rows * (height + _TITLE + _SPACE),
@@ -233,5 +206,5 @@ class _PanelGrid:
             box = [left / full[0], bottom / full[1], width / full[0], height / full[1]]
             axes.append(DiagramAxes.on(figure.add_axes(box), None))
         box = [_MARGIN / full[0], _MARGIN / full[1], 1 - 2 * _MARGIN / full[0], below / full[1]]
-        DiagramAxes.on(figure.add_axes(box), self.legend).draw_legend()
+        DiagramAxes.on(figure.add_axes(box), self.colors).draw_legend()
         return axes

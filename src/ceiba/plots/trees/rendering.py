@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.base import unused_error
 from ceiba.plots.style import ACCENT, INK, MUTED, TITLE_SIZE, new_figure, set_title, text_width
-from ceiba.plots.trees.colors import Legend, blend
 from ceiba.plots.trees.diagram import DiagramBuilder, TreeDiagram
-from ceiba.plots.trees.nodes import BAR, FLARE, LINE, PAD, SMALL, NodeCard
+from ceiba.plots.trees.nodes import BAR, FLARE, LINE, PAD, SMALL, Colors, NodeCard, blend
 
+MAX_SIZE = (16.0, 10.0)  # of a new figure, in inches
 INCH = 72.0  # points
 _MARGIN = 10.0
 _TITLE = 30.0
@@ -35,10 +36,10 @@ class DiagramAxes:
     ax: Any
     width: float  # in points
     height: float
-    legend: Legend | None
+    colors: Colors | None  # of the legend; None without one
 
     @classmethod
-    def on(cls, ax: Any, legend: Legend | None) -> DiagramAxes:
+    def on(cls, ax: Any, colors: Colors | None) -> DiagramAxes:
         """Prepare given axes, with the size that the layout will give them."""
         ax.set_axis_off()
         figure = ax.figure.figure  # the whole figure, if the axes are in a subfigure
@@ -47,19 +48,18 @@ class DiagramAxes:
             engine.execute(figure)
         box = ax.get_window_extent()
         scale = INCH / figure.dpi
-        found = cls(ax, box.width * scale, box.height * scale, legend)
+        found = cls(ax, box.width * scale, box.height * scale, colors)
         ax.set(xlim=(0.0, found.width), ylim=(found.height, 0.0))
         return found
 
     @property
     def available(self) -> tuple[float, float]:
         """Width and height, in points, that are left for the tree."""
-        return _available(self.width, self.height, self.legend)
+        return _available(self.width, self.height, self.colors)
 
     def draw(
         self,
         diagram: TreeDiagram,
-        weight: Array,
         cards: Sequence[NodeCard] | None = None,
         emphasis: Mapping[int, str] | None = None,
     ) -> None:
@@ -70,24 +70,27 @@ class DiagramAxes:
         font = diagram.font_size(self.available)
         left = (self.width - font * diagram.layout.width) / 2
         free = self.available[1] - font * diagram.layout.height
-        renderer = _Renderer(self.ax, diagram, font, (left, free / 2), weight)
+        renderer = _Renderer(self.ax, diagram, font, (left, free / 2))
         renderer.draw(diagram.cards if cards is None else cards, emphasis or {})
         self.draw_legend()
 
     def draw_legend(self) -> None:
         """Draw the legend, if there is one."""
-        if self.legend is not None:
-            self.legend.draw(self.ax, self.width, self.height)
+        if self.colors is not None:
+            self.colors.draw_legend(self.ax, self.width, self.height)
 
 
-def _available(width: float, height: float, legend: Legend | None) -> tuple[float, float]:
+def _available(width: float, height: float, colors: Colors | None) -> tuple[float, float]:
     """Return the size that a legend leaves, in points."""
-    below = legend.height(width) + _MARGIN if legend is not None else 0.0
+    below = colors.legend_height(width) + _MARGIN if colors is not None else 0.0
     return width, max(height - below, 1.0)
 
 
-def check_size(max_size: tuple[float, float]) -> None:
-    """Refuse a figure too small to be legible."""
+def check_size(max_size: tuple[float, float], **given: Any) -> None:
+    """Refuse a new figure too small to be legible, and a size for the ``given`` ax or figure."""
+    for name, where in given.items():
+        if where is not None and tuple(max_size) != MAX_SIZE:
+            raise unused_error("max_size", f"a given {name}", max_size, MAX_SIZE)
     if not min(max_size) >= 1:
         raise ValueError(f"max_size must be at least 1 inch in both directions, got {max_size}.")
 
@@ -100,7 +103,6 @@ def draw_title(ax: Any, title: str) -> None:
 def place_diagram(
     ax: Any,
     builder: DiagramBuilder,
-    legend: Legend,
     title: str,
     max_size: tuple[float, float],
     note: str = "",
@@ -109,24 +111,24 @@ def place_diagram(
 
     Space is left for the title and for a note behind it.
     """
+    colors = builder.writer.colors
     if ax is not None:
         draw_title(ax, title)
-        axes = DiagramAxes.on(ax, legend)
+        axes = DiagramAxes.on(ax, colors)
         return axes, builder.build(axes.available)
-    check_size(max_size)
     max_width = max_size[0] * INCH - 2 * _MARGIN
-    available = _available(max_width, max_size[1] * INCH - _TITLE - _MARGIN, legend)
+    available = _available(max_width, max_size[1] * INCH - _TITLE - _MARGIN, colors)
     diagram = builder.build(available)
     font = diagram.font_size(available)
     title_width = text_width(title + note) * TITLE_SIZE
-    width = max(diagram.layout.width * font, title_width, min(legend.width(), max_width))
-    height = diagram.layout.height * font + legend.height(width) + _MARGIN
+    width = max(diagram.layout.width * font, title_width, min(colors.legend_width(), max_width))
+    height = diagram.layout.height * font + colors.legend_height(width) + _MARGIN
     full = width + 2 * _MARGIN, height + _TITLE + _MARGIN
     figure = new_figure(full[0] / INCH, full[1] / INCH)
     # The axes are measured in points, so that text fits: a layout engine must not move them.
     figure.set_layout_engine("none")
     box = [_MARGIN / full[0], _MARGIN / full[1], width / full[0], height / full[1]]
-    return DiagramAxes.on(figure.add_axes(box), legend), diagram
+    return DiagramAxes.on(figure.add_axes(box), colors), diagram
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,7 +139,6 @@ class _Renderer:
     diagram: TreeDiagram
     font: float  # in points
     origin: tuple[float, float]  # upper left corner of the diagram
-    weight: Array  # of every node of the tree, for the width of the edges
 
     def draw(self, cards: Sequence[NodeCard], emphasis: Mapping[int, str]) -> None:
         drawn = [
@@ -165,11 +166,12 @@ class _Renderer:
     def _draw_edges(self, drawn: Drawn) -> None:
         from matplotlib.collections import LineCollection
 
-        visible = self.diagram.visible
+        parents = self.diagram.parents
         cards = {index: card for index, card, _ in drawn}
-        below = [entry for entry in drawn if visible.parent[entry[0]] >= 0]
-        total = float(self.weight[visible.nodes[0]]) or 1.0
-        root_weight = np.sqrt([float(self.weight[card.node]) / total for _, card, _ in below])
+        below = [entry for entry in drawn if parents[entry[0]] >= 0]
+        weight = self.diagram.weight
+        total = float(weight[self.diagram.nodes[0]]) or 1.0
+        root_weight = np.sqrt([float(weight[card.node]) / total for _, card, _ in below])
         edges = LineCollection(
             [self._edge(index, card, cards) for index, card, _ in below],
             linewidths=self.font * (0.07 + 0.25 * root_weight),
@@ -186,7 +188,7 @@ class _Renderer:
         self, index: int, card: NodeCard, cards: Mapping[int, NodeCard]
     ) -> list[tuple[float, float]]:
         """Return a line from the parent down past its depth, across, and to the condition."""
-        layout, parent = self.diagram.layout, self.diagram.visible.parent[index]
+        layout, parent = self.diagram.layout, self.diagram.parents[index]
         x, top, depth = float(layout.x[index]), float(layout.top[index]), int(layout.depth[index])
         parent_x, bottom = float(layout.x[parent]), float(layout.depth_bottom[depth - 1])
         box_bottom = float(layout.top[parent]) + cards[parent].box_height

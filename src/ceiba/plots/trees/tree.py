@@ -1,25 +1,34 @@
-"""Draw a decision tree."""
+"""Draw a decision tree, and the path of one row through it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ceiba.plots.docstrings import documented
-from ceiba.plots.style import count_text, require_matplotlib
-from ceiba.plots.trees.colors import Legend
-from ceiba.plots.trees.diagram import DiagramBuilder, TreeDiagram
-from ceiba.plots.trees.nodes import CardWriter
-from ceiba.plots.trees.rendering import draw_title, place_diagram
-from ceiba.tree.explain.dictionary import class_labels
-from ceiba.tree.explain.folding import check_view
-from ceiba.tree.model.tree import Tree
+import numpy as np
 
-__all__ = ["tree"]
+from ceiba._native import ColumnType
+from ceiba.base import unused_error
+from ceiba.data.table import Table
+from ceiba.plots.docstrings import documented
+from ceiba.plots.style import count_text, require_matplotlib, shorten
+from ceiba.plots.trees.diagram import DiagramBuilder
+from ceiba.plots.trees.nodes import CardWriter, NodeCard
+from ceiba.plots.trees.rendering import MAX_SIZE, check_size, draw_title, place_diagram
+from ceiba.tree.explain.conditions import format_threshold
+from ceiba.tree.explain.dictionary import class_labels
+from ceiba.tree.explain.text import check_view
+from ceiba.tree.grow.encoding import column_arrays
+from ceiba.tree.model.split import Split, branch_of, surrogate_branch_of
+from ceiba.tree.model.tree import Tree
 
 # Upper bound for the width of the note on folded nodes.
 _LONGEST_NOTE = " (folded: 100,000 not shown)"
+# A smaller fraction of a row is not followed: it changes no digit that is shown.
+_MIN_FRACTION = 1e-9
+# Height per depth, in inches, that keeps a long path from being folded.
+_DEPTH_HEIGHT = 1.25
 
 
 @documented
@@ -34,7 +43,7 @@ def tree(
     compact: bool = False,
     max_labels: int = 5,
     decimals: int = 3,
-    max_size: tuple[float, float] = (16.0, 10.0),
+    max_size: tuple[float, float] = MAX_SIZE,
     ax: Any = None,
 ) -> Any:
     """Draw a tree with its conditions, rows, predictions and gains.
@@ -60,7 +69,7 @@ def tree(
     max_depth : int, optional
         Maximum depth to show below the first node.
     runner_ups : bool
-        Name in each node the best split of another column, with its gain.
+        Name in each node the best split of another column, with its gain; not if compact.
     compact : bool
         Show only the column or prediction, the bar and the rows of each node, so that more nodes
         fit.
@@ -80,56 +89,243 @@ def tree(
     >>> picture.axes[0].get_title(loc="left")
     'DecisionTreeClassifier: 5 nodes, 3 leaves, depth 2'
     """
-    subject = LabeledTree.of(model, classes)
+    shown, labels, name = labeled_tree(model, classes)
+    if runner_ups and compact:
+        raise unused_error("runner_ups", "compact=True", runner_ups, False)
+    check_size(max_size, ax=ax)
     check_view(
-        subject.tree, node=node, max_nodes=max_nodes, max_depth=max_depth,
+        shown, node=node, max_nodes=max_nodes, max_depth=max_depth,
         max_labels=max_labels, decimals=decimals,
     )  # fmt: skip
-    writer = CardWriter(subject.tree, subject.labels, runner_ups, max_labels, decimals, compact)
+    writer = CardWriter(shown, labels, runner_ups, max_labels, decimals, compact)
     builder = DiagramBuilder(writer, node, max_nodes, max_depth)
-    legend = Legend(subject.labels, writer.colors)
-    title = subject.title(node)
-    axes, diagram = place_diagram(ax, builder, legend, title, max_size, _LONGEST_NOTE)
-    draw_title(axes.ax, title + _folded_note(writer, diagram))
-    axes.draw(diagram, subject.tree.weight)
+    if node:
+        title = f"{name}: subtree of node {node:,} of {shown.n_nodes:,} nodes"
+    else:
+        size = f"{count_text(shown.n_nodes, 'node')}, {count_text(shown.n_leaves, 'leaf')}"
+        title = f"{name}: {size}, depth {shown.max_depth}"
+    axes, diagram = place_diagram(ax, builder, title, max_size, _LONGEST_NOTE)
+    folded = [card.node for card in diagram.cards if card.kind == "folded"]
+    hidden = int(writer.below.nodes[folded].sum())
+    draw_title(axes.ax, title + (f" (folded: {hidden:,} not shown)" if hidden else ""))
+    axes.draw(diagram)
     return axes.ax.figure
 
 
-def _folded_note(writer: CardWriter, diagram: TreeDiagram) -> str:
-    hidden = sum(
-        int(writer.below.nodes[card.node]) for card in diagram.cards if card.kind == "folded"
-    )
-    return f" (folded: {hidden:,} not shown)" if hidden else ""
+def labeled_tree(
+    model: Any, classes: Sequence[Any] | None = None
+) -> tuple[Tree, list[Any] | None, str]:
+    """Return the tree of a fitted estimator or a bare tree, its class labels, and its name."""
+    require_matplotlib()
+    if isinstance(model, Tree):
+        return model, class_labels(model, classes), "Tree"
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    found = getattr(model, "tree_", None)
+    if not isinstance(found, Tree):
+        raise TypeError(f"model must be a fitted tree of Ceiba, got {type(model).__name__}.")
+    if classes is None:
+        classes = getattr(model, "classes_", None)
+    return found, class_labels(found, classes), type(model).__name__
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LabeledTree:
-    """The tree to draw, its class labels, and its name."""
+@documented
+def tree_path(
+    model: Any,
+    row: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    max_nodes: int | None = 32,
+    max_labels: int = 5,
+    decimals: int = 3,
+    max_size: tuple[float, float] = MAX_SIZE,
+    ax: Any = None,
+) -> Any:
+    """Draw the path of one row through a tree, with its value at each test.
 
-    tree: Tree
-    labels: list[Any] | None
-    name: str
+    The nodes on the path are highlighted, the others are faded or folded. If the value is missing,
+    the node states so and names the surrogate that decided, if any; with fractional splitting the
+    row takes every branch, and each node states the fraction of the row that reaches it.
 
-    @classmethod
-    def of(cls, model: Any, classes: Sequence[Any] | None = None) -> LabeledTree:
-        """Take them from a fitted estimator or from a bare tree."""
-        require_matplotlib()
-        if isinstance(model, Tree):
-            return cls(model, class_labels(model, classes), "Tree")
-        from sklearn.utils.validation import check_is_fitted
+    Parameters
+    ----------
+    model : fitted tree estimator or Tree
+    row : dict, Series, sequence or table of one row
+        The values of all columns; a sequence in their order.
+    {classes}
+    max_nodes : int, optional
+        Maximum number of nodes to show, those of the path first; None for as many as fit.
+    {max_labels}
+    {decimals}
+    max_size : tuple of float
+        Maximum width and height of a new figure, in inches; a long path may exceed the height. Not
+        to be given with ``ax``.
+    {ax}
 
-        check_is_fitted(model)
-        found = getattr(model, "tree_", None)
-        if not isinstance(found, Tree):
-            raise TypeError(f"model must be a fitted tree of Ceiba, got {type(model).__name__}.")
-        if classes is None:
-            classes = getattr(model, "classes_", None)
-        return cls(found, class_labels(found, classes), type(model).__name__)
+    {picture}
 
-    def title(self, node: int) -> str:
-        """Describe the whole tree, or the part below a node."""
-        tree = self.tree
-        if node:
-            return f"{self.name}: subtree of node {node:,} of {tree.n_nodes:,} nodes"
-        size = f"{count_text(tree.n_nodes, 'node')}, {count_text(tree.n_leaves, 'leaf')}"
-        return f"{self.name}: {size}, depth {tree.max_depth}"
+    Examples
+    --------
+    >>> from ceiba import DecisionTreeClassifier, datasets, plots
+    >>> iris = datasets.load("iris")
+    >>> model = DecisionTreeClassifier(max_depth=2).fit(iris.table, iris.y)
+    >>> picture = plots.tree_path(model, [5.1, 3.5, None, 1.6])
+    >>> picture.axes[0].get_title(loc="left")
+    'Path of a row: 2 tests, versicolor (p = 0.907)'
+    """
+    tree, labels, _ = labeled_tree(model, classes)
+    check_size(max_size, ax=ax)
+    check_view(tree, max_nodes=max_nodes, max_labels=max_labels, decimals=decimals)
+    path = path_nodes(tree, read_row(row, tree))
+    writer = CardWriter(tree, labels, False, max_labels, decimals)
+    builder = _path_builder(writer, path, max_nodes)
+    title = _path_title(writer, path)
+    n_depths = int(tree.depth[[step.node for step in path]].max()) + 1
+    size = max_size[0], max(max_size[1], _DEPTH_HEIGHT * n_depths)
+    axes, diagram = place_diagram(ax, builder, title, size)
+    draw_title(axes.ax, title)
+    emphasis = dict.fromkeys(diagram.nodes, "faded")
+    emphasis |= {step.node: "highlighted" for step in path}
+    axes.draw(diagram, emphasis=emphasis)
+    return axes.ax.figure
+
+
+@dataclass(frozen=True, slots=True)
+class PathNode:
+    """A node on the path of a row."""
+
+    node: int
+    fraction: float  # of the row that reaches the node: 1 unless a missing value divided it
+    marks: tuple[str, ...]  # the row's value, and what decided if it is missing
+
+    @property
+    def fraction_text(self) -> str:
+        """The fraction in words."""
+        return "the row" if self.fraction == 1 else f"{self.fraction:.3g} of the row"
+
+
+def read_row(row: Any, tree: Tree) -> Table:
+    """Read a mapping, Series, sequence or table of one row under the schema of a tree."""
+    if isinstance(row, Mapping):
+        row = [dict(row)]
+    elif getattr(row, "ndim", 2) == 1:
+        row = [row.to_dict()] if hasattr(row, "to_dict") else np.asarray(row)[None]
+    elif isinstance(row, list | tuple) and not any(_is_row(value) for value in row):
+        row = [list(row)]
+    table = Table.of(row, tree.schema, expected_by="this tree")
+    if len(table) != 1:
+        raise ValueError(f"row must be a single row, got {len(table):,} rows.")
+    return table
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, Mapping | list | tuple) or getattr(value, "ndim", 0) > 0
+
+
+def path_nodes(tree: Tree, table: Table, root: int = 0) -> list[PathNode]:
+    """Return the nodes that the row of a table reaches, each before its branches."""
+    row = _Row(tree, table)
+    found, stack = [], [(root, 1.0)]
+    while stack:
+        node, fraction = stack.pop()
+        here = PathNode(node, fraction, ())
+        if tree.is_leaf[node]:
+            found.append(replace(here, marks=(here.fraction_text,)))
+            continue
+        fractions, marks = row.branch_fractions(node)
+        found.append(replace(here, marks=(here.fraction_text, *marks) if fraction < 1 else marks))
+        branches = zip(tree.children(node), fractions, strict=True)
+        below = [(child, fraction * part) for child, part in branches]
+        stack += [entry for entry in below if entry[1] > _MIN_FRACTION][::-1]
+    return found
+
+
+class _Row:
+    """The values of one row, and the branches that it takes."""
+
+    def __init__(self, tree: Tree, table: Table) -> None:
+        arrays, missing = column_arrays(table, tree.columns)
+        types = tree.columns.types
+        self._tree = tree
+        self._values = [_value(*entry) for entry in zip(arrays, missing, types, strict=True)]
+        # As given: for comparison, values of integer columns are rounded up.
+        self._given = [table.column(j)[0].item() for j in range(len(types))]
+
+    def branch_fractions(self, node: int) -> tuple[list[float], tuple[str, ...]]:
+        """Return the fraction of the row for each branch of a node, and the marks."""
+        tree, split = self._tree, self._tree.split(node)
+        value = self._values[split.column]
+        if value is not None:
+            branch = branch_of(split, value, tree.schema)
+            return _only(branch, split.n_branches), (f"row: {self._text(split.column)}",)
+        if tree.missing == "fractional":
+            fractions = tree.branch_fraction[tree.children(node)]
+            return fractions.tolist(), ("row: missing", "takes every branch")
+        if tree.missing == "surrogate":
+            branch, mark = self._surrogate_branch(node, split)
+            return _only(branch, split.n_branches), ("row: missing", mark)
+        return _only(split.missing_branch, split.n_branches), ("row: missing",)
+
+    def _surrogate_branch(self, node: int, split: Split) -> tuple[int, str]:
+        """Return the branch of the first surrogate that applies, or else the heavier one."""
+        for other in self._tree.surrogates_of(node):
+            value = self._values[other.column]
+            if value is None:
+                continue
+            branch = surrogate_branch_of(other, value, self._tree.schema)
+            if branch is not None:
+                return branch, f"by {shorten(other.name, 20)}: {self._text(other.column)}"
+        return split.missing_branch, "no surrogate applies"
+
+    def _text(self, j: int) -> str:
+        column, value = self._tree.schema[j], self._given[j]
+        categories = column.categories
+        return shorten(categories[value] if categories else format_threshold(value, column, 3), 20)
+
+
+def _value(array: Any, missing: Any, kind: int) -> Any:
+    """Return the only value of a column; None if it is missing."""
+    value = array[0].item()
+    if kind in (ColumnType.NOMINAL, ColumnType.ORDINAL):
+        return value if value >= 0 else None
+    is_missing = value != value or (missing is not None and missing[0])
+    return None if is_missing else value
+
+
+def _only(branch: int, n_branches: int) -> list[float]:
+    return [float(b == branch) for b in range(n_branches)]
+
+
+def _path_builder(
+    writer: CardWriter, path: Sequence[PathNode], max_nodes: int | None
+) -> DiagramBuilder:
+    on_path = {step.node: step for step in path}
+
+    def make_cards(node: int, kind: str, label: str) -> list[NodeCard]:
+        step = on_path.get(node)
+        if step is None:
+            return [writer.card(node, kind, label)]
+        marks = (step.fraction_text, "continues here") if kind == "folded" else step.marks
+        return [writer.card(node, kind, label, marks)]
+
+    if max_nodes is not None:
+        n_branches = writer.tree.n_branches[list(on_path)]
+        max_nodes = max(max_nodes, 1 + int(n_branches.sum()))
+    preferred = frozenset(on_path)
+    return DiagramBuilder(writer, 0, max_nodes, preferred=preferred, make_cards=make_cards)
+
+
+def _path_title(writer: CardWriter, path: Sequence[PathNode]) -> str:
+    tree = writer.tree
+    ends = [step for step in path if tree.is_leaf[step.node]]
+    fractions = np.array([step.fraction for step in ends])
+    prediction = fractions @ tree.leaf_values(np.array([step.node for step in ends]))
+    title = f"Path of a row: {count_text(len(path) - len(ends), 'test')}"
+    if len(ends) > 1:
+        title += f", {len(ends)} leaves"
+    if writer.labels is None:
+        return f"{title}, {writer.number(float(prediction))}"
+    best = int(tree.decide(prediction[None])[0])
+    probability = writer.number(float(prediction[best]))
+    return f"{title}, {shorten(writer.labels[best])} (p = {probability})"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ceiba.tree.classifier import DecisionTreeClassifier
 from ceiba.tree.config import PRESETS, TreeConfig
 from ceiba.tree.explain.conditions import branch_text
+from ceiba.tree.model.tree import Tree
 
 ORDER = ("hunt", "id3", "c45", "cart")
 _HEADINGS = {
@@ -86,7 +87,7 @@ class PresetTable(ComparisonTable):
             lines.append([heading, *(_format(getattr(row, name)) for row in self.rows)])
         settings = self.rows[0].settings if self.rows else {}
         lines += [[name, *(_format(row.settings[name]) for row in self.rows)] for name in settings]
-        return _align(lines)
+        return align_columns(lines)
 
 
 def compare_presets(
@@ -121,38 +122,32 @@ def compare_presets(
     unknown = [name for name in presets if name not in PRESETS]
     if unknown or not presets:
         raise ValueError(f"presets must be a non-empty sequence of {ORDER}, got {presets!r}.")
-    models = {
+    models: dict[str, Any] = {
         name: DecisionTreeClassifier(algorithm=name, **options).fit(  # type: ignore[arg-type]
             X, y, sample_weight=sample_weight
         )
         for name in presets
     }
-    resolved = {name: TreeConfig.from_estimator(model) for name, model in models.items()}
-    differing = _differing_fields(list(resolved.values()))
+    configs = {name: asdict(TreeConfig.from_estimator(model)) for name, model in models.items()}
+    differing = [
+        field
+        for field in next(iter(configs.values()))
+        if len({config[field] for config in configs.values()}) > 1
+    ]
     rows = []
     for name, model in models.items():
-        settings = {field: getattr(resolved[name], field) for field in differing}
-        rows.append(_row(name, model, settings, 1 - model.score(X, y, sample_weight)))
+        settings = {field: configs[name][field] for field in differing}
+        tree, error = model.tree_, float(1 - model.score(X, y, sample_weight))
+        sizes = tree.n_nodes, tree.n_leaves, tree.max_depth, model.grown_tree_.n_leaves
+        rows.append(PresetRow(name, *sizes, error, _root_text(tree), settings))
     return PresetTable(tuple(rows), models)
 
 
-def _differing_fields(resolved: list[TreeConfig]) -> list[str]:
-    names = TreeConfig.__dataclass_fields__
-    return [name for name in names if len({getattr(each, name) for each in resolved}) > 1]
-
-
-def _row(
-    name: str, model: DecisionTreeClassifier, settings: dict[str, Any], error: float
-) -> PresetRow:
-    tree = model.tree_
-    root = "leaf"
-    if tree.n_nodes > 1:
-        split = tree.split(0)
-        root = branch_text(split, 0, tree.schema[split.column]).removesuffix(" or missing")
-    grown = model.grown_tree_.n_leaves
-    return PresetRow(
-        name, tree.n_nodes, tree.n_leaves, tree.max_depth, grown, float(error), root, settings
-    )
+def _root_text(tree: Tree) -> str:
+    if tree.n_nodes == 1:
+        return "leaf"
+    split = tree.split(0)
+    return branch_text(split, 0, tree.schema[split.column]).removesuffix(" or missing")
 
 
 def _format(value: Any) -> str:
@@ -161,9 +156,11 @@ def _format(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _align(lines: list[list[str]]) -> str:
+def align_columns(lines: list[list[str]], separator: str = "  ", right: bool = False) -> str:
+    """Pad cells to columns of text; ``right`` aligns all but the first to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    pad = str.rjust if right else str.ljust
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        separator.join([line[0].ljust(widths[0]), *map(pad, line[1:], widths[1:])]).rstrip()
         for line in lines
     )

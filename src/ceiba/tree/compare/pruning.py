@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,16 @@ from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.engine.local import effective_threads, run_tasks
 from ceiba.inference import Interval, t_interval, wilson
-from ceiba.stats import Labeled, ToLabeled
+from ceiba.stats import LabeledRows, ToLabeledRows
 from ceiba.tree.base import DecisionTree
-from ceiba.tree.compare.presets import ComparisonTable
+from ceiba.tree.compare.presets import ComparisonTable, align_columns
 from ceiba.tree.prune.cross_validation import (
     AlphaRule,
     FoldFit,
-    choose_from_folds,
+    choose_alpha,
+    fit_clone,
     fit_folds,
-    fit_rows,
-    unpruned_template,
+    unpruned_clone,
 )
 from ceiba.tree.prune.folds import split_rows
 from ceiba.tree.prune.path import Risk, cost_complexity_path
@@ -85,14 +84,12 @@ class PruningTable(ComparisonTable):
         return pd.DataFrame([_flatten(row) for row in self.rows]).set_index("name")
 
     def __str__(self) -> str:
-        columns = [
-            _align("", [row.name for row in self.rows], left=True),
-            _align("leaves", [str(row.n_leaves) for row in self.rows]),
-            _align("depth", [str(row.depth) for row in self.rows]),
-        ]
-        columns += [self._format_errors(name) for name in _ERRORS]
-        lines = ["   ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-        return "\n".join([*lines, "", *self.notes])
+        sizes = [(row.name, str(row.n_leaves), str(row.depth)) for row in self.rows]
+        columns = [self._format_errors(name) for name in _ERRORS]
+        lines = [[*size, *errors] for size, *errors in zip(sizes, *columns, strict=True)]
+        errors = [f"{name.replace('_', '-')} {self.measure}" for name in _ERRORS]
+        text = align_columns([["", "leaves", "depth", *errors], *lines], "   ", right=True)
+        return "\n".join([text, "", *self.notes])
 
     def _format_errors(self, name: str) -> list[str]:
         intervals: list[Interval] = [getattr(row, name) for row in self.rows]
@@ -103,13 +100,7 @@ class PruningTable(ComparisonTable):
         for texts in numbers:
             mid, low, high = (text.rjust(w) for text, w in zip(texts, widths, strict=True))
             cells.append(f"{mid} [{low}, {high}]")
-        heading = name.replace("_", "-")
-        return _align(f"{heading} {self.measure}", cells)
-
-
-def _align(heading: str, cells: list[str], left: bool = False) -> list[str]:
-    width = max(map(len, [heading, *cells]))
-    return [text.ljust(width) if left else text.rjust(width) for text in (heading, *cells)]
+        return cells
 
 
 def _flatten(row: PruningRow) -> dict[str, Any]:
@@ -143,8 +134,8 @@ def compare_pruning(
     Parameters
     ----------
     model : DecisionTreeClassifier or DecisionTreeRegressor
-        How the tree is grown, and ``prune_confidence``; fitted or not, it is not changed. Its own
-        ``pruning`` is ignored.
+        How the tree is grown, ``prune_confidence`` and ``validation_fraction``; fitted or not, it
+        is not changed. Its own ``pruning`` is ignored.
     X, y : table and target
         Rows to grow from and to cross-validate.
     X_validation, y_validation : table and target, optional
@@ -179,10 +170,10 @@ def compare_pruning(
         )
     rows = _labeled(model, Table.of(X), y)
     train, validation, note = _split_rows(model, rows, X_validation, y_validation, seed)
-    methods = _Methods(model, unpruned_template(model), inner_folds, seed)
+    methods = _Methods(model, unpruned_clone(model), inner_folds, seed)
     fold_fits = fit_folds(model, train, folds, seed)
-    grown = fit_rows(methods.template, train)
-    models = dict(methods.prune_all(grown, train, lambda: (grown, validation), fold_fits))
+    grown = fit_clone(methods.template, train)
+    models = dict(methods.prune_all(grown, train, fold_fits, grown, validation))
     fold_losses = run_tasks(
         methods.fold_losses, list(enumerate(fold_fits)), effective_threads(model.n_jobs)
     )
@@ -212,18 +203,15 @@ class _Methods:
     def prune_all(
         self,
         grown: Any,
-        rows: Labeled,
-        validation_fit: Callable[[], tuple[Any, Labeled]],
+        rows: LabeledRows,
         fold_fits: list[FoldFit],
+        grown_without_validation: Any,
+        validation: LabeledRows,
     ) -> Iterator[tuple[str, Any]]:
-        """Yield the name of each method and the pruned estimator.
-
-        ``validation_fit`` returns the grown estimator that reduced-error pruning starts from and
-        its validation rows.
-        """
+        """Yield the name of each method and the pruned estimator."""
         yield "unpruned", grown.unpruned()
-        other, validation = validation_fit()
-        yield "reduced error", other.pruned("reduced_error", validation.table, _target(validation))
+        X, y = validation.table, _target(validation)
+        yield "reduced error", grown_without_validation.pruned("reduced_error", X, y)
         classification = self.model._task == "classification"
         if classification:
             yield "pessimistic", grown.pruned("pessimistic", subtree_raising=False)
@@ -232,7 +220,7 @@ class _Methods:
         risks: tuple[Risk, ...] = ("impurity", "error") if classification else ("impurity",)
         for risk in risks:
             path = cost_complexity_path(grown.tree_, risk)
-            choice = choose_from_folds(path, fold_fits, risk, "min")
+            choice = choose_alpha(path, fold_fits, risk, "min")
             for rule in _RULES:
                 alpha = choice.with_rule(rule).alpha
                 pruned = grown.pruned("cost_complexity", alpha=alpha, risk=risk)
@@ -244,23 +232,19 @@ class _Methods:
         number, fold = numbered
         seed, rows = self.seed + 1 + number, fold.train
         inner_fits = fit_folds(self.template, rows, self.inner_folds, seed)
-        validation_fit = partial(self._validation_fit, rows, seed)
-        pruned_models = self.prune_all(fold.model, rows, validation_fit, inner_fits)
+        train, validation = split_rows(rows, self.model.validation_fraction, seed)
+        smaller = fit_clone(self.template, train)
+        pruned_models = self.prune_all(fold.model, rows, inner_fits, smaller, validation)
         return {name: _losses(pruned, fold.held_out) for name, pruned in pruned_models}
 
-    def _validation_fit(self, rows: Labeled, seed: int) -> tuple[Any, Labeled]:
-        fraction = getattr(self.model, "validation_fraction", _VALIDATION_FRACTION)
-        train, validation = split_rows(rows, fraction, seed)
-        return fit_rows(self.template, train), validation
 
-
-def _labeled(model: Any, table: Table, y: Any) -> Labeled:
-    return ToLabeled(model._task)(Chunk(table, y))
+def _labeled(model: Any, table: Table, y: Any) -> LabeledRows:
+    return ToLabeledRows(model._task)(Chunk(table, y))
 
 
 def _split_rows(
-    model: Any, rows: Labeled, X: Any, y: Any, seed: int
-) -> tuple[Labeled, Labeled, str]:
+    model: Any, rows: LabeledRows, X: Any, y: Any, seed: int
+) -> tuple[LabeledRows, LabeledRows, str]:
     """Return training rows, validation rows, and a note about them."""
     if (X is None) != (y is None):
         raise ValueError("X_validation and y_validation must be passed together.")
@@ -275,13 +259,13 @@ def _split_rows(
     return train, held_out, note
 
 
-def _target(rows: Labeled) -> Array:
+def _target(rows: LabeledRows) -> Array:
     """Return the target as it was given."""
     classes, values = rows.target.classes, rows.target.values
     return np.asarray(values if classes is None else classes[values])
 
 
-def _losses(model: Any, rows: Labeled) -> Array:
+def _losses(model: Any, rows: LabeledRows) -> Array:
     """Return the 0-1 loss, or the squared error, of every row."""
     predicted, true = model.predict(rows.table), _target(rows)
     if rows.target.classes is None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.tree.explain.conditions import separates_missing
 from ceiba.tree.model.split import METHODS, Split
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.model.validate import REASONS
@@ -49,12 +48,21 @@ def tree_dict(tree: Tree, *, classes: Sequence[Any] | None = None) -> dict[str, 
     >>> root["test"]["threshold"], [child["prediction"] for child in root["children"]]
     (3.0, [0.0, 3.0])
     """
+    whole = tree_nodes(tree, classes=classes)
+    records = whole.pop("nodes")
+    for record in records:
+        del record["parent"]
+        record["children"] = [records[child] for child in record["children"]]
+    return {**whole, "root": records[0]}
+
+
+def tree_nodes(tree: Tree, *, classes: Sequence[Any] | None = None) -> dict[str, Any]:
+    """Return a tree as a flat list of nodes, which JSON can hold at any depth.
+
+    As `tree_dict`, but with a list ``nodes`` instead of ``root``: the nodes in the order of their
+    indices, with indices in ``children`` and ``parent`` (None for the root).
+    """
     labels = class_labels(tree, classes)
-    records = [_node_record(tree, node) for node in range(tree.n_nodes)]
-    for node, record in enumerate(records):
-        if tree.is_leaf[node]:
-            record |= leaf_prediction(tree, node, labels)
-        record["children"] = [records[child] for child in tree.children(node)]
     return {
         "n_nodes": tree.n_nodes,
         "n_leaves": tree.n_leaves,
@@ -63,36 +71,8 @@ def tree_dict(tree: Tree, *, classes: Sequence[Any] | None = None) -> dict[str, 
         "classes": labels,
         "missing": tree.missing,
         "costs": tree.costs.tolist() or None,
-        "root": records[0],
+        "nodes": [_node_record(tree, node, labels) for node in range(tree.n_nodes)],
     }
-
-
-def tree_nodes(tree: Tree, *, classes: Sequence[Any] | None = None) -> dict[str, Any]:
-    """Return a tree as a flat list of nodes, which JSON can hold at any depth.
-
-    Arguments and result are those of `tree_dict`, but with a list ``nodes`` instead of ``root``:
-    the nodes in the order of their indices, with indices in ``children`` and ``parent`` (None for
-    the root).
-
-    Examples
-    --------
-    >>> from ceiba import DecisionTreeRegressor
-    >>> from ceiba.tree.explain.dictionary import tree_nodes
-    >>> model = DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0], [4.0]], [0.0, 0.0, 3.0])
-    >>> nodes = tree_nodes(model.tree_)["nodes"]
-    >>> nodes[0]["children"], nodes[2]["parent"], nodes[2]["prediction"]
-    ([1, 2], 0, 3.0)
-    """
-    whole = tree_dict(tree, classes=classes)
-    nodes: list[dict[str, Any]] = [{}] * tree.n_nodes
-    stack: list[tuple[int | None, dict[str, Any]]] = [(None, whole.pop("root"))]
-    while stack:
-        parent, record = stack.pop()
-        node, children = record["node"], record["children"]
-        child_indices = [child["node"] for child in children]
-        nodes[node] = {**record, "parent": parent, "children": child_indices}
-        stack += [(node, child) for child in children]
-    return {**whole, "nodes": nodes}
 
 
 def class_labels(tree: Tree, classes: Sequence[Any] | None) -> list[Any] | None:
@@ -120,11 +100,10 @@ def leaf_prediction(tree: Tree, leaf: int, labels: list[Any] | None) -> dict[str
     return {"prediction": label, "probabilities": probabilities.tolist()}
 
 
-def _node_record(tree: Tree, node: int) -> dict[str, Any]:
-    """Return the entries of a node, except its children."""
-    value = tree.value[node].tolist()
-    split = None if tree.is_leaf[node] else tree.split(node)
-    return {
+def _node_record(tree: Tree, node: int, labels: list[Any] | None) -> dict[str, Any]:
+    value, is_leaf = tree.value[node].tolist(), bool(tree.is_leaf[node])
+    runner_up, gain = int(tree.runner_up_column[node]), float(tree.runner_up_gain[node])
+    record = {
         "node": node,
         "depth": int(tree.depth[node]),
         "n_rows": int(tree.n_rows[node]),
@@ -135,14 +114,28 @@ def _node_record(tree: Tree, node: int) -> dict[str, Any]:
         "reason": REASONS[tree.reason[node]],
         "method": METHODS[tree.method[node]],
         "ties": int(tree.ties[node]),
-        "runner_up": _runner_up(tree, node),
-        "test": None if split is None else _split_record(split),
-        **_surrogate_records(tree, node),
+        "runner_up": None
+        if runner_up < 0
+        else {"column": runner_up, "name": tree.schema[runner_up].name, "gain": gain},
+        "test": None if is_leaf else _split_record(tree.split(node)),
     }
+    if tree.missing == "surrogate":
+        record["surrogates"] = [
+            asdict(surrogate)
+            | {
+                "threshold": _plain(surrogate.threshold),
+                "branches": _plain_groups(surrogate.branches),
+            }
+            for surrogate in tree.surrogates_of(node)
+        ]
+    if is_leaf:
+        record |= leaf_prediction(tree, node, labels)
+    parent = int(tree.parent[node])
+    return {**record, "children": tree.children(node), "parent": None if parent < 0 else parent}
 
 
 def _split_record(split: Split) -> dict[str, Any]:
-    known = separates_missing(split)
+    known = split.kind == "threshold" and split.threshold == np.inf
     return {
         "kind": "known" if known else split.kind,
         "column": split.column,
@@ -152,26 +145,6 @@ def _split_record(split: Split) -> dict[str, Any]:
         "branches": _plain_groups(split.branches),
         "missing_branch": split.missing_branch,
     }
-
-
-def _surrogate_records(tree: Tree, node: int) -> dict[str, Any]:
-    if tree.missing != "surrogate":
-        return {}
-    records = []
-    for surrogate in tree.surrogates_of(node):
-        record = asdict(surrogate)
-        record["threshold"] = _plain(record["threshold"])
-        record["branches"] = _plain_groups(surrogate.branches)
-        records.append(record)
-    return {"surrogates": records}
-
-
-def _runner_up(tree: Tree, node: int) -> dict[str, Any] | None:
-    column = int(tree.runner_up_column[node])
-    if column < 0:
-        return None
-    gain = float(tree.runner_up_gain[node])
-    return {"column": column, "name": tree.schema[column].name, "gain": gain}
 
 
 def _plain_groups(branches: Sequence[Sequence[Any]]) -> list[list[Any]] | None:

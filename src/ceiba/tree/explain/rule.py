@@ -1,150 +1,33 @@
-"""If-then rules: conditions on single columns, and a prediction."""
+"""If-then rules, and the dropping of their conditions by pessimistic error rates (C4.5rules).
+
+    while dropping some condition does not raise the pessimistic error rate of the rule:
+        drop the condition without which the rate is lowest
+
+Quinlan (1993), "C4.5: programs for machine learning", chapter 5.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ceiba._native import ColumnType
 from ceiba._typing import Array
-from ceiba.data.schema import Column
 from ceiba.data.table import Table
-from ceiba.tree.explain.conditions import format_labels, format_number, format_threshold
+from ceiba.data.target import Target
+from ceiba.stats.labeled import LabeledRows, known_class_indices
+from ceiba.stats.points import check_sample_weight
+from ceiba.tree.explain.conditions import (
+    ConditionEvaluator,
+    RuleCondition,
+    format_number,
+    merge_conditions,
+)
 from ceiba.tree.explain.text import rows_text
-from ceiba.tree.grow.encoding import ColumnTypes, column_arrays
-from ceiba.tree.model.split import Split
-
-
-@dataclass(frozen=True, slots=True)
-class RuleCondition:
-    """A condition on one column: an interval or a set of categories.
-
-    Parameters
-    ----------
-    column_index : int
-    column : Column
-    low, high : number, category or None
-        Interval ``low < value <= high`` of a numeric or ordinal column; None for no bound.
-    categories : tuple or None
-        Categories of a nominal column; None for other columns.
-    known : bool
-        Whether any known value satisfies it; if not, only a missing value does.
-    missing : bool
-        Whether a missing value satisfies it.
-    """
-
-    column_index: int
-    column: Column
-    low: Any = None
-    high: Any = None
-    categories: tuple[Any, ...] | None = None
-    known: bool = True
-    missing: bool = False
-
-    @property
-    def is_satisfiable(self) -> bool:
-        """Whether some value satisfies it."""
-        return self.known or self.missing
-
-    @property
-    def is_trivial(self) -> bool:
-        """Whether every value satisfies it."""
-        return self.missing and self._takes_any_known
-
-    @property
-    def _takes_any_known(self) -> bool:
-        if self.categories is not None:
-            return len(self.categories) == len(self.column.categories) > 0
-        return self.known and self.low is None and self.high is None
-
-    def intersect(self, other: RuleCondition) -> RuleCondition:
-        """Combine this condition with another one on the same column."""
-        missing = self.missing and other.missing
-        if self.categories is not None:
-            assert other.categories is not None
-            allowed = set(other.categories)
-            common = tuple(category for category in self.categories if category in allowed)
-            return replace(self, categories=common, known=bool(common), missing=missing)
-        low = max(_not_none(self.low, other.low), key=self.encode, default=None)
-        high = min(_not_none(self.high, other.high), key=self.encode, default=None)
-        empty = low is not None and high is not None and self.encode(low) >= self.encode(high)
-        known = self.known and other.known and not empty
-        return replace(self, low=low, high=high, known=known, missing=missing)
-
-    def parts(self) -> list[RuleCondition]:
-        """Split an interval into its two ends, each of which can be dropped alone."""
-        if self.low is None or self.high is None:
-            return [self]
-        return [replace(self, high=None), replace(self, low=None)]
-
-    def encode(self, value: Any) -> Any:
-        """Return a bound as rows are encoded: a category as its index."""
-        return self.column.categories.index(value) if self.column.categories else value
-
-    def to_text(self, *, show_missing: bool = True, max_labels: int = 10, decimals: int = 3) -> str:
-        """Format the condition: ``1 < width <= 3``, ``color in {red, blue} or missing``."""
-        name = self.column.name
-        if not self.known:
-            return f"{name} missing"
-        if self._takes_any_known:
-            text = f"{name} known"
-        elif self.categories is None:
-            text = self._interval_text(name, decimals)
-        elif len(self.categories) == 1:
-            text = f"{name} = {self.categories[0]}"
-        else:
-            text = f"{name} in {{{format_labels(self.categories, max_labels)}}}"
-        return f"{text} or missing" if self.missing and show_missing else text
-
-    def _interval_text(self, name: str, decimals: int) -> str:
-        low, high = (
-            None if end is None else format_threshold(end, self.column, decimals)
-            for end in (self.low, self.high)
-        )
-        if low is None:
-            return f"{name} <= {high}"
-        return f"{name} > {low}" if high is None else f"{low} < {name} <= {high}"
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-
-def _not_none(*bounds: Any) -> list[Any]:
-    return [bound for bound in bounds if bound is not None]
-
-
-def branch_condition(split: Split, branch: int, column: Column, missing: bool) -> RuleCondition:
-    """Return the condition of a branch; ``missing``: missing values go there."""
-    index = split.column
-    if split.branches:
-        categories = split.branches[branch]
-        return RuleCondition(
-            index, column, categories=categories, known=bool(categories), missing=missing
-        )
-    thresholds = split.thresholds if split.kind == "intervals" else (split.threshold,)
-    low = thresholds[branch - 1] if 0 < branch <= len(thresholds) else None
-    high = thresholds[branch] if branch < len(thresholds) else None
-    # An infinite threshold separates known values from missing ones: no value is above it.
-    known = branch <= len(thresholds) and not _is_infinite(low)
-    low, high = (None if _is_infinite(end) else end for end in (low, high))
-    return RuleCondition(index, column, low, high, known=known, missing=missing)
-
-
-def _is_infinite(threshold: Any) -> bool:
-    return isinstance(threshold, float) and threshold == np.inf
-
-
-def merge_conditions(conditions: Iterable[RuleCondition]) -> tuple[RuleCondition, ...]:
-    """Combine conditions into one for each column, without trivial ones."""
-    by_column: dict[int, RuleCondition] = {}
-    for condition in conditions:
-        previous = by_column.get(condition.column_index)
-        combined = condition if previous is None else previous.intersect(condition)
-        by_column[condition.column_index] = combined
-    return tuple(condition for condition in by_column.values() if not condition.is_trivial)
+from ceiba.tree.model.tree import Tree
+from ceiba.tree.prune.pessimistic import added_errors, check_confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,46 +85,120 @@ class Rule:
         return self.to_text()
 
 
-class ConditionEvaluator:
-    """Evaluate conditions on the rows of a table under the schema of the tree."""
+class RuleSimplifier:
+    """Drop conditions of rules on the training rows.
 
-    __slots__ = ("_arrays", "_masks", "_missing", "_types")
+    ``weights``, of shape (n_rows, n_classes), has the weight of each row in the column of its
+    class; ``confidence``, in (0, 0.5], is that of the pessimistic error rate.
+    """
 
-    def __init__(self, table: Table, types: ColumnTypes) -> None:
-        self._arrays, self._masks = column_arrays(table, types)
-        self._types = types.types
-        self._missing: dict[int, Array] = {}
+    def __init__(
+        self,
+        tree: Tree,
+        labels: list[Any],
+        classes: Array,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        confidence: float,
+    ) -> None:
+        check_confidence(confidence)
+        table = Table.of(X, tree.schema, expected_by="this tree")
+        codes = _class_codes(table, y, classes)
+        self.tree, self.labels, self.confidence = tree, labels, confidence
+        self.evaluator = ConditionEvaluator(table, tree.columns)
+        self.weights = np.zeros((len(table), len(labels)))
+        self.weights[np.arange(len(table)), codes] = (
+            1.0 if sample_weight is None else check_sample_weight(sample_weight, len(table))
+        )
 
-    def satisfied(self, condition: RuleCondition, rows: Any = slice(None)) -> Array:
-        """Return which of some rows satisfy a condition."""
-        j = condition.column_index
-        if j not in self._missing:
-            self._prepare_column(j)
-        missing = self._missing[j][rows]
-        if not condition.known:
-            return np.asarray(missing & condition.missing)
-        satisfied = self._satisfied_known(condition, self._arrays[j][rows])
-        return np.where(missing, condition.missing, satisfied)
+    def simplify(self, rules: Sequence[Rule]) -> tuple[list[Rule], Rule]:
+        """Return the rules with fewer conditions, and the default rule."""
+        simplified: dict[tuple[Any, ...], Rule] = {}
+        uncovered = np.ones(len(self.weights), bool)
+        for rule in rules:
+            shorter, covered = self._drop_conditions(rule)
+            if shorter.conditions:
+                key = (shorter.class_index, frozenset(shorter.conditions))
+                simplified.setdefault(key, shorter)
+                uncovered &= ~covered
+        return list(simplified.values()), self._default_rule(uncovered)
 
-    def _satisfied_known(self, condition: RuleCondition, values: Array) -> Array:
-        if condition.categories is not None:
-            allowed = np.zeros(len(condition.column.categories) + 1, bool)  # -1: missing
-            allowed[[condition.encode(category) for category in condition.categories]] = True
-            return np.asarray(allowed[values])
-        satisfied = np.ones(len(values), bool)
-        if condition.low is not None:
-            satisfied &= values > condition.encode(condition.low)
-        if condition.high is not None:
-            satisfied &= values <= condition.encode(condition.high)
-        return satisfied
+    def _drop_conditions(self, rule: Rule) -> tuple[Rule, Array]:
+        """Return the rule with the conditions that are kept, and the rows that it covers."""
+        assert rule.class_index is not None
+        parts = [part for condition in rule.conditions for part in condition.parts()]
+        failed = np.array([~self.evaluator.satisfied(part) for part in parts])
+        failed = failed.reshape(len(parts), len(self.weights))
+        correct = self.weights[:, rule.class_index]
+        weight = self.weights.sum(axis=1)
+        kept = list(range(len(parts)))
+        rate = self._error_rates(failed[kept], correct, weight)[-1]
+        while kept:
+            rates = self._error_rates(failed[kept], correct, weight)[:-1]
+            best = int(rates.argmin())
+            if rates[best] > rate:
+                break
+            rate = float(rates[best])
+            del kept[best]
+        covered: Array = np.logical_not(failed[kept].any(axis=0))
+        conditions = merge_conditions(parts[k] for k in kept)
+        shorter = replace(
+            self._count_rows(covered, rule.class_index), conditions=conditions, node=rule.node,
+            pessimistic_error=float(rate),
+        )  # fmt: skip
+        return shorter, covered
 
-    def _prepare_column(self, j: int) -> None:
-        array, mask = self._arrays[j], self._masks[j]
-        if self._types[j] in (ColumnType.ORDINAL, ColumnType.NOMINAL):
-            mask = array < 0
-        elif array.dtype.kind == "f":
-            # Beside a float32 array a threshold would itself be rounded to float32.
-            array = array.astype(np.float64, copy=False)
-            mask = np.isnan(array)
-        self._arrays[j] = array
-        self._missing[j] = np.zeros(len(array), bool) if mask is None else mask
+    def _error_rates(self, failed: Array, correct: Array, weight: Array) -> Array:
+        """Return the pessimistic error rate without each condition, and last with all."""
+        n_failed = failed.sum(axis=0)
+        satisfied, fails_once = n_failed == 0, n_failed == 1
+        # A row that fails a single condition is covered once that condition is dropped.
+        gained = failed[:, fails_once]
+        covered = np.append(
+            weight[satisfied].sum() + gained @ weight[fails_once], weight[satisfied].sum()
+        )
+        right = np.append(
+            correct[satisfied].sum() + gained @ correct[fails_once], correct[satisfied].sum()
+        )
+        errors = np.maximum(covered - right, 0.0)
+        rates = np.ones(len(covered))
+        positive = covered > 0
+        N, e = covered[positive], errors[positive]
+        rates[positive] = (e + added_errors(N, e, self.confidence)) / N
+        return rates
+
+    def _default_rule(self, uncovered: Array) -> Rule:
+        """Return the rule of the uncovered rows, or of all rows if there are none."""
+        has_rows = self.weights[uncovered].any()
+        weights = self.weights[uncovered if has_rows else slice(None)].sum(axis=0)
+        class_index = int(self.tree.decide(weights[None])[0])
+        rule = self._count_rows(uncovered, class_index)
+        if has_rows:
+            return rule
+        return replace(rule, confidence=float(weights[class_index] / weights.sum()))
+
+    def _count_rows(self, covered: Array, class_index: int) -> Rule:
+        """Return a rule without conditions, with the counts of the rows that it covers."""
+        weights = self.weights[covered].sum(axis=0)
+        total = float(weights.sum())
+        fraction = float(weights[class_index]) / total if total > 0 else 0.0
+        n_rows = int(self.weights[covered].any(axis=1).sum())
+        return Rule(
+            (), self.labels[class_index], n_rows, total, tuple(weights.tolist()), fraction,
+            class_index,
+        )  # fmt: skip
+
+
+def _class_codes(table: Table, y: Any, classes: Array) -> Array:
+    """Return the index of each row's label in ``classes``."""
+    target = Target.of(y, len(table), task="classification")
+    codes = known_class_indices(LabeledRows(table, target), classes)
+    if (codes < 0).any():
+        assert target.classes is not None
+        label = target.classes.tolist()[target.values[codes < 0][0]]
+        raise ValueError(
+            f"y contains {label!r}, which is not in classes={classes.tolist()!r}: pass the "
+            "classes_ of the estimator as classes."
+        )
+    return codes

@@ -9,21 +9,22 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.base import unused_error
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
-from ceiba.tree.explain.dictionary import class_labels
-from ceiba.tree.explain.folding import check_format
-from ceiba.tree.explain.rule import (
+from ceiba.tree.explain.conditions import (
     ConditionEvaluator,
-    Rule,
     RuleCondition,
     branch_condition,
     merge_conditions,
 )
-from ceiba.tree.explain.rule_simplification import RuleSimplifier
+from ceiba.tree.explain.dictionary import class_labels
+from ceiba.tree.explain.rule import Rule, RuleSimplifier
+from ceiba.tree.explain.text import check_format
 from ceiba.tree.model.tree import Tree
 
 Order = Literal["tree", "confidence", "coverage"]
+_CONFIDENCE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,14 +148,13 @@ class RuleList:
             predicted = self.labels[np.array([rule.class_index for rule in rules])[first_rule]]
         uncovered = np.flatnonzero(first_rule < 0)
         if self.default is None and len(uncovered):
-            predicted[uncovered] = self._predict_by_tree(table.take(uncovered))
+            rest = table.take(uncovered)
+            predicted[uncovered] = (
+                self.tree.predict(rest)
+                if self.labels is None
+                else self.labels[self.tree.predict_class(rest)]
+            )
         return predicted
-
-    def _predict_by_tree(self, table: Table) -> Array:
-        predicted = self.tree.predict(table)
-        if self.labels is None:
-            return predicted
-        return np.asarray(self.labels[self.tree.decide(predicted)])
 
 
 def rule_list(
@@ -167,7 +167,7 @@ def rule_list(
     X: Any = None,
     y: Any = None,
     sample_weight: Any = None,
-    confidence: float = 0.25,
+    confidence: float = _CONFIDENCE,
 ) -> RuleList:
     """Convert a tree to a list of rules, one for each leaf.
 
@@ -194,10 +194,6 @@ def rule_list(
     confidence : float in (0, 0.5]
         Confidence of the pessimistic error rate, for ``drop``: the smaller, the more is dropped.
 
-    Returns
-    -------
-    RuleList
-
     Notes
     -----
     A missing value satisfies a condition if the tree sends it to that branch ("or missing"). Trees
@@ -219,7 +215,8 @@ def rule_list(
     """
     labels = class_labels(tree, classes)
     order = order or ("confidence" if drop else "tree")
-    _check_options(tree, order, simplify, drop, X, y)
+    training = {"X": X, "y": y, "sample_weight": sample_weight}
+    _check_options(tree, order, simplify, drop, training, confidence)
     rules = [
         _leaf_rule(tree, leaf, conditions, labels)
         for leaf, conditions in _leaf_conditions(tree, simplify)
@@ -231,9 +228,13 @@ def rule_list(
     if drop:
         assert labels is not None
         assert class_array is not None
-        simplifier = RuleSimplifier.of(tree, labels, class_array, X, y, sample_weight, confidence)
+        simplifier = RuleSimplifier(tree, labels, class_array, **training, confidence=confidence)
         rules, default = simplifier.simplify(rules)
-    return RuleList(tuple(_sort_rules(rules, order)), tree, class_array, default)
+    if order == "coverage":
+        rules.sort(key=lambda rule: -rule.weight)
+    elif order == "confidence":
+        rules.sort(key=_error_and_weight)
+    return RuleList(tuple(rules), tree, class_array, default)
 
 
 def _leaf_conditions(tree: Tree, simplify: bool) -> Iterator[tuple[int, tuple[RuleCondition, ...]]]:
@@ -265,26 +266,10 @@ def _leaf_rule(
     if labels is None:
         value = tree.leaf_values(np.array([leaf]))[0].item()
         return Rule(conditions, value, n_rows, weight, node=leaf)
-    leaf_row = int(tree.child[leaf])
-    class_index = int(tree.leaf_class[leaf_row])
-    return Rule(
-        conditions,
-        labels[class_index],
-        n_rows,
-        weight,
-        tuple(tree.value[leaf].tolist()),
-        float(tree.leaves[leaf_row, class_index]),
-        class_index,
-        leaf,
-    )
-
-
-def _sort_rules(rules: list[Rule], order: Order) -> list[Rule]:
-    if order == "coverage":
-        return sorted(rules, key=lambda rule: -rule.weight)
-    if order == "confidence":
-        return sorted(rules, key=_error_and_weight)
-    return rules
+    row = int(tree.child[leaf])
+    k = int(tree.leaf_class[row])
+    class_weights, confidence = tuple(tree.value[leaf].tolist()), float(tree.leaves[row, k])
+    return Rule(conditions, labels[k], n_rows, weight, class_weights, confidence, k, leaf)
 
 
 def _error_and_weight(rule: Rule) -> tuple[float, float]:
@@ -293,19 +278,23 @@ def _error_and_weight(rule: Rule) -> tuple[float, float]:
     return error, -rule.weight
 
 
-def _check_options(tree: Tree, order: Any, simplify: bool, drop: bool, X: Any, y: Any) -> None:
+def _check_options(
+    tree: Tree, order: str, simplify: bool, drop: bool, training: dict[str, Any], confidence: float
+) -> None:
     if order not in get_args(Order):
         raise ValueError(f"order must be one of {get_args(Order)}, got {order!r}.")
-    regression = not tree.is_classification
-    if regression and order == "confidence":
+    if not tree.is_classification and order == "confidence":
         raise ValueError("order='confidence' requires a classification tree: use order='coverage'.")
     if not drop:
-        if X is not None or y is not None:
-            raise ValueError("'X' and 'y' have no effect with drop=False: leave them out.")
+        for name, value in training.items():
+            if value is not None:
+                raise unused_error(name, "drop=False", value)
+        if confidence != _CONFIDENCE:
+            raise unused_error("confidence", "drop=False", confidence, _CONFIDENCE)
         return
-    if regression:
+    if not tree.is_classification:
         raise ValueError("drop=True requires a classification tree.")
     if not simplify:
         raise ValueError("drop=True requires simplify=True.")
-    if X is None or y is None:
+    if training["X"] is None or training["y"] is None:
         raise ValueError("drop=True requires the training rows: pass X and y.")

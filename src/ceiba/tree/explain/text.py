@@ -1,15 +1,16 @@
-"""A tree as indented lines of text."""
+"""A tree as indented lines of text, and which nodes of a large tree are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Any
 
 from ceiba.tree.explain.conditions import branch_text, branch_values, format_number
 from ceiba.tree.explain.dictionary import class_labels, leaf_prediction
-from ceiba.tree.explain.folding import SubtreeSizes, check_view, unfolded_nodes
 from ceiba.tree.model.split import Split
+from ceiba.tree.model.subtrees import SubtreeSizes
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.model.validate import REASONS
 
@@ -69,10 +70,6 @@ def tree_text(
         Maximum number of categories of a branch, and of classes of a node, to list.
     decimals : int
         Maximum number of decimals; thresholds have at least six significant digits.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -172,3 +169,59 @@ def rows_text(n_rows: int, weight: float, decimals: int) -> str:
     """Format a number of rows and their weight: ``3 rows of weight 4.5``."""
     text = f"{n_rows} row{'s' * (n_rows != 1)}"
     return text if weight == n_rows else f"{text} of weight {format_number(weight, decimals)}"
+
+
+def check_view(
+    tree: Tree,
+    *,
+    node: int = 0,
+    max_depth: int | None = None,
+    max_nodes: int | None = None,
+    max_labels: int = 1,
+    decimals: int = 0,
+) -> None:
+    """Raise ValueError for limits that show nothing."""
+    if not 0 <= node < tree.n_nodes:
+        raise ValueError(f"node must be an int in [0, {tree.n_nodes - 1}], got {node}.")
+    for name, value, low in (("max_depth", max_depth, 0), ("max_nodes", max_nodes, 1)):
+        if value is not None and value < low:
+            raise ValueError(f"{name} must be an int >= {low} or None for no limit, got {value}.")
+    check_format(max_labels, decimals)
+
+
+def check_format(max_labels: int, decimals: int) -> None:
+    """Raise ValueError for a format that shows nothing."""
+    for name, value, low in (("max_labels", max_labels, 1), ("decimals", decimals, 0)):
+        if value < low:
+            raise ValueError(f"{name} must be an int >= {low}, got {value}.")
+
+
+def unfolded_nodes(
+    tree: Tree,
+    start: int,
+    *,
+    max_nodes: int | None = None,
+    max_depth: int | None = None,
+    priority: Callable[[int], Any] | None = None,
+) -> list[int]:
+    """Choose the nodes below ``start`` whose branches are shown, in order of priority.
+
+    At most ``max_nodes`` nodes are shown, with all branches of a node or none, down to
+    ``max_depth`` below ``start``. ``priority`` is a sort key of nodes; by default breadth-first.
+    """
+    room = tree.n_nodes if max_nodes is None else max_nodes - 1
+    deepest = tree.n_nodes if max_depth is None else int(tree.depth[start]) + max_depth
+    unfolded: list[int] = []
+    queue: list[tuple[Any, int, int]] = [(0, 0, start)]
+    n_queued = 1
+    while queue:
+        _, _, node = heappop(queue)
+        n_branches = int(tree.n_branches[node])
+        if not n_branches or n_branches > room or tree.depth[node] >= deepest:
+            continue
+        room -= n_branches
+        unfolded.append(node)
+        for child in tree.children(node):
+            heappush(queue, (0 if priority is None else priority(child), n_queued, child))
+            n_queued += 1
+    return unfolded

@@ -14,7 +14,7 @@ from ceiba._typing import Array
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
 from ceiba.engine import Batch
-from ceiba.stats.labeled import Labeled
+from ceiba.stats.labeled import LabeledRows
 
 _NUMBER_TYPES = {
     "float64": ColumnType.FLOAT64, "float32": ColumnType.FLOAT32, "uint64": ColumnType.UINT64
@@ -51,10 +51,8 @@ class ColumnTypes:
 
 def _column_type(column: Column) -> ColumnType:
     """Return how values are stored, and so compared; datetimes are integers."""
-    if column.kind is Kind.NOMINAL:
-        return ColumnType.NOMINAL
-    if column.kind is Kind.ORDINAL:
-        return ColumnType.ORDINAL
+    if column.kind is not Kind.NUMERIC:
+        return ColumnType[column.kind.name]
     return _NUMBER_TYPES.get(column.dtype, ColumnType.INT64)
 
 
@@ -65,12 +63,17 @@ def column_arrays(table: Table, columns: ColumnTypes) -> tuple[list[Array], list
         kind = _NUMBER_TYPES.get(block.dtype.name, ColumnType.INT64)
         if set(columns.types) == {kind}:
             return list(block.T), [None] * block.shape[1]
-    arrays, masks = [], []
-    for j, kind in enumerate(columns.types):
-        array, mask = _typed_column(table, j, kind)
-        arrays.append(array)
-        masks.append(mask)
-    return arrays, masks
+    typed = [_typed_column(table, j, kind) for j, kind in enumerate(columns.types)]
+    return [array for array, _ in typed], [mask for _, mask in typed]
+
+
+def observed_mask(kind: int, array: Array, mask: Array | None) -> Array:
+    """Return which rows have a value in a column."""
+    if kind in (ColumnType.NOMINAL, ColumnType.ORDINAL):
+        return array >= 0
+    if kind in (ColumnType.INT64, ColumnType.UINT64):
+        return np.ones(len(array), bool) if mask is None else ~mask
+    return ~np.isnan(array)
 
 
 def native_table(table: Table, columns: ColumnTypes) -> _native.TreeTable:
@@ -119,7 +122,7 @@ class RowSample:
     columns: ColumnTypes
 
     @classmethod
-    def of(cls, batch: Batch[Labeled], size: int, seed: int) -> RowSample:
+    def of(cls, batch: Batch[LabeledRows], size: int, seed: int) -> RowSample:
         """Draw the sample of a batch."""
         rows = batch.rows
         keys = np.empty(len(rows))
@@ -198,17 +201,10 @@ class CodeValues:
 class ColumnEncoding:
     """Meaning of the codes of each column.
 
-    Parameters
-    ----------
-    columns : ColumnTypes
-    n_codes : ndarray of uint32
-        Number of codes of each column; a missing value has the next code.
-    edges : CodeValues or None
-        Upper edges of bins; None if codes are ranks among all values.
-    representatives : ndarray of float64 or None
-        Representative value of each code, column after column, for a grid of thresholds.
-    root_thresholds : tuple of ndarray or None
-        Thresholds that all nodes use, column after column, and the index of each column's first.
+    A column has ``n_codes`` codes, and a missing value the next one. ``edges`` are the upper edges
+    of bins; None if codes are ranks among all values. For a grid of thresholds,
+    ``representatives`` has a value for each code, column after column, and ``root_thresholds`` the
+    thresholds that all nodes use, column after column, and the index of each column's first.
     """
 
     columns: ColumnTypes
@@ -246,6 +242,14 @@ class ColumnEncoding:
         codes = _native.tree_bin(rows, self.n_codes, self.edges.bits, self.edges.offsets, threads)
         return np.asarray(codes)
 
+    def all_values(self, table: Table, codes: Array, threads: int) -> CodeValues:
+        """Return the values of all codes: a forest has thresholds at nearly all of them."""
+        sizes = np.where(np.array(self.columns.types) < ColumnType.ORDINAL, self.n_codes, 0)
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        wanted = np.concatenate([np.arange(size, dtype=np.uint32) for size in sizes])
+        rows = native_table(table, self.columns)
+        return CodeValues(_native.tree_values(rows, codes, wanted, offsets, threads), offsets)
+
     def look_up(
         self, table: Table, codes: Array, columns: Array, wanted: Array, threads: int
     ) -> CodeValues:
@@ -261,17 +265,6 @@ class ColumnEncoding:
         rows = native_table(table, self.columns)
         bits = _native.tree_values(rows, codes, own, offsets, threads)
         return CodeValues(np.asarray(bits), offsets, own)
-
-    def with_representatives(
-        self, representatives: list[Array], thresholds: list[Array] | None
-    ) -> ColumnEncoding:
-        """Return the encoding with a value per code and, if given, thresholds for all nodes."""
-        root_thresholds = None
-        if thresholds is not None:
-            first = np.cumsum([0, *(len(own) for own in thresholds)], dtype=np.int64)
-            root_thresholds = np.concatenate(thresholds).astype(np.float64), first
-        values = np.concatenate(representatives).astype(np.float64)
-        return replace(self, representatives=values, root_thresholds=root_thresholds)
 
     @property
     def total_codes(self) -> int:

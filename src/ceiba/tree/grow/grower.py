@@ -23,14 +23,17 @@ from typing import Any
 import numpy as np
 
 from ceiba import _native
+from ceiba._native import ColumnType
 from ceiba._typing import Array
+from ceiba.base import Trace
 from ceiba.data.table import Table
 from ceiba.engine import Engine
 from ceiba.tree.config import GrowthConfig, TreeConfig
+from ceiba.tree.explain.conditions import branch_text, branch_values
 from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding, RowSample
 from ceiba.tree.grow.statistics import DepthSums, GrowthState, OpenRows
 from ceiba.tree.grow.targets import GrowthInputs, TargetArrays
-from ceiba.tree.grow.thresholds import ThresholdCandidates, snap_to_values
+from ceiba.tree.grow.thresholds import add_bin_candidates, add_rank_candidates, snap_to_values
 from ceiba.tree.model.tree import Tree
 
 # Rows from which the edges of bins are computed: one of 255 bins then has 257 of them on average,
@@ -48,15 +51,60 @@ class GrowthResult:
     """A grown tree, with the candidates of its nodes if these were kept.
 
     ``values`` are those of the threshold codes, ``state_nodes`` the number of each node in the
-    growth state. ``candidate_gains`` and ``candidate_codes``, of shape (n_nodes, n_columns), are
-    the gain (-1 for none) and the threshold code of each column's best split.
+    growth state. ``candidates``, of shape (n_nodes, n_columns), are the gain (-1 for none) and the
+    threshold code of each column's best split.
     """
 
     tree: Tree
     values: CodeValues
     state_nodes: Array
-    candidate_gains: Array | None
-    candidate_codes: Array | None
+    candidates: tuple[Array, Array] | None = None
+
+    def trace(self) -> Trace:
+        """Return one frame per split, with the best candidate of each column.
+
+        A frame holds ``node``, ``children``, ``column``, ``name``, ``split`` (its first condition),
+        ``n_rows``, ``impurity``, ``gain``, ``ties``, ``method``, ``runner_up`` (name, or None) and
+        ``runner_up_gain``, and for every column ``candidate_gain``, by which the columns were
+        compared (for gain_ratio the ratio; -1 without a split, NaN if the column was not drawn),
+        and ``candidate_threshold`` (the largest value that goes left, or the edge of its bin; NaN
+        for nominal columns). At most 1000 frames and 64 MB are kept; see `ceiba.base.Trace`.
+        """
+        trace = Trace()
+        assert self.candidates is not None
+        for number, node in enumerate(self.tree.inner_nodes.tolist(), start=1):
+            gains, codes = (array[node] for array in self.candidates)
+            thresholds = self._candidate_thresholds(codes, gains)
+            candidates = {"candidate_gain": gains, "candidate_threshold": thresholds}
+            trace.record(number, self._frame(node) | candidates)
+        return trace
+
+    def _frame(self, node: int) -> dict[str, Any]:
+        tree, split = self.tree, self.tree.split(node)
+        first, other = branch_values(split, 0, tree.missing), int(tree.runner_up_column[node])
+        return {
+            "node": node,
+            "children": np.array(tree.children(node)),
+            "column": split.column,
+            "name": split.name,
+            "split": branch_text(split, 0, tree.schema[split.column], first),
+            "n_rows": int(tree.n_rows[node]),
+            "impurity": float(tree.impurity[node]),
+            "gain": float(tree.gain[node]),
+            "ties": int(tree.ties[node]),
+            "method": split.method,
+            "runner_up": None if other < 0 else tree.schema[other].name,
+            "runner_up_gain": float(tree.runner_up_gain[node]),
+        }
+
+    def _candidate_thresholds(self, codes: Array, gains: Array) -> Array:
+        columns, thresholds = self.tree.columns, codes.astype(np.float64)
+        for j, kind in enumerate(columns.types):
+            if gains[j] < 0 or kind == ColumnType.NOMINAL:
+                thresholds[j] = np.nan
+            elif kind != ColumnType.ORDINAL:
+                thresholds[j] = self.values.value(columns, j, int(codes[j]))
+        return thresholds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,8 +137,9 @@ class TreeGrower:
         encoding, codes = ColumnEncoding.of_ranks(table, self.engine.threads)
         targets = self.targets(labeled)
         if not self.config.all_thresholds:
-            candidates = ThresholdCandidates.of(self.config, self.inputs.seed)
-            encoding = candidates.for_ranks(encoding, codes, table, targets.weight)
+            encoding = add_rank_candidates(
+                encoding, self.config, self.inputs.seed, codes, table, targets.weight
+            )
         state = self.grow_encoded(encoding, codes, targets)
         result = self.pack(encoding, state, table, codes)
         if self.config.thresholds == "value":
@@ -102,8 +151,7 @@ class TreeGrower:
         sample = self.engine.reduce(self.rows, RowSample.of, SAMPLE_ROWS, self.inputs.seed)
         encoding = ColumnEncoding.of_bins(sample, max_bins, self.engine.threads)
         if not self.config.all_thresholds:
-            candidates = ThresholdCandidates.of(self.config, self.inputs.seed)
-            encoding = candidates.for_bins(encoding, sample)
+            encoding = add_bin_candidates(encoding, self.config, self.inputs.seed, sample)
         state: GrowthState | None = None
         if not self.engine.in_memory:
             state = self._grow_depths(encoding, passes)
@@ -215,7 +263,7 @@ class TreeGrower:
                 arrays["value"] = np.ldexp(arrays["value"], scale.weight_shift)
         tree = Tree(schema=self.inputs.schema, missing=self.config.missing_routing, **arrays)
         if not self.config.trace:
-            return GrowthResult(tree, values, order, None, None)
+            return GrowthResult(tree, values, order)
         shape = (-1, len(self.inputs.schema))
-        gains = state.gains.reshape(shape)[order]
-        return GrowthResult(tree, values, order, gains, state.threshold_codes.reshape(shape)[order])
+        gains, codes = state.gains.reshape(shape), state.threshold_codes.reshape(shape)
+        return GrowthResult(tree, values, order, (gains[order], codes[order]))

@@ -10,8 +10,8 @@ import numpy as np
 from ceiba import _native
 from ceiba._native import LeafReason
 from ceiba._typing import Array
-from ceiba.engine import Batch
-from ceiba.stats.labeled import Labeled
+from ceiba.engine import AdditiveStatistic, Batch
+from ceiba.stats.labeled import LabeledRows
 from ceiba.tree.config import GrowthConfig
 from ceiba.tree.grow.encoding import ColumnEncoding
 from ceiba.tree.grow.targets import FixedPointScale, TargetArrays
@@ -34,11 +34,7 @@ class GrowthState(NamedTuple):
 
     def open_nodes(self) -> Array:
         """Return the nodes that are neither split nor leaves yet."""
-        return np.flatnonzero(self.is_open()).astype(np.int32)
-
-    def is_open(self) -> Array:
-        """Return which nodes are neither split nor leaves yet."""
-        return np.asarray(_native.tree_reasons(self) == LeafReason.OPEN)
+        return np.flatnonzero(_native.tree_reasons(self) == LeafReason.OPEN).astype(np.int32)
 
     def n_rows(self, nodes: Array, growth: GrowthConfig) -> int:
         """Return the number of rows of some nodes."""
@@ -63,7 +59,7 @@ class DepthSums:
     @classmethod
     def of(
         cls,
-        batch: Batch[Labeled],
+        batch: Batch[LabeledRows],
         encoding: ColumnEncoding,
         scale: FixedPointScale,
         growth: GrowthConfig,
@@ -73,9 +69,8 @@ class DepthSums:
         """Sum the batch's rows in some nodes."""
         codes = encoding.encode(batch.rows.table, batch.threads)
         node = nodes_of_rows(growth, state, codes, encoding)
-        slot_of = np.full(int(nodes.max()) + 1, -1, np.int32)
-        slot_of[nodes] = np.arange(len(nodes), dtype=np.int32)
-        slot = np.where(node < len(slot_of), slot_of[np.minimum(node, len(slot_of) - 1)], -1)
+        slot_of = np.full(max(nodes.max(), node.max(initial=0)) + 1, -1, np.int32)
+        slot_of[nodes] = np.arange(len(nodes))
         sums = cls(
             np.zeros(len(nodes) * encoding.total_codes * growth.cell_size, np.int64),
             np.zeros(len(nodes), np.int64),
@@ -84,7 +79,7 @@ class DepthSums:
         )
         _native.tree_depth_sums(
             growth.native, codes, encoding.native(), scale.targets(batch.rows).native(),
-            slot.astype(np.int32), sums.native(), batch.threads,
+            slot_of[node], sums.native(), batch.threads,
         )  # fmt: skip
         return sums
 
@@ -103,7 +98,7 @@ class DepthSums:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OpenRows:
+class OpenRows(AdditiveStatistic):
     """Codes, targets and nodes of the rows in open nodes; without a state of all rows."""
 
     parts: tuple[tuple[Array, TargetArrays, Array | None], ...]
@@ -111,7 +106,7 @@ class OpenRows:
     @classmethod
     def of(
         cls,
-        batch: Batch[Labeled],
+        batch: Batch[LabeledRows],
         encoding: ColumnEncoding,
         scale: FixedPointScale,
         growth: GrowthConfig,
@@ -124,12 +119,9 @@ class OpenRows:
         if state is None:
             return cls(((codes, targets, None),))
         node = nodes_of_rows(growth, state, codes, encoding)
-        kept = np.flatnonzero(state.is_open()[node])
+        is_open = _native.tree_reasons(state) == LeafReason.OPEN
+        kept = np.flatnonzero(is_open[node])
         return cls(((np.ascontiguousarray(codes[:, kept]), targets.take(kept), node[kept]),))
-
-    def merge(self, other: OpenRows) -> OpenRows:
-        """Append the rows of ``other``."""
-        return OpenRows(self.parts + other.parts)
 
     def concatenate(self) -> tuple[Array, TargetArrays, Array | None]:
         """Return codes, targets and nodes of all rows."""

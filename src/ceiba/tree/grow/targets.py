@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.special import xlogy
@@ -13,39 +12,29 @@ from scipy.special import xlogy
 from ceiba import _native
 from ceiba._typing import Array
 from ceiba.data.schema import Schema
-from ceiba.engine import Batch
-from ceiba.stats.labeled import Labeled, TargetSummary
+from ceiba.engine import AdditiveStatistic, Batch
+from ceiba.stats.labeled import LabeledRows, TargetSummary
 
 # Sums of weights stay exact as float64, sums of targets and of their squares within int64.
 _WEIGHT_BITS, _SUM_BITS = 52, 62
+_PER_ROW = ("label", "weighted_target", "weighted_square", "value", "weight")
 # Ranges of targets whose squares are representable, and the maximum sum.
 _SQUARE_RANGE = (1e-150, 1e150)
 _MAX_SUM = 1e307
+# Class indices are stored as uint16.
+_MAX_CLASSES = 65_535
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FixedPointScale:
     """One scale per fit for weights, targets and squared targets: powers of two.
 
-    Parameters
-    ----------
-    classes : ndarray or None
-        The classes; None for regression.
-    class_weights : ndarray or None
-        Factor of each class.
-    weighted : bool
-        Whether any row has a weight other than 1.
-    integer_weights : bool
-        Whether all weights are integers, which are kept as they are.
-    target_center : float
-        Middle of the range of the targets, subtracted from them.
-    weight_shift : int
-        Weights are first divided by this power of two, so that none is above 1, unless all are
-        integers.
-    weight_bits, target_bits, square_bits : int
-        Powers of two by which the numbers are multiplied.
-    poisson : bool
-        Whether y log y is summed instead of squared targets.
+    The numbers are multiplied by two to the power of ``weight_bits``, ``target_bits`` and
+    ``square_bits``. Before, weights are divided by two to the power of ``weight_shift``, so that
+    none is above 1, unless all are integers; ``target_center``, the middle of the range, is
+    subtracted from the targets. ``classes`` are None for regression, ``class_weights`` the factor
+    of each class; ``weighted`` if any row has a weight other than 1; with ``poisson`` y log y is
+    summed instead of squared targets.
     """
 
     classes: Array | None
@@ -74,6 +63,7 @@ class FixedPointScale:
         ``squares``: squares of targets are summed. ``fractional``: fractions of rows will be
         weighted. ``poisson``: y log y is summed instead of squares, and targets are not centered.
         """
+        _check_target(summary, poisson)
         max_weight = summary.weight_max
         integer = summary.integer_weights and not fractional
         if class_weights is not None:
@@ -94,7 +84,9 @@ class FixedPointScale:
             _check_reach(reach, squares, summary.n_rows)
             if squares and reach > 0:
                 exponent = _exponent(reach)
-                squared = _exponent(max(1.0, abs(_ylogy(reach)))) if poisson else 2 * exponent
+                squared = 2 * exponent
+                if poisson:
+                    squared = _exponent(max(1.0, abs(float(xlogy(reach, reach)))))
                 target_bits = _SUM_BITS - total_bits - exponent
                 if integer:  # targets are rounded before they are weighted
                     target_bits = min(target_bits, _WEIGHT_BITS - exponent)
@@ -104,7 +96,7 @@ class FixedPointScale:
             weight_shift, weight_bits, target_bits, square_bits, poisson,
         )  # fmt: skip
 
-    def weights(self, rows: Labeled, labels: Array | None) -> Array | None:
+    def _weights(self, rows: LabeledRows, labels: Array | None) -> Array | None:
         """Return the shifted weights of rows, with class weights; None for unit weights."""
         if not self.weighted:
             return None
@@ -113,23 +105,19 @@ class FixedPointScale:
             weight = weight * self.class_weights[labels]
         return np.ldexp(weight, -self.weight_shift) if self.weight_shift else weight
 
-    def fixed_weights(self, rows: Labeled) -> Array | None:
+    def fixed_weights(self, rows: LabeledRows, labels: Array) -> Array | None:
         """Return the weights of rows as integers; None for unit weights."""
-        labels = None
-        if self.class_weights is not None:
-            assert self.classes is not None
-            labels = rows.labels(self.classes)
-        return self._round_weights(self.weights(rows, labels))
+        return self._round_weights(self._weights(rows, labels))
 
-    def targets(self, rows: Labeled, *, ranks: bool = False) -> TargetArrays:
+    def targets(self, rows: LabeledRows, *, ranks: bool = False) -> TargetArrays:
         """Return targets and weights of labeled rows; with ``ranks`` for absolute error."""
         if self.classes is not None:
             labels = rows.labels(self.classes)
-            weight = self._round_weights(self.weights(rows, labels))
+            weight = self.fixed_weights(rows, labels)
             return TargetArrays(label=labels.astype(np.uint16), weight=weight)
         # Adding zero turns -0.0 into 0.0; which of the two is smaller would depend on the order.
         value = rows.target.values + 0.0
-        real = self.weights(rows, None)
+        real = self._weights(rows, None)
         weight = self._round_weights(real)
         if weight is not None and not self.integer_weights:
             # The rounded weight, so that a mean is weighted as its targets are.
@@ -141,7 +129,7 @@ class FixedPointScale:
                 distinct_values=distinct,
             )  # fmt: skip
         centered = value - self.target_center
-        squared = _ylogy(centered) if self.poisson else centered * centered
+        squared = xlogy(centered, centered) if self.poisson else centered * centered
         return TargetArrays(
             weighted_target=self._scale(centered, self.target_bits, real),
             weighted_square=self._scale(squared, self.square_bits, real),
@@ -170,40 +158,15 @@ class FixedPointScale:
         """Real weight of one fixed-point unit."""
         return math.ldexp(1.0, self.weight_shift - self.weight_bits)
 
-    @property
-    def relative_weight_unit(self) -> float:
-        """Shifted weight of one fixed-point unit."""
-        return math.ldexp(1.0, -self.weight_bits)
-
-    @property
-    def target_unit(self) -> float:
-        """Weighted target of one fixed-point unit."""
-        return math.ldexp(1.0, -self.target_bits)
-
-    @property
-    def square_unit(self) -> float:
-        """Weighted squared target of one fixed-point unit."""
-        return math.ldexp(1.0, -self.square_bits)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetArrays:
     """Per-row terms of the sums, as the kernels take them.
 
-    Parameters
-    ----------
-    label : ndarray of uint16 or None
-        Class indices.
-    weighted_target, weighted_square : ndarray of int64 or None
-        Fixed-point terms; for absolute error the target is its rank.
-    value : ndarray of float64 or None
-        Targets.
-    weight : ndarray of int64 or None
-        Fixed-point weights; None for unit weights.
-    distinct_values : ndarray of float64 or None
-        Values of the ranks of absolute error.
-    weight_without_costs : ndarray of int64 or None
-        Fixed-point weights before cost factors, where these differ.
+    ``label`` are class indices (uint16), ``weighted_target`` and ``weighted_square`` fixed-point
+    terms (int64; for absolute error the target is its rank, ``distinct_values`` the values of the
+    ranks), ``value`` the targets, ``weight`` fixed-point weights (int64; None for unit weights) and
+    ``weight_without_costs`` those before cost factors, where these differ.
     """
 
     label: Array | None = None
@@ -216,17 +179,13 @@ class TargetArrays:
 
     def native(self) -> _native.TreeTargets:
         """Return the native view of the arrays."""
-        return _native.TreeTargets(
-            label=self.label, weighted_target=self.weighted_target,
-            weighted_square=self.weighted_square, value=self.value, weight=self.weight,
-            distinct_values=self.distinct_values, weight_without_costs=self.weight_without_costs,
-        )  # fmt: skip
+        arrays = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return _native.TreeTargets(**arrays)
 
     def take(self, rows: Array) -> TargetArrays:
         """Return the terms of some rows."""
-        taken = {
-            name: None if array is None else array[rows] for name, array in self._per_row().items()
-        }
+        arrays = {name: getattr(self, name) for name in _PER_ROW}
+        taken = {name: None if own is None else own[rows] for name, own in arrays.items()}
         return TargetArrays(**taken, distinct_values=self.distinct_values)
 
     @classmethod
@@ -234,22 +193,8 @@ class TargetArrays:
         """Return the terms of the rows of all parts, in order; ranks are not supported."""
         if len(parts) == 1:
             return parts[0]
-        arrays = [part._per_row() for part in parts]
-        return cls(
-            **{
-                name: None if first is None else np.concatenate([part[name] for part in arrays])
-                for name, first in arrays[0].items()
-            }
-        )
-
-    def _per_row(self) -> dict[str, Array | None]:
-        names = ("label", "weighted_target", "weighted_square", "value", "weight")
-        return {name: getattr(self, name) for name in names}
-
-
-def _ylogy(value: Any) -> Any:
-    """Return y log y, which is 0 at 0."""
-    return xlogy(value, value)
+        known = [name for name in _PER_ROW if getattr(parts[0], name) is not None]
+        return cls(**{k: np.concatenate([getattr(part, k) for part in parts]) for k in known})
 
 
 def _exponent(value: float) -> int:
@@ -266,6 +211,20 @@ def _center(low: float, high: float) -> tuple[float, float]:
     return center, max(high - center, center - low)
 
 
+def _check_target(summary: TargetSummary, poisson: bool) -> None:
+    if summary.classes is not None and len(summary.classes) > _MAX_CLASSES:
+        raise ValueError(
+            f"y must have at most {_MAX_CLASSES:,} classes, got {len(summary.classes):,}: for "
+            "numbers use DecisionTreeRegressor."
+        )
+    if poisson and not summary.target_min >= 0:
+        raise ValueError(
+            f"criterion='poisson' requires y >= 0, got a minimum of {summary.target_min:g}."
+        )
+    if poisson and not summary.target_max > 0:
+        raise ValueError("criterion='poisson' requires a positive mean of y, got only zeros.")
+
+
 def _check_reach(reach: float, squares: bool, n_rows: int) -> None:
     low, high = _SQUARE_RANGE
     if squares and reach > 0 and not low <= reach <= high:
@@ -280,24 +239,20 @@ def _check_reach(reach: float, squares: bool, n_rows: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WeightTotals:
+class WeightTotals(AdditiveStatistic):
     """Sums of the rows' weights by class, in fixed-point units; a single sum for regression."""
 
     totals: Array
 
     @classmethod
-    def of(cls, batch: Batch[Labeled], scale: FixedPointScale) -> WeightTotals:
+    def of(cls, batch: Batch[LabeledRows], scale: FixedPointScale) -> WeightTotals:
         """Sum the weights of a batch."""
         rows, classes = batch.rows, scale.classes
         totals = np.zeros(1 if classes is None else len(classes), np.int64)
         labels = np.zeros(len(rows), np.int64) if classes is None else rows.labels(classes)
-        weights = scale.fixed_weights(rows)
+        weights = scale.fixed_weights(rows, labels)
         np.add.at(totals, labels, 1 if weights is None else weights)
         return cls(totals)
-
-    def merge(self, other: WeightTotals) -> WeightTotals:
-        """Return the sums of both parts."""
-        return WeightTotals(self.totals + other.totals)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ codes, and the thresholds of ``threshold_scope="root"``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ceiba._native import ColumnType, NodeTest
 from ceiba._typing import Array
 from ceiba.data.table import Table
 from ceiba.tree.config import TreeConfig
-from ceiba.tree.grow.encoding import ColumnEncoding, RowSample, column_arrays
+from ceiba.tree.grow.encoding import ColumnEncoding, RowSample, column_arrays, observed_mask
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
 
@@ -25,84 +25,78 @@ _ROOT = 1  # path of the root, which keys its draws
 _INTEGER_DTYPES: dict[int, Any] = {ColumnType.INT64: np.int64, ColumnType.UINT64: np.uint64}
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdCandidates:
-    """A method that names the thresholds of a numeric column; fields as in `TreeConfig`.
+def add_rank_candidates(
+    encoding: ColumnEncoding,
+    config: TreeConfig,
+    seed: int,
+    codes: Array,
+    table: Table,
+    weight: Array | None,
+) -> ColumnEncoding:
+    """Return an encoding by ranks with what the native search needs for ``config.thresholds``."""
+    arrays, masks = column_arrays(table, encoding.columns)
+    values = rank_representatives(encoding, codes, arrays)
+    return _add_candidates(encoding, config, seed, values, arrays, masks, weight)
 
-    With the scope "node" each node applies it to its own rows, with "root" all use the thresholds
-    of the whole table. The seed is that of random thresholds.
-    """
 
-    method: str
-    scope: str
-    n_thresholds: int
-    seed: int
+def add_bin_candidates(
+    encoding: ColumnEncoding, config: TreeConfig, seed: int, sample: RowSample
+) -> ColumnEncoding:
+    """Return an encoding by bins with what the native search needs for ``config.thresholds``."""
+    arrays, masks = sample.arrays, sample.missing_masks
+    values = bin_representatives(encoding)
+    return _add_candidates(encoding, config, seed, values, arrays, masks, sample.weight)
 
-    @classmethod
-    def of(cls, config: TreeConfig, seed: int) -> ThresholdCandidates:
-        """Return the candidates of a configuration."""
-        return cls(config.thresholds, config.threshold_scope, config.n_thresholds, seed)
 
-    def for_ranks(
-        self, encoding: ColumnEncoding, codes: Array, table: Table, weight: Array | None
-    ) -> ColumnEncoding:
-        """Return an encoding by ranks with what the native search needs."""
-        arrays, masks = column_arrays(table, encoding.columns)
-        values = rank_representatives(encoding, codes, arrays)
-        return self._add_to(encoding, values, arrays, masks, weight)
-
-    def for_bins(self, encoding: ColumnEncoding, sample: RowSample) -> ColumnEncoding:
-        """Return an encoding by bins with what the native search needs."""
-        values = bin_representatives(encoding)
-        return self._add_to(encoding, values, sample.arrays, sample.missing_masks, sample.weight)
-
-    def _add_to(
-        self,
-        encoding: ColumnEncoding,
-        representatives: list[Array],
-        arrays: Sequence[Array],
-        masks: Sequence[Array | None],
-        weight: Array | None,
-    ) -> ColumnEncoding:
-        if self.scope == "node":
-            return encoding.with_representatives(representatives, None)
-        kinds = encoding.columns.types
-        thresholds = [
-            self._of_column(j, kind, array, mask, weight)
-            for j, (kind, array, mask) in enumerate(zip(kinds, arrays, masks, strict=True))
-        ]
-        return encoding.with_representatives(representatives, thresholds)
-
-    def _of_column(
-        self, column: int, kind: int, array: Array, mask: Array | None, weight: Array | None
-    ) -> Array:
+def _add_candidates(
+    encoding: ColumnEncoding,
+    config: TreeConfig,
+    seed: int,
+    representatives: list[Array],
+    arrays: Sequence[Array],
+    masks: Sequence[Array | None],
+    weight: Array | None,
+) -> ColumnEncoding:
+    values = np.concatenate(representatives).astype(np.float64)
+    if config.threshold_scope == "node":
+        return replace(encoding, representatives=values)
+    thresholds = []
+    for j, (kind, array, mask) in enumerate(
+        zip(encoding.columns.types, arrays, masks, strict=True)
+    ):
         observed = observed_mask(kind, array, mask)
         if kind == ColumnType.NOMINAL or not observed.any():
-            return np.empty(0)
-        values, rank = np.unique(array[observed].astype(np.float64), return_inverse=True)
-        own_weight = None if weight is None else weight[observed]
-        cumulative = np.cumsum(np.bincount(rank, own_weight))
-        thresholds = self._of_values(column, values, cumulative)
-        return np.sort(thresholds[~np.isnan(thresholds)])
+            thresholds.append(np.empty(0))
+            continue
+        distinct, rank = np.unique(array[observed].astype(np.float64), return_inverse=True)
+        cumulative = np.cumsum(np.bincount(rank, None if weight is None else weight[observed]))
+        own = _root_thresholds(config, seed, j, distinct, cumulative)
+        thresholds.append(np.sort(own[~np.isnan(own)]))
+    first = np.cumsum([0, *map(len, thresholds)], dtype=np.int64)
+    root_thresholds = np.concatenate(thresholds).astype(np.float64), first
+    return replace(encoding, representatives=values, root_thresholds=root_thresholds)
 
-    def _of_values(self, column: int, values: Array, cumulative: Array) -> Array:
-        """Return the thresholds of ascending distinct values with their cumulative weight."""
-        n, low, high = self.n_thresholds, values[0], values[-1]
-        grid = np.arange(1.0, n + 1)
-        if self.method == "quantile":
-            wanted = grid * cumulative[-1] / (n + 1)
-            indices = np.minimum(np.searchsorted(cumulative, wanted), len(values) - 1)
-            return np.asarray([_midpoint_after(values, i) for i in np.unique(indices)])
-        if self.method == "random":
-            _native.uniforms(self.seed ^ _ROOT, _native.THRESHOLD_STREAM, column << 32, grid)
-        if self.method in ("equal_width", "random"):
-            return _interpolate(low, high, grid, n + 1 if self.method == "equal_width" else 1)
-        if self.method == "mean":
-            middle = _mean(values, np.diff(cumulative, prepend=0.0))
-        else:
-            middle = _median(values, cumulative)
-        below_high = values[-2] if len(values) > 1 else high
-        return np.array([below_high if middle >= high else max(middle, low)])
+
+def _root_thresholds(
+    config: TreeConfig, seed: int, column: int, values: Array, cumulative: Array
+) -> Array:
+    """Return the thresholds of ascending distinct values with their cumulative weight."""
+    method, n, low, high = config.thresholds, config.n_thresholds, values[0], values[-1]
+    grid = np.arange(1.0, n + 1)
+    if method == "quantile":
+        wanted = grid * cumulative[-1] / (n + 1)
+        indices = np.minimum(np.searchsorted(cumulative, wanted), len(values) - 1)
+        return np.asarray([_midpoint_after(values, i) for i in np.unique(indices)])
+    if method == "random":
+        _native.uniforms(seed ^ _ROOT, _native.THRESHOLD_STREAM, column << 32, grid)
+    if method in ("equal_width", "random"):
+        return _interpolate(low, high, grid, n + 1 if method == "equal_width" else 1)
+    if method == "mean":
+        middle = _mean(values, np.diff(cumulative, prepend=0.0))
+    else:
+        middle = _median(values, cumulative)
+    below_high = values[-2] if len(values) > 1 else high
+    return np.array([below_high if middle >= high else max(middle, low)])
 
 
 def _interpolate(low: float, high: float, step: Array, n_steps: int) -> Array:
@@ -134,15 +128,6 @@ def _median(values: Array, cumulative: Array) -> float:
     if cumulative[index] != cumulative[-1] / 2:
         return float(values[index])
     return _midpoint_after(values, index)
-
-
-def observed_mask(kind: int, array: Array, mask: Array | None) -> Array:
-    """Return which rows have a value in a column."""
-    if kind in (ColumnType.NOMINAL, ColumnType.ORDINAL):
-        return array >= 0
-    if kind in (ColumnType.INT64, ColumnType.UINT64):
-        return np.ones(len(array), bool) if mask is None else ~mask
-    return ~np.isnan(array)
 
 
 def rank_representatives(

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ceiba._native import NodeTest
 from ceiba._typing import Array
 
 NODE_DTYPE = np.dtype([("word", np.uint64), ("child", np.int32), ("test", np.uint32)])
@@ -21,20 +20,9 @@ _COLUMN_MASK, _KIND_SHIFT, _KIND_MASK, _MISSING_SHIFT = 0xFFFFFF, 24, 0xF, 28
 
 
 class NodeView:
-    """Named fields of packed nodes; assigning to ``word`` or ``child`` writes to the array.
+    """Named fields of packed nodes, an array of uint64 of shape (n, 2) as the kernels take it.
 
-    Parameters
-    ----------
-    nodes : ndarray of uint64 of shape (n, 2)
-        C-contiguous, as the kernels take them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> nodes = np.array([[0, (1 << 60) + (2 << 56) + (7 << 32) + 1]], np.uint64)
-    >>> node = NodeView(nodes)
-    >>> [int(field[0]) for field in (node.child, node.column, node.kind, node.missing_branch)]
-    [1, 7, 2, 1]
+    Assigning to elements of ``word``, ``value`` or ``child`` writes to the nodes.
     """
 
     __slots__ = ("record",)
@@ -61,11 +49,6 @@ class NodeView:
     def kind(self) -> Array:
         """`ceiba._native.NodeTest` of each node."""
         return np.asarray(self.record["test"] >> _KIND_SHIFT & _KIND_MASK)
-
-    @property
-    def is_leaf(self) -> Array:
-        """Mask of the leaves."""
-        return np.asarray(self.kind == NodeTest.LEAF)
 
     @property
     def column(self) -> Array:

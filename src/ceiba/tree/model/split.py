@@ -104,19 +104,25 @@ class Surrogate:
     adjusted: float
 
 
-def split_of(tree: Tree, node: int) -> Split:
+def decode_split(tree: Tree, node: int) -> Split:
     """Return the split of an inner node."""
     packed = NodeView(tree.nodes[node : node + 1])
     test, index, word = (int(field[0]) for field in (packed.kind, packed.column, packed.word))
     if test == NodeTest.LEAF:
         raise ValueError(f"node must be an inner node, got {node}, which is a leaf.")
     column, method = tree.schema[index], METHODS[tree.method[node]]
-    missing_branch = int(packed.missing_branch[0])
+    missing_branch, n_branches = int(packed.missing_branch[0]), int(tree.n_branches[node])
     if test == NodeTest.INTERVALS:
-        return _interval_split(tree, node, index, word)
+        missing_branch, n = divmod(int(tree.words[word]), 2**32)
+        parts = tree.words[word + 1 : word + 1 + n].reshape(n, 1)
+        kind = _THRESHOLD_TESTS[tree.columns.types[index]]
+        thresholds = tuple(_threshold(own, column, kind) for own in parts)
+        return Split(
+            "intervals", index, column.name, None, (), missing_branch, n_branches, "intervals",
+            thresholds,
+        )  # fmt: skip
     if test in THRESHOLD_DTYPES:
         threshold = _threshold(packed.word, column, test)
-        n_branches = 3 if missing_branch == 2 else 2
         return Split(
             "threshold", index, column.name, threshold, (), missing_branch, n_branches, method
         )
@@ -130,22 +136,9 @@ def split_of(tree: Tree, node: int) -> Split:
     if tree.missing != "branch":
         # A category that the node has no rows of is treated as missing there.
         branch_of = np.where(_has_rows(tree, word, test, n), branch_of, -1)
-    n_branches = int(tree.n_branches[node])
-    labels = np.array([*column.categories, None], dtype=object)[:-1]
-    groups = tuple(tuple(labels[branch_of == branch].tolist()) for branch in range(n_branches))
-    kind = "multiway" if method == "multiway" else "categories"
-    return Split(kind, index, column.name, None, groups, missing_branch, n_branches, method)
-
-
-def _interval_split(tree: Tree, node: int, index: int, first: int) -> Split:
-    missing_branch, n = divmod(int(tree.words[first]), 2**32)
-    words = tree.words[first + 1 : first + 1 + n]
-    column, test = tree.schema[index], _THRESHOLD_TESTS[tree.columns.types[index]]
-    thresholds = tuple(_threshold(words[i : i + 1], column, test) for i in range(n))
-    return Split(
-        "intervals", index, column.name, None, (), missing_branch, int(tree.n_branches[node]),
-        "intervals", thresholds,
-    )  # fmt: skip
+    groups = _categories_of_branches(column, branch_of, n_branches)
+    name = "multiway" if method == "multiway" else "categories"
+    return Split(name, index, column.name, None, groups, missing_branch, n_branches, method)
 
 
 def _threshold(word: Array, column: Column, test: int) -> Any:
@@ -170,7 +163,7 @@ def _has_rows(tree: Tree, first: int, test: int, n: int) -> Array:
     return _bits(tree.words[first + (n + 63) // 64 :], n)
 
 
-def surrogates_of(tree: Tree, node: int) -> list[Surrogate]:
+def decode_surrogates(tree: Tree, node: int) -> list[Surrogate]:
     """Return the surrogate splits of a node, in descending order of agreement."""
     if len(tree.first_surrogate) == 0:
         return []
@@ -180,22 +173,25 @@ def surrogates_of(tree: Tree, node: int) -> list[Surrogate]:
 
 def _surrogate(tree: Tree, index: int) -> Surrogate:
     packed = NodeView(tree.surrogates[index : index + 1])
-    column = tree.schema[int(packed.column[0])]
-    threshold: Any = None
+    j, test, word = (int(field[0]) for field in (packed.column, packed.kind, packed.word))
+    column, threshold = tree.schema[j], None
     branches: tuple[tuple[Any, ...], ...] = ()
-    if packed.kind[0] == NodeTest.TABLE:
-        first = int(packed.word[0]) + 1
-        branch_of = tree.tables[first : first + len(column.categories)]
-        branches = tuple(
-            tuple(c for c, b in zip(column.categories, branch_of, strict=True) if b == branch)
-            for branch in (0, 1)
-        )
+    if test == NodeTest.TABLE:
+        branch_of = tree.tables[word + 1 : word + 1 + len(column.categories)]
+        branches = _categories_of_branches(column, branch_of, 2)
     else:
-        threshold = _threshold(packed.word, column, int(packed.kind[0]))
+        threshold = _threshold(packed.word, column, test)
     return Surrogate(
-        int(packed.column[0]), column.name, threshold, bool(packed.child[0]), branches,
+        j, column.name, threshold, bool(packed.child[0]), branches,
         float(tree.agreement[index]), float(tree.adjusted_agreement[index]),
     )  # fmt: skip
+
+
+def _categories_of_branches(
+    column: Column, branch_of: Array, n_branches: int
+) -> tuple[tuple[Any, ...], ...]:
+    labels = np.array([*column.categories, None], dtype=object)[:-1]
+    return tuple(tuple(labels[branch_of == branch].tolist()) for branch in range(n_branches))
 
 
 def split_thresholds(split: Split) -> tuple[Any, ...]:

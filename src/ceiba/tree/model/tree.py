@@ -24,8 +24,8 @@ from ceiba.tree.model.split import (
     THRESHOLD_DTYPES,
     Split,
     Surrogate,
-    split_of,
-    surrogates_of,
+    decode_split,
+    decode_surrogates,
 )
 from ceiba.tree.model.validate import REASONS, check_tree
 
@@ -242,11 +242,11 @@ class Tree(Record):
 
     def split(self, node: int) -> Split:
         """Return the split of an inner node, in the names and values of its column."""
-        return split_of(self, node)
+        return decode_split(self, node)
 
     def surrogates_of(self, node: int) -> list[Surrogate]:
         """Return the surrogate splits of a node, in descending order of agreement."""
-        return surrogates_of(self, node)
+        return decode_surrogates(self, node)
 
     def walk(self) -> Iterator[int]:
         """Yield the numbers of the nodes in depth-first order, parents before branches."""
@@ -293,7 +293,7 @@ class Tree(Record):
         if self.missing != "fractional":
             return self.leaf_values(self.apply(table, threads))
         values, row = self.leaves, self.child
-        if not self.leaves.shape[1]:
+        if not self.is_classification:
             values = np.ascontiguousarray(self.nodes[:, :1]).view(np.float64)
             row = np.arange(self.n_nodes, dtype=np.int32)
         out = np.empty((len(table), values.shape[1]))
@@ -301,7 +301,7 @@ class Tree(Record):
             self.native, self.native_fractions, native_table(table, self.columns), values,
             np.ascontiguousarray(row), out, threads,
         )  # fmt: skip
-        return out if self.leaves.shape[1] else out[:, 0]
+        return out if self.is_classification else out[:, 0]
 
     def predict_class(self, table: Table, threads: int = 1) -> Array:
         """Return the index of the predicted class of every row."""
@@ -312,12 +312,9 @@ class Tree(Record):
 
     def leaf_values(self, leaf: Array) -> Array:
         """Return the predictions of leaves: rows of class probabilities, or numbers."""
-        values: Array
-        if self.leaves.shape[1]:
-            values = self.leaves[self.child[leaf]]
-        else:
-            values = NodeView(self.nodes).value[leaf]
-        return values
+        if self.is_classification:
+            return np.asarray(self.leaves[self.child[leaf]])
+        return np.asarray(NodeView(self.nodes).value[leaf])
 
     @property
     def prediction_values(self) -> Array:
@@ -344,12 +341,9 @@ class Tree(Record):
 
         Ties go to the first class.
         """
-        found: Array
         if len(self.costs):
-            found = (probabilities @ self.costs).argmin(axis=1)
-        else:
-            found = probabilities.argmax(axis=1)
-        return found
+            return np.asarray((probabilities @ self.costs).argmin(axis=1))
+        return np.asarray(probabilities.argmax(axis=1))
 
     def with_leaves(self, leaves: Array) -> Tree:
         """Return the tree with other predictions in the rows of ``leaves``.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ceiba._native import LeafReason
+from ceiba.base.record import check_values
 from ceiba.tree.model.split import METHODS
 
 if TYPE_CHECKING:
@@ -25,18 +26,25 @@ def check_tree(tree: Tree) -> None:
     if tree.n_nodes == 0:
         raise ValueError("nodes must have at least one row, got none.")
     if tree.reason.max() >= len(REASONS) or tree.method.max() >= len(METHODS):
-        raise ValueError("reason and method must be codes of Tree.reasons and Tree.methods.")
+        raise ValueError(
+            f"reason and method must be codes below {len(REASONS)} and {len(METHODS)}, got "
+            f"{tree.reason.max()} and {tree.method.max()}."
+        )
     _raise_if(tree.native.defect())
-    if tree.depth[0] or not (tree.depth[1:] == tree.depth[tree.parent[1:]] + 1).all():
-        raise ValueError("depth must be 0 for the root and one more than its parent's elsewhere.")
+    expected = np.where(tree.parent < 0, 0, tree.depth[tree.parent] + 1)
+    rule = "0 for the root and one more than its parent's elsewhere"
+    check_values("depth", tree.depth, tree.depth == expected, rule)
     rows = tree.child[tree.is_leaf]
     if tree.leaves.shape[1] and not (rows.min() >= 0 and rows.max() < len(tree.leaves)):
-        raise ValueError("every leaf must name a row of leaves.")
+        raise ValueError(
+            f"every leaf must name one of the {len(tree.leaves)} rows of leaves, got indices from "
+            f"{rows.min()} to {rows.max()}."
+        )
     n_classes = tree.leaves.shape[1]
     if len(tree.costs) and tree.costs.shape != (n_classes, n_classes):
         raise ValueError(f"costs must have shape {(n_classes, n_classes)}, got {tree.costs.shape}.")
-    if not (np.isfinite(tree.costs) & (tree.costs >= 0)).all():
-        raise ValueError("costs must be finite and not negative.")
+    valid = np.isfinite(tree.costs) & (tree.costs >= 0)
+    check_values("costs", tree.costs, valid, "finite and not negative")
     if len(tree.surrogates) and tree.missing != "surrogate":
         raise ValueError(f"surrogates require missing='surrogate', got {tree.missing!r}.")
     if tree.missing != "branch":

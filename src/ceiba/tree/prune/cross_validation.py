@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -10,139 +10,69 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import clone
 
+from ceiba import _native
 from ceiba._typing import Array
-from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.data.target import class_indices
 from ceiba.engine.contract import Batch
 from ceiba.engine.local import effective_threads, run_tasks
-from ceiba.stats import Labeled, TargetSummary, ToLabeled
+from ceiba.stats import LabeledRows, TargetSummary
+from ceiba.tree.grow.encoding import native_table
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.prune.folds import assign_folds, class_labels_of, take_rows
+from ceiba.tree.prune.folds import assign_folds, class_indices_of, take_rows
 from ceiba.tree.prune.path import CostComplexityPath, Risk, cost_complexity_path
-from ceiba.tree.prune.step_losses import (
-    MisclassificationLoss,
-    NodeLoss,
-    SquaredLoss,
-    fractional_step_losses,
-    step_losses,
-)
 
 AlphaRule = Literal["min", "one_se"]
 
 # Sums in another order differ by less than this fraction.
 _RELATIVE_TOLERANCE = 1e-12
+# Array entries held at a time by `_fractional_step_losses`.
+_MAX_ENTRIES = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlphaChoice:
-    """Cross-validated errors of a cost-complexity path, and the step chosen from them.
+    """Cross-validated errors of the steps of a path, and the rule that chooses one of them.
 
-    Parameters
-    ----------
-    alphas, n_leaves : ndarray of shape (n_steps,)
-        Those of the path.
-    errors, standard_errors : ndarray of shape (n_steps,)
-        Mean loss of rows under trees that were grown without them (misclassified fraction, with a
-        cost matrix its cost, or squared error), and its standard error.
-    step : int
-        The chosen pruning step.
-    alpha : float
-        Effective alpha of that step.
-    rule : {"min", "one_se"}
-    folds : int
+    ``errors`` are mean losses of rows under trees that were grown without them (misclassified
+    fraction, with a cost matrix its cost, or squared error). The rule "min" takes the smallest tree
+    of minimal error, "one_se" the smallest whose error is within one standard error of the minimum.
     """
 
     alphas: Array
-    n_leaves: Array
     errors: Array
     standard_errors: Array
-    step: int
-    alpha: float
     rule: AlphaRule
     folds: int
 
-    @classmethod
-    def of(
-        cls,
-        path: CostComplexityPath,
-        errors: Array,
-        standard_errors: Array,
-        rule: AlphaRule,
-        folds: int,
-    ) -> AlphaChoice:
-        """Apply a rule to the errors of a path's steps."""
-        step = _choose_step(errors, standard_errors, rule)
-        alpha = float(path.alphas[step])
-        return cls(path.alphas, path.n_leaves, errors, standard_errors, step, alpha, rule, folds)
+    @property
+    def step(self) -> int:
+        """The chosen pruning step."""
+        minimum = float(self.errors.min()) * (1 + _RELATIVE_TOLERANCE)
+        best = int(np.flatnonzero(self.errors <= minimum)[-1])
+        if self.rule == "min":
+            return best
+        return int(np.flatnonzero(self.errors <= minimum + self.standard_errors[best])[-1])
+
+    @property
+    def alpha(self) -> float:
+        """Effective alpha of the chosen step."""
+        return float(self.alphas[self.step])
 
     def with_rule(self, rule: AlphaRule) -> AlphaChoice:
         """Apply another rule to the same errors."""
-        step = _choose_step(self.errors, self.standard_errors, rule)
-        return replace(self, step=step, alpha=float(self.alphas[step]), rule=rule)
-
-
-def _choose_step(errors: Array, standard_errors: Array, rule: AlphaRule) -> int:
-    if rule not in ("min", "one_se"):
-        raise ValueError(f"rule must be 'min' or 'one_se', got {rule!r}.")
-    minimum = float(errors.min()) * (1 + _RELATIVE_TOLERANCE)
-    best = int(np.flatnonzero(errors <= minimum)[-1])
-    if rule == "min":
-        return best
-    return int(np.flatnonzero(errors <= minimum + standard_errors[best])[-1])
+        return replace(self, rule=rule)
 
 
 def choose_alpha(
-    estimator: Any,
-    table: Table,
-    y: Any,
-    weight: Any,
-    path: CostComplexityPath,
-    *,
-    risk: Risk = "impurity",
-    folds: int = 10,
-    rule: AlphaRule = "one_se",
-    seed: int = 0,
-) -> AlphaChoice:
-    """Choose a step of a cost-complexity path by cross-validation.
-
-    A step stands for the alphas from its own up to that of the next step. Its error is that of the
-    trees grown without each fold, pruned at the geometric mean of these two alphas, on the rows of
-    the fold (Breiman et al. 1984, sections 3.4.3 and 11.5).
-
-    Parameters
-    ----------
-    estimator : DecisionTreeClassifier or DecisionTreeRegressor
-        How trees are grown; its own pruning is ignored.
-    table, y, weight
-        The rows that the tree of the path was grown from.
-    path : CostComplexityPath
-    risk : {"impurity", "error"}
-        Risk by which the trees of the folds are pruned; that of the path.
-    folds, seed : int
-        Number and seed of the folds, which are stratified by class.
-    rule : {"min", "one_se"}
-        The smallest tree of minimal error, or the smallest whose error is within one standard error
-        of the minimum.
-
-    Examples
-    --------
-    >>> from ceiba import DecisionTreeClassifier, datasets
-    >>> from ceiba.tree.prune.path import cost_complexity_path
-    >>> iris = datasets.load("iris")
-    >>> model = DecisionTreeClassifier().fit(iris.table, iris.y)
-    >>> choice = choose_alpha(model, iris.table, iris.y, None, cost_complexity_path(model.tree_))
-    >>> int(choice.n_leaves[choice.step])
-    3
-    """
-    rows = ToLabeled(estimator._task)(Chunk(table, y, weight))
-    return choose_from_folds(path, fit_folds(estimator, rows, folds, seed), risk, rule)
-
-
-def choose_from_folds(
     path: CostComplexityPath, fold_fits: Sequence[FoldFit], risk: Risk, rule: AlphaRule
 ) -> AlphaChoice:
-    """Choose a step from the trees that were grown without each fold."""
+    """Choose a step of a path from the trees that were grown without each fold.
+
+    A step stands for the alphas from its own up to that of the next step. Its error is that of the
+    trees of the folds, pruned at the geometric mean of these two alphas, on the rows of their folds
+    (Breiman et al. 1984, sections 3.4.3 and 11.5).
+    """
     alphas = geometric_means(path.alphas)
     losses, squares = np.sum([fit.loss_sums(risk, alphas) for fit in fold_fits], axis=0)
     total = sum(float(fit.weight.sum()) for fit in fold_fits)
@@ -150,11 +80,11 @@ def choose_from_folds(
     errors = losses / total
     variance = np.maximum(squares / total - errors**2, 0.0)
     standard_errors = np.sqrt(variance / n_rows)
-    return AlphaChoice.of(path, errors, standard_errors, rule, len(fold_fits))
+    return AlphaChoice(path.alphas, errors, standard_errors, rule, len(fold_fits))
 
 
 def geometric_means(alphas: Array) -> Array:
-    """Return geometric means of each alpha and the next; infinity for the last."""
+    """Return the geometric mean of each alpha and the next; infinity for the last."""
     ends = np.append(alphas[1:], np.inf)
     means = np.zeros(len(alphas))
     positive = alphas > 0
@@ -172,8 +102,8 @@ class FoldFit:
     """
 
     model: Any
-    train: Labeled
-    held_out: Labeled
+    train: LabeledRows
+    held_out: LabeledRows
     weight: Array
     costs: Array | None
 
@@ -184,9 +114,9 @@ class FoldFit:
         loss = self._node_loss(tree)
         table = self.held_out.table
         if tree.missing == "fractional":
-            sums = fractional_step_losses(tree, path, table, self.weight, loss)
+            sums = _fractional_step_losses(tree, path, table, self.weight, loss)
         else:
-            sums = step_losses(path, tree.apply(table), self.weight, loss)
+            sums = _step_losses(path, tree.apply(table), self.weight, loss)
         return np.asarray(sums[:, np.searchsorted(path.alphas, alphas, side="right") - 1])
 
     def _node_loss(self, tree: Tree) -> NodeLoss:
@@ -205,32 +135,29 @@ class FoldFit:
         return np.asarray(costs[:, predicted])
 
 
-def fit_folds(estimator: Any, rows: Labeled, folds: int, seed: int) -> list[FoldFit]:
+def fit_folds(estimator: Any, rows: LabeledRows, folds: int, seed: int) -> list[FoldFit]:
     """Grow a tree without each of some folds, which are stratified by class."""
-    fold = assign_folds(len(rows), folds, seed, class_labels_of(rows))
-    weight = loss_weights(estimator, rows)
-    fit = partial(_fit_fold, unpruned_template(estimator), rows, fold, weight)
+    fold = assign_folds(len(rows), folds, seed, class_indices_of(rows))
+    weight = _loss_weights(estimator, rows)
+    fit = partial(_fit_fold, unpruned_clone(estimator), rows, fold, weight)
     return run_tasks(fit, range(folds), effective_threads(estimator.n_jobs))
 
 
-def _fit_fold(template: Any, rows: Labeled, fold: Array, weight: Array, number: int) -> FoldFit:
+def _fit_fold(template: Any, rows: LabeledRows, fold: Array, weight: Array, number: int) -> FoldFit:
     in_fold = fold == number
     train = take_rows(rows, np.flatnonzero(~in_fold))
     held_out = take_rows(rows, np.flatnonzero(in_fold))
     costs = getattr(template, "cost_matrix", None)
     matrix = None if costs is None else np.asarray(costs, np.float64)
-    return FoldFit(fit_rows(template, train), train, held_out, weight[in_fold], matrix)
+    return FoldFit(fit_clone(template, train), train, held_out, weight[in_fold], matrix)
 
 
-def unpruned_template(estimator: Any) -> Any:
-    """Clone an estimator without pruning and trace."""
-    template = clone(estimator)
-    known = template.get_params(deep=False)
-    params = {"pruning": "none", "ccp_alpha": None, "trace": False}
-    return template.set_params(**{k: v for k, v in params.items() if k in known})
+def unpruned_clone(estimator: Any) -> Any:
+    """Clone an estimator, with neither pruning nor trace."""
+    return clone(estimator).set_params(pruning="none", ccp_alpha=None, trace=False)
 
 
-def fit_rows(template: Any, rows: Labeled) -> Any:
+def fit_clone(template: Any, rows: LabeledRows) -> Any:
     """Fit a clone of the template; a cost matrix loses the classes that no row has."""
     model, classes = clone(template), rows.target.classes
     y = rows.target.values
@@ -242,8 +169,114 @@ def fit_rows(template: Any, rows: Labeled) -> Any:
     return model.fit(rows.table, y, sample_weight=rows.weight)
 
 
-def loss_weights(estimator: Any, rows: Labeled) -> Array:
+def _loss_weights(estimator: Any, rows: LabeledRows) -> Array:
     """Return the weight of each row times the weight of its class."""
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     class_weight = estimator._class_weights(TargetSummary.of(Batch(rows)))
     return weight if class_weight is None else weight * class_weight[rows.target.values]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MisclassificationLoss:
+    """Cost of a node's predicted class, for the true ``label`` of a row.
+
+    ``costs`` has the shape (n_classes, n_nodes), by true class.
+    """
+
+    label: Array
+    costs: Array
+
+    def of(self, rows: Array, nodes: Array) -> Array:
+        """Return the loss of ``rows[i]`` in ``nodes[i]``, for each i."""
+        return np.asarray(self.costs[self.label[rows], nodes])
+
+    def factors(self) -> tuple[Array, Array]:
+        """Return the one-hot classes of the rows and the costs of the nodes."""
+        return np.eye(len(self.costs))[self.label], self.costs.T
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SquaredLoss:
+    """Squared error of the number, ``value``, that a node predicts."""
+
+    y: Array
+    value: Array
+
+    def of(self, rows: Array, nodes: Array) -> Array:
+        """Return the loss of ``rows[i]`` in ``nodes[i]``, for each i."""
+        return np.asarray((self.y[rows] - self.value[nodes]) ** 2)
+
+    def factors(self) -> tuple[Array, Array]:
+        """Return the terms of the square, relative to the root's value to keep digits."""
+        y, value = self.y - self.value[0], self.value - self.value[0]
+        row_factors = np.stack([y * y, -2 * y, np.ones(len(y))], axis=1)
+        return row_factors, np.stack([np.ones(len(value)), value, value * value], axis=1)
+
+
+# ``factors`` have the shapes (n_rows, m) and (n_nodes, m); their dot products are the losses.
+NodeLoss = MisclassificationLoss | SquaredLoss
+
+
+def _step_losses(path: CostComplexityPath, leaf: Array, weight: Array, loss: NodeLoss) -> Array:
+    """Sum the weighted losses, and their squares, of all rows at every pruning step.
+
+    Collapsing the tree and predicting once per step costs O(n_steps * n_rows), and the paths of
+    large trees have thousands of steps. Here the loss of a row is added once for each node that it
+    is ever in as a leaf: its own leaf in the grown tree, ``leaf``, then the ancestor that replaces
+    it, and so on up to the root. The sums have the shape (2, n_steps).
+    """
+    n = path.n_steps + 1
+    change = np.zeros((2, n))
+    for rows, nodes in _leaves_over_path(path, leaf):
+        losses = loss.of(rows, nodes)
+        first, end = path.collapsed_at[nodes], path.removed_at[nodes]
+        for sums, power in zip(change, (losses, losses * losses), strict=True):
+            weighted = weight[rows] * power
+            sums += np.bincount(first, weighted, n) - np.bincount(end, weighted, n)
+    return np.asarray(np.cumsum(change, axis=1)[:, :-1])
+
+
+def _leaves_over_path(path: CostComplexityPath, leaf: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield rows with the nodes that they are in, from their leaves to the root."""
+    rows, nodes = np.arange(len(leaf)), np.asarray(leaf)
+    while len(rows):
+        yield rows, nodes
+        next_nodes = path.replaced_by[nodes]
+        replaced = next_nodes >= 0
+        rows, nodes = rows[replaced], next_nodes[replaced]
+
+
+def _fractional_step_losses(
+    tree: Tree, path: CostComplexityPath, table: Table, weight: Array, loss: NodeLoss
+) -> Array:
+    """Sum the same losses where rows with missing values reach leaves in fractions.
+
+    The loss of a row is the mean of its losses in the leaves, weighted by its fractions.
+    """
+    row_factors, node_factors = loss.factors()
+    n, m = row_factors.shape
+    nodes = np.flatnonzero(tree.is_leaf)
+    leaf_index = np.cumsum(tree.is_leaf, dtype=np.int32) - 1
+    steps_at_once = max(1, _MAX_ENTRIES // (m * max(n, len(nodes))))
+    sums = np.empty((2, path.n_steps))
+    for first in range(0, path.n_steps, steps_at_once):
+        steps = range(first, min(first + steps_at_once, path.n_steps))
+        leaf_factors = np.empty((len(nodes), len(steps), m))
+        for k, step in enumerate(steps):
+            nodes = _leaves_at_step(path, nodes, step)
+            leaf_factors[:, k] = node_factors[nodes]
+        means = np.empty((n, len(steps) * m))
+        _native.tree_mean_over_leaves(
+            tree.native, tree.native_fractions, native_table(table, tree.columns),
+            leaf_factors.reshape(len(leaf_factors), -1), leaf_index, means, 1,
+        )  # fmt: skip
+        losses = np.einsum("ikm,im->ik", means.reshape(n, len(steps), m), row_factors)
+        sums[:, steps] = weight @ losses, weight @ losses**2
+    return sums
+
+
+def _leaves_at_step(path: CostComplexityPath, nodes: Array, step: int) -> Array:
+    """Replace nodes that are removed at a step by the ancestors that are leaves then."""
+    while (removed := path.removed_at[nodes] <= step).any():
+        nodes = np.where(removed, path.replaced_by[nodes], nodes)
+    return nodes

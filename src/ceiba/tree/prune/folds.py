@@ -1,7 +1,7 @@
 """Cross-validation folds and held-out rows, drawn by keyed random numbers.
 
 scikit-learn's KFold and StratifiedKFold draw other folds: these are keyed by (seed, row), as all
-draws of Ceiba are, and give rare classes to all folds in turn.
+draws of Ceiba are, and spread rare classes over all folds.
 """
 
 from __future__ import annotations
@@ -12,41 +12,19 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.stats import Labeled
+from ceiba.stats import LabeledRows
 
 # Keys of the two random streams: "folds" and "held" in ASCII.
 _FOLD_STREAM, _HELD_OUT_STREAM = 0x666F6C6473, 0x68656C64
 
 
 def assign_folds(n_rows: int, folds: int, seed: int, label: Array | None = None) -> Array:
-    """Assign every row to a fold, stratified by class.
-
-    Folds have nearly equal sizes and nearly equal fractions of each class.
-
-    Parameters
-    ----------
-    n_rows : int
-    folds : int
-        Number of folds, in [2, n_rows].
-    seed : int
-    label : ndarray of int of shape (n_rows,), optional
-        Class index of each row.
-
-    Returns
-    -------
-    ndarray of int of shape (n_rows,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> np.bincount(assign_folds(10, 3, seed=0))
-    array([4, 3, 3])
-    """
+    """Return the fold of every row: nearly equal sizes, and fractions of each class."""
     check_folds(folds)
     if n_rows < folds:
         raise ValueError(f"folds={folds} cannot be greater than the number of rows, {n_rows}.")
     fold = np.empty(n_rows, np.int64)
-    # The turn passes on from class to class, so that rare classes do not all fall into fold 0.
+    # Rows sorted by class get the folds in turn: rare classes do not all fall into fold 0.
     fold[_shuffle_by_class(n_rows, seed, _FOLD_STREAM, label)] = np.arange(n_rows) % folds
     return fold
 
@@ -61,22 +39,6 @@ def held_out_mask(n_rows: int, fraction: float, seed: int, label: Array | None =
     """Draw the rows to hold out, stratified by class.
 
     At least one row is held out and one is not; a row of every class stays for training.
-
-    Parameters
-    ----------
-    n_rows, seed, label
-        As in `assign_folds`.
-    fraction : float
-        In (0, 1).
-
-    Returns
-    -------
-    ndarray of bool of shape (n_rows,)
-
-    Examples
-    --------
-    >>> held_out_mask(8, 0.25, seed=0).sum()
-    np.int64(2)
     """
     if not 0 < fraction < 1:
         raise ValueError(f"fraction must be a float in (0, 1), got {fraction!r}.")
@@ -105,19 +67,19 @@ def _shuffle_by_class(n_rows: int, seed: int, stream: int, label: Array | None) 
     return np.argsort(draw, kind="stable") if label is None else np.lexsort((draw, label))
 
 
-def take_rows(rows: Labeled, index: Array) -> Labeled:
+def take_rows(rows: LabeledRows, index: Array) -> LabeledRows:
     """Take rows by index; the classes stay those of all rows."""
     weight = None if rows.weight is None else rows.weight[index]
     target = type(rows.target)(rows.target.values[index], rows.target.classes)
-    return Labeled(rows.table.take(index), target, weight)
+    return LabeledRows(rows.table.take(index), target, weight)
 
 
-def class_labels_of(rows: Labeled) -> Array | None:
+def class_indices_of(rows: LabeledRows) -> Array | None:
     """Return the class index of every row, or None for a numeric target."""
     return None if rows.target.classes is None else rows.target.values
 
 
-def split_rows(rows: Labeled, fraction: float, seed: int) -> tuple[Labeled, Labeled]:
+def split_rows(rows: LabeledRows, fraction: float, seed: int) -> tuple[LabeledRows, LabeledRows]:
     """Split rows into those to grow from and a stratified fraction held out."""
-    held_out = held_out_mask(len(rows), fraction, seed, class_labels_of(rows))
+    held_out = held_out_mask(len(rows), fraction, seed, class_indices_of(rows))
     return take_rows(rows, np.flatnonzero(~held_out)), take_rows(rows, np.flatnonzero(held_out))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.tree.model.edit import PrunedNodes, frames_from_columns
-from ceiba.tree.model.traversal import min_above, subtree_sums
+from ceiba.tree.model.subtrees import frames_from_columns, min_above, subtree_sums
 from ceiba.tree.model.tree import Tree
 
 Risk = Literal["impurity", "error"]
@@ -53,6 +51,10 @@ class CostComplexityPath:
         Step at which the node becomes a leaf: 0 for leaves of the grown tree, ``n_steps`` where an
         ancestor becomes a leaf first.
     risk : {"impurity", "error"}
+    removed_at : ndarray of shape (n_nodes,)
+        Step at which an ancestor of the node becomes a leaf; ``n_steps`` for the root.
+    replaced_by : ndarray of shape (n_nodes,)
+        That ancestor; -1 for the root.
 
     Examples
     --------
@@ -71,7 +73,8 @@ class CostComplexityPath:
     risks: Array
     collapsed_at: Array
     risk: str
-    _parent: Array = field(repr=False)
+    removed_at: Array = field(repr=False)
+    replaced_by: Array = field(repr=False)
     _node_risks: Array = field(repr=False)
 
     @property
@@ -99,35 +102,16 @@ class CostComplexityPath:
         became_leaf = (self.collapsed_at > 0) & (self.collapsed_at <= step)
         return np.flatnonzero(became_leaf & (step < self.removed_at)).astype(np.int32)
 
-    @property
-    def removed_at(self) -> Array:
-        """Step at which an ancestor of each node becomes a leaf; ``n_steps`` for the root."""
-        return self._removal[0]
-
-    @property
-    def replaced_by(self) -> Array:
-        """Ancestor that becomes a leaf at step ``removed_at``; -1 for the root."""
-        return self._removal[1]
-
-    @cached_property
-    def _removal(self) -> tuple[Array, Array]:
-        n = len(self._parent)
-        key = self.collapsed_at.astype(np.int64) * n + np.arange(n)
-        # Among the ancestors that collapse first, the smallest index is the topmost node.
-        first = min_above(self._parent, key, self.n_steps * n)
-        never = first >= self.n_steps * n
-        return np.where(never, self.n_steps, first // n), np.where(never, -1, first % n)
-
     def frames(self, step: int) -> list[dict[str, Any]]:
         """Return a trace frame for each node that becomes a leaf, in order, up to a step."""
         self._check_step(step)
         collapsed_at, removed_at, replaced_by = self.collapsed_at, self.removed_at, self.replaced_by
-        is_leaf_once = collapsed_at < removed_at
-        replaced = is_leaf_once & (replaced_by >= 0)
+        ever_leaf = collapsed_at < removed_at
+        replaced = ever_leaf & (replaced_by >= 0)
         n, risks = len(collapsed_at), self._node_risks[replaced]
         n_merged = np.bincount(replaced_by[replaced], minlength=n)
         risk_before = np.bincount(replaced_by[replaced], risks, minlength=n)
-        nodes = np.flatnonzero(is_leaf_once & (collapsed_at > 0) & (collapsed_at <= step))
+        nodes = np.flatnonzero(ever_leaf & (collapsed_at > 0) & (collapsed_at <= step))
         nodes = nodes[np.lexsort((-nodes, collapsed_at[nodes]))]
         return frames_from_columns(
             {
@@ -152,7 +136,8 @@ def cost_complexity_path(tree: Tree, risk: Risk = "impurity") -> CostComplexityP
     ----------
     tree : Tree
     risk : {"impurity", "error"}
-        Resubstitution risk of a leaf, see `node_risks`.
+        Resubstitution risk of a leaf: its impurity times its fraction of the weight, or the
+        fraction of the weight that it misclassifies.
 
     Returns
     -------
@@ -167,16 +152,12 @@ def cost_complexity_path(tree: Tree, risk: Risk = "impurity") -> CostComplexityP
     if risk not in cache:
         risks = node_risks(tree, risk)
         alphas, collapsed_at = weakest_links(tree, risks)
-        n_leaves, step_risks = _step_totals(tree.parent, collapsed_at, risks, len(alphas))
+        removed_at, replaced_by = _removals(tree.parent, collapsed_at, len(alphas))
+        n_leaves, step_risks = _step_totals(collapsed_at, removed_at, risks, len(alphas))
         cache[risk] = CostComplexityPath(
-            alphas, n_leaves, step_risks, collapsed_at, risk, tree.parent, risks
+            alphas, n_leaves, step_risks, collapsed_at, risk, removed_at, replaced_by, risks
         )
     return cache[risk]
-
-
-def prune_cost_complexity(tree: Tree, path: CostComplexityPath, step: int) -> PrunedNodes:
-    """Return the nodes that a step of the path turns into leaves."""
-    return PrunedNodes.of(tree, path.frames(step))
 
 
 def weakest_links(tree: Tree, risks: Array) -> tuple[Array, Array]:
@@ -186,14 +167,14 @@ def weakest_links(tree: Tree, risks: Array) -> tuple[Array, Array]:
     grown tree; the step is 0 for leaves, and n_steps for nodes below one that becomes a leaf first.
     """
     tolerance = _RELATIVE_TOLERANCE * float(risks[0])
-    link, is_weakest = _effective_alphas(tree, risks, tolerance)
+    node_alphas, is_weakest = _effective_alphas(tree, risks, tolerance)
     alphas: list[float] = []
-    for alpha in np.sort(link[is_weakest]).tolist():
+    for alpha in np.sort(node_alphas[is_weakest]).tolist():
         if not alphas or alpha > alphas[-1] + tolerance:
             alphas.append(alpha)
     never = len(alphas) + 1
-    step = np.searchsorted(alphas, link, side="right")
-    on_path = link <= np.append(-np.inf, alphas)[step] + tolerance
+    step = np.searchsorted(alphas, node_alphas, side="right")
+    on_path = node_alphas <= np.append(-np.inf, alphas)[step] + tolerance
     collapsed_at = np.where(on_path & ~tree.is_leaf, step, never)
     collapsed_at[collapsed_at > min_above(tree.parent, collapsed_at, never)] = never
     collapsed_at[tree.is_leaf] = 0
@@ -201,15 +182,15 @@ def weakest_links(tree: Tree, risks: Array) -> tuple[Array, Array]:
 
 
 def _effective_alphas(tree: Tree, risks: Array, tolerance: float) -> tuple[Array, Array]:
-    """Compute effective alphas, and which nodes collapse before their ancestors."""
+    """Compute the effective alpha of each node, and which collapse before their ancestors."""
     no_gain = _subtrees_without_gain(tree, risks, tolerance)
-    link, weakest_nodes = _native.tree_weakest_links(
+    node_alphas, weakest_nodes = _native.tree_weakest_links(
         np.ascontiguousarray(risks), np.ascontiguousarray(tree.child), tree.n_branches,
         ~tree.is_leaf & ~no_gain, tolerance,
     )  # fmt: skip
     is_weakest = no_gain.copy()
     is_weakest[weakest_nodes] = True
-    return np.where(no_gain, 0.0, link), is_weakest
+    return np.where(no_gain, 0.0, node_alphas), is_weakest
 
 
 def _subtrees_without_gain(tree: Tree, risks: Array, tolerance: float) -> Array:
@@ -219,46 +200,34 @@ def _subtrees_without_gain(tree: Tree, risks: Array, tolerance: float) -> Array:
     return np.asarray(~tree.is_leaf & (risks - subtree_risks <= tolerance * (n_leaves - 1)))
 
 
+def _removals(parent: Array, collapsed_at: Array, n_steps: int) -> tuple[Array, Array]:
+    """Return the step that removes each node, and the ancestor that then becomes a leaf."""
+    n = len(parent)
+    key = collapsed_at.astype(np.int64) * n + np.arange(n)
+    # Among the ancestors that collapse first, the smallest index is the topmost node.
+    first = min_above(parent, key, n_steps * n)
+    never = first >= n_steps * n
+    return np.where(never, n_steps, first // n), np.where(never, -1, first % n)
+
+
 def _step_totals(
-    parent: Array, collapsed_at: Array, risks: Array, n_steps: int
+    collapsed_at: Array, removed_at: Array, risks: Array, n_steps: int
 ) -> tuple[Array, Array]:
     """Sum leaves and risk of the subtree of each step."""
-    step = np.where(collapsed_at == 0, n_steps, collapsed_at)
-    removed_at = min_above(parent, step, n_steps)
-    is_leaf_once = collapsed_at < removed_at
-    first, end = collapsed_at[is_leaf_once], removed_at[is_leaf_once]
-    n, leaf_risks = n_steps + 1, risks[is_leaf_once]
+    ever_leaf = collapsed_at < removed_at
+    first, end = collapsed_at[ever_leaf], removed_at[ever_leaf]
+    n, leaf_risks = n_steps + 1, risks[ever_leaf]
     n_leaves = np.bincount(first, minlength=n) - np.bincount(end, minlength=n)
     change = np.bincount(first, leaf_risks, n) - np.bincount(end, leaf_risks, n)
     return np.cumsum(n_leaves)[:-1], np.maximum(np.cumsum(change)[:-1], 0.0)
 
 
 def node_risks(tree: Tree, risk: Risk = "impurity") -> Array:
-    """Compute the resubstitution risk R(t) of every node.
+    """Compute the resubstitution risk R(t) of every node (Breiman et al. 1984, section 3.2).
 
-    Parameters
-    ----------
-    tree : Tree
-    risk : {"impurity", "error"}
-        "impurity": the node's impurity times its fraction of the weight, as in scikit-learn.
-        "error": the fraction of the weight that the node misclassifies (with a cost matrix the cost
-        of these errors), as in rpart. Regression trees always use the impurity.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,)
-
-    References
-    ----------
-    Breiman, Friedman, Olshen & Stone (1984), "Classification and regression trees", section 3.2.
-
-    Examples
-    --------
-    >>> from ceiba import DecisionTreeClassifier, datasets
-    >>> iris = datasets.load("iris")
-    >>> tree = DecisionTreeClassifier(max_depth=2).fit(iris.table, iris.y).tree_
-    >>> node_risks(tree, "error").round(3).tolist()
-    [0.667, 0.0, 0.333, 0.033, 0.007]
+    "impurity": the node's impurity times its fraction of the weight, as in scikit-learn. "error":
+    the fraction of the weight that the node misclassifies (with a cost matrix the cost of these
+    errors), as in rpart. Regression trees always use the impurity.
     """
     if risk not in ("impurity", "error"):
         raise ValueError(f"risk must be 'impurity' or 'error', got {risk!r}.")

@@ -13,14 +13,15 @@ from ceiba._native import LeafReason
 from ceiba._typing import Array
 from ceiba.data.table import Table
 from ceiba.tree.grow.encoding import native_table
-from ceiba.tree.model.edit import (
-    LEAF_DEFAULTS,
-    PrunedNodes,
-    frames_from_columns,
-    surrogates_of_nodes,
-)
 from ceiba.tree.model.node_dtype import NodeView
-from ceiba.tree.model.traversal import collapse_bottom_up, subtree_sums, topmost
+from ceiba.tree.model.subtrees import (
+    LEAF_DEFAULTS,
+    collapse_bottom_up,
+    frames_from_columns,
+    subtree_sums,
+    take_surrogates,
+    topmost,
+)
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.path import normalized_costs, resubstitution_errors
 
@@ -34,26 +35,11 @@ _ESTIMATES = ("errors_leaf", "errors_tree", "errors_branch")
 def added_errors(n: Any, errors: Any, confidence: float) -> Array:
     """Compute the errors to add to those seen in training for a pessimistic estimate.
 
-    The upper confidence limit of a binomial proportion, times the rows, minus the errors seen.
-    Without an error the limit is exact; from one error on it is the normal limit with a continuity
-    correction; between zero and one error, and from half a row below n on, it is interpolated.
-
-    Parameters
-    ----------
-    n : array of float
-        Rows of each leaf, or their weight.
-    errors : array of float
-        Misclassified rows of each leaf, or their weight.
-    confidence : float
-        C4.5's CF in (0, 0.5]: the smaller, the more errors are added.
-
-    Returns
-    -------
-    ndarray
-
-    References
-    ----------
-    Quinlan (1993), "C4.5: programs for machine learning", section 4.2.
+    The upper confidence limit of a binomial proportion, times the rows ``n`` of a leaf, minus the
+    ``errors`` seen (Quinlan 1993, "C4.5: programs for machine learning", section 4.2). Without an
+    error the limit is exact; from one error on it is the normal limit with a continuity correction;
+    between zero and one error, and from half a row below n on, it is interpolated. ``confidence``
+    is C4.5's CF in (0, 0.5]: the smaller, the more errors are added.
 
     Examples
     --------
@@ -88,36 +74,15 @@ def check_confidence(confidence: float) -> None:
         raise ValueError(f"confidence must be a float in (0, 0.5], got {confidence!r}.")
 
 
-def prune_pessimistic(tree: Tree, confidence: float = 0.25) -> PrunedNodes:
-    """Find the nodes that C4.5's pruning without subtree raising turns into leaves.
+def pessimistic_frames(tree: Tree, confidence: float) -> list[dict[str, Any]]:
+    """Return a trace frame for each node that pessimistic pruning makes a leaf.
 
-    Bottom-up, a node becomes a leaf if its pessimistic error is at most 0.1 errors above that of
-    its subtree, as pruned so far.
-
-    Parameters
-    ----------
-    tree : Tree
-        A grown classification tree.
-    confidence : float
-        C4.5's CF in (0, 0.5]: the smaller, the smaller the pruned tree.
-
-    Returns
-    -------
-    PrunedNodes
-        Frames with the pessimistic error of the subtree, ``estimate_before``, and of the leaf,
-        ``estimate_after``, and the training ``errors`` of the leaf.
-
-    Examples
-    --------
-    >>> from ceiba import DecisionTreeClassifier, datasets
-    >>> vote = datasets.load("vote")
-    >>> tree = DecisionTreeClassifier(criterion="entropy").fit(vote.table, vote.y).tree_
-    >>> len(prune_pessimistic(tree, 0.25)) > 0
-    True
+    Bottom-up, a node becomes a leaf if its pessimistic error, in training errors, is at most 0.1
+    above that of its subtree, as pruned so far.
     """
     errors = _training_errors(tree)
     estimate = errors + added_errors(tree.weight, errors, confidence)
-    frames = [
+    return [
         {
             "node": leaf.node,
             "errors": float(errors[leaf.node]),
@@ -127,14 +92,13 @@ def prune_pessimistic(tree: Tree, confidence: float = 0.25) -> PrunedNodes:
         }
         for leaf in collapse_bottom_up(tree, estimate, _SLACK)
     ]
-    return PrunedNodes.of(tree, frames)
 
 
-def prune_collapsible(tree: Tree) -> PrunedNodes:
-    """Find the subtrees that C4.5 collapses: a leaf makes no more training errors.
+def collapsed_frames(tree: Tree) -> list[dict[str, Any]]:
+    """Return a trace frame for each subtree that C4.5 collapses before it prunes.
 
-    Top-down; nothing below a collapsed node is considered. The frames have the training errors of
-    the subtree, ``errors_before``, and of the leaf, ``errors_after``.
+    A leaf makes no more training errors than the subtree. Top-down; nothing below a collapsed node
+    is considered.
     """
     errors = _training_errors(tree)
     subtree_errors = subtree_sums(tree, errors)
@@ -147,75 +111,29 @@ def prune_collapsible(tree: Tree) -> PrunedNodes:
         "errors_after": errors[nodes],
         "n_leaves": tree.n_leaves - np.cumsum(subtree_leaves[nodes] - 1),
     }
-    return PrunedNodes.of(tree, frames_from_columns(columns))
+    return frames_from_columns(columns)
 
 
 def _training_errors(tree: Tree) -> Array:
     """Return resubstitution errors of nodes; costs are in units of their mean."""
-    check_classification(tree)
     return resubstitution_errors(tree, normalized_costs(tree))
 
 
-def check_classification(tree: Tree) -> None:
-    """Raise ValueError for a regression tree."""
-    if not tree.is_classification:
-        raise ValueError(
-            "pruning by 'pessimistic' requires a classification tree; prune a regression tree by "
-            "'cost_complexity' or 'reduced_error'."
-        )
-
-
-def prune_error_based(
-    tree: Tree,
-    table: Table,
-    labels: Array,
-    weight: Array | None,
-    confidence: float,
-    *,
-    subtree_raising: bool,
-    threads: int = 1,
+def raise_subtrees(
+    tree: Tree, table: Table, labels: Array, weight: Array | None, confidence: float, threads: int
 ) -> tuple[Tree, list[dict[str, Any]]]:
-    """Prune a classification tree by pessimistic errors, with subtree raising.
+    """Return the tree pruned by pessimistic errors with subtree raising, and a frame per change.
 
     Bottom-up, a node becomes a leaf, or is replaced by its heaviest branch, which then gets all of
-    its rows, if the pessimistic error rises by 0.1 errors at most. A raised branch is pruned again.
-
-    Parameters
-    ----------
-    tree : Tree
-        A grown tree; it is not changed.
-    table, labels, weight : Table and ndarrays
-        The rows that it was grown from, their class indices and weights, None for 1; rows of weight
-        zero are ignored.
-    confidence : float
-        C4.5's CF in (0, 0.5]: the smaller, the smaller the pruned tree.
-    subtree_raising : bool
-        Whether a branch may replace its parent.
-    threads : int
-
-    Returns
-    -------
-    tree : Tree
-        Its leaves hold class weights. Class weights, rows and depths of the nodes are those of
-        the new tree; impurities and gains are those of the grown tree.
-    frames : list of dict
-        In order of pruning: ``node``, ``kind`` ("leaf" or "raised"), ``replaced_by`` (the branch
-        that replaces the node, or None), the pessimistic errors of the node as a leaf, as a subtree
-        and of its heaviest branch (``errors_leaf``, ``errors_tree``, ``errors_branch``; infinity
-        without subtree raising), and ``n_leaves`` of the tree afterwards. Node indices are those of
-        the grown tree.
-
-    References
-    ----------
-    Quinlan (1993), "C4.5: programs for machine learning", chapter 4.
+    its rows, if the pessimistic error rises by 0.1 errors at most. A raised branch is pruned again
+    (Quinlan 1993, chapter 4). The rows are those that the tree was grown from. Impurities and gains
+    stay those of the grown tree.
     """
-    check_confidence(confidence)
-    check_classification(tree)
     config = _native.ErrorPruneConfig(
         n_classes=tree.leaves.shape[1],
         confidence=confidence,
         deviate=float(-ndtri(confidence)),
-        subtree_raising=subtree_raising,
+        subtree_raising=True,
         fractional=tree.missing == "fractional",
         costs=normalized_costs(tree),
     )
@@ -244,7 +162,7 @@ def _build_tree(tree: Tree, found: dict[str, Array]) -> Tree:
         side[name][leaf & ~tree.is_leaf[origin]] = number
     side["reason"] = _leaf_reasons(tree, found)
     side |= {name: found[name] for name in ("n_rows", "weight", "value")}
-    side |= surrogates_of_nodes(tree, origin, leaf)
+    side |= take_surrogates(tree, origin, leaf)
     pruned = replace(tree, nodes=nodes, **side)
     pruned = replace(pruned, depth=_depths(pruned.parent))
     return pruned.with_leaves(pruned.prediction_values[leaf])

@@ -1,7 +1,7 @@
 """Prune the tree of a fitted estimator, and record what was pruned.
 
-nodes = nodes that the method turns into leaves      # the grown tree is not changed
-tree = collapse(grown, nodes)                        # a new tree; the grown one is kept
+frames = one record for each node that the method turns into a leaf, in order
+tree = collapse(grown, [frame["node"] for frame in frames])      # the grown tree is kept
 """
 
 from __future__ import annotations
@@ -11,29 +11,28 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import Record, Trace, seed_of
 from ceiba.engine import Engine
-from ceiba.stats import Labeled, ToLabeled
+from ceiba.stats import LabeledRows, ToLabeledRows
 from ceiba.tree.config import TreeConfig
-from ceiba.tree.model.edit import collapse
-from ceiba.tree.model.traversal import kept_nodes
+from ceiba.tree.model.subtrees import collapse, kept_nodes
 from ceiba.tree.model.tree import Tree
+from ceiba.tree.prune.cross_validation import unpruned_clone
 from ceiba.tree.prune.folds import split_rows
 from ceiba.tree.prune.methods import (
     Method,
     PrunedTree,
     PruningConfig,
-    PruningData,
+    class_weight_of,
     pruning_config,
 )
-from ceiba.tree.prune.path import Risk, cost_complexity_path
-from ceiba.tree.prune.pessimistic import prune_collapsible
-from ceiba.tree.prune.reduced_error import class_weighted, encode_known_classes
+from ceiba.tree.prune.path import cost_complexity_path
+from ceiba.tree.prune.pessimistic import collapsed_frames
+from ceiba.tree.prune.reduced_error import apply_class_weight, encode_known_classes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,9 +71,12 @@ class Pruning(Record):
 
     def check(self) -> None:
         """Raise ValueError unless each frame has a node of the grown tree."""
-        nodes = [frame.get("node") for frame in self.frames]
-        if not all(isinstance(node, int) and 0 <= node < self.grown.n_nodes for node in nodes):
-            raise ValueError("each of Pruning.frames must have a 'node' of the grown tree.")
+        for node in (frame.get("node") for frame in self.frames):
+            if not isinstance(node, int) or not 0 <= node < self.grown.n_nodes:
+                raise ValueError(
+                    "the 'node' of each of Pruning.frames must be an int in "
+                    f"[0, {self.grown.n_nodes - 1}], got {node!r}."
+                )
 
 
 class PruningMixin:
@@ -165,18 +167,13 @@ class PruningMixin:
             self, method, alpha=alpha, step=step, risk=risk, rule=rule, folds=folds,
             confidence=confidence, subtree_raising=subtree_raising,
         )  # fmt: skip
+        if X is None and (y is not None or sample_weight is not None):
+            raise ValueError("y and sample_weight require X: pass the rows, too.")
+        config.check_rows(given=X is not None)
         if X is None:
-            if y is not None or sample_weight is not None:
-                raise ValueError("y and sample_weight require X: pass the rows, too.")
-            if config.needs_rows:
-                raise ValueError(config.no_rows_error)
             apply_pruning(model, config)
-            return model
-        if not config.needs_rows:
-            raise ValueError(
-                f"X and y have no effect with method={method!r} and these options: leave them out."
-            )
-        self._prune_with_rows(model, config, X, y, sample_weight)
+        else:
+            self._prune_with_rows(model, config, X, y, sample_weight)
         return model
 
     def _prune_with_rows(
@@ -184,10 +181,9 @@ class PruningMixin:
     ) -> None:
         task = self._task  # type: ignore[attr-defined]
         engine, source = self._open_source(X, sample_weight, y=y, reset=False, task=task)  # type: ignore[attr-defined]
-        if config.not_in_memory_error and not engine.in_memory:
-            raise ValueError(config.not_in_memory_error)
-        rows = engine.rows(source.partitions, ToLabeled(task))
-        if config.rows_used == "training":
+        config.check_rows(given=True, in_memory=engine.in_memory)
+        rows = engine.rows(source.partitions, ToLabeledRows(task))
+        if config.needs_training_rows:
             check_training_rows(model, rows.table())
         apply_pruning(model, config, rows, engine)
 
@@ -204,18 +200,26 @@ class PruningMixin:
             ``ccp_alphas`` and ``impurities``: effective alphas of the path, and the risk of the
             subtree from each of them on, by ``prune_risk``.
         """
-        model = clone(self).set_params(pruning="none", ccp_alpha=None)
-        risk: Risk = getattr(self, "prune_risk", "impurity")
-        path = cost_complexity_path(model.fit(X, y, sample_weight=sample_weight).tree_, risk)
+        model = unpruned_clone(self).fit(X, y, sample_weight=sample_weight)
+        path = cost_complexity_path(model.tree_, getattr(self, "prune_risk", "impurity"))
         return Bunch(ccp_alphas=path.alphas, impurities=path.risks)
 
 
 def check_record(pruning: Any, tree: Tree) -> None:
     """Raise ValueError unless a record belongs to a tree."""
-    if not isinstance(pruning, Pruning) or pruning.grown.schema != tree.schema:
-        raise ValueError("pruning_ must be a Pruning of a tree with the columns of tree_.")
-    if pruning.grown.leaves.shape[1] != tree.leaves.shape[1]:
-        raise ValueError("pruning_.grown must have the same number of classes as tree_.")
+    if not isinstance(pruning, Pruning):
+        raise ValueError(f"pruning_ must be a Pruning, got {type(pruning).__name__}.")
+    grown = pruning.grown
+    if grown.schema != tree.schema:
+        raise ValueError(
+            f"pruning_.grown must have the columns of tree_, {tree.schema.names!r}, got "
+            f"{grown.schema.names!r} or other kinds."
+        )
+    if grown.leaves.shape[1] != tree.leaves.shape[1]:
+        raise ValueError(
+            f"pruning_.grown must have {tree.leaves.shape[1]} classes, as tree_, got "
+            f"{grown.leaves.shape[1]}."
+        )
 
 
 def split_validation(model: Any, engine: Engine, rows: Any) -> tuple[Any, Any]:
@@ -240,20 +244,23 @@ def apply_pruning(
 ) -> None:
     """Replace ``model.tree_`` by the pruned tree, and set ``model.pruning_``."""
     grown: Tree = model.tree_
-    pruned = _prune_collapsed(grown, config, PruningData(model, rows, engine))
+    pruned = _prune_collapsed(grown, config, model, rows, engine)
     model.pruning_ = Pruning(config.method, pruned.details, grown, tuple(pruned.frames))
     model.tree_ = model._with_predictions(pruned.tree) if pruned.frames else grown
 
 
-def _prune_collapsed(grown: Tree, config: PruningConfig, data: PruningData) -> PrunedTree:
+def _prune_collapsed(
+    grown: Tree, config: PruningConfig, model: Any, rows: Any, engine: Engine | None
+) -> PrunedTree:
     """Collapse subtrees as C4.5 does, if configured, then prune."""
-    collapsed = prune_collapsible(grown) if config.collapse else None
-    if not collapsed:
-        return config.prune(grown, data)
-    pruned = config.prune(collapse(grown, collapsed.nodes), data)
-    grown_node = kept_nodes(grown, collapsed.nodes)
-    frames = [_renumber(frame, grown_node) for frame in pruned.frames]
-    return PrunedTree(pruned.tree, [*collapsed.frames, *frames], pruned.details)
+    frames = collapsed_frames(grown) if config.collapse else []
+    if not frames:
+        return config.prune(grown, model, rows, engine)
+    nodes = np.array([frame["node"] for frame in frames])
+    pruned = config.prune(collapse(grown, nodes), model, rows, engine)
+    grown_node = kept_nodes(grown, nodes)
+    frames += [_renumber(frame, grown_node) for frame in pruned.frames]
+    return PrunedTree(pruned.tree, frames, pruned.details)
 
 
 def _renumber(frame: dict[str, Any], grown_node: Array) -> dict[str, Any]:
@@ -262,13 +269,13 @@ def _renumber(frame: dict[str, Any], grown_node: Array) -> dict[str, Any]:
     return {**frame, **{name: int(grown_node[frame[name]]) for name in names}}
 
 
-def check_training_rows(model: Any, rows: Labeled) -> None:
+def check_training_rows(model: Any, rows: LabeledRows) -> None:
     """Raise ValueError if rows are not those that the tree was grown from."""
     weight, tree = rows.weight, model.tree_
     grown, given = tree.weight[:1], np.array([len(rows) if weight is None else weight.sum()])
     if model._task == "classification":
         labels = encode_known_classes(rows, model.classes_)
-        weight = class_weighted(rows, labels, getattr(model, "class_weight_", None))
+        weight = apply_class_weight(rows, labels, class_weight_of(model))
         grown, given = tree.value[0], np.bincount(labels, weight, minlength=len(model.classes_))
     if not np.allclose(given, grown, rtol=1e-6, atol=1e-6 * grown.sum()):
         raise ValueError(

@@ -11,11 +11,10 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.data.table import Table
 from ceiba.data.target import class_indices
-from ceiba.engine.contract import Batch
-from ceiba.stats.labeled import Labeled
+from ceiba.engine.contract import AdditiveStatistic, Batch
+from ceiba.stats.labeled import LabeledRows
 from ceiba.tree.grow.encoding import native_table
-from ceiba.tree.model.edit import PrunedNodes
-from ceiba.tree.model.traversal import add_to_ancestors, collapse_bottom_up, subtree_sums
+from ceiba.tree.model.subtrees import add_to_ancestors, collapse_bottom_up, subtree_sums
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.path import cost_matrix_of
 
@@ -23,47 +22,13 @@ from ceiba.tree.prune.path import cost_matrix_of
 _RELATIVE_TOLERANCE = 1e-12
 
 
-def prune_reduced_error(tree: Tree, held_out: Any) -> PrunedNodes:
-    """Find the nodes that reduced-error pruning turns into leaves.
+def reduced_error_frames(tree: Tree, errors: Array, total: float) -> list[dict[str, Any]]:
+    """Return a trace frame for each node that reduced-error pruning makes a leaf.
 
-    Bottom-up, a node becomes a leaf if that does not raise the validation error of the tree: the
-    misclassified weight (with a cost matrix its cost), or the squared error. A node that no
-    validation row reaches becomes a leaf.
-
-    Parameters
-    ----------
-    tree : Tree
-        A grown tree.
-    held_out : array of shape (n_nodes, n_classes) or (n_nodes, 3)
-        Class weights of the validation rows in each node, as `node_class_weights` returns them;
-        for regression the sums of w, w y and w y².
-
-    Returns
-    -------
-    PrunedNodes
-        Frames with the validation error of the whole tree, ``error_before`` and ``error_after``,
-        as a fraction of the weight of the validation rows.
-
-    References
-    ----------
-    Quinlan (1987), "Simplifying decision trees", International Journal of Man-Machine Studies 27.
-
-    Examples
-    --------
-    >>> from ceiba import DecisionTreeClassifier, datasets
-    >>> iris = datasets.load("iris")
-    >>> tree = DecisionTreeClassifier().fit(iris.table, iris.y).tree_
-    >>> len(prune_reduced_error(tree, tree.value))  # the training rows prune nothing
-    0
+    Bottom-up, a node becomes a leaf if that does not raise the error of the tree on the validation
+    rows; a node that none of them reaches does so, too. ``errors`` are those of every node as a
+    leaf, ``total`` the weight of all validation rows.
     """
-    held_out = np.asarray(held_out, dtype=np.float64)
-    errors = errors_from_sums(tree, held_out)
-    total = held_out[0].sum() if tree.is_classification else held_out[0, 0]
-    return prune_by_errors(tree, errors, float(total))
-
-
-def prune_by_errors(tree: Tree, errors: Array, total: float) -> PrunedNodes:
-    """Find the same nodes from validation errors of nodes and the total weight."""
     if not total > 0:
         raise ValueError("pruning by 'reduced_error' requires validation rows of positive weight.")
     tolerance = _RELATIVE_TOLERANCE * float(errors.max())
@@ -79,11 +44,11 @@ def prune_by_errors(tree: Tree, errors: Array, total: float) -> PrunedNodes:
                 "n_leaves": leaf.n_leaves,
             }
         )
-    return PrunedNodes.of(tree, frames)
+    return frames
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NodeErrors:
+class NodeErrors(AdditiveStatistic):
     """Statistic: errors of every node as a leaf, with number and weight of the rows.
 
     The errors are the misclassified weight (with a cost matrix its cost), or weighted squared
@@ -97,7 +62,7 @@ class NodeErrors:
     @classmethod
     def of(
         cls,
-        batch: Batch[Labeled],
+        batch: Batch[LabeledRows],
         tree: Tree,
         classes: Array | None = None,
         node_classes: Array | None = None,
@@ -106,26 +71,19 @@ class NodeErrors:
         """Compute the statistic of a batch.
 
         ``classes`` are those of the model, None for regression; ``node_classes`` the class index
-        that each node predicts as a leaf; ``class_weight`` the factor on the weight of the rows of
-        each class.
+        that each node predicts as a leaf, by default that of its training weights.
         """
         rows = batch.rows
         weight, target = rows.weight, rows.target.values
         if classes is not None:
             target = encode_known_classes(rows, classes).astype(np.int32)
-            weight = class_weighted(rows, target, class_weight)
-        errors = validation_errors(tree, rows.table, target, weight, batch.threads, node_classes)
+            weight = apply_class_weight(rows, target, class_weight)
+        errors = _node_errors(tree, rows.table, target, weight, batch.threads, node_classes)
         total = float(len(rows)) if weight is None else float(weight.sum())
         return cls(errors, len(rows), total)
 
-    def merge(self, other: NodeErrors) -> NodeErrors:
-        """Return the statistic of the rows of both."""
-        return NodeErrors(
-            self.errors + other.errors, self.rows + other.rows, self.weight + other.weight
-        )
 
-
-def encode_known_classes(rows: Labeled, classes: Array) -> Array:
+def encode_known_classes(rows: LabeledRows, classes: Array) -> Array:
     """Encode the rows' labels as indices into the model's classes."""
     given = rows.target.classes
     assert given is not None
@@ -142,7 +100,9 @@ def encode_known_classes(rows: Labeled, classes: Array) -> Array:
     return np.asarray(index[rows.target.values])
 
 
-def class_weighted(rows: Labeled, labels: Array, class_weight: Array | None) -> Array | None:
+def apply_class_weight(
+    rows: LabeledRows, labels: Array, class_weight: Array | None
+) -> Array | None:
     """Multiply row weights by class weights; None where all weights are 1."""
     if class_weight is None:
         return rows.weight
@@ -150,26 +110,23 @@ def class_weighted(rows: Labeled, labels: Array, class_weight: Array | None) -> 
     return factors if rows.weight is None else factors * rows.weight
 
 
-def validation_errors(
+def _node_errors(
     tree: Tree,
     table: Table,
     target: Array,
-    weight: Array | None = None,
-    threads: int = 1,
-    node_classes: Array | None = None,
+    weight: Array | None,
+    threads: int,
+    node_classes: Array | None,
 ) -> Array:
-    """Compute the error of every node as a leaf on the rows that reach it.
-
-    ``target`` holds class indices (int32) or numbers (float64). ``node_classes`` are the class
-    indices that the nodes predict; by default those of their training weights.
-    """
+    """Compute the error of every node as a leaf on the rows that reach it."""
     if tree.missing == "fractional":
         return _fractional_errors(tree, table, target, weight, node_classes)
     leaf = tree.apply(table, threads)
     if tree.is_classification:
         held_out = node_class_weights(tree, leaf, target, weight)
         return misclassification_errors(tree, held_out, node_classes)
-    return squared_errors(tree, node_target_moments(tree, leaf, target, weight))
+    node_weight, mean, squares = node_target_moments(tree, leaf, target, weight).T
+    return np.asarray(squares + node_weight * (mean - tree.prediction_values[:, 0]) ** 2)
 
 
 def _fractional_errors(
@@ -188,7 +145,10 @@ def _fractional_errors(
     sums = add_to_ancestors(tree, sums)
     if classification:
         return misclassification_errors(tree, sums, node_classes)
-    return _squared_errors_from_sums(sums, value - value[0])
+    weight_sum, y_sum, yy_sum = sums.T
+    shifted = value - value[0]
+    errors = yy_sum - 2 * shifted * y_sum + shifted * shifted * weight_sum
+    return np.asarray(np.maximum(errors, 0.0))
 
 
 def node_class_weights(tree: Tree, leaf: Array, label: Array, weight: Array | None = None) -> Array:
@@ -246,28 +206,3 @@ def misclassification_errors(
         costs = 1.0 - np.eye(tree.leaves.shape[1])
     predicted = tree.node_classes if node_classes is None else node_classes
     return np.asarray((held_out * costs.T[predicted]).sum(axis=1))
-
-
-def squared_errors(tree: Tree, moments: Array) -> Array:
-    """Compute the squared error of every node from what `node_target_moments` returns."""
-    weight, mean, squares = moments.T
-    return np.asarray(squares + weight * (mean - tree.prediction_values[:, 0]) ** 2)
-
-
-def errors_from_sums(tree: Tree, held_out: Array) -> Array:
-    """Compute node errors from class weights, or sums of (w, w y, w y²).
-
-    For targets far from zero `squared_errors` of `node_target_moments` is more accurate.
-    """
-    held_out = np.asarray(held_out, dtype=np.float64)
-    shape = (tree.n_nodes, tree.leaves.shape[1] if tree.is_classification else 3)
-    if held_out.shape != shape:
-        raise ValueError(f"held_out must have shape {shape}, got {held_out.shape}.")
-    if tree.is_classification:
-        return misclassification_errors(tree, held_out)
-    return _squared_errors_from_sums(held_out, tree.prediction_values[:, 0])
-
-
-def _squared_errors_from_sums(sums: Array, value: Array) -> Array:
-    w, wy, wyy = sums.T
-    return np.asarray(np.maximum(wyy - 2 * value * wy + value * value * w, 0.0))

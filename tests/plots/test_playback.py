@@ -14,7 +14,7 @@ from ceiba import plots
 from ceiba.base.trace import Trace
 from ceiba.cluster.kmeans import KMeans
 from ceiba.plots import playback as registry
-from ceiba.plots.clustering.clusters import KMeansPainter
+from ceiba.plots.clustering import KMeansPainter
 from ceiba.plots.style import HIGHLIGHT
 from tests.plots.figures import blobs, mixed_frame, traced
 

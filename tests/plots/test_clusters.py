@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 
 from ceiba import plots
 from ceiba.cluster.kmeans import KMeans
-from ceiba.plots.projection import EncodedRows, Projection
+from ceiba.plots.projection import Projection, encode_rows
 from ceiba.plots.style import PALETTE
 from tests.plots.figures import blobs, mixed_frame
 
@@ -75,7 +75,7 @@ def test_more_columns_are_drawn_on_principal_components():
 
 def test_projection_equals_pca_up_to_sign():
     X = blobs(d=6)
-    projected = Projection.of(EncodedRows.of(X)).project(X)
+    projected = Projection.of(*encode_rows(X)).project(X)
     expected = PCA(2).fit_transform(X)
     centered = projected - projected.mean(axis=0)
     np.testing.assert_allclose(np.abs(centered), np.abs(expected), atol=1e-9)
@@ -84,15 +84,15 @@ def test_projection_equals_pca_up_to_sign():
 @pytest.mark.parametrize("unit", [1e-150, 1.0, 1e150])
 def test_projection_works_at_any_scale(unit):
     X = blobs(d=4)
-    projected = Projection.of(EncodedRows.of(X * unit)).project(X * unit)
+    projected = Projection.of(*encode_rows(X * unit)).project(X * unit)
     np.testing.assert_allclose(
-        projected / unit, Projection.of(EncodedRows.of(X)).project(X), rtol=1e-9
+        projected / unit, Projection.of(*encode_rows(X)).project(X), rtol=1e-9
     )
 
 
 def test_missing_values_are_drawn_at_the_mean():
     X = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 5.0]])
-    projected = Projection.of(EncodedRows.of(X)).project(X)
+    projected = Projection.of(*encode_rows(X)).project(X)
     assert projected.tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
 
 

@@ -23,8 +23,8 @@ from ceiba import (
     datasets,
 )
 from ceiba.data import Table
-from ceiba.ensemble.adaboost.learners import weighted_sampler
-from ceiba.ensemble.common.members import MemberError, member_seed
+from ceiba.ensemble.adaboost.fitters import weighted_sampler
+from ceiba.ensemble.common.base import MemberError, member_seed
 
 
 @pytest.fixture(scope="module")

@@ -1,166 +1,14 @@
-"""k-means in its process: instruction sets, Ctrl-C, forks, memory, invalid arguments."""
+"""Kernels of k-means: too little memory and invalid arguments."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 import subprocess
 import sys
-import time
-from queue import Empty
 
 import numpy as np
 import pytest
 
-from ceiba import KMeans, _native
-from tests.budget import first_of
-from tests.instruction_sets import arrays_of
-from tests.oracles.kmeans_tables import groups
-
-
-def python(code, **environment):
-    """Start a Python process that runs ``code``."""
-    return subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, **environment},
-        text=True,
-    )
-
-
-def output(process, seconds=120):
-    try:
-        out, err = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
-    assert process.returncode == 0, err
-    return out
-
-
-# Instruction sets
-
-FITS = """
-import sys, numpy as np
-from ceiba import KMeans, _native
-rng = np.random.default_rng(3)
-found = {"isa": np.array(_native.instruction_set())}
-for d, k, dtype, missing in [(3, 4, "f8", 0), (16, 20, "f8", 0), (9, 5, "f4", 0), (5, 7, "f8", 1)]:
-    middles = rng.uniform(-8, 8, size=(k, d))
-    X = (middles[rng.integers(k, size=3000)] + rng.normal(size=(3000, d))).astype(dtype)
-    if missing:
-        X[::6, 1] = np.nan
-    model = KMeans(k, n_jobs=1).fit(X)
-    name = f"{d}-{k}-{dtype}-{missing}"
-    found[name + "-labels"] = model.labels_
-    found[name + "-centers"] = model.cluster_centers_
-    found[name + "-far"] = model.transform(X)
-np.savez(sys.stdout.buffer, **found)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("isa", ["avx2", "avx512"])
-def test_instruction_sets_give_the_same_clusters(isa):
-    portable, wide = arrays_of(FITS, "portable"), arrays_of(FITS, isa)
-    assert portable["isa"] == "portable"
-    if wide["isa"] != isa:
-        pytest.skip(f"this processor has no {isa}")
-    for name in portable.keys() - {"isa"}:
-        if name.endswith("labels"):
-            np.testing.assert_array_equal(wide[name], portable[name], err_msg=name)
-        else:
-            close = 1e-12 if wide[name].dtype == np.float64 else 1e-4
-            np.testing.assert_allclose(wide[name], portable[name], close, close, err_msg=name)
-
-
-# Ctrl-C
-
-LONG_FIT = """
-import time, numpy as np
-from ceiba import KMeans
-n, d, k, steps = {sizes}
-X = np.random.default_rng(0).normal(size=(n, d)).astype("f4")
-model = KMeans(k, init=X[:k] + 0.1, max_iter=steps, tol=0)
-print("ready", flush=True)
-try:
-    model.fit(X)
-except KeyboardInterrupt:
-    print(time.monotonic(), not hasattr(model, "cluster_centers_"))
-"""
-
-# Labels of a first iteration are only written, so their initial values do not matter.
-LONG_CALL = """
-import time, numpy as np
 from ceiba import _native
-n, d, k = {sizes}
-X = np.random.default_rng(0).normal(size=(n, d))
-labels = np.full(n, 2**31 - 1, np.int32)
-sums, table = np.empty(_native.segment_sums_size(n, k, d)), np.empty((k, d + 2))
-state = _native.KMeansState(labels=labels, segment_sums=sums)
-points = _native.KMeansPoints(X, None, np.zeros(d), False)
-print("ready", flush=True)
-try:
-    _native.center_sums(points, X[:k] + 0.1, state, table=table, threads=1)
-except KeyboardInterrupt:
-    print(time.monotonic(), labels.max() == 2**31 - 1)
-"""
-LONG = {
-    "many short steps": LONG_FIT.format(sizes=(200_000, 16, 64, 1_000_000)),
-    "many centers": LONG_FIT.format(sizes=(40_000, 16, 40_000, 1)),
-    "one long call": LONG_CALL.format(sizes=(20_000, 128, 20_000)),
-}
-
-
-@pytest.mark.parametrize("name", first_of(LONG))
-def test_interrupt_ends_a_long_call(name):
-    process = python(LONG[name])
-    try:
-        assert process.stdout.readline().strip() == "ready"
-        time.sleep(0.3)
-        sent = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        heard, unfinished = output(process, 90).split()
-    finally:
-        process.kill()
-    latency = float(heard) - sent
-    print(f"{name}: {1000 * latency:.0f} ms")
-    assert unfinished == "True"
-    # The promise is 200 ms; machines that run tests are busy.
-    assert latency < 2.0
-
-
-# Forks
-
-
-def fit_in_child(results):
-    model = KMeans(5, n_jobs=4).fit(groups(1, 20_000, 6, 5))
-    results.put((model.inertia_, _native.forked(), _native.max_threads()))
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_forked_child_can_fit_after_its_parent_used_threads():
-    expected = KMeans(5, n_jobs=4).fit(groups(1, 20_000, 6, 5)).inertia_
-    fork = multiprocessing.get_context("fork")
-    results = fork.Queue()
-    child = fork.Process(target=fit_in_child, args=(results,))
-    child.start()
-    try:
-        inertia, forked, threads = results.get(timeout=60)
-    except Empty:
-        pytest.fail("the forked child hangs")
-    finally:
-        child.kill()
-        child.join()
-    assert (forked, threads) == (True, 1)
-    assert inertia == expected
-    # The parent still uses its threads.
-    assert not _native.forked()
-    assert KMeans(5, n_jobs=4).fit(groups(1, 20_000, 6, 5)).inertia_ == expected
-
 
 # Memory
 
@@ -183,7 +31,9 @@ except MemoryError:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a limit on memory")
 def test_too_little_memory_raises_memory_error():
-    assert output(python(LITTLE_MEMORY)).strip() == "MemoryError"
+    command = [sys.executable, "-c", LITTLE_MEMORY]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert process.stdout.strip() == "MemoryError"
 
 
 # Invalid arguments

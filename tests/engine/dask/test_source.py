@@ -10,15 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ceiba.data import categories as vocabulary
-from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.engine import Batch
-from ceiba.engine.dask import schema as schema_module
-from ceiba.engine.dask.schema import SchemaSummary
+from ceiba.engine.dask import source as source_module
+from ceiba.engine.dask.source import SchemaSummary
 
 
 def found(*values: Any, **kinds: Any) -> SchemaSummary:
-    return SchemaSummary.of(Batch(Chunk(Table.of([{"a": v} for v in values], kinds=kinds))))
+    return SchemaSummary.of(Batch(Table.of([{"a": v} for v in values], kinds=kinds)))
 
 
 @given(st.lists(st.sampled_from(["x", "y", "z", None]), min_size=2), st.data())
@@ -66,15 +65,15 @@ def test_ordinal_texts_must_agree() -> None:
         Table.of(pd.DataFrame({"a": pd.Categorical(categories[:1], categories, ordered=True)}))
         for categories in (["S", "L"], ["L", "S"])
     ]
-    one, other = (SchemaSummary.of(Batch(Chunk(table))) for table in sizes)
+    one, other = (SchemaSummary.of(Batch(table)) for table in sizes)
     assert one.merge(one) == one
     with pytest.raises(ValueError, match="ordinal column 'a' must have the same categories"):
         one.merge(other)
 
 
 def test_too_many_labels_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert schema_module.MAX_CATEGORIES == vocabulary.MAX_CATEGORIES == 100_000
-    monkeypatch.setattr(schema_module, "MAX_CATEGORIES", 3)
+    assert source_module.MAX_CATEGORIES == vocabulary.MAX_CATEGORIES == 100_000
+    monkeypatch.setattr(source_module, "MAX_CATEGORIES", 3)
     with pytest.raises(ValueError, match="'a' must have at most 3 categories"):
         found("x", "y").merge(found("z", "w"))
     with pytest.raises(ValueError, match="identifier"):

@@ -1,4 +1,4 @@
-"""Draw clusters, and the frames of k-means."""
+"""Draw clusters, the choice of their number, and the frames of k-means."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.cluster.selection.choose import ClusterChoice
 from ceiba.cluster.selection.validity import nearest_centers
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.playback import draw_path, draw_progress, iteration_title
-from ceiba.plots.projection import EncodedRows, Projection, bounding_box, sample_rows
+from ceiba.plots.playback import MAX_POINTS, axes_beside, draw_path, draw_progress, iteration_title
+from ceiba.plots.projection import Projection, bounding_box, encode_rows, sample_rows
 
-__all__ = ["clusters"]
-
-_MAX_LEGEND = 14  # clusters
-# More rows slow an animation down and blur its colors.
-_MAX_ANIMATED_POINTS = 5_000
+# Index -> column of the table, its error column, title, name among all proposals.
+_PANELS = {
+    "elbow": ("inertia", None, "Inertia (elbow)", "elbow"),
+    "silhouette": ("silhouette", "silhouette_se", "Silhouette (max)", "silhouette"),
+    "calinski_harabasz": (
+        "calinski_harabasz", None, "Calinski-Harabasz (max)", "Calinski-\nHarabasz"
+    ),
+    "davies_bouldin": ("davies_bouldin", None, "Davies-Bouldin (min)", "Davies-\nBouldin"),
+    "gap": ("gap", "gap_se", "Gap ± s (one-error rule)", "gap"),
+}  # fmt: skip
 
 
 @documented
@@ -59,21 +65,21 @@ def clusters(
             "model must be a fitted estimator with cluster_centers_, followed by the rows X, got "
             f"{type(model).__name__}."
         )
-    rows = EncodedRows.of(X, model)
+    rows, names = encode_rows(X, model)
     centers = np.asarray(model.cluster_centers_, dtype=float)
     labels = np.asarray(model.predict(X))
-    sample = sample_rows(len(rows.values), max_points, random_state)
-    projection = Projection.of(rows)
+    sample = sample_rows(len(rows), max_points, random_state)
+    projection = Projection.of(rows, names)
     is_new = ax is None
     ax = ax or style.new_axes(6.4, 4.8)
     sizes = np.bincount(labels, minlength=len(centers))
-    _draw_rows(ax, projection.project(rows.values[sample]), labels[sample], sizes)
+    _draw_rows(ax, projection.project(rows[sample]), labels[sample], sizes)
     draw_centers(ax, projection.project_centers(centers))
-    title = f"{type(model).__name__}, {len(centers)} clusters of {len(labels):,} rows"
-    drawn = f" ({len(sample):,} drawn)" if len(sample) < len(labels) else ""
-    style.style_axes(ax, title=title + drawn)
+    rows_text = style.rows_text(len(labels), len(sample))
+    title = f"{type(model).__name__}, {style.count_text(len(centers), 'cluster')} of {rows_text}"
+    style.style_axes(ax, title=title)
     projection.label_axes(ax)
-    if len(centers) <= _MAX_LEGEND:
+    if len(centers) <= style.MAX_LEGEND:
         for handle in style.add_legend(ax, "cluster", beside=is_new).legend_handles:
             handle.set_alpha(1.0)
             handle.set_sizes([30])
@@ -112,6 +118,97 @@ def draw_centers(ax: Any, points: Array, numbers: Sequence[int] | None = None) -
         )  # fmt: skip
 
 
+@documented
+def cluster_choice(choice: ClusterChoice, *, figure: Any = None) -> Any:
+    """Draw each index against the number of clusters and mark the proposed k.
+
+    The last panel shows all proposals.
+
+    Parameters
+    ----------
+    choice : ClusterChoice
+        Result of `ceiba.cluster.choose_n_clusters`.
+    {figure}
+
+    {picture}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ceiba import plots
+    >>> from ceiba.cluster import choose_n_clusters
+    >>> X = np.concatenate([np.arange(20.0), 100 + np.arange(20.0)])[:, None]
+    >>> picture = plots.cluster_choice(choose_n_clusters(X, range(1, 5)))
+    >>> len(picture.axes)
+    6
+    """
+    panels = [index for index in _PANELS if index != "gap" or choice.n_references]
+    *axes, last = style.panel_grid(figure, len(panels) + 1, 3, (3.2, 2.7))
+    for ax, index in zip(axes, panels, strict=True):
+        _draw_index(ax, choice, index)
+    _draw_proposals(last, choice, panels)
+    return last.figure
+
+
+def _draw_index(ax: Any, choice: ClusterChoice, index: str) -> None:
+    column, error, title, _ = _PANELS[index]
+    ks, values = choice.table["k"], choice.table[column]
+    shown = np.isfinite(values)
+    if error is not None and np.nanmax(choice.table[error], initial=0.0) > 0:
+        ax.errorbar(
+            ks[shown], values[shown], choice.table[error][shown], fmt="none", ecolor=style.MUTED,
+            elinewidth=1.2, capsize=3, capthick=1.2,
+        )  # fmt: skip
+    ax.plot(ks[shown], values[shown], "-o", color=style.PALETTE[0], linewidth=1.6, markersize=4.5)
+    if index == "elbow" and index in choice.best:
+        ends = [0, -1]
+        ax.plot(ks[ends], values[ends], "--", color=style.MUTED, linewidth=1)
+    style.style_axes(ax, title=title, x="k", grid="y")
+    style.plain_numbers(ax)
+    _mark_proposal(ax, choice, index, values)
+    _set_ticks(ax, ks)
+
+
+def _mark_proposal(ax: Any, choice: ClusterChoice, index: str, values: Any) -> None:
+    """Mark the proposed k; an infinite value is marked at the top."""
+    k = choice.best.get(index)
+    if k is None:
+        ax.text(
+            0.5, 0.5, "no proposal", transform=ax.transAxes, ha="center", va="center",
+            color=style.MUTED, fontsize=style.LABEL_SIZE,
+        )  # fmt: skip
+        return
+    value = values[np.flatnonzero(choice.table["k"] == k)[0]]
+    ax.axvline(k, color=style.ACCENT, linewidth=1, alpha=0.5, zorder=1)
+    if np.isfinite(value):
+        ax.plot(k, value, "o", color=style.ACCENT, markersize=8, zorder=4)
+    else:
+        ax.text(
+            k, 0.92, " ∞", transform=ax.get_xaxis_transform(), color=style.ACCENT, fontsize=14,
+            va="center",
+        )  # fmt: skip
+    style.set_note(ax, f"k = {k}", style.ACCENT, weight="bold")
+
+
+def _draw_proposals(ax: Any, choice: ClusterChoice, panels: list[str]) -> None:
+    """Draw one line per index with a dot at its k."""
+    for line, index in enumerate(panels):
+        if index in choice.best:
+            ax.plot(choice.best[index], line, "o", color=style.ACCENT, markersize=8)
+    ax.set_yticks(range(len(panels)), [_PANELS[index][-1] for index in panels])
+    ax.set_ylim(len(panels) - 0.5, -0.5)
+    style.style_axes(ax, title="All proposals", x="k", grid="both")
+    ax.tick_params(axis="y", length=0, labelcolor=style.INK)
+    _set_ticks(ax, choice.table["k"])
+
+
+def _set_ticks(ax: Any, ks: Any) -> None:
+    """Set the same range in every panel, with at most ten ticks, all at tried k."""
+    margin = max(0.5, 0.04 * (ks[-1] - ks[0]))
+    ax.set_xlim(ks[0] - margin, ks[-1] + margin)
+    ax.set_xticks(ks[:: -(-len(ks) // 10)])
+
+
 class KMeansPainter:
     """Draw the rows by nearest center, the paths of the centers, and the inertia.
 
@@ -119,22 +216,21 @@ class KMeansPainter:
     """
 
     def __init__(self, frames: Sequence[Any], X: Any, model: Any) -> None:
-        rows = EncodedRows.of(X, model)
+        rows, names = encode_rows(X, model)
         self._frames = frames
-        self._projection = Projection.of(rows)
-        self._rows = rows.values[sample_rows(len(rows.values), _MAX_ANIMATED_POINTS)]
+        self._projection = Projection.of(rows, names)
+        self._rows = rows[sample_rows(len(rows), MAX_POINTS)]
         self._points = self._projection.project(self._rows)
         self._paths = np.stack(
             [self._projection.project_centers(np.asarray(frame["centers"])) for frame in frames]
         )
         self._labels: dict[int, Array] = {}
 
-    def layout(self, figure: Any) -> tuple[Any, Any]:
+    def layout(self, figure: Any) -> list[Any]:
         """Make axes for the rows, and to their right for the inertia."""
-        left, right = figure.subplots(1, 2, width_ratios=[2.1, 1])
-        return left, right
+        return axes_beside(figure, 1, 2.1)
 
-    def draw(self, axes: tuple[Any, Any], index: int) -> None:
+    def draw(self, axes: Sequence[Any], index: int) -> None:
         """Draw one iteration."""
         self._draw_rows(axes[0], index)
         note = style.number_text(float(self._frames[index]["inertia"]), 6)

@@ -1,1 +1,0 @@
-"""Pictures of clusters and of the choice of their number."""
