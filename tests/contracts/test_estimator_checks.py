@@ -90,7 +90,7 @@ MIXTURES = [
     GaussianMixture(n_components=2, covariance_type="tied", init_params="random"),
     GaussianMixture(n_components=2, covariance_type="ppca", prior="default"),
     GaussianMixture(n_components=3, covariance_type="VEV", n_init=2, short_iter=3),
-    GaussianMixture(n_components="bic", max_components=2, covariance_type="EVI"),
+    GaussianMixture(n_components="bic", covariance_type="EVI"),
     GaussianMixture(covariance_type="spherical"),
     GaussianMixture(covariance_type="EEI"),
     GaussianMixtureClassifier(2, covariance_type="diag"),
