@@ -220,12 +220,16 @@ def check_unused(estimator: Any, names: Iterable[str], when: str) -> None:
     ...     print(error)
     'n_init' has no effect with an array as init: leave it at its default 'auto', got 3.
     """
-    defaults = {entry.name: entry.default for entry in declared(type(estimator))}
     for name in names:
-        value, default = getattr(estimator, name), defaults[name]
+        value, default = getattr(estimator, name), _defaults(type(estimator))[name]
         comparable = type(value) is type(default) and not isinstance(value, np.ndarray)
         if value is not default and not (comparable and value == default):
             raise unused_error(name, when, value, default)
+
+
+@cache
+def _defaults(cls: type) -> dict[str, Any]:
+    return {entry.name: entry.default for entry in declared(cls)}
 
 
 def unused_error(name: str, when: str, value: Any, default: Any = None) -> ParameterError:

@@ -106,10 +106,11 @@ class Surrogate:
 
 def decode_split(tree: Tree, node: int) -> Split:
     """Return the split of an inner node."""
-    packed = NodeView(tree.nodes[node : node + 1])
-    test, index, word = (int(field[0]) for field in (packed.kind, packed.column, packed.word))
+    test, index = int(tree.test[node]), int(tree.column[node])
     if test == NodeTest.LEAF:
         raise ValueError(f"node must be an inner node, got {node}, which is a leaf.")
+    packed = NodeView(tree.nodes[node : node + 1])
+    word = int(packed.word[0])
     column, method = tree.schema[index], METHODS[tree.method[node]]
     missing_branch, n_branches = int(packed.missing_branch[0]), int(tree.n_branches[node])
     if test == NodeTest.INTERVALS:
