@@ -58,7 +58,10 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
             Classes or numbers; None if ``X`` is a scan with a target column.
         sample_weight : array of shape (n_rows,), optional
             Weight of each row; rows of weight zero are ignored. Weights are resolved to 2^-52 of
-            the total weight, and none counts less than that.
+            the total weight, and none counts less than that. A weight w counts as w rows in
+            pessimistic pruning, ``mdl_correction``, ``min_split_fraction`` and
+            ``leaf_probability``, and with ``missing="fractional"`` in ``min_samples_leaf``:
+            their effect depends on the scale of the weights.
 
         Returns
         -------

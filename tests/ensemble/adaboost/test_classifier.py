@@ -84,7 +84,7 @@ def test_later_member_at_chance_is_dropped():
         assert (model.stop_reason_, len(model.estimators_)) == ("chance", 1)
         assert [frame["error"] for frame in model.trace_] == pytest.approx([1 / 3, 1 / 2])
         assert model.trace_[-1]["alpha"] == 0.0
-        np.testing.assert_allclose(model.trace_[-1]["weights"], [1 / 4, 1 / 4, 1 / 2])
+        np.testing.assert_allclose(model.trace_[-1]["weights"], [3 / 4, 3 / 4, 3 / 2])
 
 
 def test_m1_requires_error_below_half(wine):
@@ -317,13 +317,13 @@ def test_trace_has_one_frame_per_round(moons):
     model = AdaBoostClassifier(n_estimators=9, trace=True).fit(X, y)
     assert [frame.step for frame in model.trace_] == list(range(1, 10))
     assert set(model.trace_[0].values) == {"weights", "error", "alpha", "wrong"}
-    np.testing.assert_allclose(model.trace_[0]["weights"], 1 / len(y))
+    np.testing.assert_allclose(model.trace_[0]["weights"], 1.0)
     for frame, member, error in zip(
         model.trace_, model.estimators_, model.estimator_errors_, strict=True
     ):
-        assert frame["weights"].sum() == pytest.approx(1.0)
+        assert frame["weights"].sum() == pytest.approx(len(y))
         np.testing.assert_array_equal(frame["wrong"], member.predict(X) != y)
-        assert frame["weights"][frame["wrong"]].sum() == pytest.approx(error)
+        assert frame["weights"][frame["wrong"]].sum() == pytest.approx(len(y) * error)
     plain = AdaBoostClassifier(n_estimators=9).fit(X, y)
     np.testing.assert_array_equal(plain.decision_function(X), model.decision_function(X))
     assert not hasattr(plain, "trace_")

@@ -45,7 +45,8 @@ def test_ten_points_match_hand_computation(algorithm):
         model.trace_, model.estimators_, THRESHOLDS, ERRORS, WEIGHTS[:3], strict=True
     ):
         assert member.tree_.threshold[0] == threshold
-        np.testing.assert_allclose(frame["weights"], [float(w) for w in weights], rtol=1e-12)
+        expected = [len(weights) * float(w) for w in weights]
+        np.testing.assert_allclose(frame["weights"], expected, rtol=1e-12)
         assert frame["error"] == pytest.approx(float(error), rel=1e-12)
         assert frame["alpha"] == pytest.approx(log((1 - error) / error), rel=1e-12)
         np.testing.assert_array_equal(frame["wrong"], member.predict(X) != Y)
@@ -64,7 +65,7 @@ def test_next_weights_match_hand_computation():
         bad = np.isin(np.arange(10), wrong)
         assert next_weights(bad, before, 2) == after
         found = samme(bad, np.array([float(w) for w in before]), 1.0, 2)
-        weights = RowWeights(None, np.array([float(w) for w in before]), 44).multiplied(
+        weights = RowWeights(None, np.array([float(w) for w in before]), 44, 1.0).multiplied(
             found.weight_factors
         )
         np.testing.assert_allclose(weights.values, [float(w) for w in after], rtol=1e-12)
@@ -154,12 +155,12 @@ def test_r2_without_errors_is_perfect():
 # Weights
 
 
-def test_weights_sum_to_one_and_stay_positive():
+def test_weights_sum_to_number_of_rows_and_stay_positive():
     rng = np.random.default_rng(1)
     weights = RowWeights.first(None, 1000)
     for _ in range(200):
         weights = weights.multiplied(np.where(rng.random(1000) < 0.01, 1.0, 1e-30))
-        assert weights.values.sum() == pytest.approx(1.0, abs=1e-7)
+        assert weights.values.sum() == pytest.approx(1000, rel=1e-7)
         assert weights.values.min() >= 2.0**-41 * weights.values.max()
         assert np.isfinite(weights.values).all()
 
@@ -167,7 +168,7 @@ def test_weights_sum_to_one_and_stay_positive():
 def test_underflowing_factor_leaves_positive_weight():
     weights = RowWeights.first(None, 3).multiplied(np.array([1.0, 0.0, 1.0]))
     assert 0 < weights.values[1] < 1e-10
-    np.testing.assert_allclose(weights.values[[0, 2]], 0.5, rtol=1e-10)
+    np.testing.assert_allclose(weights.values[[0, 2]], 1.5, rtol=1e-10)
 
 
 @examples(50)
@@ -188,4 +189,4 @@ def test_integer_weight_equals_repeated_rows_exactly(counts, seed):
 def test_weights_of_any_scale_are_accepted():
     weights = RowWeights.first(np.array([1e-50, 1e50, 1e50]), 3)
     assert weights.values[0] == 1e-50
-    np.testing.assert_allclose(weights.values[1:], 0.5)
+    np.testing.assert_allclose(weights.values[1:], 1.5)

@@ -94,7 +94,7 @@ def test_trace_has_one_frame_per_round(wave):
     ):
         residuals = np.abs(member.predict(X) - y)
         np.testing.assert_allclose(frame["loss"], (residuals / residuals.max()) ** 2)
-        assert frame["weights"] @ frame["loss"] == pytest.approx(error)
+        assert frame["weights"] @ frame["loss"] == pytest.approx(len(y) * error)
         assert (frame["error"], frame["alpha"]) == (error, alpha)
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_wine
 
 from ceiba import (
     AdaBoostClassifier,
@@ -159,7 +160,34 @@ def test_other_trees_are_fitted_by_their_own_fit(options):
     model = AdaBoostClassifier(tree, n_estimators=2, trace=True).fit(vote.table, vote.y)
     again = clone_with_seed(tree, member_seed(0, 0))
     again.fit(vote.table, vote.y, sample_weight=model.trace_[0]["weights"])
+    assert model.estimators_[0].get_n_leaves() > 1
     assert_same_tree(model.estimators_[0], again)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"algorithm": "c45"},
+        {"pruning": "pessimistic"},
+        {"missing": "fractional", "min_samples_leaf": 5},
+        {"criterion": "entropy", "mdl_correction": True},
+        {"min_split_fraction": 0.1},
+    ],
+)
+def test_rules_that_count_weight_as_rows_leave_trees_in_every_round(options):
+    X, y = load_wine(return_X_y=True)
+    tree = DecisionTreeClassifier(max_depth=2, **options)
+    model = AdaBoostClassifier(tree, n_estimators=10).fit(X, y)
+    assert model.score(X, y) > 0.97
+    assert all(member.get_n_leaves() > 1 for member in model.estimators_)
+
+
+def test_ensemble_of_single_leaves_warns():
+    X, y = load_wine(return_X_y=True)
+    tree = DecisionTreeClassifier(min_samples_leaf=len(y))
+    with pytest.warns(UserWarning, match="single leaf, so that all rows get the same prediction"):
+        model = AdaBoostClassifier(tree, n_estimators=3).fit(X, y)
+    assert [member.get_n_leaves() for member in model.estimators_] == [1] * 3
 
 
 def test_resampled_rows_are_keyed_by_weights_and_round():

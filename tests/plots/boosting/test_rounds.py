@@ -207,7 +207,7 @@ def test_panels_show_round_error_and_weight(table, model):
 
 def test_estimator_that_is_not_kept_is_noted_and_has_no_line(table):
     X, y = table
-    model = boosted(X, y, estimator=LogisticRegression(), n_estimators=60)
+    model = boosted(X, y, estimator=LogisticRegression(C=1 / len(y)), n_estimators=60)
     assert model.stop_reason_ == "chance"
     last = model.trace_[-1].step
     assert last == len(model.estimators_) + 1

@@ -26,6 +26,7 @@ from ceiba.base import (
 )
 from ceiba.base.record import check_values
 from ceiba.data.table import Table
+from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
 from ceiba.ensemble.adaboost.fitters import (
     EstimatorFitter,
@@ -40,6 +41,7 @@ from ceiba.ensemble.common.base import BaseMetaEnsemble, class_attributes
 from ceiba.ensemble.common.parameters import MemberEstimator, Seed
 from ceiba.ensemble.common.rows import TrainingData
 from ceiba.stats.labeled import LabeledRows
+from ceiba.tree.base import DecisionTree
 from ceiba.tree.parameters import Jobs
 
 # Rows per block of a prediction. All members predict a block while it is in the cache of a core:
@@ -103,7 +105,8 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         sample_weight : array of shape (n_rows,), optional
             Row weights in the first round; rows of weight zero count as absent. The factors by
             which later rounds change them are rounded to 36 bits or more, relative to the largest
-            factor, but never to zero.
+            factor, but never to zero. Members get weights whose sum is the number of rows (of
+            integer weights: their sum).
         **fit_params : dict
             Metadata for ``fit`` of the members, if scikit-learn's metadata routing is enabled.
 
@@ -169,6 +172,7 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
             if result.weight_factors is None:
                 break
             row_weights = row_weights.multiplied(result.weight_factors)
+        _warn_single_leaves([member for member, _, _ in kept])
         return fitted_attributes()
 
     def _predict_member(
@@ -285,3 +289,14 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
                     f"all members must have n_features_in_={self.n_features_in_}, as the ensemble "
                     f"has, got {member.n_features_in_}."
                 )
+
+
+def _warn_single_leaves(members: list[Any]) -> None:
+    """Warn if every member is a tree of one leaf, so that the ensemble predicts a constant."""
+    if all(isinstance(member, DecisionTree) and member.get_n_leaves() == 1 for member in members):
+        warn_user(
+            f"Each of the {len(members)} trees is a single leaf, so that all rows get the same "
+            "prediction: relax the limits of the estimator's growth or pruning, or check that the "
+            "columns are related to y.",
+            UserWarning,
+        )

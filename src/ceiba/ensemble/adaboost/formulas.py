@@ -172,7 +172,10 @@ def _median_of_block(predictions: Array, weights: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowWeights:
-    """Row weights that sum to 1: the initial weight of each row times a factor.
+    """Row weights that sum to the number of rows: the initial weight of each times a factor.
+
+    Members may compare weights with numbers of rows, as C4.5 does. If the initial weights are
+    integers, the number of rows is their sum.
 
     Factors are rounded to positive multiples of a unit, a power of two of at most 2^-35 of the
     largest factor. On small tables sums of weights are therefore exact in any order, and a row of
@@ -182,6 +185,7 @@ class RowWeights:
     initial: Array | None  # ``sample_weight``; None for 1 each
     factors: Array  # product of the factors of all rounds
     bits: int  # bits of the largest factor
+    total: float  # sum of the weights
 
     @classmethod
     def first(cls, initial: Array | None, n_rows: int) -> RowWeights:
@@ -189,7 +193,7 @@ class RowWeights:
         integral = initial is not None and bool((np.floor(initial) == initial).all())
         total = float(initial.sum()) if initial is not None and integral else float(n_rows)
         bits = max(_MIN_BITS, _SUM_BITS - math.frexp(total)[1])
-        return cls(initial, np.ones(n_rows), bits).multiplied(np.ones(n_rows))
+        return cls(initial, np.ones(n_rows), bits, total).multiplied(np.ones(n_rows))
 
     @property
     def values(self) -> Array:
@@ -203,8 +207,8 @@ class RowWeights:
         product = self.factors * factors
         product = self._rounded(product / product.max())
         weights = product if self.initial is None else self.initial * product
-        product = self._rounded(product / weights.sum(), min_units=1.0)
-        return RowWeights(self.initial, product, self.bits)
+        product = self._rounded(product * (self.total / weights.sum()), min_units=1.0)
+        return RowWeights(self.initial, product, self.bits, self.total)
 
     def _rounded(self, factors: Array, min_units: float = 0.0) -> Array:
         """Round factors to units of the largest factor's last bit, at least ``min_units``."""
