@@ -9,27 +9,23 @@ from fractions import Fraction
 from tests.oracles.forest_draws import bootstrap, subset
 
 
-def are_integers(weights):
-    return all(Fraction(w).denominator == 1 for w in weights)
-
-
-def number_of_draws(max_samples, default):
-    """Return the default, the given number, or a fraction of the default."""
+def number_of_draws(max_samples, n_rows, total):
+    """Return the number of rows, the given number, or a fraction of the total."""
     if max_samples is None:
-        return default
+        return n_rows
     if isinstance(max_samples, int):
         return max_samples
-    return max(1, round(max_samples * default))
+    return max(1, round(max_samples * float(total)))
 
 
 def sampled(weights, options, seed):
     """Return the weight of each row in the tree: number of draws, or its own weight or 0."""
     if options.bootstrap:
-        # An integer weight stands for repeated rows, each of which is drawn by itself.
-        default = int(sum(weights)) if are_integers(weights) else len(weights)
-        return bootstrap(seed, weights, number_of_draws(options.max_samples, default))
+        # Of a fraction of the total weight, an integer weight stands for repeated rows.
+        n_draws = number_of_draws(options.max_samples, len(weights), sum(weights))
+        return bootstrap(seed, weights, n_draws)
     n = len(weights)
-    chosen = set(subset(seed, n, number_of_draws(options.max_samples, n)))
+    chosen = set(subset(seed, n, number_of_draws(options.max_samples, n, n)))
     return [w if i in chosen else 0 for i, w in enumerate(weights)]
 
 

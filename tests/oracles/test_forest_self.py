@@ -173,9 +173,10 @@ def test_integer_weight_equals_repeated_rows(seed, weights):
     ("weights", "replaced", "fraction", "total"),
     [
         ([1] * 8, True, None, 8),
-        ([2, 3, 0, 1], True, None, 6),
+        ([2, 3, 0, 1], True, None, 3),
         ([2, 3, 0, 1], True, 0.5, 3),
         ([0.5, 0.25, 0, 1], True, None, 3),
+        ([0.5, 0.25, 0, 1], True, 1.0, 2),
         ([1] * 8, True, 0.01, 1),
         ([1] * 8, True, 20, 20),
         ([1] * 8, False, 0.25, 2),

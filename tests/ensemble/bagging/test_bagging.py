@@ -210,7 +210,8 @@ def test_classes_unknown_to_a_member_have_probability_zero():
 
 def test_rows_are_drawn_by_integer_weights():
     weight = np.arange(90) % 4
-    model = BaggingClassifier(n_estimators=3, random_state=SEED).fit(X, Y, weight)
+    model = BaggingClassifier(n_estimators=3, max_samples=1.0, random_state=SEED)
+    model.fit(X, Y, weight)
     for found, seed in zip(model.estimators_samples_, seeds(model), strict=True):
         assert found.tolist() == hand.rows_with_replacement(
             seed, weight.tolist(), int(weight.sum())
@@ -220,7 +221,7 @@ def test_rows_are_drawn_by_integer_weights():
 def test_integer_weights_equal_repeated_rows():
     weight = np.random.default_rng(1).integers(0, 4, 90)
     rows = np.repeat(np.arange(90), weight)
-    one = BaggingClassifier(n_estimators=8).fit(X, Y, weight)
+    one = BaggingClassifier(n_estimators=8, max_samples=1.0).fit(X, Y, weight)
     two = BaggingClassifier(n_estimators=8).fit(X[rows], Y[rows])
     np.testing.assert_array_equal(one.predict_proba(NEW), two.predict_proba(NEW))
 
@@ -243,7 +244,7 @@ def test_weights_and_shuffled_repetitions_have_the_same_distribution():
     tree = DecisionTreeClassifier(max_depth=2)
 
     def moments(X, Y, weight):
-        model = BaggingClassifier(tree, 200).fit(X, Y, weight)
+        model = BaggingClassifier(tree, 200, max_samples=1.0).fit(X, Y, weight)
         predicted = np.array([member.predict_proba(NEW[:8])[:, 0] for member in model.estimators_])
         return predicted.mean(axis=0), predicted.var(axis=0) / len(predicted)
 

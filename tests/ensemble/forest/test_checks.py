@@ -22,7 +22,11 @@ def test_oob_scores_on_more_rows_than_the_estimator_checks_have() -> None:
 
 KINDS = pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
 # Limits of rows count a heavy row once and a repeated one many times, so none is set.
-DRAWS = pytest.mark.parametrize("options", [{}, {"max_bins": 8}, {"max_samples": 0.5}], ids=str)
+DRAWS = pytest.mark.parametrize(
+    "options",
+    [{"max_samples": 1.0}, {"max_bins": 8, "max_samples": 1.0}, {"max_samples": 0.5}],
+    ids=str,
+)
 
 
 def weighted_rows(kind: Any) -> tuple[Any, Any, Any]:
@@ -32,6 +36,27 @@ def weighted_rows(kind: Any) -> tuple[Any, Any, Any]:
     score = X[:, 0] + X[:, 1] + 2 * rng.normal(size=40)
     y = (score > 0).astype(int) if kind is RandomForestClassifier else score
     return X, y, rng.integers(0, 4, size=40)
+
+
+@KINDS
+@pytest.mark.parametrize("max_samples", [None, 15])
+@pytest.mark.parametrize("scale", [1000, 0.25])
+def test_scale_of_weights_has_no_effect(kind: Any, max_samples: int | None, scale: float) -> None:
+    X, y, weight = weighted_rows(kind)
+    options = {"max_samples": max_samples, "oob_score": True}
+    one = kind(30, **options).fit(X, y, weight)
+    other = kind(30, **options).fit(X, y, weight * scale)
+    np.testing.assert_array_equal(one.forest_.nodes, other.forest_.nodes)
+    assert one.oob_score_ == other.oob_score_
+
+
+@KINDS
+def test_constant_weight_is_no_weight(kind: Any) -> None:
+    X, y, _ = weighted_rows(kind)
+    one = kind(30, oob_score=True).fit(X, y)
+    other = kind(30, oob_score=True).fit(X, y, np.full(40, 1000))
+    np.testing.assert_array_equal(one.forest_.nodes, other.forest_.nodes)
+    assert np.isfinite(other.oob_score_)
 
 
 @KINDS

@@ -85,7 +85,7 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
             Classes or numbers.
         sample_weight : array of shape (n_rows,), optional
             Weight of each row. Rows are drawn by weight (``bootstrap=True``) or keep their weight;
-            integer weights count as repeated rows, and rows of weight zero as absent.
+            rows of weight zero count as absent.
         **fit_params : dict
             Metadata for ``fit`` of the members, if scikit-learn's metadata routing is enabled.
 

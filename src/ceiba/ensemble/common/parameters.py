@@ -32,14 +32,15 @@ MemberEstimator = Annotated[
 ]
 MaxSamples = Annotated[
     CountOrFraction | None,
-    "Rows drawn for each member: a number, a fraction of all rows (of the sum of integer "
-    "weights), or None for as many as there are.",
+    "Rows drawn for each member: a number, None for as many as there are, or a fraction of them. "
+    "With ``sample_weight`` and ``bootstrap=True`` it is a fraction of the total weight: with 1.0 "
+    "a row of weight 2 counts as two rows. At most 10 million, or 100 per row if that is more.",
 ]
 Bootstrap = Annotated[
     bool,
-    "Whether rows are drawn with replacement, and by weight: integer weights count as repeated "
-    "rows, others are proportional to the probability of a draw. Otherwise each row is drawn at "
-    "most once and keeps its weight; without ``max_samples`` every member gets all rows.",
+    "Whether rows are drawn with replacement, with probabilities proportional to their weights. "
+    "Otherwise each row is drawn at most once and keeps its weight; without ``max_samples`` every "
+    "member gets all rows.",
 ]
 WarmStart = Annotated[
     bool,

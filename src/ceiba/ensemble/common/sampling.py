@@ -23,8 +23,8 @@ from ceiba.data.warn import warn_user
 MEMBER, STATE, TIE = 0x626167, 0x7374617465, 0x746965
 # Fractional weights are rounded to this fraction of the total weight.
 _WEIGHT_BITS = 52
-# More draws than this, and than 100 per row, require max_samples.
-_MAX_DEFAULT_DRAWS = 10_000_000
+# Members draw at most so many rows in all, or so many per row of the table if that is more.
+_MAX_DRAWS, _MAX_DRAWS_PER_ROW = 10_000_000, 100
 
 
 class OutOfBagWarning(UserWarning):
@@ -113,9 +113,9 @@ class RowSampler:
     ) -> RowSampler:
         """Create a sampler from hyper-parameters, for rows of positive weight.
 
-        Integer weights count as repeated rows: by default as many rows are drawn with replacement
-        as there are repetitions. Other weights are probabilities up to a factor, and as many rows
-        are drawn as there are.
+        With replacement, rows are drawn by weight. By default as many are drawn as there are, or
+        ``max_samples`` of them, whatever the scale of the weights is. A float is a fraction of the
+        total weight: integer weights then count as repeated rows.
 
         Examples
         --------
@@ -124,15 +124,15 @@ class RowSampler:
         """
         bootstrap = bool(bootstrap)
         integer_weights = None if weights is None else _to_integers(weights)
-        default = n_rows
-        if bootstrap and weights is not None and are_integer_weights(weights):
-            default = int(weights.sum())
-        if max_samples is None and default > max(_MAX_DEFAULT_DRAWS, 100 * n_rows):
+        total = float(weights.sum()) if bootstrap and weights is not None else n_rows
+        n_draws = n_rows if max_samples is None else _n_draws(max_samples, total)
+        limit = max(_MAX_DRAWS, _MAX_DRAWS_PER_ROW * n_rows)
+        if n_draws > limit:
             raise ValueError(
-                f"sample_weight sums to {default:,}, which would be the number of draws per "
-                "member: set max_samples, or divide the weights."
+                f"max_samples={max_samples} must stand for at most {limit:,} draws per member "
+                f"({_MAX_DRAWS:,}, or {_MAX_DRAWS_PER_ROW} per row), got {n_draws:,}: decrease "
+                "it, or divide sample_weight if it is a fraction."
             )
-        n_draws = _n_draws(max_samples, default)
         if not bootstrap and n_draws > n_rows:
             raise ValueError(
                 f"max_samples must be at most the number of rows, {n_rows}, with bootstrap=False, "
@@ -171,9 +171,7 @@ def _to_integers(weights: Array) -> Array:
     return np.maximum(np.rint(np.ldexp(weights, bits)), 1).astype(np.int64)
 
 
-def _n_draws(max_samples: float | None, default: int) -> int:
-    if max_samples is None:
-        return default
+def _n_draws(max_samples: float, total: float) -> int:
     if isinstance(max_samples, Integral):
         return int(max_samples)
-    return max(1, round(float(max_samples) * default))
+    return max(1, round(float(max_samples) * total))

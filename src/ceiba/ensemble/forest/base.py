@@ -71,9 +71,8 @@ class BaseForest(ForestParameters, Estimator):
         y : array of shape (n_rows,)
             Classes or numbers.
         sample_weight : array of shape (n_rows,), optional
-            Rows of weight zero count as absent. Integer weights count as repeated rows; others are
-            proportional to the probability of a draw, or weights of the rows if these are drawn
-            without replacement.
+            Weight of each row. Rows are drawn by weight (``bootstrap=True``) or keep their weight;
+            rows of weight zero count as absent.
 
         Returns
         -------
