@@ -67,8 +67,9 @@ struct TargetArrays {
         const bool absolute = config.criterion == Criterion::kAbsolute;
         require(absolute == bool(distinct_values),
                 "distinct_values must be given for absolute error, and only then.");
-        require(sampled || absolute != bool(weighted_square),
-                "weighted_square must be given unless the criterion is absolute error.");
+        const bool needs_squares = !absolute && (!sampled || config.split.category_correction);
+        require(needs_squares == bool(weighted_square),
+                "weighted_square must be given if impurities of nodes are computed from it.");
         for (std::size_t i = 0; absolute && i < rows; ++i)
             require(targets.weighted_target[i] >= 0 &&
                         std::size_t(targets.weighted_target[i]) < distinct_values->shape(0),

@@ -14,6 +14,7 @@ NEAR = 1e-9
 
 def estimator(options, algorithm="cart", *, regression=False, **more):
     """Return an unfitted tree with the options, given as changes of a preset."""
+    more = {"category_correction": False, **more}
     if regression:
         given = {k: v for k, v in changes(options, CART).items() if k not in OF_CLASSES}
         criterion = given.pop("criterion", "squared_error")

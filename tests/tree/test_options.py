@@ -87,7 +87,8 @@ def test_every_option_changes_the_regressor(change: dict[str, Any]) -> None:
 def test_all_options_are_tested() -> None:
     # Options of presets and pruning: test_presets_options and prune/test_estimator.
     numbers_too = {
-        "n_intervals", "thresholds", "threshold_scope", "n_thresholds", "max_surrogates",
+        "category_correction", "n_intervals", "thresholds", "threshold_scope", "n_thresholds",
+        "max_surrogates",
         "feature_reuse", "empty_branches", "pruning", "ccp_alpha", "prune_folds", "prune_rule",
         "validation_fraction",
     }  # fmt: skip
@@ -411,4 +412,5 @@ def test_methods_of_splits_are_recorded() -> None:
     assert "ordered" in numbers().tree_.methods
     assert "median" in numbers(criterion="absolute_error").tree_.methods
     many = pd.DataFrame({"c": np.random.default_rng(0).choice([*"abcdefghijklmnop"], 300)})
-    assert "principal" in DecisionTreeClassifier().fit(many, CLASSES).tree_.methods
+    model = DecisionTreeClassifier(category_correction=False).fit(many, CLASSES)
+    assert "principal" in model.tree_.methods

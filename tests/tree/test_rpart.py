@@ -59,6 +59,7 @@ def unfitted(case: str) -> Any:
         "min_samples_split": 20,
         "min_samples_leaf": 7,
         "max_surrogates": MAX_SURROGATES,
+        "category_correction": False,
         # rpart makes no split without gain.
         "min_impurity_decrease": 1e-10,
     }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "tree/encode/columns.hpp"
 #include "tree/split/cells.hpp"
 
 namespace ceiba::tree {
@@ -35,6 +36,10 @@ enum class ThresholdGrid : std::uint8_t {
     kGiven
 };
 
+// Columns of at most this many categories are compared as they are: they cannot fit much noise, and
+// trees of ordinary nominal tables, with splits that gain only together, stay as in the literature.
+constexpr std::uint32_t kFewCategories = 10;
+
 // Settings of the search for the best split of one column at one node.
 struct SplitConfig {
     MissingPolicy missing = MissingPolicy::kLearned;
@@ -44,6 +49,7 @@ struct SplitConfig {
     bool two_branches_suffice = false;  // multiway: only two branches must be large enough
     bool average_gain_guard = false;    // gain ratio: only columns of at least average gain compete
     bool mdl_penalty = false;  // subtract the cost of choosing a threshold (MDL) from its gain
+    bool category_correction = false;  // subtract the gain that so many categories reach by chance
     Number min_rows = 1;
     Number min_weight = 0;
     Number max_min_side_weight = 0;  // upper bound of what min_side_fraction requires
@@ -66,6 +72,10 @@ struct SplitConfig {
         for (std::size_t k = 0; k < cost_factors.size(); ++k)
             sum += double(cell[k]) / cost_factors[k];
         return sum;
+    }
+
+    bool corrects(const Column& column) const {
+        return category_correction && column.nominal && column.n_codes > kFewCategories;
     }
 
     bool ignores_missing() const { return missing >= MissingPolicy::kFractional; }

@@ -29,13 +29,14 @@ PRESETS: dict[str, dict[str, Any]] = {
     "cart": {
         "criterion": "gini", "splits": "binary", "thresholds": "midpoint", "missing": "learned",
         "feature_reuse": "all", "empty_branches": False, "above_average_gain": False,
-        "mdl_correction": False, "min_split_fraction": 0.0, "min_samples_split": 2,
-        "min_samples_leaf": 1, "min_leaf_branches": "all", "collapse": False, "pruning": "none",
-        "subtree_raising": False,
+        "mdl_correction": False, "category_correction": True, "min_split_fraction": 0.0,
+        "min_samples_split": 2, "min_samples_leaf": 1, "min_leaf_branches": "all",
+        "collapse": False, "pruning": "none", "subtree_raising": False,
     },
 }  # fmt: skip
 PRESETS["hunt"] = PRESETS["cart"] | {
     "splits": "multiway", "missing": "branch", "empty_branches": True,
+    "category_correction": False,
 }  # fmt: skip
 PRESETS["id3"] = PRESETS["hunt"] | {"criterion": "entropy", "feature_reuse": "numeric"}
 PRESETS["c45"] = PRESETS["hunt"] | {
@@ -70,6 +71,7 @@ class TreeConfig:
     empty_branches: bool
     above_average_gain: bool
     mdl_correction: bool
+    category_correction: bool
     min_split_fraction: float
     min_samples_split: int | float
     min_samples_leaf: int | float
@@ -235,6 +237,8 @@ class GrowthConfig:
                 "max_leaves": int(config.max_leaf_nodes or 0),
                 "columns_per_node": n_drawn_columns(config.max_features, len(columns)),
                 "many_categories": _many_categories(columns, inputs.n_rows),
+                "category_correction": config.category_correction
+                and any(column.kind is Kind.NOMINAL for column in columns),
                 "max_surrogates": int(config.max_surrogates),
                 "min_impurity_decrease": float(config.min_impurity_decrease),
                 "min_impurity": float(config.min_impurity_split),

@@ -17,6 +17,12 @@ MaxBins = Annotated[
     "at most that many bins (quantiles of a 65,536-row sample, finer in the tails), and thresholds "
     "are bin edges. A column with no more distinct values in the sample has a bin for each.",
 ]
+CategoryCorrection = Annotated[
+    bool | None,
+    "Whether the gain of a split of a nominal column with more than 10 categories is lowered by "
+    "the gain that so many categories reach by chance: the impurity times (C - 2) / (n - 1), with "
+    "C categories and n rows in the node. A split that gains nothing more is not made.",
+]
 MaxDepth = Annotated[int | None, AtLeast(1), "Maximum depth of the tree; None for no limit."]
 MinSamplesSplit = Annotated[
     Annotated[int, AtLeast(2)] | Annotated[float, Between(0.0, 1.0, closed="right")] | None,
@@ -97,6 +103,7 @@ class TreeParameters(Parameters):
     max_surrogates: Annotated[
         int, AtLeast(0), "Maximum number of surrogate splits of a node, with missing='surrogate'."
     ] = 5
+    category_correction: CategoryCorrection = None
     feature_reuse: Annotated[
         Literal["all", "numeric", "none"] | None,
         "Columns that may be tested again below a node that tests them.",

@@ -50,7 +50,7 @@ def many() -> RandomForestClassifier:
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"c": rng.choice([None, *(f"v{k:03}" for k in range(200))], size=900)})
     rows["n"] = rng.normal(size=900)
-    model = RandomForestClassifier(4, max_depth=4, missing="branch")
+    model = RandomForestClassifier(4, max_depth=4, missing="branch", category_correction=False)
     return model.fit(rows, rng.integers(70, size=900))
 
 

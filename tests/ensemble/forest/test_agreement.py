@@ -102,6 +102,7 @@ def forest(case: str, seed: int, max_features: int | None) -> Any:
     table, _, has_classes = rows_of(case)
     # Small tables do not benefit from a second thread.
     options: dict[str, Any] = {"oob_score": True, "random_state": seed, "n_jobs": 1}
+    options["category_correction"] = False  # as in the other systems
     if has_classes:
         return RandomForestClassifier(TREES, max_features=max_features or "sqrt", **options)
     third = max(1, len(table.schema) // 3)

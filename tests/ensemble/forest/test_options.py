@@ -56,7 +56,7 @@ OF_NUMBERS: list[dict[str, Any]] = [
     {"max_features": "sqrt"},
 ]
 # Options that do not change the trees: see the tests below.
-ELSEWHERE = {"oob_score", "importance", "warm_start", "n_jobs"}
+ELSEWHERE = {"oob_score", "importance", "warm_start", "n_jobs", "category_correction"}
 
 
 def positive_numbers(trees: int = 6, **options: Any) -> RandomForestRegressor:

@@ -45,8 +45,7 @@ class ColumnSearch {
     // by one until a split is perfect, which no other column can beat.
     void find(const TreeBuilder& builder, const Sample& sample, const NodeRows& node,
               std::size_t first) {
-        const tree::Node& n = builder.nodes[node.node];
-        const NodeCell cell{builder.cell(node.node), n.term, n.path};
+        const NodeCell cell = builder.node_cell(node.node);
         use_lanes_ = small_node_.begin(sample, builder, node.node, node.begin, node.end);
         if (use_lanes_ || node.size() > kMaxOneByOne)
             return search_columns(builder, sample, node, cell, first, best.size());
@@ -74,7 +73,7 @@ class ColumnSearch {
                            const Candidate& candidate) {
         if (!candidate.found()) return false;
         if (node.size() == 2) return true;
-        return builder.config.criterion == tree::Criterion::kGini &&
+        return builder.config.criterion == tree::Criterion::kGini && candidate.chance_gain == 0 &&
                candidate.terms == double(builder.weight(node.node));
     }
 

@@ -239,7 +239,7 @@ class ForestGrower {
     PackedForest grow_presorted(Workspace<Code>& space, TreeTargets& tree_targets,
                                 const Number* count, Interrupt& interrupt) {
         TreeBuilder& builder = space.builder;
-        std::vector<Number> weight(sampling_.rows, 1), weighted_target;
+        std::vector<Number> weight(sampling_.rows, 1), weighted_target, weighted_square;
         std::vector<std::int32_t> node(sampling_.rows, -1);
         Number total = 0;
         for (std::size_t i = 0; i < sampling_.rows; ++i) {
@@ -254,7 +254,10 @@ class ForestGrower {
             weighted_target.push_back(count[i] * tree_targets.view.weighted_target[i]);
         if (sums) tree_targets.view.weighted_target = weighted_target.data();
         tree_targets.view.weight = weight.data();
-        tree_targets.view.weighted_square = nullptr;
+        const Number* square = tree_targets.view.weighted_square;
+        for (std::size_t i = 0; square != nullptr && i < sampling_.rows; ++i)
+            weighted_square.push_back(count[i] * square[i]);
+        if (square != nullptr) tree_targets.view.weighted_square = weighted_square.data();
         builder.add(0, 1);
         builder.config.root_weight = double(total);
         tree::grow(builder, columns_, tree_targets.view, node.data(), 1);

@@ -89,6 +89,8 @@ class RandomTreeGrower {
         if (begin < end) n.term = finder_->term(builder.cell(node));
         if constexpr (!Sample::kIsClassification)
             if (begin < end && !sample.varies(begin, end)) sample.update_range(n, begin, begin + 1);
+        if constexpr (!Sample::kIsClassification)
+            if (builder.config.split.category_correction) n.squares = sample.squares(begin, end);
         builder.close_if_leaf(node);
     }
 

@@ -217,6 +217,8 @@ class RegressionSample {
 
     void fill(const Targets& targets, const TreeConfig&, const Number* count, std::size_t rows) {
         value_ = targets.value;
+        weighted_square_ = targets.weighted_square;
+        count_ = count;
         rows_.clear();
         weighted_target_.clear();
         weight_.clear();
@@ -252,6 +254,13 @@ class RegressionSample {
         cell[0] = weight;
         cell[1] = sum;
         cell[2] = Number(end - begin);
+    }
+    // Sum of the weighted squares of a node, if the targets have them.
+    Number squares(std::size_t begin, std::size_t end) const {
+        Number sum = 0;
+        for (std::size_t i = begin; i < end; ++i)
+            sum += count_[rows_[i]] * weighted_square_[rows_[i]];
+        return sum;
     }
     // Whether the targets of a node differ. For most nodes the first two rows decide,
     // without access to the original values.
@@ -296,7 +305,10 @@ class RegressionSample {
         return {rows_.data() + begin, spare_rows_.data()};
     }
 
-    const double* value_ = nullptr;  // per training row
+    // Per training row.
+    const double* value_ = nullptr;
+    const Number* weighted_square_ = nullptr;
+    const Number* count_ = nullptr;
     std::vector<std::uint32_t> rows_, spare_rows_;
     std::vector<Number> weighted_target_, spare_target_, weight_, spare_weight_;
 };

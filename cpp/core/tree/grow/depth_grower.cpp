@@ -92,8 +92,7 @@ class DepthSolver {
     }
 
     void evaluate(std::size_t node, std::size_t slot) {
-        const NodeCell cell{builder_.cell(node), builder_.nodes[node].term,
-                            builder_.nodes[node].path};
+        const NodeCell cell = builder_.node_cell(node);
         const ColumnCandidates candidates = evaluate_columns(
             builder_, node,
             [](std::size_t count, const auto& body) {

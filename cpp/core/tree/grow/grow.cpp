@@ -226,8 +226,7 @@ class InMemoryGrower {
     // Find the best split of a node, column by column.
     void evaluate(std::size_t node) {
         if (large(node)) count_bins(node);
-        const NodeCell cell{builder_.cell(node), builder_.nodes[node].term,
-                            builder_.nodes[node].path};
+        const NodeCell cell = builder_.node_cell(node);
         const ColumnCandidates candidates = evaluate_columns(
             builder_, node,
             [&](std::size_t count, const auto& body) { for_columns(node, count, body); },

@@ -180,8 +180,7 @@ class MissingGrower {
         if (builder_.nodes[node].reason == Reason::kOpen) {
             const NodeRows& rows_of_node = node_rows_.at(node);
             const Rows rows = node_targets(rows_of_node);
-            const Node& n = builder_.nodes[node];
-            const NodeCell cell{builder_.cell(node), n.term, n.path};
+            const NodeCell cell = builder_.node_cell(node);
             const ColumnCandidates candidates = evaluate_columns(
                 builder_, node,
                 [&](std::size_t count, const auto& body) {

@@ -164,8 +164,7 @@ class SubtreeGrower {
 
     // Search the columns of a node, and return those that vary in it.
     std::vector<std::int32_t> evaluate_columns(TreeBuilder& subtree, const OpenNode& node) {
-        const Node& n = subtree.nodes[node.node];
-        const NodeCell cell{subtree.cell(node.node), n.term, n.path};
+        const NodeCell cell = subtree.node_cell(node.node);
         columns_searched_.clear();
         best_.clear();
         const std::size_t limit = std::size_t(subtree.config.columns_per_node);

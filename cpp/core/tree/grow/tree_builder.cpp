@@ -102,6 +102,13 @@ double TreeBuilder::impurity(std::size_t node) const {
     return std::max(0.0, double(n.squares) * config.square_unit / weight_real - mean * mean);
 }
 
+NodeCell TreeBuilder::node_cell(std::size_t node) const {
+    NodeCell found{cell(node), nodes[node].term, nodes[node].path, 0};
+    if (config.split.category_correction)
+        found.max_gain = to_terms(impurity(node) * double(weight(node)));
+    return found;
+}
+
 void TreeBuilder::close_if_leaf(std::size_t node) {
     Node& n = nodes[node];
     if (count(node) == 0)
@@ -121,7 +128,14 @@ double TreeBuilder::gain(std::size_t node, const Candidate& candidate) const {
     const double terms = std::max(0.0, gained) / double(weight(node));
     const double unit = config.target_unit / config.weight_unit;
     if (config.criterion == Criterion::kPoisson) return terms * unit;
+    // Not unit^2, which may underflow.
     return config.criterion == Criterion::kSquared ? terms * unit * unit : terms;
+}
+
+double TreeBuilder::to_terms(double gain) const {
+    const double unit = config.target_unit / config.weight_unit;
+    if (config.criterion == Criterion::kPoisson) return gain / unit;
+    return config.criterion == Criterion::kSquared ? gain / unit / unit : gain;
 }
 
 namespace {

@@ -108,10 +108,14 @@ class TreeBuilder {
     void close_if_leaf(std::size_t node);
     bool pure(std::size_t node) const;
     double impurity(std::size_t node) const;
+    // What the split search needs to know about a node.
+    NodeCell node_cell(std::size_t node) const;
     // Decide from the best candidate of every column that was searched, in the order of the search.
     void decide(std::size_t node, const std::vector<std::int32_t>& columns_searched,
                 const std::vector<Candidate>& best);
     double gain(std::size_t node, const Candidate& candidate) const;
+    // A gain in the units of the terms.
+    double to_terms(double gain) const;
     // Make the branches of a split node, without rows.
     void make_branches(std::size_t node);
     // Make the branches without paths; set the path of one of them (leaves need none).

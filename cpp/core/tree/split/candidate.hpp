@@ -34,7 +34,16 @@ struct NodeCell {
     const Number* cell = nullptr;
     double term = 0;
     std::uint64_t path = 1;
+    double max_gain = 0;  // gain of pure branches, in terms; only for the category correction
 };
+
+// Gain, in terms, that a nominal column without information reaches: of n rows in C random groups
+// the sum of squares between the groups is, on average, (C - 1) / (n - 1) of the total, and other
+// impurities behave alike. A column of two categories has but one split, like a threshold.
+inline double chance_gain(double max_gain, std::size_t n_categories, std::size_t n_rows) {
+    if (n_categories <= 2) return 0;
+    return max_gain * double(n_categories - 2) / double(n_rows - 1);
+}
 
 // The best split of one column, or of a node.
 //   kThreshold  codes <= threshold_code go to branch 0, others to 1; next_code is the next code
@@ -44,7 +53,8 @@ struct NodeCell {
 struct CandidateNumbers {
     double score = -std::numeric_limits<double>::infinity();
     double terms = 0;
-    double correction = 0;     // subtracted from the terms when the gain is computed
+    double correction = 0;   // subtracted from the terms when the gain is computed
+    double chance_gain = 0;  // subtracted as well when columns are compared, but not from the gain
     double branch_xlog2x = 0;  // sum of x log2 x over the weights of the branches
     // NaN: the midpoint of the values on both sides.
     double threshold = std::numeric_limits<double>::quiet_NaN();
@@ -58,7 +68,7 @@ struct CandidateNumbers {
     SearchMethod method = SearchMethod::kNone;
     bool has_candidates = false;     // there was a candidate, allowed or not
     bool column_varies = false;      // even if the grid has no threshold in its range
-    bool no_gain = false;            // a candidate gained nothing after the MDL penalty
+    bool no_gain = false;            // a candidate gained nothing after its correction
     std::uint32_t n_categories = 0;  // of the column
 };
 

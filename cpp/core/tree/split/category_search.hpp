@@ -39,6 +39,9 @@ class CategorySearch {
             search_multiway(column, best);
         else
             search_groups(column, best);
+        if (best.found() && scorer_.config.corrects(column))
+            best.chance_gain =
+                chance_gain(scorer_.max_gain(), items_.count(), std::size_t(scorer_.n_rows()));
     }
 
   private:

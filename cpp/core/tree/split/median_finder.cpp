@@ -93,20 +93,20 @@ void MedianSplitFinder<Weighted>::search_labels(const NodeCell&, const Column&,
 }
 
 template <bool Weighted>
-void MedianSplitFinder<Weighted>::search_small(const NodeCell&, const Column& column,
+void MedianSplitFinder<Weighted>::search_small(const NodeCell& node, const Column& column,
                                                std::uint32_t missing_code, const Rows& rows,
                                                std::span<const SmallEntry> sorted,
                                                Candidate& best) {
     gather_runs<SmallEntry, kSmallBits>(rows, sorted, missing_code);
-    find(column, best);
+    find(node, column, best);
 }
 
 template <bool Weighted>
-void MedianSplitFinder<Weighted>::search_large(const NodeCell&, const Column& column,
+void MedianSplitFinder<Weighted>::search_large(const NodeCell& node, const Column& column,
                                                const Rows& rows, std::span<const LargeEntry> sorted,
                                                Candidate& best) {
     gather_runs<LargeEntry, kLargeBits>(rows, sorted, column.missing_code());
-    find(column, best);
+    find(node, column, best);
 }
 
 template <bool Weighted>
@@ -132,7 +132,8 @@ void MedianSplitFinder<Weighted>::gather_runs(const Rows& rows, std::span<const 
 }
 
 template <bool Weighted>
-void MedianSplitFinder<Weighted>::find(const Column& column, Candidate& best) {
+void MedianSplitFinder<Weighted>::find(const NodeCell& node, const Column& column,
+                                       Candidate& best) {
     if (runs_.empty()) return;
     if (!column.nominal)
         search_thresholds(best);
@@ -140,6 +141,11 @@ void MedianSplitFinder<Weighted>::find(const Column& column, Candidate& best) {
         search_multiway(column, best);
     else
         search_groups(column, best);
+    if (!best.found() || !config_.corrects(column)) return;
+    best.chance_gain = chance_gain(node.max_gain, runs_.size(), items_.size());
+    best.score = best.terms - best.chance_gain;
+    best.no_gain = best.chance_gain > 0 && best.score <= node.term;
+    if (best.no_gain) best.shape = SplitShape::kLeaf;
 }
 
 template <bool Weighted>

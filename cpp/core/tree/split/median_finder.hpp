@@ -79,7 +79,7 @@ class MedianSplitFinder final : public SplitFinder<MomentRows<Weighted>> {
     template <typename Entry, int Bits>
     void gather_runs(const Rows& rows, std::span<const Entry> sorted, std::uint32_t missing_code);
     WeightedValue item(const Rows& rows, std::size_t position) const;
-    void find(const Column& column, Candidate& best);
+    void find(const NodeCell& node, const Column& column, Candidate& best);
     void search_thresholds(Candidate& best);
     void search_groups(const Column& column, Candidate& best);
     void search_multiway(const Column& column, Candidate& best);

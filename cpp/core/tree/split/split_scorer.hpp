@@ -61,6 +61,8 @@ class SplitScorer {
     const Number* known() const { return known_cell_; }
     const Number* node() const { return node_.cell; }
     std::uint64_t path() const { return node_.path; }
+    double max_gain() const { return node_.max_gain; }
+    Number n_rows() const { return cells.count(node_.cell); }
     const CriterionTerm& criterion() const { return criterion_; }
 
     double weight_without_costs(const Number* cell) const {
@@ -108,16 +110,17 @@ class SplitScorer {
         if (!best.found()) return;
         best.correction += known_correction_;
         const double rounding = kGainRounding * double(cells.weight(node_.cell));
-        best.no_gain = config.mdl_penalty && best.terms - best.correction - node_.term <= rounding;
+        const double terms = best.terms - best.correction - best.chance_gain;
+        const bool penalized = config.mdl_penalty || best.chance_gain > 0;
+        best.no_gain = penalized && terms - node_.term <= rounding;
         if (best.no_gain) {
             best.shape = SplitShape::kLeaf;
             return;
         }
-        if (config.gain_ratio && (config.average_gain_guard || config.mdl_penalty))
-            best.score =
-                gain_ratio(best.terms - best.correction + known_correction_, best.branch_xlog2x);
-        else if (!config.gain_ratio && (config.ignores_missing() || config.mdl_penalty))
-            best.score = best.terms - best.correction;
+        if (config.gain_ratio && (config.average_gain_guard || penalized))
+            best.score = gain_ratio(terms + known_correction_, best.branch_xlog2x);
+        else if (!config.gain_ratio && (config.ignores_missing() || penalized))
+            best.score = terms;
     }
 
     // Try a split into two branches, or three; true if it is the best so far.

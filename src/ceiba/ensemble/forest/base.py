@@ -46,7 +46,8 @@ _OOB_RESULTS = (
 # The sum of all trees' predictions must stay below the largest float.
 _MAX_SUM = 1e308
 _TREE_PARAMETERS = (
-    "criterion", "thresholds", "n_thresholds", "max_bins", "missing", "max_depth",
+    "criterion", "thresholds", "n_thresholds", "max_bins", "missing",
+    "category_correction", "max_depth",
     "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
     "max_leaf_nodes",
 )  # fmt: skip

@@ -72,7 +72,6 @@ class TrainingSample:
             squares=criterion in ("squared_error", "poisson"), poisson=criterion == "poisson",
         )  # fmt: skip
         targets = scale.targets(rows, ranks=criterion == "absolute_error")
-        targets = replace(targets, weighted_square=None)
         balanced_unit = 0.0
         if balanced:
             targets, balanced_unit = replace(targets, weight=None), scale.weight_unit
@@ -121,7 +120,9 @@ def grow_trees(
     inputs = GrowthInputs(schema, n_rows, 0, scale, seed)
     growth = GrowthConfig.of(config, inputs, weighted=True).native
     code_values = values.native(encoding.columns, all_values=config.max_bins is None)
-    columns, targets = encoding.native(), sample.targets.native()
+    targets = sample.targets
+    if not growth.category_correction:
+        targets = replace(targets, weighted_square=None)  # impurities of nodes are not needed
     weight_unit = np.full(len(numbers), scale.weight_unit)
     origins = _pairs(seed, np.array(numbers))
     forest_config = _native.ForestConfig(
@@ -130,8 +131,9 @@ def grow_trees(
         balanced_unit=sample.balanced_unit,
     )  # fmt: skip
     arrays = _native.forest_grow(
-        forest_config, codes, columns, targets, sample.sampler.native(), code_values, engine.threads
-    )
+        forest_config, codes, encoding.native(), targets.native(), sample.sampler.native(),
+        code_values, engine.threads,
+    )  # fmt: skip
     return Forest(
         **arrays, origins=origins, schema=schema, weight_unit=weight_unit, n_grown=numbers.stop,
         samples=_pairs(n_rows, np.full(len(numbers), sample.fingerprint)),

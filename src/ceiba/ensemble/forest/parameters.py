@@ -13,6 +13,7 @@ from ceiba.ensemble.common.parameters import (
     WarmStart,
 )
 from ceiba.tree.parameters import (
+    CategoryCorrection,
     Jobs,
     MaxBins,
     MaxDepth,
@@ -46,6 +47,7 @@ class ForestParameters(Parameters):
         "they go to the heavier branch; a category without training rows in a node is missing "
         "there. For fractional or surrogate routing use bagging of decision trees.",
     ] = "learned"
+    category_correction: CategoryCorrection = True
     max_depth: MaxDepth = None
     min_samples_split: MinSamplesSplit = 2
     min_samples_leaf: MinSamplesLeaf = 1
