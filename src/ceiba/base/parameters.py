@@ -220,8 +220,9 @@ def check_unused(estimator: Any, names: Iterable[str], when: str) -> None:
     ...     print(error)
     'n_init' has no effect with an array as init: leave it at its default 'auto', got 3.
     """
+    cls: Any = type(estimator)
     for name in names:
-        value, default = getattr(estimator, name), _defaults(type(estimator))[name]
+        value, default = getattr(estimator, name), _defaults(cls)[name]
         comparable = type(value) is type(default) and not isinstance(value, np.ndarray)
         if value is not default and not (comparable and value == default):
             raise unused_error(name, when, value, default)
