@@ -12,6 +12,9 @@
 namespace ceiba::tree {
 
 enum class SplitShape : std::uint8_t { kLeaf, kThreshold, kKnown, kTable, kIntervals };
+// How a split was found. Nominal columns: a prefix in the order of the mean (kOrdered), of the
+// first principal component (kPrincipal) or of the medians (kMedian), all groupings (kExhaustive),
+// or a branch per category (kMultiway).
 enum class SearchMethod : std::uint8_t {
     kNone,
     kThreshold,
@@ -32,14 +35,15 @@ constexpr double kGainRounding = 1e-9;
 // The node whose splits are searched.
 struct NodeCell {
     const Number* cell = nullptr;
-    double term = 0;
-    std::uint64_t path = 1;
-    double max_gain = 0;  // gain of pure branches, in terms; only for the category correction
+    double term = 0;         // of the criterion
+    std::uint64_t path = 1;  // the branches from the root, by which random draws are keyed
+    double max_gain = 0;     // gain of pure branches, in terms; only for the category correction
 };
 
 // Gain, in terms, that a nominal column without information reaches: of n rows in C random groups
 // the sum of squares between the groups is, on average, (C - 1) / (n - 1) of the total, and other
-// impurities behave alike. A column of two categories has but one split, like a threshold.
+// impurities behave alike. One less is subtracted, because a threshold, or a column of two
+// categories, gains as much by chance and is not corrected.
 inline double chance_gain(double max_gain, std::size_t n_categories, std::size_t n_rows) {
     if (n_categories <= 2) return 0;
     return max_gain * double(n_categories - 2) / double(n_rows - 1);
@@ -63,7 +67,7 @@ struct CandidateNumbers {
     std::uint32_t next_code = 0;
     std::int32_t missing_branch = kHeavierBranch;
     std::int32_t n_branches = 2;
-    std::uint32_t ties = 0;
+    std::uint32_t ties = 0;  // candidates with the same score as the best
     SplitShape shape = SplitShape::kLeaf;
     SearchMethod method = SearchMethod::kNone;
     bool has_candidates = false;     // there was a candidate, allowed or not

@@ -1,10 +1,10 @@
 // Cells: sums over the rows of one bin, branch or node, as a few 64-bit integers.
 //
-// Weights, targets and gradients are fixed-point numbers, so a cell does not depend on the order in
+// Weights and targets are fixed-point numbers, so a cell does not depend on the order in
 // which its rows were added: trees are equal for any number of threads and any partitioning.
 //
 //   classes:  weight of each class [, number of rows if rows are weighted]
-//   moments:  weight, weighted target [, number of rows]; for boosting: Hessian, gradient, rows
+//   moments:  weight, weighted target [, number of rows if rows are weighted]
 #pragma once
 
 #include <cstddef>

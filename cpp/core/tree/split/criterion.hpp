@@ -97,7 +97,8 @@ struct PoissonDeviance {
         if (cell[1] <= 0) return 0;
         return double(cell[1]) * std::log(double(cell[1]) / double(weight));
     }
-    // A mean of zero would make any other count impossible.
+    // A branch whose targets are all zero would predict a rate of 0, under which any positive
+    // count has infinite deviance.
     template <typename Cells>
     bool is_allowed(const Cells&, const Number* cell) const {
         return cell[1] > 0;

@@ -83,13 +83,13 @@ MedianSummary MedianSplitFinder<Weighted>::median_of(const Rows& rows,
 template <bool Weighted>
 void MedianSplitFinder<Weighted>::search_bins(const NodeCell&, const Column&, const Number*,
                                               Candidate&) {
-    throw std::logic_error("criterion 'absolute' requires rows, got bins.");
+    throw std::logic_error("criterion 'absolute_error' requires rows, got bins.");
 }
 
 template <bool Weighted>
 void MedianSplitFinder<Weighted>::search_labels(const NodeCell&, const Column&,
                                                 std::span<const std::uint32_t>, int, Candidate&) {
-    throw std::logic_error("criterion 'absolute' requires rows, got labels.");
+    throw std::logic_error("criterion 'absolute_error' requires rows, got labels.");
 }
 
 template <bool Weighted>

@@ -12,11 +12,10 @@
 
 namespace ceiba::tree {
 
-// A target as it is, and centered, so that sums keep its digits.
 struct WeightedValue {
-    double value;
+    double value;  // the target minus the center of all targets, so that sums keep its digits
     double weight;
-    double target;
+    double target;  // as given
 };
 
 // Weighted median of a growing set and the sum of distances to it. One heap holds the lower values,

@@ -195,6 +195,7 @@ class SplitScorer {
     CriterionTerm criterion_;
     Xlog2x xlog2x_;
     NodeCell node_;
+    // Term of the known rows minus that of the node, if missing values are left out of scores.
     double known_correction_ = 0;
     std::vector<Number> missing_cell_, known_buffer_, with_missing_;
     // Cell of the known rows: the node's own if no value is missing.

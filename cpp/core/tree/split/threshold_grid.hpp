@@ -13,7 +13,7 @@
 
 namespace ceiba::tree {
 
-// Stream of the keyed draws of random thresholds.
+// Stream of the keyed draws of random thresholds; any number serves.
 constexpr std::uint64_t kThresholdStream = 0x63757473;
 
 // Representative value of a code: its value, the middle of its bin, or its index in an ordinal

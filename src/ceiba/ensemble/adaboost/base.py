@@ -161,13 +161,13 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
             row_values = {"weights": weights, **row_errors}
             frame = {name: partial(expand, values) for name, values in row_values.items()}
             stop_reason = result.stop_reason or stop_reason
-            alpha, by_chance = result.estimator_weight, result.stop_reason == "chance"
-            if by_chance and not kept:
-                alpha = self._weight_of_bad_first_member(member, result)
+            alpha, no_better_than_chance = result.estimator_weight, result.stop_reason == "chance"
+            if no_better_than_chance and not kept:
+                alpha = self._weight_of_poor_first_member(member, result)
             iteration.record(error=result.error, alpha=alpha, **frame)
-            if not by_chance or not kept:
+            if not no_better_than_chance or not kept:
                 kept.append((member, alpha, result.error))
-            if not by_chance:
+            if not no_better_than_chance:
                 iteration.report_attributes(fitted_attributes)
             if result.weight_factors is None:
                 break
@@ -187,8 +187,8 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         """Return the result of a round, and the error of each row for the trace."""
         raise NotImplementedError
 
-    def _weight_of_bad_first_member(self, member: Any, result: RoundResult) -> float:
-        """Raise an error, or return the weight of a member that is no better than chance."""
+    def _weight_of_poor_first_member(self, member: Any, result: RoundResult) -> float:
+        """Return the weight of a first member no better than chance, or raise ValueError."""
         raise NotImplementedError
 
     def _default_estimator(self) -> Any:

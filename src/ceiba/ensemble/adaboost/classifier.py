@@ -254,7 +254,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         n_classes = 2 if self.algorithm == "m1" else len(data.classes)
         return samme(incorrect, weights, learning_rate, n_classes), {"wrong": incorrect}
 
-    def _weight_of_bad_first_member(self, member: Any, result: RoundResult) -> float:
+    def _weight_of_poor_first_member(self, member: Any, result: RoundResult) -> float:
         is_m1 = self.algorithm == "m1"
         rule = "one half with algorithm='m1'" if is_m1 else "the error of chance"
         remedies = ["use algorithm='samme'"] if is_m1 else []

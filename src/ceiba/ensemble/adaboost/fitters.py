@@ -81,7 +81,8 @@ def draw_counts(weights: Array, seed: int) -> tuple[Array, Array]:
 
 
 def _accepts_weights(estimator: Any) -> bool:
-    # With metadata routing, boosting passes weights even to members that do not request them.
+    # With metadata routing a member need not request sample_weight, which boosting computes
+    # itself: a parameter of fit suffices.
     has_parameter = bool(has_fit_parameter(estimator, "sample_weight"))
     return has_parameter or accepts_sample_weight(estimator)
 
@@ -103,7 +104,7 @@ class TreeFitter:
     initial weights.
     """
 
-    tree: DecisionTree  # a tree that `can_share_encoding`
+    tree: DecisionTree  # Ceiba's default tree, or one for which `can_share_encoding`
     rows: LabeledRows  # rows of positive weight
     engine: Engine
     seed: int  # seed of the ensemble

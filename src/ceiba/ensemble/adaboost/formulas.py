@@ -18,8 +18,9 @@ from scipy.special import softmax
 from ceiba._typing import Array
 from ceiba.ensemble.common.votes import class_margin
 
-# Relative tolerance of the comparison with chance. Under the weights of the next round the error of
-# the last estimator is that of chance, up to rounding of about 1e-15: it must not be added again.
+# Relative tolerance of the comparison with chance. The new weights make the error of the previous
+# member exactly that of chance, up to rounding of about 1e-15: if the next round fits the same
+# member again, boosting ends.
 _CHANCE_TOLERANCE = 2.0**-40
 # Minimum of the probabilities whose logarithms are taken, as in scikit-learn.
 _MIN_PROBABILITY = float(np.finfo(np.float64).eps)
@@ -43,7 +44,7 @@ class RoundResult:
     stop_reason: StopReason | None = None  # why boosting ends with this round, if it does
 
 
-def _stopped(error: float, chance_error: float, *, perfect: bool) -> RoundResult | None:
+def _final_result(error: float, chance_error: float, *, perfect: bool) -> RoundResult | None:
     """Return the result of a round that ends boosting, or None."""
     if perfect:
         return RoundResult(0.0, 1.0, None, "perfect")
@@ -61,7 +62,7 @@ def samme(incorrect: Array, weights: Array, learning_rate: float, n_classes: int
     """
     n_classes = max(2, n_classes)
     error = weighted_error(incorrect, weights)
-    if stopped := _stopped(error, 1 - 1 / n_classes, perfect=error == 0):
+    if stopped := _final_result(error, 1 - 1 / n_classes, perfect=error == 0):
         return stopped
     alpha = learning_rate * (math.log((1 - error) / error) + math.log(n_classes - 1))
     # Freund & Schapire multiply the weights of correct rows by exp(-alpha), Zhu et al. those of
@@ -76,7 +77,7 @@ def samme_r(
     n_classes = probabilities.shape[1]
     incorrect = probabilities.argmax(axis=1) != labels
     error = weighted_error(incorrect, weights)
-    if stopped := _stopped(error, 1 - 1 / n_classes, perfect=error == 0):
+    if stopped := _final_result(error, 1 - 1 / n_classes, perfect=error == 0):
         return stopped, incorrect
     # Step 2 (d) has the exponent -(K - 1) / K * y . log p, where y is 1 for the row's class and
     # -1 / (K - 1) for the others. It equals the mean of log p minus log p of the row's class.
@@ -88,7 +89,7 @@ def samme_r(
 def adaboost_r2(losses: Array, weights: Array, learning_rate: float) -> RoundResult:
     """Compute one round of AdaBoost.R2 (Drucker 1997) from losses between 0 and 1."""
     error = weighted_error(losses, weights)
-    if stopped := _stopped(error, 0.5, perfect=not losses.any()):
+    if stopped := _final_result(error, 0.5, perfect=not losses.any()):
         return stopped
     beta = error / (1 - error)
     factors = np.exp(learning_rate * math.log(beta) * (1 - losses))

@@ -35,11 +35,11 @@ _ESTIMATES = ("errors_leaf", "errors_tree", "errors_branch")
 def added_errors(n: Any, errors: Any, confidence: float) -> Array:
     """Compute the errors to add to those seen in training for a pessimistic estimate.
 
-    The upper confidence limit of a binomial proportion, times the rows ``n`` of a leaf, minus the
-    ``errors`` seen (Quinlan 1993, "C4.5: programs for machine learning", section 4.2). Without an
-    error the limit is exact; from one error on it is the normal limit with a continuity correction;
-    between zero and one error, and from half a row below n on, it is interpolated. ``confidence``
-    is C4.5's CF in (0, 0.5]: the smaller, the more errors are added.
+    They are ``n``, the rows of a leaf, times the upper confidence limit of its error rate, minus
+    its ``errors`` (Quinlan 1993, "C4.5: programs for machine learning", section 4.2). Without an
+    error the limit is exact; from one error on it is the normal limit with a continuity
+    correction; between zero and one error it is interpolated; from n - 0.5 errors on all rows
+    count as errors. ``confidence`` is C4.5's CF in (0, 0.5]: the smaller, the more are added.
 
     Examples
     --------
@@ -97,8 +97,8 @@ def pessimistic_frames(tree: Tree, confidence: float) -> list[dict[str, Any]]:
 def collapsed_frames(tree: Tree) -> list[dict[str, Any]]:
     """Return a trace frame for each subtree that C4.5 collapses before it prunes.
 
-    A leaf makes no more training errors than the subtree. Top-down; nothing below a collapsed node
-    is considered.
+    A subtree becomes a leaf if that makes no more training errors. Nodes are tested from the root
+    down, and none below a collapsed one.
     """
     errors = _training_errors(tree)
     subtree_errors = subtree_sums(tree, errors)

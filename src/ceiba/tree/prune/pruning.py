@@ -115,8 +115,9 @@ class PruningMixin:
     ) -> Self:
         """Return a copy of the estimator with its grown tree pruned.
 
-        Options that are None are those of the estimator; an option that does not apply to the
-        method raises ValueError.
+        Options left at None are taken from the estimator's parameters, except alpha and step:
+        "cost_complexity" with neither of them chooses alpha by cross-validation. An option that
+        does not apply to the method raises ValueError.
 
         Parameters
         ----------
@@ -206,7 +207,7 @@ class PruningMixin:
 
 
 def check_record(pruning: Any, tree: Tree) -> None:
-    """Raise ValueError unless a record belongs to a tree."""
+    """Raise ValueError unless a record's grown tree has the columns and classes of a tree."""
     if not isinstance(pruning, Pruning):
         raise ValueError(f"pruning_ must be a Pruning, got {type(pruning).__name__}.")
     grown = pruning.grown
@@ -244,12 +245,12 @@ def apply_pruning(
 ) -> None:
     """Replace ``model.tree_`` by the pruned tree, and set ``model.pruning_``."""
     grown: Tree = model.tree_
-    pruned = _prune_collapsed(grown, config, model, rows, engine)
+    pruned = _collapse_and_prune(grown, config, model, rows, engine)
     model.pruning_ = Pruning(config.method, pruned.details, grown, tuple(pruned.frames))
     model.tree_ = model._with_predictions(pruned.tree) if pruned.frames else grown
 
 
-def _prune_collapsed(
+def _collapse_and_prune(
     grown: Tree, config: PruningConfig, model: Any, rows: Any, engine: Engine | None
 ) -> PrunedTree:
     """Collapse subtrees as C4.5 does, if configured, then prune."""
@@ -270,7 +271,7 @@ def _renumber(frame: dict[str, Any], grown_node: Array) -> dict[str, Any]:
 
 
 def check_training_rows(model: Any, rows: LabeledRows) -> None:
-    """Raise ValueError if rows are not those that the tree was grown from."""
+    """Raise ValueError unless the rows have the total weight (of each class) of the tree's rows."""
     weight, tree = rows.weight, model.tree_
     grown, given = tree.weight[:1], np.array([len(rows) if weight is None else weight.sum()])
     if model._task == "classification":
