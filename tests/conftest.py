@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,12 @@ from tests.paths import ROOT
 # Folders whose tests do not guard a change of the library: the code of the benchmarks, and the
 # naive versions that are oracles themselves.
 SLOW_FOLDERS = (ROOT / "tests" / "benchmarks", ROOT / "tests" / "oracles")
+
+
+def pytest_configure() -> None:
+    """Accept Ctrl-C even where the shell started the tests in the background, ignoring it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)
