@@ -29,10 +29,11 @@ for n in (1, 5, 20, 60):
 # next stump has to be a different one.
 for number, (frame, after) in enumerate(zip(model.trace_[:5], model.trace_[1:6], strict=True), 1):
     split, wrong = model.estimators_[number - 1].tree_.split(0), frame["wrong"]
+    weights = after["weights"] / after["weights"].sum()
     print(
         f"round {number}: {split.name} <= {split.threshold:5.2f}, "
         f"weighted error {frame['error']:.3f}, estimator weight {frame['alpha']:.3f}, "
-        f"weight of misclassified rows afterwards {after['weights'][wrong].sum():.3f}"
+        f"weight of misclassified rows afterwards {weights[wrong].sum():.3f}"
     )
 
 # %%

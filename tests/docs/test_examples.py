@@ -53,7 +53,7 @@ EXAMPLES: dict[str, tuple[dict[str, int], str]] = {
             ),
             1,
         ),
-        "56 pruned nodes; unpruned() restores the tree: True",
+        "47 pruned nodes; unpruned() restores the tree: True",
     ),
     "tree_votes": (
         {"tree_votes.png": 1},
