@@ -159,7 +159,8 @@ def test_rows_of_weight_zero_are_ignored(how, replaced, data):
 def test_integer_weight_equals_repeated_rows(seed, weights):
     def drawn(given):
         column = Column("float", [0.0] * len(given))
-        problem = ForestProblem([column], Target([0] * len(given), given, 1), ForestOptions())
+        options = ForestOptions(max_samples=1.0)
+        problem = ForestProblem([column], Target([0] * len(given), given, 1), options)
         return sample_weights(problem, seed)
 
     owner = [row for row, weight in enumerate(weights) for _ in range(weight)]

@@ -206,7 +206,9 @@ LONG_CALLS = {
     "trees of all columns": (
         20_000, NUMBERS, "model.set_params(n_estimators=10_000, max_depth=None).fit(X, numbers)"
     ),
-    "many draws": (200, CLASSES, "model.set_params(max_samples=10**10).fit(X, classes)"),
+    "many draws": (
+        200, CLASSES, "model.set_params(max_samples=10**7, n_estimators=10_000).fit(X, classes)"
+    ),
     "importances": (200_000, CLASSES, "model.oob_importance(X, classes, n_repeats=255)"),
     "quantiles": (
         20_000,
