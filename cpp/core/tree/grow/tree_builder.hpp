@@ -108,7 +108,7 @@ class TreeBuilder {
     void close_if_leaf(std::size_t node);
     bool pure(std::size_t node) const;
     double impurity(std::size_t node) const;
-    // What the split search needs to know about a node.
+    // Sums, term and path of a node, for the split search.
     NodeCell node_cell(std::size_t node) const;
     // Decide from the best candidate of every column that was searched, in the order of the search.
     void decide(std::size_t node, const std::vector<std::int32_t>& columns_searched,
