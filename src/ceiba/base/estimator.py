@@ -111,14 +111,7 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
 
     def _check_state(self) -> None:
         """Raise ValueError where attributes read from a model file are inconsistent."""
-        schema = getattr(self, "schema_", None)
-        if not isinstance(schema, Schema):
-            raise ValueError(f"schema_ must be a Schema, got {format_value(schema)}.")
-        if self.n_features_in_ != len(schema):
-            raise ValueError(
-                f"n_features_in_ must be {len(schema)}, the number of columns of schema_, got "
-                f"{format_value(self.n_features_in_)}."
-            )
+        check_schema_attributes(self)
 
 
 class ScanScoreMixin:
@@ -156,6 +149,25 @@ def schema_attributes(schema: Schema) -> dict[str, Any]:
     if schema.named:
         attributes["feature_names_in_"] = np.array(schema.names, dtype=object)
     return attributes
+
+
+def check_schema_attributes(model: Any) -> None:
+    """Raise ValueError if attributes read from a model file contradict ``schema_``."""
+    schema = getattr(model, "schema_", None)
+    if not isinstance(schema, Schema):
+        raise ValueError(f"schema_ must be a Schema, got {format_value(schema)}.")
+    if model.n_features_in_ != len(schema):
+        raise ValueError(
+            f"n_features_in_ must be {len(schema)}, the number of columns of schema_, got "
+            f"{format_value(model.n_features_in_)}."
+        )
+    names = vars(model).get("feature_names_in_")
+    expected = list(schema.names) if schema.named else None
+    if (None if names is None else np.asarray(names).tolist()) != expected:
+        raise ValueError(
+            f"feature_names_in_ must be the names of schema_, {format_value(expected)}, got "
+            f"{format_value(names)}."
+        )
 
 
 def seed_of(random_state: Any) -> int:

@@ -197,7 +197,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
             centers = self._initial_centers(rows, engine, space, seed_of(self.random_state), 0)
             weights = np.zeros_like(centers)
         else:
-            centers, weights = self.cluster_centers_.astype(np.float64), self._center_weights
+            centers, weights = self._float64_centers, self._center_weights
             rows, moments = self._summarize(engine, source, centers, first=False)
             space = PointSpace.of(moments, centers)
         sums = engine.reduce(rows, CenterSums.of, space, centers)
@@ -256,7 +256,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
 
     @property
     def _float64_centers(self) -> Array:
-        return np.asarray(self.cluster_centers_.astype(np.float64))
+        # In C order, as the kernels need it: the centers of a model file may be in Fortran order.
+        return np.asarray(self.cluster_centers_.astype(np.float64, order="C"))
 
     def _summarize(
         self, engine: Engine, source: Source, centers: Any = None, *, first: bool = True

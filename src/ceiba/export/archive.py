@@ -72,7 +72,10 @@ def dtype_from_name(name: object, where: str) -> np.dtype[Any]:
     """Return the dtype of a name; raise DefectError if a model file cannot store it."""
     if not isinstance(name, str) or not _TYPE.fullmatch(name):
         raise DefectError(where, f"the dtype {format_value(name)} is not allowed in a model file")
-    return np.dtype(name)
+    try:
+        return np.dtype(name)
+    except (TypeError, ValueError) as error:  # strings longer than NumPy can hold
+        raise DefectError(where, f"the dtype {name!r} is not valid: {error}") from error
 
 
 def write(file: BinaryIO, entries: Mapping[str, bytes | Array]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import getattr_static
@@ -105,17 +106,29 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is damaged, is not a model file or has another version of the format.
+        If the file is damaged, is not a model file or has another version of the format, or if
+        the path is a device or a pipe.
 
     Examples
     --------
     See `save`.
     """
+    _check_regular(path)
     with open(path, "rb") as file:
         try:
             return _read_model(Archive(file), mmap)
         except DefectError as defect:
             raise ModelFileError(f"{os.fspath(path)}: {defect}.") from defect
+
+
+def _check_regular(path: str | os.PathLike[str]) -> None:
+    """Raise for devices and pipes: they may have no end, and opening one may block for ever."""
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # open raises for a directory
+        raise ModelFileError(
+            f"path must be a regular file, got {os.fspath(path)!r}, a device, pipe or socket: copy "
+            "its content to a file first."
+        )
 
 
 def _estimator_class(name: object) -> Any:

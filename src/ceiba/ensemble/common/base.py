@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ceiba._typing import Array
 from ceiba.base import Estimator, validate
+from ceiba.base.estimator import check_schema_attributes
 from ceiba.data.target import Task, class_indices
 from ceiba.engine import Engine
 from ceiba.engine.choose import check_in_memory
@@ -109,6 +110,8 @@ class BaseMetaEnsemble(Estimator):
 
     def _check_state(self) -> None:
         """Raise if a loaded model is inconsistent."""
+        if "schema_" in vars(self):
+            check_schema_attributes(self)
         self._check_members()
         if self._task == "regression":
             return
