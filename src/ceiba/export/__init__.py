@@ -1,5 +1,7 @@
-"""Model files: save fitted models and load them in another process."""
+"""Model files, and models for other libraries and languages."""
 
+from ceiba.export.errors import NotExpressibleError
 from ceiba.export.model_file import ModelFileError, load, save
+from ceiba.export.sklearn import to_sklearn
 
-__all__ = ["ModelFileError", "load", "save"]
+__all__ = ["ModelFileError", "NotExpressibleError", "load", "save", "to_sklearn"]

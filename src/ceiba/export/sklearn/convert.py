@@ -1,0 +1,228 @@
+"""Convert models to scikit-learn's estimators of the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn import cluster, ensemble, mixture
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+from sklearn.utils.validation import check_is_fitted
+
+import ceiba
+from ceiba._typing import Array
+from ceiba.data.target import class_indices
+from ceiba.export.errors import NotExpressibleError
+from ceiba.export.sklearn.trees import Thresholds, criterion_name, set_columns, tree_estimator
+from ceiba.export.trees import forest_trees
+from ceiba.tree.base import DecisionTree
+from ceiba.tree.config import TreeConfig
+
+
+def to_sklearn(model: Any, X: Any = None) -> Any:
+    """Convert a fitted model to a fitted estimator of scikit-learn.
+
+    Trees, random forests, AdaBoost, bagging, k-means and Gaussian mixtures become scikit-learn's
+    estimators of the same name, for tools that read those: shap, dtreeviz, skl2onnx,
+    `sklearn.tree.plot_tree`. Trees keep the numbers of their nodes.
+
+    scikit-learn compares rows in float32: predictions are equal for rows that float32 can hold.
+    Other rows change their side of a threshold if it lies between a value and its float32.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of Ceiba. An ordinal column becomes a column of the indices 0, 1, ... of
+        its categories, and a nominal column of two categories one of 0 and 1.
+    X : array, frame, Table or list, optional
+        Rows, usually those of ``fit``, that keep their leaves: thresholds are moved by less than a
+        float32 where that needs it. Only values on both sides of a threshold that float32 rounds
+        to one number are still confused.
+
+    Returns
+    -------
+    estimator
+        A fitted estimator of scikit-learn.
+
+    Raises
+    ------
+    NotExpressibleError
+        If scikit-learn has no such model: splits by groups of more than two categories or with
+        more than two branches, fractional or surrogate routing of missing values, cost matrices,
+        SAMME.R, majority votes, nominal columns in k-means. The message has the reason.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import export_text
+    >>> from ceiba import DecisionTreeClassifier
+    >>> from ceiba.export import to_sklearn
+    >>> X, y = np.array([[1.0], [2.0], [4.0]]), ["no", "no", "yes"]
+    >>> model = to_sklearn(DecisionTreeClassifier().fit(X, y))
+    >>> print(export_text(model).rstrip())
+    |--- feature_0 <= 3.00
+    |   |--- class: no
+    |--- feature_0 >  3.00
+    |   |--- class: yes
+    """
+    convert = _CONVERTERS.get(type(model).__name__)
+    if convert is None or type(model) is not getattr(ceiba, type(model).__name__, None):
+        raise NotExpressibleError(
+            f"model must be one of {', '.join(sorted(_CONVERTERS))} of Ceiba, got "
+            f"{type(model).__name__}, which has no counterpart in scikit-learn."
+        )
+    check_is_fitted(model)
+    if X is not None and not hasattr(model, "schema_"):
+        raise ValueError(
+            f"X requires a model of Ceiba's own trees, got a {type(model).__name__} of "
+            f"{type(model.estimators_[0]).__name__}: leave it out."
+        )
+    converted: Any = convert(model, X)
+    return converted
+
+
+def _convert_tree(model: Any, X: Any) -> Any:
+    return _tree(model, _thresholds(model, X), getattr(model, "classes_", None))
+
+
+def _tree(model: Any, thresholds: Thresholds, classes: Array | None) -> Any:
+    criterion = TreeConfig.from_estimator(model).criterion
+    return tree_estimator(model.tree_, classes, criterion, thresholds)
+
+
+def _thresholds(model: Any, X: Any, member: Any = None) -> Thresholds:
+    """Return how the thresholds of a tree, or of trees like ``member``, are rounded."""
+    if isinstance(model if member is None else member, DecisionTree):
+        config = TreeConfig.from_estimator(model if member is None else member)
+        return Thresholds.of(model.schema_, X, config.thresholds == "value")
+    return Thresholds.of(model.schema_, X, False) if hasattr(model, "schema_") else Thresholds()
+
+
+def _convert_forest(model: Any, X: Any) -> Any:
+    forest, thresholds = model.forest_, _thresholds(model, X)
+    criterion = model.criterion
+    classifier = forest.n_classes > 0
+    # The trees of scikit-learn's forests predict indices of classes, as floats.
+    classes = np.arange(forest.n_classes, dtype=np.float64) if classifier else None
+    trees = [tree_estimator(tree, classes, criterion, thresholds) for tree in forest_trees(model)]
+    cls = ensemble.RandomForestClassifier if classifier else ensemble.RandomForestRegressor
+    converted = cls(n_estimators=len(trees), criterion=criterion_name(criterion))
+    converted.estimator_ = type(trees[0])()
+    converted.n_outputs_ = 1
+    return _with_members(converted, model, trees)
+
+
+def _with_members(converted: Any, model: Any, members: list[Any]) -> Any:
+    converted.estimators_ = members
+    if hasattr(model, "classes_"):
+        converted.classes_, converted.n_classes_ = model.classes_, len(model.classes_)
+    if hasattr(model, "schema_"):
+        set_columns(converted, model.schema_)
+    else:
+        converted.n_features_in_ = model.n_features_in_
+        if hasattr(model, "feature_names_in_"):
+            converted.feature_names_in_ = model.feature_names_in_
+    return converted
+
+
+def _member(member: Any, thresholds: Thresholds, classes: Array | None) -> Any:
+    """Return a member as an estimator of scikit-learn; those of other libraries as they are."""
+    if isinstance(member, DecisionTree):
+        return _tree(member, thresholds, classes)
+    if type(member).__module__.partition(".")[0] == "ceiba":
+        return to_sklearn(member)
+    return member
+
+
+def _convert_adaboost(model: Any, X: Any) -> Any:
+    if getattr(model, "algorithm", None) == "samme.r":
+        raise NotExpressibleError(
+            "scikit-learn's AdaBoostClassifier has no algorithm='samme.r': fit with "
+            "algorithm='samme'."
+        )
+    thresholds = _thresholds(model, X, model.estimators_[0])
+    members = [
+        _member(member, thresholds, getattr(member, "classes_", None))
+        for member in model.estimators_
+    ]
+    cls = getattr(ensemble, type(model).__name__)
+    names = ("n_estimators", "learning_rate", "loss")
+    options = {name: getattr(model, name) for name in names if name in cls().get_params()}
+    converted = cls(estimator=type(members[0])(), **options)
+    converted.estimator_ = converted.estimator
+    converted.estimator_weights_ = model.estimator_weights_.copy()
+    converted.estimator_errors_ = model.estimator_errors_.copy()
+    return _with_members(converted, model, members)
+
+
+def _convert_bagging(model: Any, X: Any) -> Any:
+    if getattr(model, "voting", None) == "majority":
+        raise NotExpressibleError(
+            "scikit-learn's BaggingClassifier has no majority vote with drawn ties: fit with "
+            "voting='probability'."
+        )
+    thresholds = _thresholds(model, X, model.estimators_[0])
+    classes = getattr(model, "classes_", None)
+    members = [
+        # scikit-learn's members predict indices of classes.
+        _member(
+            member, thresholds.take(columns),
+            None if classes is None else class_indices(member.classes_, classes).astype(np.int64),
+        )
+        for member, columns in zip(model.estimators_, model.estimators_features_, strict=True)
+    ]  # fmt: skip
+    cls = getattr(ensemble, type(model).__name__)
+    converted = cls(estimator=type(members[0])(), n_estimators=len(members))
+    converted.estimator_ = converted.estimator
+    converted.estimators_features_ = [columns.copy() for columns in model.estimators_features_]
+    return _with_members(converted, model, members)
+
+
+def _convert_kmeans(model: Any, X: Any) -> Any:
+    if not model.schema_.all_numeric:
+        names = [column.name for column in model.schema_ if column.categories]
+        raise NotExpressibleError(
+            f"scikit-learn's KMeans has no nominal columns, got {', '.join(map(repr, names))}: "
+            "encode them as numbers before the fit."
+        )
+    converted = cluster.KMeans(model.n_clusters, max_iter=model.max_iter)
+    converted.cluster_centers_ = np.array(model.cluster_centers_, order="C")
+    for name in ("labels_", "inertia_", "n_iter_"):
+        if hasattr(model, name):
+            setattr(converted, name, getattr(model, name))
+    converted._n_features_out = model.n_clusters
+    converted._n_threads = _openmp_effective_n_threads()
+    set_columns(converted, model.schema_)
+    return converted
+
+
+# Forms of covariances as scikit-learn names them; the others are matrices, or diagonals.
+_COVARIANCE_TYPES = {"tied": "tied", "spherical": "spherical", "EII": "spherical"}
+
+
+def _convert_mixture(model: Any, X: Any) -> Any:
+    form = model._form
+    kind = _COVARIANCE_TYPES.get(form.name, "full" if form.full else "diag")
+    converted = mixture.GaussianMixture(model.n_components_, covariance_type=kind)
+    names = ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_")
+    for name in (*names, "converged_", "n_iter_", "lower_bound_"):
+        if hasattr(model, name):
+            value = getattr(model, name)
+            setattr(converted, name, value.copy() if isinstance(value, np.ndarray) else value)
+    set_columns(converted, model.schema_)
+    return converted
+
+
+_CONVERTERS: dict[str, Callable[[Any, Any], Any]] = {
+    "AdaBoostClassifier": _convert_adaboost,
+    "AdaBoostRegressor": _convert_adaboost,
+    "BaggingClassifier": _convert_bagging,
+    "BaggingRegressor": _convert_bagging,
+    "DecisionTreeClassifier": _convert_tree,
+    "DecisionTreeRegressor": _convert_tree,
+    "GaussianMixture": _convert_mixture,
+    "KMeans": _convert_kmeans,
+    "RandomForestClassifier": _convert_forest,
+    "RandomForestRegressor": _convert_forest,
+}

@@ -1,0 +1,241 @@
+"""Models converted to scikit-learn predict the same."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import export_text
+
+import ceiba
+from ceiba.export import NotExpressibleError, to_sklearn
+
+RNG = np.random.default_rng(16)
+N = 300
+EXACT = RNG.normal(size=(N, 4)).astype(np.float32).astype(np.float64)
+EXACT[:, 3] = RNG.integers(0, 5, N)
+LABEL = np.array(["a", "b", "c"])[
+    ((EXACT[:, 0] > 0).astype(int) + (EXACT[:, 1] * EXACT[:, 3] > 1) + (RNG.random(N) < 0.1)) % 3
+]
+NUMBER = EXACT[:, 0] + EXACT[:, 3] ** 2 + RNG.normal(size=N)
+HOLES = np.where(RNG.random(EXACT.shape) < 0.15, np.nan, EXACT)
+CLOUDS = EXACT + 3 * (RNG.random((N, 1)) < 0.4)
+# Rows of the test: new ones, with values equal to thresholds' neighbors among them.
+NEW = np.vstack([EXACT, RNG.normal(size=(500, 4)).astype(np.float32).astype(np.float64)])
+NEW_HOLES = np.where(RNG.random(NEW.shape) < 0.2, np.nan, NEW)
+
+CLASSIFIERS: dict[str, Any] = {
+    "cart": ceiba.DecisionTreeClassifier(),
+    "pruned": ceiba.DecisionTreeClassifier(ccp_alpha=0.01, criterion="entropy"),
+    "laplace": ceiba.DecisionTreeClassifier(max_depth=4, leaf_probability="laplace"),
+    "majority": ceiba.DecisionTreeClassifier(missing="majority", max_bins=16),
+    "values": ceiba.DecisionTreeClassifier(thresholds="value", max_leaf_nodes=9),
+    "root": ceiba.DecisionTreeClassifier(min_samples_leaf=N),
+    "forest": ceiba.RandomForestClassifier(12, random_state=0),
+    "smoothed forest": ceiba.RandomForestClassifier(12, leaf_probability="laplace"),
+    "extra trees": ceiba.RandomForestClassifier(5, thresholds="random"),
+    "bagging": ceiba.BaggingClassifier(n_estimators=8, max_features=0.5),
+}
+REGRESSORS: dict[str, Any] = {
+    "cart": ceiba.DecisionTreeRegressor(),
+    "shallow": ceiba.DecisionTreeRegressor(max_depth=3),
+    "forest": ceiba.RandomForestRegressor(12),
+    "bagging": ceiba.BaggingRegressor(n_estimators=8, max_features=3),
+}
+# scikit-learn's AdaBoost refuses missing values.
+KNOWN_ONLY: dict[str, Any] = {
+    "adaboost": ceiba.AdaBoostClassifier(n_estimators=10),
+    "deep adaboost": ceiba.AdaBoostClassifier(n_estimators=10, max_depth=3, learning_rate=0.5),
+    "m1": ceiba.AdaBoostClassifier(n_estimators=5, max_depth=3, algorithm="m1"),
+    "adaboost regressor": ceiba.AdaBoostRegressor(n_estimators=10),
+    "absolute error": ceiba.DecisionTreeRegressor(criterion="absolute_error", max_depth=4),
+}
+
+
+def check_predictions(model: Any, rows: Any, given: Any = None) -> Any:
+    converted = to_sklearn(model)
+    assert type(converted).__name__ == type(model).__name__
+    assert type(converted).__module__.startswith("sklearn.")
+    given = rows if given is None else given
+    if hasattr(model, "classes_"):
+        expected = model.predict_proba(rows)
+        np.testing.assert_allclose(converted.predict_proba(given), expected, atol=1e-12)
+        ranked = np.sort(expected, axis=1)
+        clear = ranked[:, -1] - ranked[:, -2] > 1e-9  # sums of members are rounded differently
+        np.testing.assert_array_equal(converted.predict(given)[clear], model.predict(rows)[clear])
+    else:
+        np.testing.assert_allclose(converted.predict(given), model.predict(rows), rtol=1e-12)
+    return converted
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classifiers_predict_the_same(name):
+    model = CLASSIFIERS[name].fit(HOLES, LABEL)
+    check_predictions(model, NEW_HOLES)
+    check_predictions(model, NEW_HOLES.astype(np.float32))
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_regressors_predict_the_same(name):
+    check_predictions(REGRESSORS[name].fit(HOLES, NUMBER), NEW_HOLES)
+
+
+@pytest.mark.parametrize("name", KNOWN_ONLY)
+def test_models_without_missing_values_predict_the_same(name):
+    model = KNOWN_ONLY[name]
+    model.fit(EXACT, LABEL if hasattr(model, "predict_proba") else NUMBER)
+    converted = check_predictions(model, NEW)
+    if hasattr(model, "decision_function"):
+        np.testing.assert_allclose(
+            converted.decision_function(NEW), model.decision_function(NEW), atol=1e-12
+        )
+
+
+def test_two_classes_of_adaboost():
+    model = ceiba.AdaBoostClassifier(n_estimators=10).fit(EXACT, LABEL == "a")
+    converted = check_predictions(model, NEW)
+    np.testing.assert_allclose(
+        converted.decision_function(NEW), model.decision_function(NEW), atol=1e-12
+    )
+
+
+def test_nodes_keep_their_numbers_and_statistics():
+    model = ceiba.DecisionTreeClassifier(max_depth=4).fit(HOLES, LABEL)
+    converted = to_sklearn(model)
+    np.testing.assert_array_equal(converted.apply(NEW_HOLES), model.apply(NEW_HOLES))
+    paths = (converted.decision_path(NEW_HOLES) - model.decision_path(NEW_HOLES)).nnz
+    assert paths == 0
+    tree = model.tree_
+    np.testing.assert_array_equal(converted.tree_.n_node_samples, tree.n_rows)
+    np.testing.assert_array_equal(converted.tree_.weighted_n_node_samples, tree.weight)
+    np.testing.assert_array_equal(converted.tree_.impurity, tree.impurity)
+    np.testing.assert_allclose(converted.feature_importances_, model.feature_importances_)
+    assert (converted.get_depth(), converted.get_n_leaves()) == (4, model.get_n_leaves())
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical", "EII", "VEV", "VEI"])
+def test_mixtures_predict_the_same(kind):
+    model = ceiba.GaussianMixture(3, covariance_type=kind, max_iter=300).fit(CLOUDS)
+    converted = to_sklearn(model)
+    np.testing.assert_allclose(converted.predict_proba(NEW), model.predict_proba(NEW), atol=1e-9)
+    np.testing.assert_allclose(converted.score_samples(NEW), model.score_samples(NEW), rtol=1e-9)
+    np.testing.assert_array_equal(converted.predict(NEW), model.predict(NEW))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_kmeans_predicts_the_same(dtype):
+    model = ceiba.KMeans(5).fit(EXACT.astype(dtype))
+    converted, rows = to_sklearn(model), NEW.astype(dtype)
+    np.testing.assert_array_equal(converted.predict(rows), model.predict(rows))
+    np.testing.assert_allclose(converted.transform(rows), model.transform(rows), rtol=1e-4)
+    assert list(converted.get_feature_names_out()) == [f"kmeans{i}" for i in range(5)]
+
+
+def test_columns_of_a_frame():
+    frame = pd.DataFrame(EXACT, columns=list("pqrs"))
+    frame["truth"] = RNG.random(N) < 0.5
+    frame["size"] = pd.Categorical(
+        np.array(["small", "middle", "large"])[RNG.integers(0, 3, N)],
+        ["small", "middle", "large"], ordered=True,
+    )  # fmt: skip
+    frame["answer"] = np.where(RNG.random(N) < 0.4, "yes", "no")
+    label = (frame["truth"] ^ (frame["size"] > "small") ^ (frame["answer"] == "yes")).to_numpy()
+    model = ceiba.DecisionTreeClassifier().fit(frame, label)
+    used = {model.tree_.split(node).name for node in np.flatnonzero(~model.tree_.is_leaf)}
+    assert used >= {"truth", "size", "answer"}
+    codes = frame.assign(
+        truth=frame["truth"].astype(float), size=frame["size"].cat.codes,
+        answer=(frame["answer"] == "yes").astype(float),
+    )  # fmt: skip
+    codes.iloc[:9, 4], codes.iloc[5:20, 6] = np.nan, np.nan
+    changed = frame.astype({"truth": object, "answer": object})
+    changed.iloc[:9, 4], changed.iloc[5:20, 6] = None, None
+    converted = check_predictions(model, changed, codes)
+    assert list(converted.feature_names_in_) == list(frame.columns)
+    assert "truth <= 0.50" in export_text(converted, feature_names=list(frame.columns))
+
+
+@cache
+def decimals() -> np.ndarray:
+    """Decimal numbers, which float32 rounds up or down."""
+    return np.round(np.random.default_rng(1).normal(size=(2000, 3)), 2)
+
+
+def changed_leaves(model: Any, rows: np.ndarray, X: Any = None) -> int:
+    return int((to_sklearn(model, X).apply(rows) != model.apply(rows)).sum())
+
+
+@pytest.mark.parametrize("thresholds", ["midpoint", "value", "random", "mean", "quantile"])
+def test_training_rows_keep_their_leaves(thresholds):
+    rows = decimals()
+    label = (rows[:, 0] * rows[:, 1] + rows[:, 2] > 0) ^ (np.arange(len(rows)) % 7 == 0)
+    model = ceiba.DecisionTreeClassifier(thresholds=thresholds).fit(rows, label)
+    assert model.get_n_leaves() > 100
+    assert changed_leaves(model, rows, rows) == 0
+    if thresholds in ("midpoint", "value", "random"):
+        assert changed_leaves(model, rows) == 0
+    # Of other rows, those change that lie within half a float32 of a threshold.
+    other = np.random.default_rng(2).normal(size=(100_000, 3))
+    assert changed_leaves(model, other) <= 10
+
+
+def test_values_closer_than_float32_are_the_only_ones_confused():
+    base = np.float32(1.0)
+    step = float(np.spacing(base))
+    rng = np.random.default_rng(3)
+    rows = 1.0 + np.sort(rng.random(400))[:, None] * 400 * step  # one value per float32 on average
+    label = np.arange(400) % 2
+    model = ceiba.DecisionTreeClassifier().fit(rows, label)
+    short = rows.astype(np.float32)
+    same_short = np.isin(short, short[1:][np.diff(short[:, 0]) == 0])[:, 0]
+    changed = to_sklearn(model, rows).apply(rows) != model.apply(rows)
+    assert not (changed & ~same_short).any()
+    assert same_short.any()
+    assert not same_short.all()
+
+
+REFUSED = [
+    (ceiba.DecisionTreeClassifier(missing="fractional"), "no missing='fractional'"),
+    (ceiba.DecisionTreeClassifier(missing="surrogate"), "no missing='surrogate'"),
+    (ceiba.DecisionTreeClassifier(splits="intervals", n_intervals=3), "two branches, got 3"),
+    (ceiba.DecisionTreeClassifier(missing="branch"), "without missing='branch'"),
+    (ceiba.DecisionTreeClassifier(cost_matrix=1 - np.eye(3)), "minimum cost"),
+    (ceiba.AdaBoostClassifier(algorithm="samme.r"), "no algorithm='samme.r'"),
+    (ceiba.BaggingClassifier(voting="majority"), "no majority vote"),
+    (ceiba.GaussianMixtureClassifier(), "GaussianMixtureClassifier, which has no counterpart"),
+]
+
+
+@pytest.mark.parametrize(("model", "text"), REFUSED)
+def test_what_scikit_learn_lacks_is_refused(model, text):
+    model.fit(HOLES if "missing" in text else EXACT, LABEL)
+    with pytest.raises(NotExpressibleError, match=text):
+        to_sklearn(model)
+
+
+def test_columns_that_scikit_learn_lacks_are_refused():
+    nominal = pd.DataFrame({"color": list("rgb") * 20})
+    label = (nominal["color"] == "g").to_numpy()
+    with pytest.raises(NotExpressibleError, match="'color' has 3 categories: encode it"):
+        to_sklearn(ceiba.DecisionTreeClassifier().fit(nominal, label))
+    multiway = ceiba.DecisionTreeClassifier(algorithm="id3").fit(nominal, label)
+    with pytest.raises(NotExpressibleError, match="two branches, got 3 in node 0"):
+        to_sklearn(multiway)
+    with pytest.raises(NotExpressibleError, match="no nominal columns, got 'color'"):
+        to_sklearn(ceiba.KMeans(2).fit(nominal.assign(x=np.arange(60.0))))
+    times = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=60)})
+    with pytest.raises(NotExpressibleError, match="times of column 'day'"):
+        to_sklearn(ceiba.DecisionTreeClassifier().fit(times, np.arange(60) > 20))
+
+
+def test_members_of_other_libraries_are_kept():
+    model = ceiba.BaggingClassifier(LogisticRegression(), n_estimators=3).fit(EXACT, LABEL)
+    check_predictions(model, NEW)
+    with pytest.raises(ValueError, match="X requires a model of Ceiba's own trees"):
+        to_sklearn(model, EXACT)
+    with pytest.raises(NotExpressibleError, match="got LogisticRegression"):
+        to_sklearn(LogisticRegression().fit(EXACT, LABEL))
