@@ -21,8 +21,9 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed build/core-tests/.passed
 	$(PYTEST) -m "not slow and not soak" --doctest-modules tests src/ceiba
 
-# The rest: all estimator variants, every hypothesis example, pages, wheel, benchmark code.
-test-slow: $(VENV)/.installed
+# The rest: all estimator variants, every hypothesis example, pages, wheel, benchmark code, and the
+# tools that read exported models.
+test-slow: $(VENV)/.installed $(VENV)/.interop
 	CEIBA_EXAMPLES=1 $(PYTEST) -m "(slow or hypothesis) and not soak" tests
 
 soak: $(VENV)/.installed
@@ -65,6 +66,10 @@ $(VENV)/.installed: $(VENV)/.tools pyproject.toml $(NATIVE) $(PACKAGES)
 
 $(VENV)/.bench: $(VENV)/.installed
 	$(BIN)/pip install -q --no-build-isolation -e ".[bench]"
+	touch $@
+
+$(VENV)/.interop: $(VENV)/.installed
+	$(BIN)/pip install -q --no-build-isolation -e ".[interop]"
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.installed
