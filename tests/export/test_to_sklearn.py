@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from typing import Any
 
@@ -12,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import export_text
 
 import ceiba
-from ceiba.export import NotExpressibleError, to_sklearn
+from ceiba.export import NotExpressibleError, to_onnx, to_sklearn
 
 RNG = np.random.default_rng(16)
 N = 300
@@ -239,3 +240,9 @@ def test_members_of_other_libraries_are_kept():
         to_sklearn(model, EXACT)
     with pytest.raises(NotExpressibleError, match="got LogisticRegression"):
         to_sklearn(LogisticRegression().fit(EXACT, LABEL))
+
+
+def test_onnx_is_imported_only_where_it_is_used(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match=r"pip install 'ceiba\[onnx\]'"):
+        to_onnx(ceiba.DecisionTreeClassifier().fit(EXACT, LABEL))

@@ -13,7 +13,7 @@ from ceiba.data.table import Table
 
 # Two different categories differ in two indicators, so that their squared distance is exactly 1
 # up to the rounding of this root.
-_INDICATOR = np.sqrt(0.5)
+INDICATOR = float(np.sqrt(0.5))
 _DAY = 86_400e9  # nanoseconds
 # Rows written at a time: the block of the matrix then stays in the cache.
 _ROWS = 4096
@@ -102,7 +102,7 @@ def _write(out: Array, table: Table, j: int) -> None:
     if column.kind is Kind.NOMINAL:
         out[:] = 0.0
         if column.categories:
-            out[np.arange(len(out)), values] = _INDICATOR
+            out[np.arange(len(out)), values] = INDICATOR
     elif column.kind is Kind.ORDINAL:
         out[:, 0] = values / max(len(column.categories) - 1, 1)
     elif column.temporal:

@@ -1,0 +1,144 @@
+"""Trees and ensembles of trees as ONNX graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.data.target import class_indices
+from ceiba.ensemble.adaboost.formulas import samme_r_scores, samme_scores
+from ceiba.ensemble.common.votes import expand_classes
+from ceiba.export.errors import NotExpressibleError
+from ceiba.export.onnx.graph import Graph, add_labels
+from ceiba.export.onnx.inputs import add_codes
+from ceiba.export.onnx.trees import member_leaves
+from ceiba.export.trees import forest_trees
+from ceiba.tree.base import DecisionTree
+from ceiba.tree.model.tree import Tree
+
+
+def add_tree(graph: Graph, model: Any, dtype: Any) -> None:
+    """Add a decision tree."""
+    tree = model.tree_
+    values = _add_members(graph, model, dtype, [(tree, _all_columns(tree))], [_predictions(tree)])
+    _add_outputs(graph, model, graph.reduce("ReduceSum", values, 1), tree.costs)
+
+
+def add_forest(graph: Graph, model: Any, dtype: Any) -> None:
+    """Add a random forest: the mean of its trees."""
+    trees = list(forest_trees(model))
+    members = [(tree, _all_columns(tree)) for tree in trees]
+    values = _add_members(graph, model, dtype, members, [_predictions(tree) for tree in trees])
+    _add_outputs(graph, model, graph.reduce("ReduceMean", values, 1))
+
+
+def add_bagging(graph: Graph, model: Any, dtype: Any) -> None:
+    """Add bagging of trees: the mean of its members."""
+    if getattr(model, "voting", None) == "majority":
+        raise NotExpressibleError(
+            "ONNX has no majority vote with drawn ties: fit with voting='probability'."
+        )
+    _check_members(model)
+    pairs = zip(model.estimators_, model.estimators_features_, strict=True)
+    members = [(member.tree_, columns.tolist()) for member, columns in pairs]
+    predictions = [_member_probabilities(member, model) for member in model.estimators_]
+    values = _add_members(graph, model, dtype, members, predictions)
+    _add_outputs(graph, model, graph.reduce("ReduceMean", values, 1))
+
+
+def add_adaboost_classifier(graph: Graph, model: Any, dtype: Any) -> None:
+    """Add AdaBoost of classification trees: the sum of the members' class scores."""
+    _check_members(model)
+    members = [(member.tree_, _all_columns(member.tree_)) for member in model.estimators_]
+    weights = model.estimator_weights_.tolist()
+    pairs = zip(model.estimators_, weights, strict=True)
+    values = [_member_scores(model, member, weight) for member, weight in pairs]
+    scores = graph.reduce("ReduceSum", _add_members(graph, model, dtype, members, values), 1)
+    add_labels(graph, scores, model.classes_)
+    n_classes = len(model.classes_)
+    divisor = graph.constant(model._total_weight * max(1, n_classes - 1))
+    probabilities = graph.add("Softmax", graph.add("Div", scores, divisor), axis=1)
+    graph.output("probabilities", probabilities, np.float64, n_classes)
+
+
+def add_adaboost_regressor(graph: Graph, model: Any, dtype: Any) -> None:
+    """Add AdaBoost of regression trees: the weighted median of the members."""
+    _check_members(model)
+    members = [(member.tree_, _all_columns(member.tree_)) for member in model.estimators_]
+    predictions = [_predictions(tree) for tree, _ in members]
+    values = _add_members(graph, model, dtype, members, predictions)
+    values = graph.add("Squeeze", values, graph.constant([2], np.int64))
+    n_members = graph.constant([len(members)], np.int64)
+    ordered, order = graph.add_many("TopK", [values, n_members], 2, axis=1, largest=0, sorted=1)
+    weights = graph.add("Gather", graph.constant(model.estimator_weights_), order, axis=0)
+    cumulative = graph.add("CumSum", weights, graph.constant(1, np.int64))
+    total = graph.reduce("ReduceMax", cumulative, 1, keepdims=True)
+    reached = graph.add("GreaterOrEqual", cumulative, graph.add("Div", total, graph.constant(2.0)))
+    first = graph.add("ArgMax", graph.cast(reached, np.int32), axis=1, keepdims=1)
+    median = graph.add("GatherElements", ordered, first, axis=1)
+    graph.output("prediction", graph.reduce("ReduceSum", median, 1), np.float64)
+
+
+def _all_columns(tree: Tree) -> Sequence[int]:
+    return range(len(tree.schema))
+
+
+def _predictions(tree: Tree) -> Array:
+    """Return the probabilities or the number that each leaf predicts, by node; 0 elsewhere."""
+    leaf = np.flatnonzero(tree.is_leaf)
+    values = np.zeros((tree.n_nodes, max(1, tree.leaves.shape[1])))
+    values[leaf] = tree.leaf_values(leaf).reshape(len(leaf), -1)
+    return values
+
+
+def _member_probabilities(member: Any, model: Any) -> Array:
+    values = _predictions(member.tree_)
+    if not hasattr(model, "classes_"):
+        return values
+    return expand_classes(values, np.asarray(member.classes_), model.classes_)
+
+
+def _member_scores(model: Any, member: Any, weight: float) -> Array:
+    tree, classes = member.tree_, model.classes_
+    if model.algorithm == "samme.r":
+        return samme_r_scores(_member_probabilities(member, model))
+    leaf = np.flatnonzero(tree.is_leaf)
+    index = np.zeros(tree.n_nodes, np.int64)
+    own = class_indices(np.asarray(member.classes_), classes)
+    index[leaf] = own[tree.leaf_class[tree.child[leaf]]]
+    return samme_scores(index, len(classes), weight)
+
+
+def _add_members(
+    graph: Graph, model: Any, dtype: Any, members: Sequence[tuple[Tree, Any]], values: list[Array]
+) -> str:
+    """Return the predictions of the members, of shape (n_rows, n_members, n_values)."""
+    codes = add_codes(graph, model.schema_, dtype)
+    router, table = member_leaves(members, values)
+    rows = router.add_to(graph, codes)
+    return graph.add("Gather", graph.constant(table), rows, axis=0)
+
+
+def _add_outputs(graph: Graph, model: Any, values: str, costs: Array | None = None) -> None:
+    """Add the outputs of probabilities, or numbers, of shape (n_rows, n_values)."""
+    if not hasattr(model, "classes_"):
+        graph.output("prediction", graph.reduce("ReduceSum", values, 1), np.float64)
+        return
+    if costs is not None and len(costs):
+        expected = graph.add("MatMul", values, graph.constant(costs))
+        add_labels(graph, expected, model.classes_, "ArgMin")
+    else:
+        add_labels(graph, values, model.classes_)
+    graph.output("probabilities", values, np.float64, len(model.classes_))
+
+
+def _check_members(model: Any) -> None:
+    for member in model.estimators_:
+        if not isinstance(member, DecisionTree):
+            raise NotExpressibleError(
+                f"to_onnx requires members that are decision trees of Ceiba, got "
+                f"{type(member).__module__}.{type(member).__name__}."
+            )

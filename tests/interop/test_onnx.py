@@ -1,0 +1,218 @@
+"""Models converted to ONNX predict the same in onnxruntime."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import ceiba
+from ceiba.export import NotExpressibleError, to_onnx
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]
+MISSING_EXTRA = "requires the packages of the extra 'interop': pip install ceiba[interop]"
+runtime: Any = pytest.importorskip("onnxruntime", reason=MISSING_EXTRA)
+pytest.importorskip("onnx", reason=MISSING_EXTRA)
+
+N = 400
+
+
+@cache
+def table() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Mixed columns with missing values, classes and numbers."""
+    rng = np.random.default_rng(16)
+    frame = pd.DataFrame(
+        {
+            "width": rng.normal(size=N),
+            "count": rng.integers(0, 9, N),
+            "color": rng.choice(["red", "green", "blue", "grün", "weiß"], N),
+            "code": pd.Categorical(rng.choice([10, 2, 35], N)),
+            "flag": rng.random(N) < 0.4,
+            "size": pd.Categorical(
+                rng.choice(["S", "M", "L"], N), categories=["S", "M", "L"], ordered=True
+            ),
+            "many": [f"v{i}" for i in rng.integers(0, 90, N)],
+        }
+    )
+    score = frame["width"] + (frame["color"] == "red") * 2 - frame["flag"] + frame["count"] / 4
+    score += (frame["size"] == "L") * 1.5 + (frame["code"] == 35) + rng.normal(size=N) / 2
+    label = np.array(["low", "mid", "top"])[np.searchsorted([0.5, 2.5], score)]
+    for name in ("width", "color", "flag", "size"):
+        column = frame[name].astype(object if name != "size" else frame[name].dtype)
+        frame[name] = column.mask(rng.random(N) < 0.1)
+    frame["width"] = frame["width"].astype(float)
+    return frame, label, score.to_numpy()
+
+
+def fuzzed() -> pd.DataFrame:
+    """Rows of the table with more missing values, and categories that it does not have."""
+    frame = table()[0].copy()
+    rng = np.random.default_rng(3)
+    frame["color"] = frame["color"].mask(rng.random(N) < 0.2, "violet")
+    frame["many"] = frame["many"].mask(rng.random(N) < 0.2, "new")
+    frame["width"] = frame["width"].mask(rng.random(N) < 0.2)
+    return frame
+
+
+def feeds(model: Any, rows: Any, dtype: str = "float64") -> dict[str, np.ndarray]:
+    """The inputs of a graph for some rows."""
+    if model.schema_.all_numeric:
+        return {"X": np.asarray(rows, dtype=dtype)}
+    inputs = {}
+    for column in model.schema_:
+        values = rows[column.name]
+        if not column.categories:
+            array = values.to_numpy(dtype=dtype, na_value=np.nan)
+        elif isinstance(column.categories[0], str):
+            array = values.astype(object).where(values.notna(), "").to_numpy(dtype=object)
+        else:
+            array = values.astype(object).where(values.notna(), -1).to_numpy().astype(np.int64)
+        inputs[column.name] = array.reshape(-1, 1)
+    return inputs
+
+
+def run(model: Any, rows: Any, dtype: str = "float64") -> dict[str, np.ndarray]:
+    graph = to_onnx(model, dtype=dtype)
+    session = runtime.InferenceSession(
+        graph.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, feeds(model, rows, dtype)), strict=True))
+
+
+def check(model: Any, rows: Any, dtype: str = "float64") -> None:
+    outputs = run(model, rows, dtype)
+    if not hasattr(model, "classes_"):
+        np.testing.assert_allclose(outputs["prediction"], model.predict(rows), rtol=1e-12)
+        return
+    probabilities = model.predict_proba(rows)
+    np.testing.assert_allclose(outputs["probabilities"], probabilities, atol=1e-12)
+    ranked = np.sort(probabilities, axis=1)
+    clear = ranked[:, -1] - ranked[:, -2] > 1e-9
+    if getattr(getattr(model, "tree_", None), "costs", np.empty(0)).size:
+        clear[:] = True
+    np.testing.assert_array_equal(outputs["label"][clear], model.predict(rows)[clear])
+
+
+COSTS = np.array([[0, 1, 5], [2, 0, 1], [9, 1, 0]])
+MODELS: dict[str, Any] = {
+    "cart": ceiba.DecisionTreeClassifier(),
+    "laplace": ceiba.DecisionTreeClassifier(leaf_probability="laplace", max_depth=5),
+    "branch": ceiba.DecisionTreeClassifier(missing="branch", max_depth=6),
+    "hunt": ceiba.DecisionTreeClassifier(algorithm="hunt", max_depth=5),
+    "id3": ceiba.DecisionTreeClassifier(algorithm="id3"),
+    "c45": ceiba.DecisionTreeClassifier(algorithm="c45", missing="branch"),
+    "intervals": ceiba.DecisionTreeClassifier(splits="intervals", max_depth=4),
+    "costs": ceiba.DecisionTreeClassifier(cost_matrix=COSTS, max_depth=4),
+    "root": ceiba.DecisionTreeClassifier(min_samples_leaf=N),
+    "regressor": ceiba.DecisionTreeRegressor(),
+    "forest": ceiba.RandomForestClassifier(15),
+    "smoothed forest": ceiba.RandomForestClassifier(15, leaf_probability="laplace", max_bins=32),
+    "forest regressor": ceiba.RandomForestRegressor(15, missing="branch"),
+    "bagging": ceiba.BaggingClassifier(n_estimators=8, max_features=0.6),
+    "bagging regressor": ceiba.BaggingRegressor(n_estimators=8),
+    "samme": ceiba.AdaBoostClassifier(n_estimators=12),
+    "samme.r": ceiba.AdaBoostClassifier(n_estimators=8, algorithm="samme.r", max_depth=2),
+    "m1": ceiba.AdaBoostClassifier(n_estimators=8, algorithm="m1", max_depth=4),
+    "adaboost regressor": ceiba.AdaBoostRegressor(n_estimators=12),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_trees_of_mixed_tables_with_missing_values(name):
+    frame, label, number = table()
+    model = MODELS[name]
+    model.fit(frame, number if "Regressor" in type(model).__name__ else label)
+    check(model, frame)
+    check(model, fuzzed())
+
+
+@pytest.mark.parametrize("name", ["cart", "forest", "regressor", "samme"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_matrices_in_both_precisions(name, dtype):
+    rng = np.random.default_rng(5)
+    X = np.round(rng.normal(size=(N, 3)), 1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X = X.astype(dtype)
+    _, label, number = table()
+    model = MODELS[name].fit(X, number if name == "regressor" else label == "top")
+    check(model, X, dtype)
+    X[0] = np.inf
+    X[1] = -np.inf
+    check(model, X, dtype)
+
+
+def test_labels_of_all_types():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(60, 2))
+    for classes in ([False, True], [3, 7], [1.0, 4.0], ["a", "b"]):
+        label = np.array(classes)[(X[:, 0] > 0).astype(int)]
+        model = ceiba.DecisionTreeClassifier().fit(X, label)
+        assert run(model, X)["label"].tolist() == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical", "VEI", "ppca"])
+def test_mixtures(kind):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(N, 3)) + 4 * (rng.random((N, 1)) < 0.5)
+    model = ceiba.GaussianMixture(2, covariance_type=kind).fit(X)
+    rows = X.copy()
+    if kind in ("diag", "spherical", "VEI"):
+        rows[rng.random(X.shape) < 0.2] = np.nan
+    outputs = run(model, rows)
+    np.testing.assert_array_equal(outputs["label"], model.predict(rows))
+    np.testing.assert_allclose(outputs["probabilities"], model.predict_proba(rows), atol=1e-10)
+    np.testing.assert_allclose(outputs["log_density"], model.score_samples(rows), rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["full", "diag"])
+def test_mixture_classifiers(kind):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(N, 3)) * [1, 50, 0.01]
+    label = np.where(X[:, 0] > 0.3, "a", np.where(X[:, 1] > 0, "b", "c"))
+    model = ceiba.GaussianMixtureClassifier(2, covariance_type=kind).fit(X, label)
+    outputs = run(model, X)
+    np.testing.assert_array_equal(outputs["label"], model.predict(X))
+    np.testing.assert_allclose(outputs["probabilities"], model.predict_proba(X), atol=1e-10)
+
+
+def test_kmeans_of_mixed_tables_with_missing_values():
+    frame = table()[0].drop(columns="many")
+    model = ceiba.KMeans(4).fit(frame)
+    rows = fuzzed().drop(columns="many")
+    outputs = run(model, rows)
+    np.testing.assert_array_equal(outputs["label"], model.predict(rows))
+    np.testing.assert_allclose(outputs["distances"], model.transform(rows), rtol=1e-10)
+    X = np.random.default_rng(9).normal(size=(N, 3))
+    model = ceiba.KMeans(3).fit(X)
+    X[0, 1], X[1] = np.nan, np.nan
+    outputs = run(model, X)
+    np.testing.assert_array_equal(outputs["label"], model.predict(X))
+    np.testing.assert_allclose(outputs["distances"], model.transform(X), rtol=1e-9)
+
+
+def test_what_onnx_lacks_is_refused():
+    frame, label, _ = table()
+    for model, text in (
+        (ceiba.DecisionTreeClassifier(missing="fractional"), "no missing='fractional'"),
+        (ceiba.DecisionTreeClassifier(missing="surrogate"), "no missing='surrogate'"),
+        (ceiba.BaggingClassifier(voting="majority"), "no majority vote"),
+        (ceiba.BaggingClassifier(LogisticRegression()), "members that are decision trees"),
+        (LogisticRegression(), "got LogisticRegression"),
+    ):
+        model.fit(frame[["count"]], label)
+        with pytest.raises(NotExpressibleError, match=text):
+            to_onnx(model)
+    for column, text in (
+        (pd.date_range("2020-01-01", periods=N), "the times of column 'when'"),
+        (2**60 + np.arange(N), "the integers of column 'when'"),
+    ):
+        model = ceiba.DecisionTreeClassifier().fit(pd.DataFrame({"when": column}), np.arange(N) > 9)
+        with pytest.raises(NotExpressibleError, match=text):
+            to_onnx(model)
+    with pytest.raises(ValueError, match="dtype must be 'float64' or 'float32', got 'int8'"):
+        to_onnx(model, dtype="int8")  # type: ignore[arg-type]
