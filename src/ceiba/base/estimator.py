@@ -56,6 +56,21 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
         tags.input_tags.string = self._accepts_nominal
         return tags
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the hyper-parameters as they were passed, in the spelling of the user.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to return those of nested estimators as well.
+
+        Returns
+        -------
+        dict
+        """
+        params = super().get_params(deep=deep)
+        return {name: vars(self).get(name, value) for name, value in params.items()}
+
     def _set_fitted(self, attributes: dict[str, Any], without: Iterable[str] = ()) -> None:
         """Replace the fitted attributes atomically, dropping those named in ``without``.
 

@@ -6,7 +6,8 @@
 
 ``__init__`` with its signature, the validation and the *Parameters* section of the docstring are
 generated from the declarations, and `declared` lists them for command lines and forms. The types
-that an annotation may have are described in `ceiba.base.value_types`.
+that an annotation may have are described in `ceiba.base.value_types`, other spellings of literals
+in `ceiba.base.spelling`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from typing import (
 
 import numpy as np
 
+from ceiba.base.spelling import ChoiceAttribute
 from ceiba.base.value_types import (
     Check,
     Range,
@@ -149,6 +151,10 @@ class Parameters:
         super().__init_subclass__(**kwargs)
         new: Any = cls
         new._own_parameters = _take_declarations(cls)
+        for entry in new._own_parameters.values():
+            words = tuple(choice for choice in entry.choices if isinstance(choice, str))
+            if words:
+                setattr(new, entry.name, ChoiceAttribute(entry.name, words))
         # A hand-written ``__init__`` is kept, also by subclasses that declare no parameters.
         custom = new.__init__ is not object.__init__ and not hasattr(new.__init__, "_generated")
         if "__init__" not in cls.__dict__ and (cls._own_parameters or not custom):
