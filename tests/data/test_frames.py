@@ -310,7 +310,9 @@ def test_columns_of_other_objects_raise(values):
     for frame in (pl.DataFrame({"odd": values}), pa.table({"odd": values})):
         with pytest.raises(TypeError, match="'odd', row 0: the argument must be a string or a num"):
             Table.of(frame)
-    with pytest.raises(TypeError, match="string or a number, not 'Period'"):
+    with pytest.raises(
+        TypeError, match=r"not 'Period'\. Make each value one number or text, or le"
+    ):
         Table.of(pd.DataFrame({"p": pd.period_range("2020", periods=2)}))
 
 

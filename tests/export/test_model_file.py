@@ -273,6 +273,65 @@ def test_values_that_cannot_be_stored_are_refused(tmp_path, model, text):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    ("path", "error", "message"),
+    [
+        ("s3://bucket/m.ceiba", ValueError, "'s3://bucket/m.ceiba': save to a local file, then"),
+        (
+            "{}/absent/m.ceiba",
+            FileNotFoundError,
+            "existing folder, got '.*make the folder '.*absen",
+        ),
+        ("{}", IsADirectoryError, "path must be a file, got the folder '.*': add a file name"),
+        ("{}/" + 300 * "x", OSError, f"too long: '.*/{300 * 'x'}'$"),
+    ],
+)
+def test_errors_of_saving_name_the_given_path(tmp_path, path, error, message):
+    with pytest.raises(error, match=message) as raised:
+        save(Toy().fit(), path.format(tmp_path))
+    assert ".part" not in str(raised.value)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_long_name_can_be_saved(tmp_path):
+    save(Toy().fit(), tmp_path / (250 * "x"))
+    assert os.listdir(tmp_path) == [250 * "x"]
+
+
+def test_a_pipe_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(
+        ValueError, match=r"must be a regular file, got the device or pipe '.*/pipe'"
+    ):
+        save(Toy().fit(), tmp_path / "pipe")
+    assert stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
+
+
+def test_urls_are_not_loaded():
+    with pytest.raises(ValueError, match=r"got the URL 's3://bucket/m\.ceiba': download the file"):
+        load("s3://bucket/m.ceiba")
+
+
+def test_a_truncated_file_is_called_truncated(tmp_path):
+    save(Toy().fit(), tmp_path / "whole")
+    content = (tmp_path / "whole").read_bytes()
+    for length, message in (
+        (0, "it is empty, not a Ceiba model file"),
+        (2, "the file is truncated or damaged, copy or download it again"),
+        (len(content) // 2, "the file is truncated or damaged, copy or download it again"),
+        (len(content) - 1, "the file is truncated or damaged, copy or download it again"),
+    ):
+        (tmp_path / "part").write_bytes(content[:length])
+        with pytest.raises(ModelFileError, match=message):
+            load(tmp_path / "part")
+
+
+def test_another_format_is_not_called_truncated(tmp_path):
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps({"a": 1}))
+    with pytest.raises(ModelFileError, match="not a Ceiba model file, which is a zip archive"):
+        load(tmp_path / "model.pkl")
+
+
 def test_foreign_and_unfitted_models_are_refused(tmp_path):
     for model in (DecisionTreeClassifier(), Child().fit(), 3):
         with pytest.raises(ModelFileError, match="model must be an estimator of Ceiba, got"):

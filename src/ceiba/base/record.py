@@ -20,6 +20,7 @@ from typing import Annotated, Any, ClassVar, Self, get_args, get_origin, get_typ
 
 import numpy as np
 
+from ceiba._repr import fields_repr
 from ceiba.base.value_types import TypeOption, checker, describe, format_value, parse
 
 Sizes = dict[str, int]
@@ -87,6 +88,9 @@ class Record:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        # Defined in the class itself, since the dataclass would otherwise write out all arrays.
+        if "__repr__" not in vars(cls):
+            setattr(cls, "__repr__", fields_repr)  # noqa: B010 - mypy forbids to assign a method
         Record.classes[cls.__name__] = cls
 
     def check(self) -> None:

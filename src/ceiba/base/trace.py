@@ -9,6 +9,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from ceiba._repr import fields_repr
 from ceiba.base.value_types import format_value
 
 _PLAIN = (bool, int, float, str, type(None))
@@ -27,6 +28,8 @@ class Frame:
 
     step: int
     values: dict[str, Any]
+
+    __repr__ = fields_repr
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]

@@ -178,7 +178,8 @@ def _raise_type(name: str, items: list[Any], families: dict[type, str]) -> None:
         if families[type(value)] == "other":
             raise TypeError(
                 f"Column {name!r}, row {row}: the argument must be a string or a number, "
-                f"not {type(value).__name__!r}."
+                f"not {type(value).__name__!r}. Make each value one number or text, or leave the "
+                "column out."
             )
 
 

@@ -8,6 +8,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
+from ceiba._repr import fields_repr
+
 _NUMBERS = ("float64", "float32", "int64", "uint64")
 TEMPORAL = ("datetime64[ns]", "timedelta64[ns]")
 
@@ -42,6 +44,8 @@ class Column:
     categories: tuple[Any, ...] = ()
     dtype: str = "float64"
 
+    __repr__ = fields_repr
+
     @property
     def temporal(self) -> bool:
         """Whether the values are times or durations, in nanoseconds."""
@@ -57,6 +61,8 @@ class Schema:
 
     columns: tuple[Column, ...]
     named: bool = True
+
+    __repr__ = fields_repr
 
     def __len__(self) -> int:
         return len(self.columns)

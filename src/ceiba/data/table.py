@@ -368,7 +368,7 @@ def _text(value: Any, column: Column) -> str:
         return _shorten(str(column.categories[value])) if column.categories else ""
     if column.temporal:
         return str(plain(np.array(value).view(column.dtype)[()]))
-    return str(value)
+    return str(value) if column.dtype.endswith("int64") else str(float(f"{value:.6g}"))
 
 
 def _shorten(text: str) -> str:

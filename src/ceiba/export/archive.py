@@ -34,6 +34,7 @@ _PADDING_ID = 0xD935
 _DIRECTORY = "directory of the zip"
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:/[A-Za-z0-9_]+)*\.(?:json|npy)")
 _LOCAL = struct.Struct("<4s5H3I2H")
+_START = b"PK\3\4"
 # The last record of a zip without a comment.
 _END = b"PK\5\6"
 _END_LENGTH = 22
@@ -231,7 +232,7 @@ class Archive:
             archive = zipfile.ZipFile(self._file)
         except Exception as error:
             # For bytes that are not a zip, zipfile raises errors of a dozen classes.
-            raise DefectError(_DIRECTORY, f"{error}; not a Ceiba model file") from error
+            raise self._not_a_zip(error) from error
         end = 0
         entries: dict[str, Entry] = {}
         for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
@@ -246,6 +247,17 @@ class Archive:
             reason = "there are bytes outside of the entries: end and last record must be"
             raise DefectError(_DIRECTORY, f"{reason} {(archive.start_dir, _END)}", (end, last))
         return entries
+
+    def _not_a_zip(self, error: Exception) -> DefectError:
+        """Return the error of a file without a directory: truncated, or of another format."""
+        if not self._size:
+            return DefectError("file", "it is empty, not a Ceiba model file")
+        self._file.seek(0)
+        if not _START.startswith(self._file.read(len(_START))):
+            return DefectError("file", "it is not a Ceiba model file, which is a zip archive")
+        # The directory is at the end, so that it is what a truncated file lacks.
+        reason = "the file is truncated or damaged, copy or download it again"
+        return DefectError(_DIRECTORY, f"{reason} ({error})")
 
     def _check_entry(self, info: zipfile.ZipInfo, start: int) -> Entry:
         name = info.orig_filename
@@ -270,7 +282,7 @@ class Archive:
             raise DefectError(info.filename, reason, info.header_offset)
         magic, _, flags, method, _, _, crc, _, _, name_length, extra = _LOCAL.unpack_from(local)
         found = (magic, flags, method, crc, name_length, local[_LOCAL.size :])
-        expected = (b"PK\3\4", 0, 0, info.CRC, len(name), name)
+        expected = (_START, 0, 0, info.CRC, len(name), name)
         if found != expected:
             reason = f"its header must match the directory of the zip: {expected}"
             raise DefectError(info.filename, reason, found)

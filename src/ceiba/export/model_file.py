@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 import ceiba
 from ceiba.base import validate
 from ceiba.base.value_types import format_value
+from ceiba.data.io.files import check_local
 from ceiba.export.archive import MAX_TEXT_BYTES, Archive, DefectError, write
 from ceiba.export.values import Decoder, Encoder
 
@@ -30,6 +31,8 @@ VERSION = 2
 
 _FORMAT = "ceiba model"
 _TEXT = "model.json"
+# Characters of the file's name in the temporary name, so that a long one remains valid.
+_MAX_PREFIX = 40
 
 
 class ModelFileError(ValueError):
@@ -70,6 +73,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if type(model) is not _estimator_class(name):
         raise ModelFileError(f"model must be an estimator of Ceiba, got {name}.")
     check_is_fitted(model)
+    _check_target(path)
     try:
         encoder = Encoder(lambda value, where: _encode_model(encoder, value, where))
         record: dict[str, Any] = {"format": _FORMAT, "version": VERSION}
@@ -80,7 +84,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             raise DefectError(_TEXT, f"must have at most {MAX_TEXT_BYTES} bytes", len(text))
     except DefectError as defect:
         raise ModelFileError(f"This {name} cannot be saved: {defect}.") from defect
-    with _open_replacement(Path(os.path.realpath(path))) as file:
+    with _open_replacement(path) as file:
         write(file, {_TEXT: text.encode("ascii"), **encoder.arrays})
 
 
@@ -113,6 +117,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     --------
     See `save`.
     """
+    check_local(path, "download the file first")
     _check_regular(path)
     with open(path, "rb") as file:
         try:
@@ -157,16 +162,37 @@ def _is_state(cls: Any, name: str) -> bool:
     return name in getattr(cls, "_state_names", ()) or (is_public and name.endswith("_"))
 
 
+def _check_target(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that is no file and cannot become one, before anything is written."""
+    check_local(path, "save to a local file, then copy it there")
+    name, folder = os.fspath(path), os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"path must be a file, got the folder {name!r}: add a file name.")
+    # A device would be replaced by the file, not written to.
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"path must be a regular file, got the device or pipe {name!r}.")
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            f"path must be in an existing folder, got {name!r}: make the folder {folder!r} first."
+        )
+
+
 @contextmanager
-def _open_replacement(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file that replaces ``path`` once it is complete."""
-    temporary = path.with_name(f".{path.name}.{token_hex(8)}.part")
+def _open_replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a new file that replaces ``path`` once it is complete; errors name ``path``."""
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name[:_MAX_PREFIX]}.{token_hex(8)}.part")
     try:
         with open(temporary, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        os.replace(temporary, target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.errno is None:
+            raise
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -14,7 +14,7 @@ import zipfile
 import pytest
 
 from ceiba.data.io.errors import ReadError
-from ceiba.data.io.read import read
+from ceiba.data.io.read import read, scan
 from tests.data.checks import cells
 
 CSV = b"a,b\n1,x\n2,y\n"
@@ -107,6 +107,22 @@ def test_zstandard_error_has_a_remedy(tmp_path):
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "gone.csv")
+
+
+@pytest.mark.parametrize("reader", [read, scan])
+def test_urls_are_refused_as_they_were_given(reader):
+    message = r"must be a local file, got the URL 's3://bucket/x\.csv': download it, or open it wi"
+    with pytest.raises(ValueError, match=message):
+        reader("s3://bucket/x.csv")
+
+
+def test_a_file_url_is_refused_with_its_path(tmp_path):
+    path = tmp_path / "a table.csv"
+    path.write_text("a\n1\n2\n")
+    with pytest.raises(ValueError, match="pass '") as error:
+        read(path.as_uri())
+    advised = str(error.value).split("pass '")[1].rstrip("'.")
+    assert len(read(advised)) == 2
 
 
 def test_errors_pickle():

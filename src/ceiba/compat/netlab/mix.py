@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._repr import fields_repr
 from ceiba._typing import Array
 from ceiba.base import unused_error
 from ceiba.compat.netlab.inputs import as_floats, as_shape, check_count, netlab_seed
@@ -64,6 +65,8 @@ class Mix:
     ppca_dim: int | None = None
     U: Any = None
     lambda_: Any = None
+
+    __repr__ = fields_repr
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _ARRAY_FIELDS and value is not None:

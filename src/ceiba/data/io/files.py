@@ -7,10 +7,13 @@ import gzip
 import importlib
 import io
 import lzma
+import os
+import re
 import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from ceiba.data.io.errors import ReadError
 
@@ -18,6 +21,7 @@ BOM = b"\xef\xbb\xbf"
 
 _STANDARD = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
 _COMPRESSIONS = (*_STANDARD, ".zip", ".zst")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, ValueError)
 
 
@@ -27,6 +31,16 @@ def require_arrow(feature: str) -> None:
         import pyarrow  # noqa: F401
     except ImportError:
         raise ImportError(f'{feature} requires pyarrow: pip install "ceiba[files]".') from None
+
+
+def check_local(path: str | os.PathLike[str], remedy: str) -> None:
+    """Raise ValueError for a URL, of which `Path` would merge the slashes: ``s3:/bucket``."""
+    text = os.fspath(path)
+    if not isinstance(text, str) or not _URL.match(text):
+        return
+    if text.lower().startswith("file:///"):
+        remedy = f"pass {unquote(text[len('file://') :])!r}"
+    raise ValueError(f"path must be a local file, got the URL {text!r}: {remedy}.")
 
 
 def split_suffix(path: Path) -> tuple[str, str]:

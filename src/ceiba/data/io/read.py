@@ -14,7 +14,14 @@ from ceiba.data.io import csv, parquet
 from ceiba.data.io.arff import read_arff
 from ceiba.data.io.csv_dialect import MISSING, Dialect, Header, file_dialect
 from ceiba.data.io.errors import ReadError
-from ceiba.data.io.files import FileStamp, read_bytes, require_arrow, split_suffix, to_utf8
+from ceiba.data.io.files import (
+    FileStamp,
+    check_local,
+    read_bytes,
+    require_arrow,
+    split_suffix,
+    to_utf8,
+)
 from ceiba.data.io.selection import ColumnRoles, Selection
 from ceiba.data.io.types import warn_identifier
 from ceiba.data.schema import Schema
@@ -25,6 +32,7 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 _CSV = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat")
 _PARQUET = (".parquet", ".pq")
+_LOCAL_ONLY = "download it, or open it with pandas, Polars or Dask and pass the frame to fit"
 
 
 def read(
@@ -99,6 +107,7 @@ def read(
       outlook   nominal  ('rainy', 'sunny')  sunny, rainy
       humidity  numeric  int64               85, ?
     """
+    check_local(path, _LOCAL_ONLY)
     path = Path(path)
     options = Dialect(delimiter, header, missing, quote)
     suffix, compression = split_suffix(path)
@@ -300,6 +309,7 @@ def _find_files(paths: Paths) -> list[Path]:
 
 
 def _matches(path: str) -> list[Path]:
+    check_local(path, _LOCAL_ONLY)
     if glob.has_magic(path) and not os.path.exists(path):
         found = sorted(glob.glob(path, recursive=True))
         if not found:

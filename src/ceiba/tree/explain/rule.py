@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._repr import fields_repr
 from ceiba._typing import Array
 from ceiba.data.table import Table
 from ceiba.data.target import Target
@@ -62,6 +63,8 @@ class Rule:
     class_index: int | None = None
     node: int = -1
     pessimistic_error: float | None = None
+
+    __repr__ = fields_repr
 
     def to_text(self, *, show_missing: bool = True, max_labels: int = 10, decimals: int = 3) -> str:
         """Format the rule; options as in `ceiba.tree.explain.rule_list.RuleList.to_text`."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ceiba._native import NodeTest, SearchMethod
+from ceiba._repr import fields_repr
 from ceiba._typing import Array
 from ceiba.tree.model.node_dtype import NodeView
 
@@ -70,6 +71,8 @@ class Split:
     n_branches: int
     method: str
     thresholds: tuple[Any, ...] = ()
+
+    __repr__ = fields_repr
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ceiba import _native
+from ceiba._repr import fields_repr
 from ceiba._typing import Array
 from ceiba.data.table import Table
 from ceiba.data.target import class_indices
@@ -44,6 +45,8 @@ class AlphaChoice:
     standard_errors: Array
     rule: AlphaRule
     folds: int
+
+    __repr__ = fields_repr
 
     @property
     def step(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ceiba import _native
+from ceiba._repr import fields_repr
 from ceiba._typing import Array
 from ceiba.tree.model.subtrees import frames_from_columns, min_above, subtree_sums
 from ceiba.tree.model.tree import Tree
@@ -76,6 +77,8 @@ class CostComplexityPath:
     removed_at: Array = field(repr=False)
     replaced_by: Array = field(repr=False)
     _node_risks: Array = field(repr=False)
+
+    __repr__ = fields_repr
 
     @property
     def n_steps(self) -> int:
