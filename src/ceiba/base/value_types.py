@@ -47,7 +47,8 @@ class Range:
     def describe(self) -> str:
         """Return the range as text, such as ``>= 1`` or ``in [0, 1)``."""
         if self.high == inf:
-            return f"{'>' if self.low_open else '>='} {_number_text(self.low)}"
+            finite = " and finite" if self.high_open else ""
+            return f"{'>' if self.low_open else '>='} {_number_text(self.low)}{finite}"
         left, right = "(" if self.low_open else "[", ")" if self.high_open else "]"
         return f"in {left}{_number_text(self.low)}, {_number_text(self.high)}{right}"
 

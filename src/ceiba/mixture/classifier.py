@@ -278,7 +278,7 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         }
         self._set_fitted(attributes)
         converged = all(result.best.converged or result.stopped for result in results)
-        warn_events(converged, self.max_iter, events)
+        warn_events(converged, self.max_iter, events, data, config)
 
     def _check_state(self) -> None:
         super()._check_state()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import pairwise
+from math import inf
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -20,8 +22,9 @@ from ceiba.engine import Engine
 from ceiba.mixture.covariance import CovarianceFloor, CovarianceForm
 from ceiba.mixture.events import DegenerateColumnWarning
 from ceiba.mixture.prior import ConjugatePrior, PriorReference, ResolvedPrior
-from ceiba.mixture.statistics import ExpectedMoments, Gaussians
+from ceiba.mixture.statistics import ComponentMoments, ExpectedMoments, Gaussians
 from ceiba.stats import Moments, PointSpace
+from ceiba.stats.dependence import describe_dependences, find_dependences
 
 # Squares of standard deviations below 1e-100, times any weight, would underflow.
 _MIN_VARIANCE = 1e-200
@@ -50,13 +53,16 @@ class MixtureParameters(Parameters):
         "iterations, unless the floor would lower the objective.",
     ] = 1e-5
     reg_covar: Annotated[
-        float, AtLeast(0.0), "Added to every variance, in the columns' own units; a last resort."
+        float,
+        Between(0.0, inf, closed="left"),
+        "Added to every variance, in the columns' own units; a last resort.",
     ] = 0.0
     covariance_floor: Annotated[
         float,
-        Between(0.0, 1.0, closed="neither"),
+        Between(0.0, 1.0, closed="left"),
         "Minimum variance of a component in any direction, as a fraction of the data's variance: "
-        "below it a component would shrink onto a few rows without end.",
+        "below it a component would shrink onto a few rows without end. 0 sets no minimum, and a "
+        "fit raises an error where a covariance becomes singular.",
     ] = 1e-6
     prior: Annotated[
         ConjugatePrior | Literal["default"] | None,
@@ -170,6 +176,25 @@ class MixtureData:
         """Amount by which unit variance of every column would raise the log-likelihood."""
         return float(self.moments.weight @ np.log(self.variances)) / 2
 
+    def describe_dependences(self, covariance_floor: float) -> str:
+        """Return a sentence about columns that determine one another; empty without any.
+
+        It costs a pass over the rows, so it is for errors and warnings. A direction at the floor
+        leaves a column several times the floor, because it is a mixture of columns.
+        """
+        d = len(self.variances)
+        if self.n_rows <= d:
+            return (
+                f"There are only {self.n_rows} rows for {d} columns: drop columns, add rows, or "
+                "use covariance_type='diag'."
+            )
+        parts = [_common_moments(replace(self, groups=(rows,))) for rows in self.groups]
+        whole = reduce(ComponentMoments.merge, parts)
+        covariance = whole.scatters[0] / whole.weights[0]
+        names = Encoding.of(self.schema).names
+        found = find_dependences(whole.means[0], covariance, names, 10.0 * covariance_floor)
+        return describe_dependences(found)
+
     def common_gaussians(self, k: int, full: bool) -> Gaussians:
         """Return ``k`` equal components with the mean and variances of all rows."""
         d = len(self.variances)
@@ -271,7 +296,9 @@ class EMConfig:
         given = parameters.prior
         prior = ConjugatePrior() if isinstance(given, str) else given
         if prior is not None and prior_reference is None:
-            prior_reference = _reference_of(data)
+            moments = _common_moments(data)
+            covariance = moments.scatters[0] / moments.weights[0]
+            prior_reference = PriorReference(moments.means[0], covariance)
         return cls(
             form=form,
             floor=CovarianceFloor.of(
@@ -320,8 +347,7 @@ def group_slices(sizes: tuple[int, ...]) -> list[slice]:
     return [slice(int(a), int(b)) for a, b in pairwise(np.cumsum((0, *sizes)))]
 
 
-def _reference_of(data: MixtureData) -> PriorReference:
-    """Compute mean and covariance; a missing value counts as its column's mean and variance."""
+def _common_moments(data: MixtureData) -> ComponentMoments:
+    """Compute mean and scatter; a missing value counts as its column's mean and variance."""
     model = data.common_gaussians(1, True)
-    moments = data.engine.reduce(data.groups[0], ExpectedMoments.of, model).centered()
-    return PriorReference(moments.means[0], moments.scatters[0] / moments.weights[0])
+    return data.engine.reduce(data.groups[0], ExpectedMoments.of, model).centered()

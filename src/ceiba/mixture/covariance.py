@@ -283,10 +283,10 @@ class CovarianceFloor:
     """Lower bound of covariances: a fraction of the variance of the data in any direction.
 
     In units of the data's standard deviations every eigenvalue of a covariance stays at or above
-    ``fraction``; for diagonal covariances these are the variances themselves. Raising lower ones is
-    the maximum of the likelihood under this constraint, so that EM still increases the objective
-    where components share nothing or everything; with forms that share a part it may decrease, and
-    EM ends before it does.
+    ``fraction``; for diagonal covariances these are the variances themselves. A fraction of 0 is no
+    bound, and singular covariances stay so. Raising lower ones is the maximum of the likelihood
+    under this constraint, so that EM still increases the objective where components share nothing
+    or everything; with forms that share a part it may decrease, and EM ends before it does.
     """
 
     fraction: float
@@ -309,6 +309,8 @@ class CovarianceFloor:
 
     def apply(self, covariances: Array) -> tuple[Array, Array]:
         """Return the covariances, raised where needed, and which components were raised."""
+        if not self.fraction:
+            return covariances, np.zeros(len(covariances), bool)
         if self.constant_minimum is not None and covariances.ndim == 3:
             columns = np.flatnonzero(self.constant_minimum)
             covariances = covariances.copy()

@@ -13,6 +13,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.base import Iterations, Trace
 from ceiba.cluster.lloyd import DrawKey, kmeans_plusplus, lloyd, random_rows
+from ceiba.data.encoding import Encoding
 from ceiba.engine import Engine
 from ceiba.mixture.config import EMConfig, MixtureData, group_slices
 from ceiba.mixture.covariance import CovarianceForm, check_array, check_probabilities, is_symmetric
@@ -70,7 +71,7 @@ def fit_mixture(
     the highest likelihood in multivariate Gaussian mixture models", Computational Statistics &
     Data Analysis 41.
     """
-    with explain_singular_covariance(config):
+    with explain_singular_covariance(data, config):
         config = config.with_sizes(sizes)
         convergence = Convergence(config.tol, data.weight, data.log_scale)
         run_em = partial(em, data, convergence=convergence, fitted=fitted)
@@ -119,15 +120,26 @@ def _first_best(
 
 
 @contextmanager
-def explain_singular_covariance(config: EMConfig) -> Iterator[None]:
-    """Turn the error of a singular covariance into one that names the remedy."""
+def explain_singular_covariance(data: MixtureData, config: EMConfig) -> Iterator[None]:
+    """Turn the error of a singular covariance into one that names cause and remedy."""
     try:
         yield
     except np.linalg.LinAlgError:
+        floor = config.covariance_floor
+        causes = [_constant_columns(data)]
+        if config.form.full:
+            causes.append(data.describe_dependences(floor))
+        cause = " ".join(filter(None, causes))
         raise ValueError(
-            f"A covariance is singular to rounding: covariance_floor={config.covariance_floor:g} "
-            "is too low for these data. Raise it, or set reg_covar."
+            f"A covariance is singular to rounding: covariance_floor={floor:g} is too low for "
+            f"these data. Set it to 1e-6 or more, or set reg_covar. {cause}".rstrip()
         ) from None
+
+
+def _constant_columns(data: MixtureData) -> str:
+    names = Encoding.of(data.schema).names
+    constant = ", ".join(repr(names[j]) for j in np.flatnonzero(data.constant))
+    return f"Constant columns: {constant}. Drop them." if constant else ""
 
 
 def collect_events(data: MixtureData, result: EMResult) -> tuple[FitEvent, ...]:

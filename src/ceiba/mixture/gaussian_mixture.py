@@ -162,7 +162,9 @@ class GaussianMixture(FittedMixture):
             attributes = partial(model_attributes, data.schema, config.form)
             result = fit_mixture(data, config, (self.n_components,), self, attributes)
         self._set_result(result, config, data)
-        warn_events(result.best.converged or result.stopped, self.max_iter, result.events)
+        warn_events(
+            result.best.converged or result.stopped, self.max_iter, result.events, data, config
+        )
         return self
 
     @reports_progress
@@ -213,7 +215,7 @@ class GaussianMixture(FittedMixture):
             _moments=moments,
             _weight_seen=float(moments.weights.sum()),
         )  # fmt: skip
-        warn_events(True, self.max_iter, result.events)
+        warn_events(True, self.max_iter, result.events, data, config)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -343,14 +345,23 @@ def check_n_components(n_rows: int, k: int) -> None:
         )
 
 
-def warn_events(converged: bool, max_iter: int, events: tuple[FitEvent, ...]) -> None:
+def warn_events(
+    converged: bool,
+    max_iter: int,
+    events: tuple[FitEvent, ...],
+    data: MixtureData,
+    config: EMConfig,
+) -> None:
     """Warn of the events of a fit, and of a fit that did not converge."""
     if events:
-        warn_user(
-            f"{FitEvents(events)}\nFewer components, a simpler covariance_type or a prior may fit "
-            "these data better; see fit_events_.",
-            CollapsedComponentWarning,
+        # Dependent columns bring every component to the floor, however many there are.
+        floored = config.form.full and any(event.kind == "floored" for event in events)
+        cause = data.describe_dependences(config.covariance_floor) if floored else ""
+        remedy = (
+            "Fewer components, a simpler covariance_type or a prior may fit these data better; see "
+            "fit_events_."
         )
+        warn_user(f"{FitEvents(events)}\n{cause or remedy}", CollapsedComponentWarning)
     if not converged:
         warn_user(
             f"EM did not converge in max_iter={max_iter} iterations: raise max_iter or tol, or "

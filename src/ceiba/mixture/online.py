@@ -34,7 +34,7 @@ def fit_batch(
 
     The log-likelihood of the result is that of the batch before the update.
     """
-    with explain_singular_covariance(config):
+    with explain_singular_covariance(data, config):
         config = config.with_sizes((state.k,))
         model = initial_model(data, config, 0) if state.model is None else state.model
         sums = e_step(data, config, model)

@@ -16,6 +16,7 @@ from ceiba.mixture.covariance import CovarianceFloor
 from ceiba.mixture.em import Convergence, EMResult, em
 from ceiba.mixture.statistics import Gaussians
 from ceiba.stats import Moments, PointSpace
+from ceiba.stats.dependence import describe_dependences, find_dependences
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -30,8 +31,9 @@ def gmmem(mix: Mix, x: Any, options: Any) -> tuple[Mix, Array, Array]:
     options : array of shape (18,)
         See `foptions`. It ends when the error changed by less than ``options[2]`` from one cycle
         to the next, or after ``options[13]`` cycles. With ``options[4] = 1`` a component whose
-        minimum variance, in any direction, falls below 2.2e-16 gets its initial covariance back;
-        otherwise a component that collapses raises an error.
+        minimum variance, in any direction, falls below 2.2e-16 gets its initial covariance back,
+        as does one whose covariance is singular to rounding, for which Netlab stops; otherwise a
+        component that collapses raises an error. Both name columns that are linearly dependent.
 
     Returns
     -------
@@ -61,6 +63,8 @@ def gmmem(mix: Mix, x: Any, options: Any) -> tuple[Mix, Array, Array]:
     initial, rows = mix.gaussians(), Rows.of(x, mix.nin)
     cycles = Cycles(config)
     result = _run_em(mix, initial, rows, config, cycles)
+    if result.floored.any():
+        config.warn_reset(_describe_dependences(rows))
     if result.n_iter == config.max_cycles:
         config.warn_not_converged("EM")
     final_options = config.with_error(-result.log_likelihood)
@@ -88,11 +92,22 @@ def _run_em(mix: Mix, initial: Gaussians, rows: Rows, options: Options, cycles: 
         with np.errstate(invalid="ignore", divide="ignore"):
             return em(data, config, initial, cycles, convergence)
     except np.linalg.LinAlgError:
+        cause = _describe_dependences(rows) if mix.form.full else ""
         remedy = "" if options.switch else "set options[4] = 1 to reset such covariances, or "
         raise ValueError(
             f"the covariance of a component is not positive definite in cycle {cycles.count}: "
-            f"{remedy}use fewer centres or a simpler covar_type, or rescale x."
+            f"{remedy}use fewer centres or covar_type 'diag' or 'spherical'. {cause}".rstrip()
         ) from None
+
+
+def _describe_dependences(rows: Rows) -> str:
+    """Return a sentence about linearly dependent columns of ``x``; empty without any."""
+    x = rows.values
+    if len(x) <= x.shape[1] or x.shape[1] == 1:
+        return ""
+    names = [f"x[:, {column}]" for column in range(x.shape[1])]
+    found = find_dependences(x.mean(axis=0), np.cov(x.T, bias=True), names)
+    return describe_dependences(found)
 
 
 class Cycles(Iterations):
@@ -156,10 +171,13 @@ class CovarianceReset(CovarianceFloor):
 
 
 def _min_variances(covariances: Array) -> Array:
-    """Return the minimum variance of each component; NaN if not finite."""
+    """Return the minimum variance of each component; NaN if not finite, 0 if only rounding."""
     if covariances.ndim == 2:
         return np.asarray(covariances.min(axis=1))
     finite = np.isfinite(covariances).all(axis=(1, 2))
     minimum = np.full(len(covariances), np.nan)
-    minimum[finite] = np.linalg.eigvalsh(covariances[finite])[:, 0]
+    values = np.linalg.eigvalsh(covariances[finite])
+    # The smallest eigenvalue of a singular matrix is a rounding error of the largest one.
+    rounding = values.shape[-1] * _EPS * values[:, -1]
+    minimum[finite] = np.where(values[:, 0] > rounding, values[:, 0], 0.0)
     return minimum

@@ -15,6 +15,7 @@ from ceiba._typing import Array
 from ceiba.base import seed_of
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine, choose_engine
+from ceiba.mixture.events import CollapsedComponentWarning
 from ceiba.stats import ToPoints
 
 # Length of the vector of options, and indices of its entries.
@@ -195,6 +196,16 @@ class Options:
         """Print the error of a cycle if ``options[0]`` is 1."""
         if self.vector[_DISPLAY] > 0:
             print(f"Cycle {cycle:4d}  Error {error:11.6f}")
+
+    def warn_reset(self, cause: str) -> None:
+        """Warn of a final covariance that was reset, unless ``options[0]`` is -1."""
+        if self.vector[_DISPLAY] >= 0:
+            cause = cause or "Use fewer centres or a simpler covar_type."
+            warn_user(
+                f"a component has its initial covariance again in the last cycle, because it "
+                f"collapsed. {cause} options[{_DISPLAY}] = -1 silences this warning.",
+                CollapsedComponentWarning,
+            )
 
     def warn_not_converged(self, name: str) -> None:
         """Warn that all cycles were run, unless ``options[0]`` is -1."""
