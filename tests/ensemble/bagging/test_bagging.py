@@ -192,16 +192,22 @@ def test_sklearn_bagging_with_the_same_members_predicts_the_same(columns):
     np.testing.assert_array_equal(theirs.predict(NEW), ours.predict(NEW))
 
 
-def test_classes_unknown_to_a_member_have_probability_zero():
+@pytest.mark.parametrize("estimator", [GaussianNB(), KNeighborsClassifier(3)])
+def test_classes_absent_from_a_sample_have_probability_zero(estimator):
     y = np.array(["another"] + ["bee", "cow"] * 20)
     rows = np.arange(41.0).reshape(-1, 1)
-    model = BaggingClassifier(GaussianNB(), 8, random_state=SEED).fit(rows, y)
-    without = [m for m in model.estimators_ if "another" not in m.classes_]
-    assert 0 < len(without) < 8
+    model = BaggingClassifier(estimator, 8, random_state=SEED).fit(rows, y)
+    without = [0 not in sample for sample in model.estimators_samples_]
+    assert 0 < sum(without) < 8
     total = np.zeros((41, 3))
-    for member in model.estimators_:
+    for member, absent in zip(model.estimators_, without, strict=True):
+        # Those that accept weights have all classes.
+        assert ("another" in member.classes_) == (not absent or isinstance(estimator, GaussianNB))
+        with np.errstate(divide="ignore"):
+            probabilities = member.predict_proba(rows)
         for index, label in enumerate(member.classes_):
-            total[:, ["another", "bee", "cow"].index(label)] += member.predict_proba(rows)[:, index]
+            assert not absent or label != "another" or not probabilities[:, index].any()
+            total[:, ["another", "bee", "cow"].index(label)] += probabilities[:, index]
     np.testing.assert_array_equal(model.predict_proba(rows), total / 8)
 
 
@@ -292,8 +298,9 @@ def test_rows_of_weight_zero_are_ignored(bootstrap):
     options = {"n_estimators": 5, "bootstrap": bootstrap, "max_samples": 0.6}
     one = BaggingClassifier(**options).fit(X, Y, weight)
     two = BaggingClassifier(**options).fit(X[there], Y[there], weight[there])
-    assert one.classes_.tolist() == ["bee", "cow"]
-    np.testing.assert_array_equal(one.predict_proba(NEW), two.predict_proba(NEW))
+    assert one.classes_.tolist() == ["ant", "bee", "cow"]
+    assert not one.predict_proba(NEW)[:, 0].any()
+    np.testing.assert_array_equal(one.predict_proba(NEW)[:, 1:], two.predict_proba(NEW))
     for mine, other in zip(one.estimators_samples_, two.estimators_samples_, strict=True):
         np.testing.assert_array_equal(mine, there[other])
 

@@ -32,6 +32,7 @@ from ceiba.ensemble.adaboost.fitters import (
     EstimatorFitter,
     RoundFitter,
     TreeFitter,
+    accepts_weights,
     can_share_encoding,
     check_accepts_weights,
     round_context,
@@ -40,6 +41,7 @@ from ceiba.ensemble.adaboost.formulas import RoundResult, RowWeights
 from ceiba.ensemble.common.base import BaseMetaEnsemble, class_attributes
 from ceiba.ensemble.common.parameters import MemberEstimator, Seed
 from ceiba.ensemble.common.rows import TrainingData
+from ceiba.ensemble.common.sample_fit import SampleFitter
 from ceiba.stats.labeled import LabeledRows
 from ceiba.tree.base import DecisionTree
 from ceiba.tree.parameters import Jobs
@@ -211,7 +213,8 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         if self.estimator is None or can_share_encoding(estimator):
             rows = LabeledRows(data.rows.data, data.target, data.weight)
             return TreeFitter.of(estimator, rows, engine, seed, resample)
-        return EstimatorFitter(estimator, data, seed, resample, params)
+        fitter = SampleFitter(data, accepts_weights(estimator), params)
+        return EstimatorFitter(estimator, fitter, seed, resample)
 
     def _data_and_threads(self, X: Any) -> tuple[Any, int]:
         """Return the rows of a prediction for the members, and the number of threads."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_method_params, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from ceiba import _native
 from ceiba._typing import Array
@@ -20,7 +20,7 @@ from ceiba.ensemble.common.base import (
     error_context,
     member_seed,
 )
-from ceiba.ensemble.common.rows import TrainingData
+from ceiba.ensemble.common.sample_fit import SampleFitter
 from ceiba.ensemble.common.sampling import STATE, RowSampler, keyed_bits
 from ceiba.stats import TargetSummary
 from ceiba.stats.labeled import LabeledRows
@@ -38,27 +38,23 @@ class EstimatorFitter:
     """Fit clones of any estimator by its own ``fit``."""
 
     estimator: Any
-    data: TrainingData  # rows of positive weight
+    fitter: SampleFitter
     seed: int  # seed of the ensemble
     resample: bool  # whether rows are drawn by weight
-    params: dict[str, Any] = field(default_factory=dict)  # metadata for ``fit``
 
     def fit_round(self, weights: Array, number: int) -> tuple[Any, None]:
         """Return the member of a round, counted from 0; the leaves of the rows are unknown."""
         seed = member_seed(self.seed, number)
         member = clone_with_seed(self.estimator, seed)
-        rows, weight = self._resample(weights, seed) if self.resample else (None, weights)
-        data, labels = self.data.rows, self.data.labels
-        params = _check_method_params(data.data, self.params, rows)
-        if weight is not None:
-            params["sample_weight"] = weight
+        rows, weight = self._rows(weights, seed)
         with round_context(number, "could not be fitted"):
-            member.fit(data.select(rows), labels if rows is None else labels[rows], **params)
-        return member, None
+            return self.fitter.fit(member, rows, weight), None
 
-    def _resample(self, weights: Array, seed: int) -> tuple[Array, Array | None]:
-        """Draw rows by weight; return them with their counts as weights, or repeated."""
-        if not _accepts_weights(self.estimator):
+    def _rows(self, weights: Array, seed: int) -> tuple[Array | None, Array | None]:
+        """Return rows and weights: all rows, or drawn ones with their counts, or repeated."""
+        if not self.resample:
+            return None, weights
+        if not self.fitter.pass_weights:
             return weighted_sampler(weights).draw(seed), None
         return draw_counts(weights, seed)
 
@@ -80,7 +76,8 @@ def draw_counts(weights: Array, seed: int) -> tuple[Array, Array]:
     return rows, counts[rows].astype(np.float64)
 
 
-def _accepts_weights(estimator: Any) -> bool:
+def accepts_weights(estimator: Any) -> bool:
+    """Return whether ``fit`` has a parameter ``sample_weight``, or requests it."""
     # With metadata routing a member need not request sample_weight, which boosting computes
     # itself: a parameter of fit suffices.
     has_parameter = bool(has_fit_parameter(estimator, "sample_weight"))
@@ -89,7 +86,7 @@ def _accepts_weights(estimator: Any) -> bool:
 
 def check_accepts_weights(estimator: Any) -> None:
     """Raise if an estimator does not accept ``sample_weight``."""
-    if not _accepts_weights(estimator):
+    if not accepts_weights(estimator):
         raise ValueError(
             f"{type(estimator).__name__} doesn't support sample_weight, which "
             "reweighting='weights' requires: use reweighting='resampling'."

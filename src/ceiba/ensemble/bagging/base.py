@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 import joblib
 import numpy as np
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled
-from sklearn.utils.validation import _check_method_params, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import AtLeast, Iterations, Parameters, fitted, parameter, reports_progress, seed_of
@@ -40,6 +40,7 @@ from ceiba.ensemble.common.parameters import (
     WarmStart,
 )
 from ceiba.ensemble.common.rows import TrainingData, accepts_table
+from ceiba.ensemble.common.sample_fit import SampleFitter, warn_all_constant
 from ceiba.ensemble.common.sampling import RowSampler, check_warm_start
 from ceiba.tree.parameters import Jobs
 
@@ -100,7 +101,7 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         )
         fitter = self._member_fitter(estimator, training, previous.seed, params)
         bagged = self._add_members(engine, previous, fitter, training)
-        classes = training.classes
+        classes = training.target.classes
         if previous.members and classes is not None:
             # Existing members may have classes that these rows lack.
             classes = merge_classes(self.classes_, classes)
@@ -152,21 +153,22 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
     def _member_fitter(
         self, estimator: Any, training: TrainingData, seed: int, params: dict[str, Any]
     ) -> MemberFitter:
-        data = training.without_zero_weights()
         # Weights are used for the draws or passed to the members, so that none counts twice.
-        draw_weight, kept_weight = (data.weight, None) if self.bootstrap else (None, data.weight)
-        sampler = RowSampler.of(len(data.rows), draw_weight, self.max_samples, self.bootstrap)
+        weight, bootstrap = training.positive_weight, bool(self.bootstrap)
+        n_rows = len(training.rows) if training.positive is None else len(training.positive)
+        draw_weight = weight if bootstrap else None
+        sampler = RowSampler.of(n_rows, draw_weight, self.max_samples, bootstrap)
         pass_weights = accepts_sample_weight(estimator)
-        if kept_weight is not None and not pass_weights and (kept_weight % 1 != 0).any():
+        has_fractions = weight is not None and bool((weight % 1 != 0).any())
+        if not bootstrap and not pass_weights and has_fractions:
             raise ValueError(
                 f"sample_weight must be integers with bootstrap=False, because "
                 f"{type(estimator).__name__} does not accept sample_weight: set bootstrap=True, "
                 "or pass integer weights."
             )
         return MemberFitter(
-            estimator, seed, data.rows, data.labels, sampler, kept_weight, pass_weights,
+            estimator, seed, SampleFitter(training, pass_weights, params), sampler, not bootstrap,
             column_count(self.max_features, training.rows.n_columns), self.bootstrap_features,
-            _check_method_params(training.rows.data, params, training.positive),
         )  # fmt: skip
 
     def _add_members(
@@ -187,7 +189,10 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
             check_oob_possible([*previous.batches, batch])
         with nullcontext() if accepts_table(fitter.estimator) else limit_blas_threads(engine):
             members = self._fit_members(engine, fitter, range(first, self.n_estimators))
-        return previous.extended(members, replace(batch, n_members=len(members)))
+        bagged = previous.extended(members, replace(batch, n_members=len(members)))
+        name = type(fitter.estimator).__name__
+        warn_all_constant([member.estimator for member in bagged.members], name)
+        return bagged
 
     def _fit_members(self, engine: Engine, fitter: MemberFitter, numbers: range) -> list[Member]:
         members: list[Member] = []

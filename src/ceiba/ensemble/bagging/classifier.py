@@ -26,8 +26,12 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     values and nominal columns; others to the array or frame as it was passed, and for these a
     `Table` is converted to its array or to a pandas frame. A member that accepts ``sample_weight``
     gets each row once, with its number of draws as weight; another gets repeated rows. Members are
-    fitted to the class labels themselves, not to label codes; a class that is absent from a
-    member's sample has probability 0 there. Rows must be in memory.
+    fitted to the class labels themselves, not to label codes. Rows must be in memory.
+
+    If a member's sample lacks a class and the member accepts ``sample_weight``, it also gets one
+    row of this class, with weight zero. Otherwise, or if it refuses that, it is fitted to its
+    sample, and the class has probability 0 there. An estimator of another library is not fitted to
+    a sample of one class: it is replaced by a member that always predicts this class.
 
     {parameters}
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from sklearn import config_context, get_config
-from sklearn.utils.validation import _check_method_params
 from threadpoolctl import threadpool_limits
 
 from ceiba._typing import Array
@@ -21,6 +20,7 @@ from ceiba.engine import Engine
 from ceiba.engine.contract import R, T
 from ceiba.ensemble.common.base import clone_with_seed, error_context, member_seed
 from ceiba.ensemble.common.rows import InputRows
+from ceiba.ensemble.common.sample_fit import SampleFitter
 from ceiba.ensemble.common.sampling import RowSampler, draw_columns, warn_in_all_samples
 
 # Members per thread in one call of the engine: more keep the threads busy, fewer take less memory.
@@ -40,44 +40,39 @@ class MemberFitter:
 
     estimator: Any  # the estimator that members are clones of
     seed: int  # seed of the ensemble
-    rows: InputRows  # rows of positive weight
-    target: Array  # labels or numbers of these rows
-    sampler: RowSampler
-    # Weights that the rows keep in every sample; None if rows are drawn by weight.
-    sample_weight: Array | None
-    # Whether a row drawn several times is passed once, with its count as weight, or repeated.
-    pass_weights: bool
+    fitter: SampleFitter
+    sampler: RowSampler  # draws among the rows of positive weight
+    keep_weights: bool  # whether rows keep their weights in every sample, or are drawn by weight
     n_columns: int  # number of columns drawn per member
     bootstrap_features: bool = False  # whether a column can be drawn more than once
-    params: dict[str, Any] = field(default_factory=dict)  # metadata for ``fit`` of the members
 
     def __call__(self, number: int) -> Member:
         """Fit the member of a number; an error names it."""
         seed = member_seed(self.seed, number)
-        columns = draw_columns(
-            seed, self.rows.n_columns, self.n_columns, replace=self.bootstrap_features
-        )
+        n_columns = self.fitter.data.rows.n_columns
+        columns = draw_columns(seed, n_columns, self.n_columns, replace=self.bootstrap_features)
         estimator = clone_with_seed(self.estimator, seed)
         rows, weight = self.draw(seed)
-        params = _check_method_params(self.rows.data, self.params, rows)
-        if weight is not None:
-            params["sample_weight"] = weight
         with error_context(f"member {number} of the ensemble could not be fitted"):
-            estimator.fit(self.rows.select(rows, columns), self.target[rows], **params)
-        return Member(estimator, columns)
+            return Member(self.fitter.fit(estimator, rows, weight, columns), columns)
 
     def draw(self, seed: int) -> tuple[Array, Array | None]:
-        """Return a member's rows and weights (None for 1 each), or repeated rows and None."""
-        if not self.pass_weights:
-            rows = self.sampler.draw(seed)
-            if self.sample_weight is not None:
-                rows = np.repeat(rows, self.sample_weight[rows].astype(np.int64))
-            return rows, None
+        """Return a member's rows and weights (None for 1 each), or repeated rows and None.
+
+        An estimator that accepts ``sample_weight`` gets a row that is drawn several times once,
+        with its count as weight.
+        """
+        data = self.fitter.data
+        if not self.fitter.pass_weights:
+            rows = data.input_rows(self.sampler.draw(seed))
+            weight = data.weights_of(rows) if self.keep_weights else None
+            return (rows if weight is None else np.repeat(rows, weight.astype(np.int64))), None
         counts = self.sampler.counts(seed)
-        rows = np.flatnonzero(counts)
-        weight = counts[rows].astype(np.float64)
-        if self.sample_weight is not None:
-            weight *= self.sample_weight[rows]
+        drawn = np.flatnonzero(counts)
+        rows, weight = data.input_rows(drawn), counts[drawn].astype(np.float64)
+        own = data.weights_of(rows) if self.keep_weights else None
+        if own is not None:
+            weight *= own
         return rows, None if (weight == 1).all() else weight
 
 

@@ -97,6 +97,17 @@ class TrainingData:
         """Return the weights of some rows; None for 1 each."""
         return None if self.weight is None else self.weight[rows]
 
+    @property
+    def positive_weight(self) -> Array | None:
+        """Weights of the rows of positive weight; None for 1 each."""
+        if self.weight is None or self.positive is None:
+            return self.weight
+        return np.asarray(self.weight[self.positive])
+
+    def input_rows(self, rows: Array) -> Array:
+        """Return the indices, among all rows, of some rows of positive weight."""
+        return rows if self.positive is None else np.asarray(self.positive[rows])
+
     def expand(self, values: Array) -> Array:
         """Extend values of the rows of positive weight to all rows, with 0 for the others."""
         return expand_rows(values, self.positive, len(self.rows), 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +82,8 @@ def member_probabilities(classes: Array, params: dict[str, Any], estimator: Any,
     """Return a member's class probabilities; its votes if it has no ``predict_proba``."""
     if not hasattr(estimator, "predict_proba"):
         return member_votes(classes, params, estimator, X)
-    predicted = np.asarray(estimator.predict_proba(X, **params), dtype=np.float64)
+    with _ignored_log_zero():
+        predicted = np.asarray(estimator.predict_proba(X, **params), dtype=np.float64)
     expected = (X.shape[0], len(estimator.classes_))
     if predicted.shape != expected:
         raise ValueError(
@@ -102,7 +104,9 @@ def expand_classes(probabilities: Array, own: Array, classes: Array) -> Array:
 
 def member_votes(classes: Array, params: dict[str, Any], estimator: Any, X: Any) -> Array:
     """Return 1 for the class that a member predicts and 0 for the others."""
-    indices = class_indices(_one_per_row(estimator.predict(X, **params), X), classes)
+    with _ignored_log_zero():
+        predicted = estimator.predict(X, **params)
+    indices = class_indices(_one_per_row(predicted, X), classes)
     votes = np.zeros((len(indices), len(classes)))
     votes[np.arange(len(indices)), indices] = 1.0
     return votes
@@ -113,6 +117,11 @@ def member_values(params: dict[str, Any], estimator: Any, X: Any) -> Array:
     values = _one_per_row(estimator.predict(X, **params), X).astype(np.float64)
     _check_finite(values)
     return values
+
+
+def _ignored_log_zero() -> AbstractContextManager[Any]:
+    """Allow members to take the logarithm of the prior of a class of weight zero."""
+    return np.errstate(divide="ignore")
 
 
 def _one_per_row(predicted: Any, X: Any) -> Array:
