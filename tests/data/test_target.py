@@ -177,12 +177,14 @@ def test_text_has_one_dtype_in_every_container():
 # Some rows, and classes of several parts
 
 
-def test_take_keeps_the_classes_that_occur():
-    target = Target.of(TEXT, 4).take(np.array([3, 1]))
-    assert (target.values.tolist(), target.classes.tolist()) == ([1, 0], ["a", "c"])
-    assert target.values.dtype == np.int32
+def test_take_keeps_all_classes():
     whole = Target.of(TEXT, 4)
-    assert whole.take(np.array([1, 0, 3])).classes is whole.classes
+    target = whole.take(np.array([3, 1]))
+    assert (target.values.tolist(), target.classes.tolist()) == ([2, 0], ["a", "b", "c"])
+    used = target.without_unused_classes()
+    assert (used.values.tolist(), used.classes.tolist()) == ([1, 0], ["a", "c"])
+    assert used.values.dtype == np.int32
+    assert whole.without_unused_classes() is whole
     assert Target.of([1.5, 2.5], 2, task="regression").take(np.array([1])).values.tolist() == [2.5]
 
 

@@ -41,8 +41,8 @@ def test_summary_of_classes(data):
     found = summary(y, weight)
     kept = [label for label, w in zip(y, weight, strict=True) if w]
     counts = Counter(kept)
-    assert found.classes.tolist() == sorted(counts)
-    assert found.class_counts.tolist() == [counts[label] for label in sorted(counts)]
+    assert found.classes.tolist() == sorted(set(y))
+    assert found.class_counts.tolist() == [counts[label] for label in sorted(set(y))]
     assert found.class_counts.dtype == np.int64
     assert found.rows == (len(kept),)
     positive = [w for w in weight.tolist() if w]
@@ -121,9 +121,10 @@ def test_numbers_that_would_be_rounded_are_refused(parts):
         merged(*parts)
 
 
-def test_a_part_of_zero_weight_changes_nothing():
-    nothing, whole = summary(["text"], [0.0]), summary([1, 2], [0.5, 3.0])
+def test_a_part_of_zero_weight_adds_its_classes_alone():
+    nothing, whole = summary([7], [0.0]), summary([1, 2], [0.5, 3.0])
     for both in (nothing.merge(whole), whole.merge(nothing)):
-        np.testing.assert_array_equal(both.classes, np.array([1, 2]), strict=True)
+        np.testing.assert_array_equal(both.classes, np.array([1, 2, 7]), strict=True)
+        assert both.class_counts.tolist() == [1, 1, 0]
         assert (both.weight_min, both.weight_max, both.n_rows) == (0.5, 3.0, 2)
     assert nothing.merge(nothing).n_rows == 0

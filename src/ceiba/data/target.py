@@ -50,18 +50,18 @@ class Target:
         return _classes(values, dtype) if task == "classification" else _numbers(values)
 
     def take(self, rows: Array) -> Target:
-        """Select rows by index; only the classes that occur are kept."""
-        values = self.values[rows]
+        """Select rows by index; the classes stay those of all rows."""
+        return Target(self.values[rows], self.classes)
+
+    def without_unused_classes(self) -> Target:
+        """Return the target with only the classes that occur."""
         if self.classes is None:
-            return Target(values)
-        occurs = np.bincount(values, minlength=len(self.classes)) > 0
+            return self
+        occurs = np.bincount(self.values, minlength=len(self.classes)) > 0
         if occurs.all():
-            return Target(values, self.classes)
-        classes = self.classes[occurs]
-        if classes.dtype.kind == "U":
-            # No wider than needed, as if the other classes had never occurred.
-            classes = np.array(classes.tolist(), dtype="U")
-        return Target((np.cumsum(occurs, dtype=np.int32) - 1)[values], classes)
+            return self
+        codes = np.cumsum(occurs, dtype=np.int32) - 1
+        return Target(codes[self.values], self.classes[occurs])
 
 
 def merge_classes(left: Array, right: Array) -> Array:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -34,25 +36,42 @@ class ToClassPoints:
 
 @dataclass(frozen=True, slots=True)
 class ClassData:
-    """The classes and the rows of each, under the scale of all rows."""
+    """The classes and the rows of each, under the scale of all rows.
+
+    A class whose rows all weigh zero is among ``all_classes`` only: no density can be fitted to it.
+    """
 
     classes: Array
-    parts: tuple[MixtureData, ...]
+    parts: tuple[MixtureData, ...]  # one per entry of `classes`
+    all_classes: Array
 
     @classmethod
     def of(cls, data: MixtureData, source: Source) -> ClassData:
         """Split the rows of a source by class."""
         engine = data.engine
         labeled = engine.rows(source.partitions, ToLabeledRows("classification"))
-        classes = engine.reduce(labeled, TargetSummary.of).classes
+        summary = engine.reduce(labeled, TargetSummary.of)
+        classes = summary.classes
         assert classes is not None
+        assert summary.class_counts is not None
         dtype = point_dtype(data.moments, Encoding.of(data.schema))
-        parts = []
-        for index in range(len(classes)):
+        parts, learned = [], np.flatnonzero(summary.class_counts)
+        for index in learned.tolist():
             rows = engine.rows(source.partitions, ToClassPoints(classes, index, dtype))
             moments = engine.reduce(rows, Moments.of)
             parts.append(data.group(rows.numbered(moments.rows), moments))
-        return cls(classes, tuple(parts))
+        return cls(classes[learned], tuple(parts), classes)
+
+    def for_all_classes(self, values: Sequence[Any], absent: Any) -> list[Any]:
+        """Return one value per class of ``all_classes``, ``absent`` for those without rows."""
+        found = dict(zip(self.classes.tolist(), values, strict=True))
+        return [found.get(label, absent) for label in self.all_classes.tolist()]
+
+    def of_learned(self, values: Sequence[Any]) -> list[Any]:
+        """Return the values of the classes with rows, from one per class of ``all_classes``."""
+        learned = set(self.classes.tolist())
+        pairs = zip(values, self.all_classes.tolist(), strict=True)
+        return [value for value, label in pairs if label in learned]
 
     def together(self, data: MixtureData) -> MixtureData:
         """Return all rows as one group per class."""

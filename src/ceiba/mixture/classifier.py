@@ -57,7 +57,8 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
     classes_ : ndarray of shape (n_classes,)
     class_prior_ : ndarray of shape (n_classes,)
     mixtures_ : list of GaussianMixture
-        The mixture of each class, in the order of ``classes_``.
+        The mixture of each class, in the order of ``classes_``; None for a class whose rows all
+        have weight zero, whose prior is 0.
     n_iter_ : int
         Largest number of iterations of a class.
     fit_events_ : FitEvents
@@ -99,7 +100,7 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
 
     classes_: Array = fitted()
     class_prior_: Array = fitted()
-    mixtures_: list[GaussianMixture] = fitted()
+    mixtures_: list[GaussianMixture | None] = fitted()
     n_iter_: int = fitted()
     fit_events_: FitEvents = fitted()
 
@@ -186,8 +187,8 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         return np.asarray(engine.predict(rows, _class_log_densities, self._models))
 
     @property
-    def _models(self) -> tuple[Gaussians, ...]:
-        return tuple(mixture._gaussians for mixture in self.mixtures_)
+    def _models(self) -> tuple[Gaussians | None, ...]:
+        return tuple(None if one is None else one._gaussians for one in self.mixtures_)
 
     @property
     def _log_priors(self) -> Array:
@@ -211,7 +212,7 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
                     f"{self.n_components!r}: the classes cannot be chosen one by one."
                 )
             return self.n_components
-        sizes = _per_class(self.n_components, parts.classes, "n_components")
+        sizes = parts.of_learned(_per_class(self.n_components, parts, "n_components"))
         for label, k, part in zip(parts.classes.tolist(), sizes, parts.parts, strict=True):
             if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
                 raise ValueError(
@@ -270,9 +271,9 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         )
         attributes = {
             **schema_attributes(data.schema),
-            "classes_": parts.classes,
+            "classes_": parts.all_classes,
             "class_prior_": priors,
-            "mixtures_": mixtures,
+            "mixtures_": parts.for_all_classes(mixtures, None),
             "n_iter_": max(mixture.n_iter_ for mixture in mixtures),
             "fit_events_": FitEvents(events),
         }
@@ -290,7 +291,9 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         check_fractions("class_prior_", self.class_prior_)
         if len(self.mixtures_) != n:
             raise ValueError(f"mixtures_ must have {n} entries, got {len(self.mixtures_)}.")
-        for mixture in self.mixtures_:
+        for mixture, prior in zip(self.mixtures_, self.class_prior_, strict=True):
+            if mixture is None and prior == 0:
+                continue
             if not isinstance(mixture, GaussianMixture):
                 raise ValueError(
                     f"mixtures_ must be a list of GaussianMixture, got {format_value(mixture)}."
@@ -332,23 +335,34 @@ def _fit_shared(
 def _class_priors(given: Any, parts: ClassData) -> Array:
     """Return the prior probabilities: the classes' fractions of the weight, or given ones."""
     if given is None:
-        weights = np.array([part.weight for part in parts.parts])
+        weights = np.array(parts.for_all_classes([part.weight for part in parts.parts], 0.0))
         return np.asarray(weights / weights.sum())
-    values = _per_class(given, parts.classes, "priors")
-    return check_probabilities(values, len(values), "priors")
+    values = _per_class(given, parts, "priors")
+    priors = check_probabilities(values, len(values), "priors")
+    if len(parts.classes) == len(parts.all_classes):
+        return priors
+    learned = np.array(parts.for_all_classes(parts.of_learned(priors), 0.0))
+    if not learned.any():
+        raise ValueError(
+            f"priors must be positive for a class with rows of positive weight, got {values!r}."
+        )
+    return np.asarray(learned / learned.sum())
 
 
-def _per_class(given: Any, classes: Array, name: str) -> list[Any]:
-    """Return one value per class, from a mapping, a list in their order or one value for all."""
-    labels = classes.tolist()
+def _per_class(given: Any, parts: ClassData, name: str) -> list[Any]:
+    """Return one value per class, from a mapping, a list in their order or one value for all.
+
+    A mapping may leave out classes without rows, whose value is 0.
+    """
+    labels = parts.all_classes.tolist()
     if isinstance(given, Mapping):
         plain = {k.item() if isinstance(k, np.generic) else k: v for k, v in given.items()}
-        missing = [label for label in labels if label not in plain]
+        missing = [label for label in parts.classes.tolist() if label not in plain]
         if missing:
             raise ValueError(
                 f"{name} must have an entry for every class, got none for {missing[0]!r}."
             )
-        return [plain[label] for label in labels]
+        return [plain.get(label, 0) for label in labels]
     if isinstance(given, int | np.integer):
         return [given] * len(labels)
     if np.ndim(given) > 1:
@@ -361,13 +375,17 @@ def _per_class(given: Any, classes: Array, name: str) -> list[Any]:
     return values
 
 
-def _class_log_densities(batch: Batch[Points], models: tuple[Gaussians, ...]) -> Array:
-    """Compute the log density of every row under the mixture of every class."""
-    return np.column_stack([log_densities(batch, model) for model in models])
+def _class_log_densities(batch: Batch[Points], models: tuple[Gaussians | None, ...]) -> Array:
+    """Compute the log density of every row under the mixture of every class; -inf without one."""
+    out = np.full((len(batch.rows.X), len(models)), -np.inf)
+    for index, model in enumerate(models):
+        if model is not None:
+            out[:, index] = log_densities(batch, model)
+    return out
 
 
 def _predict_indices(
-    models: tuple[Gaussians, ...], log_priors: Array, table: Table, threads: int
+    models: tuple[Gaussians | None, ...], log_priors: Array, table: Table, threads: int
 ) -> Array:
     """Return the index of the most probable class of every row."""
     batch = Batch(ToPoints(keep_all=True)(Chunk(table)), threads=threads)

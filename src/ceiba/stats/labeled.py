@@ -25,7 +25,7 @@ class LabeledRows:
     ----------
     table : Table
     target : Target
-        Label codes with the classes of these rows, or numbers.
+        Label codes with the classes of these rows and of those dropped, or numbers.
     weight : ndarray of float64 or None
         Positive weights; None for unit weights.
     kept : ndarray or None
@@ -62,7 +62,8 @@ class LabeledRows:
 class ToLabeledRows:
     """Prepare a partition as labeled rows: read the target of the task and check the weights.
 
-    Rows of weight zero are dropped, with the classes that no other row has.
+    Rows of weight zero are dropped. Their classes are kept, so that a model has a probability for
+    every class of y, 0 for one without weight.
     """
 
     task: Task
@@ -94,7 +95,7 @@ class TargetSummary:
     classes : ndarray or None
         Sorted class labels in their own dtype; None for regression.
     class_counts : ndarray of int64 or None
-        Number of rows per class; None for regression.
+        Number of rows of positive weight per class; None for regression.
     weight_min, weight_max : float
         Range of the weights; 1 without weights.
     integer_weights : bool

@@ -276,7 +276,10 @@ def class_weight_factors(class_weight: Any, summary: TargetSummary) -> Array | N
     assert classes is not None
     assert counts is not None
     if isinstance(class_weight, str):
-        return np.asarray(summary.n_rows / (len(classes) * np.maximum(counts, 1)))
+        # A class without rows has no share of the weight; its factor of 1 is not used.
+        has_rows = counts > 0
+        balanced = summary.n_rows / (np.count_nonzero(has_rows) * np.maximum(counts, 1))
+        return np.where(has_rows, balanced, 1.0)
     return _mapped_weights(class_weight, classes)
 
 

@@ -150,8 +150,10 @@ def test_rows_of_weight_zero_are_ignored(moons):
     kept = weight > 0
     own = AdaBoostClassifier(n_estimators=5, trace=True)
     own.fit(X[kept], strange[kept], sample_weight=weight[kept])
-    assert model.classes_.tolist() == own.classes_.tolist()
-    np.testing.assert_array_equal(model.decision_function(X), own.decision_function(X))
+    assert model.classes_.tolist() == [*own.classes_.tolist(), "unused"]
+    values = model.decision_function(X)
+    np.testing.assert_array_equal(values[:, 1] - values[:, 0], own.decision_function(X))
+    np.testing.assert_array_equal(values[:, 2], values.min(axis=1))
     for frame, other in zip(model.trace_, own.trace_, strict=True):
         assert frame["weights"].shape == frame["wrong"].shape == (len(y),)
         assert not frame["weights"][~kept].any()

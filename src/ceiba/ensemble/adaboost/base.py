@@ -120,7 +120,7 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         engine, training = self._training_data(estimator, X, y, sample_weight, reset=True)
         params = _check_method_params(training.rows.data, params, training.positive)
         data = training.without_zero_weights()
-        attributes = {**training.rows.attributes, **class_attributes(data.classes)}
+        attributes = {**training.rows.attributes, **class_attributes(training.classes)}
         fitter = self._round_fitter(engine, estimator, data, params)
         iterations = Iterations(self, self.n_estimators, trace=self.trace, name="rounds")
         predict = partial(self._predict_member, classes=data.classes, threads=engine.threads)
@@ -216,6 +216,11 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         fitter = SampleFitter(data, accepts_weights(estimator), params)
         return EstimatorFitter(estimator, fitter, seed, resample)
 
+    @property
+    def _learned_classes(self) -> Array | None:
+        """Classes among which the members choose; None for regression."""
+        return None
+
     def _data_and_threads(self, X: Any) -> tuple[Any, int]:
         """Return the rows of a prediction for the members, and the number of threads."""
         engine, rows = self._prediction_rows(X)
@@ -223,7 +228,7 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
 
     def _member_predictions(self, data: Any, threads: int) -> Iterator[Array]:
         """Yield each member's predictions."""
-        classes: Array | None = getattr(self, "classes_", None)
+        classes = self._learned_classes
         for number, member in enumerate(self.estimators_):
             with round_context(number, "could not predict"):
                 predictions = self._predict_member(member, data, classes, threads)

@@ -107,12 +107,13 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
             Columns as in ``classes_``. For two classes of shape (n_rows,): the score of the second
             minus that of the first.
         """
-        return decision_values(self._class_scores(X), self._total_weight)
+        scores = self._for_all_classes(self._class_scores(X))
+        return decision_values(scores, self._total_weight)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Compute `decision_function` after each round."""
         for scores, total_weight in self._staged_scores(*self._data_and_threads(X)):
-            yield decision_values(scores, total_weight)
+            yield decision_values(self._for_all_classes(scores), total_weight)
 
     def predict(self, X: Any) -> Array:
         """Predict the class of largest score; ties go to the first.
@@ -122,12 +123,12 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         ndarray of shape (n_rows,)
         """
         indices = self._class_scores(X).argmax(axis=1)
-        return np.asarray(self.classes_[indices])
+        return np.asarray(self._learned_classes[indices])
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Compute `predict` after each round."""
         for scores, _ in self._staged_scores(*self._data_and_threads(X)):
-            yield self.classes_[scores.argmax(axis=1)]
+            yield self._learned_classes[scores.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
         """Predict class probabilities: the softmax of mean score / (n_classes - 1).
@@ -140,16 +141,19 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         ndarray of shape (n_rows, n_classes)
             Columns as in ``classes_``.
         """
-        return class_probabilities(self._class_scores(X), self._total_weight)
+        probabilities = class_probabilities(self._class_scores(X), self._total_weight)
+        return expand_classes(probabilities, self._learned_classes, self.classes_)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Array]:
         """Compute `predict_proba` after each round."""
         for scores, total_weight in self._staged_scores(*self._data_and_threads(X)):
-            yield class_probabilities(scores, total_weight)
+            probabilities = class_probabilities(scores, total_weight)
+            yield expand_classes(probabilities, self._learned_classes, self.classes_)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Predict logarithms of the class probabilities."""
-        return np.asarray(np.log(self.predict_proba(X)))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def margins(self, X: Any, y: Any) -> Array:
         """Compute the margin of each row, which is positive if it is classified correctly.
@@ -183,7 +187,8 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         array([0.05, 0.05, 0.59, 0.59, 0.35, 0.35])
         """
         total, max_margin = np.zeros(()), np.zeros(())
-        for scores in self._member_scores(*self._data_and_threads(X)):
+        for learned_scores in self._member_scores(*self._data_and_threads(X)):
+            scores = self._for_all_classes(learned_scores)
             total = total + scores
             max_margin = max_margin + (scores.max(axis=1) - scores.min(axis=1))
         target = Target.of(y, len(total))
@@ -191,8 +196,27 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         labels = class_indices(target.classes, self.classes_)[target.values]
         return relative_margin(total, max_margin, labels)
 
+    @property
+    def _learned_classes(self) -> Array:
+        """Classes that some member has: those with rows of positive weight."""
+        found = np.zeros(len(self.classes_), bool)
+        # Most members share one array of classes.
+        for own in {id(member.classes_): member.classes_ for member in self.estimators_}.values():
+            found[class_indices(np.asarray(own), self.classes_)] = True
+        return self.classes_ if found.all() else np.asarray(self.classes_[found])
+
+    def _for_all_classes(self, scores: Array) -> Array:
+        """Add the classes that no member has, with the lowest score of the row."""
+        learned = self._learned_classes
+        if len(learned) == len(self.classes_):
+            return scores
+        lowest = np.minimum(scores.min(axis=1, keepdims=True), 0.0)
+        expanded = np.repeat(lowest, len(self.classes_), axis=1)
+        expanded[:, class_indices(learned, self.classes_)] = scores
+        return expanded
+
     def _class_scores(self, X: Any) -> Array:
-        """Return the sum of all members' weighted class scores."""
+        """Return the sum of all members' weighted scores of the learned classes."""
 
         def predict(data: Any, threads: int) -> Array:
             ((scores, _),) = deque(self._staged_scores(data, threads), maxlen=1)
@@ -215,7 +239,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
 
     def _member_scores(self, data: Any, threads: int) -> Iterator[Array]:
         """Yield each member's class scores, times its weight."""
-        n_classes, weights = len(self.classes_), self.estimator_weights_.tolist()
+        n_classes, weights = len(self._learned_classes), self.estimator_weights_.tolist()
         predictions = self._member_predictions(data, threads)
         for predicted, weight in zip(predictions, weights, strict=True):
             if self.algorithm == "samme.r":

@@ -165,7 +165,8 @@ class TreeFitter:
         if not self.resample:
             return LabeledRows(rows.table, rows.target, weights), self.codes
         drawn, weight = draw_counts(weights, seed)
-        labeled = LabeledRows(rows.table.take(drawn), rows.target.take(drawn), weight)
+        target = rows.target.take(drawn).without_unused_classes()
+        labeled = LabeledRows(rows.table.take(drawn), target, weight)
         return labeled, np.ascontiguousarray(self.codes[:, drawn])
 
 

@@ -80,18 +80,17 @@ class TrainingData:
 
     @property
     def classes(self) -> Array | None:
-        """Classes among the rows of positive weight; None for regression."""
-        if self.positive is None:
-            return self.target.classes
-        return self.target.take(self.positive).classes
+        """Classes of all rows; None for regression."""
+        return self.target.classes
 
     def without_zero_weights(self) -> TrainingData:
-        """Return the rows of positive weight."""
+        """Return the rows of positive weight, with their classes alone."""
         if self.positive is None:
             return self
         assert self.weight is not None
         rows = InputRows(self.rows.select(self.positive), self.rows.attributes)
-        return TrainingData(rows, self.target.take(self.positive), self.weight[self.positive])
+        target = self.target.take(self.positive).without_unused_classes()
+        return TrainingData(rows, target, self.weight[self.positive])
 
     def weights_of(self, rows: Array) -> Array | None:
         """Return the weights of some rows; None for 1 each."""

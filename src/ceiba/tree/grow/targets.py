@@ -67,8 +67,10 @@ class FixedPointScale:
         max_weight = summary.weight_max
         integer = summary.integer_weights and not fractional
         if class_weights is not None:
-            max_weight *= float(class_weights.max())
-            integer = integer and bool((class_weights % 1 == 0).all())
+            assert summary.class_counts is not None
+            used = class_weights[summary.class_counts > 0]
+            max_weight *= float(used.max())
+            integer = integer and bool((used % 1 == 0).all())
         unit = summary.weight_min == 1 and max_weight == 1
         weighted = fractional or class_weights is not None or not unit
         rows, heaviest = _exponent(summary.n_rows), _exponent(max_weight)
