@@ -17,7 +17,7 @@ from ceiba.engine.contract import Batch
 # Within these ranges, squared differences times weights, summed over any number of rows, neither
 # overflow nor underflow. Bounds of distances are stored in float32.
 _SQUARE_RANGE = {"float64": (1e-100, 1e100), "float32": (1e-15, 1e15)}
-_WEIGHT_RANGE = (1e-50, 1e50)
+WEIGHT_RANGE = (1e-50, 1e50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def check_sample_weight(weight: Any, n_rows: int) -> Array:
         raise ValueError("Sample weights must be 1D array or scalar")
     if len(values) != n_rows:
         raise ValueError(f"sample_weight.shape == {values.shape}, expected {(n_rows,)}!")
-    low, high = _WEIGHT_RANGE
+    low, high = WEIGHT_RANGE
     bad = ~((values == 0) | ((values >= low) & (values <= high)))
     if bad.any():
         row = int(np.argmax(bad))

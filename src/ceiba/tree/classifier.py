@@ -16,6 +16,7 @@ from ceiba.data.schema import Schema
 from ceiba.data.target import Task
 from ceiba.engine import Engine
 from ceiba.stats import TargetSummary
+from ceiba.stats.points import WEIGHT_RANGE
 from ceiba.tree.base import DecisionTree
 from ceiba.tree.config import TreeConfig
 from ceiba.tree.grow.grower import GrowthResult, TreeGrower
@@ -292,9 +293,10 @@ def _mapped_weights(class_weight: Mapping[Any, float], classes: Array) -> Array:
         raise ValueError(
             f"The keys of class_weight must be classes of y ({known!r}), got {unknown[0]!r}."
         )
-    if not (np.isfinite(factors) & (factors > 0)).all():
+    low, high = WEIGHT_RANGE  # the products of weights in this range are far from overflow
+    if not ((factors >= low) & (factors <= high)).all():
         raise ValueError(
-            f"The values of class_weight must be positive numbers, got {class_weight!r}: leave "
-            "rows out by sample_weight."
+            f"The values of class_weight must be positive numbers in [{low:g}, {high:g}], got "
+            f"{class_weight!r}: leave rows out by sample_weight."
         )
     return factors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -199,12 +200,39 @@ def test_failed_fit_leaves_the_model_unchanged(moons):
         ),
         ({"n_estimators": 0}, "'n_estimators' parameter .* must be an int >= 1"),
         ({"learning_rate": 0.0}, "'learning_rate' parameter .* must be"),
-        ({"algorithm": "SAMME"}, "'algorithm' parameter .* must be"),
+        ({"learning_rate": np.inf}, r"'learning_rate' parameter .* in \[1e-09, 100\], got inf"),
+        ({"learning_rate": 1e308}, r"'learning_rate' parameter .* in \[1e-09, 100\], got 1e\+308"),
+        ({"learning_rate": 1e3}, r"'learning_rate' parameter .* in \[1e-09, 100\], got 1000"),
+        ({"learning_rate": 1e-20}, r"'learning_rate' parameter .* in \[1e-09, 100\], got 1e-20"),
+        ({"algorithm": "gentle"}, "'algorithm' parameter .* must be"),
     ],
 )
 def test_invalid_parameters_are_rejected(options, message, moons):
     with pytest.raises(ValueError, match=message):
         AdaBoostClassifier(**options).fit(*moons)
+
+
+@pytest.mark.parametrize("algorithm", ["samme", "samme.r", "m1"])
+def test_learning_rate_without_progress_warns(algorithm, moons):
+    X, y = moons
+    model = AdaBoostClassifier(algorithm=algorithm, learning_rate=100)
+    with pytest.warns(UserWarning, match=r"not below that of its first .*learning_rate=100 is too"):
+        model.fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+    weight = np.ones(len(y))
+    assert weight @ (model.predict(X) != y) / len(y) >= model.estimator_errors_[0] * (1 - 1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        AdaBoostClassifier(algorithm=algorithm, learning_rate=1.9).fit(X, y)
+
+
+def test_smallest_learning_rate_changes_the_weights(moons):
+    X, y = moons
+    model = AdaBoostClassifier(learning_rate=1e-9, n_estimators=3, trace=True).fit(X, y)
+    first, second = model.trace_[0], model.trace_[1]
+    wrong = first["wrong"]
+    assert (second["weights"][wrong] > 1).all()
+    assert (second["weights"][~wrong] < 1).all()
 
 
 def test_rows_must_be_in_memory(tmp_path, moons):

@@ -173,3 +173,16 @@ def test_pickle_grid_search_and_model_file(wave, tmp_path, monkeypatch):
     np.testing.assert_array_equal(ceiba.load(tmp_path / "model.ceiba").predict(X), model.predict(X))
     search = GridSearchCV(AdaBoostRegressor(n_estimators=3), {"max_depth": [1, 5]}, cv=3)
     assert search.fit(X, y).best_estimator_.max_depth in (1, 5)
+
+
+def test_learning_rate_without_progress_warns(wave):
+    X, y = wave
+    rng = np.random.default_rng(0)
+    noisy = y + rng.normal(size=len(y))
+    model = AdaBoostRegressor(n_estimators=10, learning_rate=100, max_depth=2)
+    with pytest.warns(UserWarning, match=r"not below that of its first .*learning_rate=100 is too"):
+        model.fit(X, noisy)
+    errors = [np.abs(stage - noisy).mean() for stage in model.staged_predict(X)]
+    assert errors[-1] >= errors[0]
+    with pytest.raises(ValueError, match=r"learning_rate.* in \[1e-09, 100\], got inf"):
+        AdaBoostRegressor(learning_rate=np.inf).fit(X, y)

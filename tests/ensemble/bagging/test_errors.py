@@ -7,13 +7,14 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.dummy import DummyRegressor
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from ceiba import BaggingClassifier, BaggingRegressor, KMeans, scan
+from ceiba import BaggingClassifier, BaggingRegressor, DecisionTreeRegressor, KMeans, scan
 from ceiba.base import ParameterError
 from ceiba.ensemble.common.base import MemberError
 from tests.ensemble.bagging import by_hand as hand
@@ -185,3 +186,23 @@ def test_invalid_rows_are_rejected(member):
         model.fit(X, Y[:-1])
     with pytest.raises(TypeError, match="Sparse data"):
         model.fit(csr_matrix(X), Y)
+
+
+def test_bag_of_single_leaves_warns():
+    bag = BaggingRegressor(DecisionTreeRegressor(min_samples_leaf=80), 3)
+    with pytest.warns(UserWarning, match=r"Each of the 3 trees is a single leaf.*max_samples"):
+        bag.fit(X, np.arange(90.0))
+
+
+def test_sums_that_overflow_are_an_error():
+    large = DummyRegressor(strategy="constant", constant=1e308)
+    model = BaggingRegressor(large, 3).fit(X, np.arange(90.0))
+    with pytest.raises(ValueError, match="sum of the predictions of 3 members overflows"):
+        model.predict(X)
+
+
+def test_number_of_draws_is_limited():
+    for number in (2**31, 2**63, 10**400):
+        with pytest.raises(ValueError, match="at most 10,000,000 draws per member") as error:
+            BaggingClassifier(max_samples=number).fit(X[:40], Y[:40])
+        assert len(str(error.value)) < 250

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,8 @@ def test_class_weights_are_checked() -> None:
         ({0: 0.0}, "positive"),
         ({0: np.nan}, "positive"),
         ({0: np.inf}, "positive"),
+        ({0: 1e300}, r"in \[1e-50, 1e\+50\]"),
+        ({0: 1e-320, 1: 1e-320, 2: 1e-320}, r"in \[1e-50, 1e\+50\]"),
     ]:
         with pytest.raises(ValueError, match=message):
             classes(class_weight=given)
@@ -156,3 +159,14 @@ def test_method_arguments_are_checked() -> None:
     ]:
         with pytest.raises(ValueError, match=message):
             call()
+
+
+@pytest.mark.parametrize("options", [{"min_impurity_decrease": 1e308}, {"max_samples": 1e-4}])
+def test_forest_of_single_leaves_warns(options: dict[str, Any]) -> None:
+    for forest, y in ((RandomForestClassifier(3), CLASSES), (RandomForestRegressor(3), NUMBERS)):
+        forest.set_params(**options)
+        with pytest.warns(UserWarning, match="Each of the 3 trees is a single leaf.*min_impurity"):
+            forest.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RandomForestRegressor(3).fit(X, np.ones(len(X)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Annotated, Any, Literal, Self
@@ -13,7 +14,6 @@ from sklearn.utils.validation import _check_method_params
 
 from ceiba._typing import Array
 from ceiba.base import (
-    Above,
     AtLeast,
     Between,
     Iterations,
@@ -38,17 +38,21 @@ from ceiba.ensemble.adaboost.fitters import (
     round_context,
 )
 from ceiba.ensemble.adaboost.formulas import RoundResult, RowWeights
-from ceiba.ensemble.common.base import BaseMetaEnsemble, class_attributes
+from ceiba.ensemble.common.base import BaseMetaEnsemble, class_attributes, warn_single_leaves
 from ceiba.ensemble.common.parameters import MemberEstimator, Seed
 from ceiba.ensemble.common.rows import TrainingData
 from ceiba.ensemble.common.sample_fit import SampleFitter
 from ceiba.stats.labeled import LabeledRows
-from ceiba.tree.base import DecisionTree
 from ceiba.tree.parameters import Jobs
 
 # Rows per block of a prediction. All members predict a block while it is in the cache of a core:
 # 100 stumps on 50,000 rows of 28 columns take a third of the time of one pass per stump.
 _BLOCK_ROWS = 8192
+
+
+# At twice the estimator weight that minimizes the exponential loss of a round, this loss is what it
+# was before the round; beyond, it is larger.
+_MAX_DECREASING_RATE = 2.0
 
 
 class AdaBoostParameters(Parameters):
@@ -58,8 +62,11 @@ class AdaBoostParameters(Parameters):
     n_estimators: Annotated[int, AtLeast(1), "Maximum number of rounds; each adds a member."] = 50
     learning_rate: Annotated[
         float,
-        Above(0.0),
-        "Factor of each estimator weight: smaller values need more rounds and may overfit less.",
+        # Members that differ in less than a rounding error of the weights are all equal; with more
+        # than some ten, only the rows of the last error have any weight.
+        Between(1e-9, 100.0),
+        "Factor of each estimator weight, from 1e-9 to 100: smaller values need more rounds and "
+        "may overfit less; above 2 the loss can grow with every round.",
     ] = 1.0
     max_depth: Annotated[
         int | None,
@@ -127,6 +134,7 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         attributes = self._boost(fitter, predict, data, iterations, training.expand, attributes)
         if iterations.trace is not None:
             attributes["trace_"] = iterations.trace
+        self._warn_no_progress(attributes, data)
         self._replace_fitted(attributes)
         return self
 
@@ -174,8 +182,34 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
             if result.weight_factors is None:
                 break
             row_weights = row_weights.multiplied(result.weight_factors)
-        _warn_single_leaves([member for member, _, _ in kept])
+        remedy = "relax the limits of the estimator's growth or pruning"
+        warn_single_leaves([member for member, _, _ in kept], remedy)
         return fitted_attributes()
+
+    def _warn_no_progress(self, attributes: dict[str, Any], data: TrainingData) -> None:
+        """Warn if a large learning rate made the ensemble no better than its first member."""
+        names = ("estimators_", "estimator_weights_", "estimator_errors_")
+        if self.learning_rate <= _MAX_DECREASING_RATE or len(attributes["estimators_"]) == 1:
+            return
+        model = copy.copy(self)
+        errors = []
+        for n_members in (1, None):
+            part = {name: attributes[name][:n_members] for name in names}
+            model.__dict__.update({**attributes, **part})
+            row_errors = self._row_errors(model.predict(data.rows.data), data)
+            errors.append(float(np.average(row_errors, weights=data.weight)))
+        if errors[1] >= errors[0]:
+            warn_user(
+                f"The mean error of the ensemble on the training rows, {errors[1]:.3g}, is not "
+                f"below that of its first member, {errors[0]:.3g}: learning_rate="
+                f"{self.learning_rate:g} is too large, as above {_MAX_DECREASING_RATE:g} the loss "
+                "can grow with every round; decrease it.",
+                UserWarning,
+            )
+
+    def _row_errors(self, predicted: Array, data: TrainingData) -> Array:
+        """Return the error of each row, given the predictions of the ensemble."""
+        raise NotImplementedError
 
     def _predict_member(
         self, member: Any, X: Any, classes: Array | None, threads: int, leaf: Array | None = None
@@ -297,14 +331,3 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
                     f"all members must have n_features_in_={self.n_features_in_}, as the ensemble "
                     f"has, got {member.n_features_in_}."
                 )
-
-
-def _warn_single_leaves(members: list[Any]) -> None:
-    """Warn if every member is a tree of one leaf, so that the ensemble predicts a constant."""
-    if all(isinstance(member, DecisionTree) and member.get_n_leaves() == 1 for member in members):
-        warn_user(
-            f"Each of the {len(members)} trees is a single leaf, so that all rows get the same "
-            "prediction: relax the limits of the estimator's growth or pruning, or check that the "
-            "columns are related to y.",
-            UserWarning,
-        )

@@ -278,6 +278,9 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         n_classes = 2 if self.algorithm == "m1" else len(data.classes)
         return samme(incorrect, weights, learning_rate, n_classes), {"wrong": incorrect}
 
+    def _row_errors(self, predicted: Array, data: TrainingData) -> Array:
+        return np.asarray(predicted != data.labels)
+
     def _weight_of_poor_first_member(self, member: Any, result: RoundResult) -> float:
         is_m1 = self.algorithm == "m1"
         rule = "one half with algorithm='m1'" if is_m1 else "the error of chance"

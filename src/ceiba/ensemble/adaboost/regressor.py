@@ -123,5 +123,8 @@ class AdaBoostRegressor(RegressorMixin, BaseAdaBoost):
         losses = relative_losses(np.abs(predictions - data.target.values), self.loss)
         return adaboost_r2(losses, weights, float(self.learning_rate)), {"loss": losses}
 
+    def _row_errors(self, predicted: Array, data: TrainingData) -> Array:
+        return np.asarray(np.abs(predicted - data.target.values))
+
     def _weight_of_poor_first_member(self, member: Any, result: RoundResult) -> float:
         return 1.0

@@ -30,7 +30,12 @@ from ceiba.ensemble.bagging.members import (
     task_groups,
     with_sklearn_config,
 )
-from ceiba.ensemble.common.base import BaseMetaEnsemble, accepts_sample_weight, class_attributes
+from ceiba.ensemble.common.base import (
+    BaseMetaEnsemble,
+    accepts_sample_weight,
+    class_attributes,
+    warn_single_leaves,
+)
 from ceiba.ensemble.common.parameters import (
     Bootstrap,
     CountOrFraction,
@@ -190,8 +195,11 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         with nullcontext() if accepts_table(fitter.estimator) else limit_blas_threads(engine):
             members = self._fit_members(engine, fitter, range(first, self.n_estimators))
         bagged = previous.extended(members, replace(batch, n_members=len(members)))
-        name = type(fitter.estimator).__name__
-        warn_all_constant([member.estimator for member in bagged.members], name)
+        estimators = [member.estimator for member in bagged.members]
+        warn_all_constant(estimators, type(fitter.estimator).__name__)
+        if np.ptp(training.target.values) > 0:
+            remedy = "relax the limits of the estimator's growth or pruning, increase max_samples"
+            warn_single_leaves(estimators, remedy)
         return bagged
 
     def _fit_members(self, engine: Engine, fitter: MemberFitter, numbers: range) -> list[Member]:

@@ -337,6 +337,11 @@ def sum_predictions(
     task = with_sklearn_config(predict_member)
     for group in task_groups(range(len(members)), engine.threads):
         for index, predicted in engine.map(task, group):
-            sums[index] += predicted
+            with np.errstate(over="ignore"):  # an error below
+                sums[index] += predicted
             n_members[index] += 1
+    if not np.isfinite(sums).all():
+        raise ValueError(
+            f"The sum of the predictions of {len(members)} members overflows: rescale y."
+        )
     return PredictionSums(sums, n_members)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from ceiba._typing import Array
 from ceiba.base import Estimator, validate
 from ceiba.base.estimator import check_schema_attributes
 from ceiba.data.target import Task, class_indices
+from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
 from ceiba.engine.choose import check_in_memory
 from ceiba.ensemble.common.rows import (
@@ -30,6 +31,7 @@ from ceiba.ensemble.common.rows import (
     open_as_table,
 )
 from ceiba.ensemble.common.sampling import MEMBER, STATE, keyed_bits
+from ceiba.tree.base import DecisionTree
 
 # NumPy's RandomState takes seeds of 32 bits, and some learners read them as signed integers.
 _STATE_BITS = 31
@@ -137,6 +139,22 @@ class BaseMetaEnsemble(Estimator):
 def class_attributes(classes: Array | None) -> dict[str, Any]:
     """Return the fitted attributes that describe the classes; none for regression."""
     return {} if classes is None else {"classes_": classes, "n_classes_": len(classes)}
+
+
+def warn_single_leaves(members: Iterable[Any], remedy: str) -> None:
+    """Warn if every member is a tree of one leaf, so that the ensemble predicts a constant."""
+    trees = list(members)
+    if all(isinstance(tree, DecisionTree) and tree.get_n_leaves() == 1 for tree in trees):
+        warn_constant(len(trees), remedy)
+
+
+def warn_constant(n_trees: int, remedy: str) -> None:
+    """Warn that all trees are single leaves."""
+    warn_user(
+        f"Each of the {n_trees} trees is a single leaf, so that all rows get the same prediction: "
+        f"{remedy}, or check that the columns are related to y.",
+        UserWarning,
+    )
 
 
 class MemberError(RuntimeError):

@@ -16,6 +16,7 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.base.value_types import format_value
 from ceiba.data.warn import warn_user
 
 # Streams of random bits for member seeds, random states of members, and ties: the numbers are the
@@ -129,9 +130,10 @@ class RowSampler:
         limit = max(_MAX_DRAWS, _MAX_DRAWS_PER_ROW * n_rows)
         if n_draws > limit:
             raise ValueError(
-                f"max_samples={max_samples} must stand for at most {limit:,} draws per member "
-                f"({_MAX_DRAWS:,}, or {_MAX_DRAWS_PER_ROW} per row), got {n_draws:,}: decrease "
-                "it, or divide sample_weight if it is a fraction."
+                f"max_samples={format_value(max_samples)} must stand for at most {limit:,} draws "
+                f"per member ({_MAX_DRAWS:,}, or {_MAX_DRAWS_PER_ROW} per row), got "
+                f"{format_value(n_draws)}: decrease it, or divide sample_weight if it is a "
+                "fraction."
             )
         if not bootstrap and n_draws > n_rows:
             raise ValueError(

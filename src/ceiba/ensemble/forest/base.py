@@ -27,6 +27,7 @@ from ceiba.data.source import Source
 from ceiba.data.target import Task, class_indices
 from ceiba.engine import Engine, choose_engine
 from ceiba.engine.choose import check_in_memory
+from ceiba.ensemble.common.base import warn_constant
 from ceiba.ensemble.common.rows import expand_rows
 from ceiba.ensemble.common.sampling import RowSampler, check_warm_start, warn_in_all_samples
 from ceiba.ensemble.forest.grower import TrainingSample, grow_trees
@@ -100,6 +101,12 @@ class BaseForest(ForestParameters, Estimator):
             if weights is not None and not sample.balanced_unit:
                 attributes["class_weight_"] = weights
         attributes |= self._oob_results(forest, sample, engine.threads)
+        if forest.n_nodes == forest.n_trees and np.ptp(sample.rows.target.values) > 0:
+            warn_constant(
+                forest.n_trees,
+                "decrease min_samples_split, min_samples_leaf, min_weight_fraction_leaf or "
+                "min_impurity_decrease, increase max_samples",
+            )
         if self._oob_name in attributes:
             # One entry per input row, rows of weight zero included.
             n_rows, kept = len(source.partitions[0].load().table), sample.weighted_rows.kept
