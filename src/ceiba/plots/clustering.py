@@ -12,6 +12,7 @@ from ceiba.cluster.selection.choose import ClusterChoice
 from ceiba.cluster.selection.validity import nearest_centers
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
+from ceiba.plots.models import model_error
 from ceiba.plots.playback import MAX_POINTS, axes_beside, draw_path, draw_progress, iteration_title
 from ceiba.plots.projection import Projection, bounding_box, encode_rows, sample_rows
 
@@ -61,10 +62,8 @@ def clusters(
     1
     """
     if not hasattr(model, "cluster_centers_"):
-        raise TypeError(
-            "model must be a fitted estimator with cluster_centers_, followed by the rows X, got "
-            f"{type(model).__name__}."
-        )
+        expected = "a fitted estimator with cluster_centers_, followed by the rows X"
+        raise model_error("model", expected, model)
     rows, names = encode_rows(X, model)
     centers = np.asarray(model.cluster_centers_, dtype=float)
     labels = np.asarray(model.predict(X))
@@ -142,6 +141,9 @@ def cluster_choice(choice: ClusterChoice, *, figure: Any = None) -> Any:
     >>> len(picture.axes)
     6
     """
+    if not isinstance(choice, ClusterChoice):
+        expected = "the result of ceiba.cluster.choose_n_clusters"
+        raise model_error("choice", expected, choice)
     panels = [index for index in _PANELS if index != "gap" or choice.n_references]
     *axes, last = style.panel_grid(figure, len(panels) + 1, 3, (3.2, 2.7))
     for ax, index in zip(axes, panels, strict=True):

@@ -20,6 +20,7 @@ from scipy.spatial.distance import cdist
 from ceiba._typing import Array
 from ceiba.base.trace import Frame
 from ceiba.plots import style
+from ceiba.plots.models import model_error
 
 MAX_POINTS = 5_000  # more rows slow an animation down and blur its colors
 _SIZE = (9.6, 4.8)  # inches
@@ -273,8 +274,20 @@ def _trace_of(model: Any) -> tuple[Sequence[Any], Any]:
         pruning = getattr(model, "pruning_", None)
         trace = [*getattr(model, "trace_", ()), *getattr(pruning, "trace", ())]
     if not trace:
-        raise ValueError("There is no trace to play: fit the model with trace=True.")
+        raise _no_trace_error(model)
     return trace, estimator
+
+
+def _no_trace_error(model: Any) -> Exception:
+    """Return the error for a model without frames, with the reason."""
+    expected = "an estimator fitted with trace=True, or its trace_"
+    if isinstance(model, Sequence):
+        return ValueError(f"model must be {expected}, got an empty {type(model).__name__}.")
+    if not hasattr(model, "trace"):
+        return model_error("model", expected, model)
+    if not hasattr(model, "trace_"):
+        return ValueError("There is no trace to play: fit the model with trace=True.")
+    return ValueError("There is no trace to play: the fit made no step, such as a split of a tree.")
 
 
 def _check_path(path: Path, n_frames: int) -> None:

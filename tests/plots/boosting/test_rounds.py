@@ -301,7 +301,7 @@ def test_other_models_raise(table, model):
     with pytest.raises(ValueError, match="fit the model with trace=True"):
         plots.rounds(boosted(X, y, trace=False), X, y)
     with pytest.raises(
-        ValueError, match="AdaBoostClassifier fitted with trace=True, got DecisionTree"
+        TypeError, match="AdaBoostClassifier fitted with trace=True, got DecisionTree"
     ):
         plots.rounds(DecisionTreeClassifier().fit(X, y), X, y)
     with pytest.raises(ValueError, match="the 90 rows that the model was fitted to, got 40"):

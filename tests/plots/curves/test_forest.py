@@ -130,9 +130,7 @@ def test_trees_before_any_out_of_bag_row_are_omitted():
 
 
 def test_missing_curve_error_names_the_option():
-    with pytest.raises(
-        ValueError, match=r"SimpleNamespace has no out-of-bag curve.*oob_score=True"
-    ):
+    with pytest.raises(TypeError, match=r"fitted with oob_score=True.* got SimpleNamespace"):
         plots.oob_curve(SimpleNamespace(trees=3))
 
 
@@ -189,7 +187,7 @@ def test_all_noise_is_all_gray():
 
 
 def test_missing_importance_raises():
-    with pytest.raises(ValueError, match=r"importance=True.*oob_importance\(X, y\)"):
+    with pytest.raises(TypeError, match=r"importance=True.*oob_importance\(X, y\)"):
         plots.importance(SimpleNamespace())
     with pytest.raises(ValueError, match="max_columns must be at least 1"):
         plots.importance(importances(), max_columns=0)
@@ -243,7 +241,7 @@ def test_regression_forests_are_drawn():
 
 def test_forest_without_records_raises():
     model = RandomForestClassifier(3).fit(np.arange(8.0)[:, None], [0, 1] * 4)
-    with pytest.raises(ValueError, match="fit the forest with oob_score=True"):
+    with pytest.raises(TypeError, match="fit it with oob_score=True"):
         plots.oob_curve(model)
-    with pytest.raises(ValueError, match="fit the forest with importance=True"):
+    with pytest.raises(TypeError, match="fit it with importance=True"):
         plots.importance(model)

@@ -157,7 +157,7 @@ def test_other_models_raise():
         plots.margins({"tree": tree}, X, y, stages=[1])
     with pytest.raises(ValueError, match="at least one fitted classifier"):
         plots.margins({}, X, y)
-    with pytest.raises(ValueError, match="classifier with predict_proba, got LinearSVC"):
+    with pytest.raises(TypeError, match="classifier with predict_proba, got LinearSVC"):
         plots.margins(LinearSVC().fit(X, y), X, y)
     with pytest.raises(ValueError, match="class 7"):
         plots.margins(tree, X, np.full(120, 7))

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from scipy.spatial.distance import mahalanobis
 from sklearn.mixture import GaussianMixture as SklearnMixture
 
-from ceiba import GaussianMixture, plots
+from ceiba import GaussianMixture, KMeans, plots
 from ceiba.plots.mixtures.view import Components
 from ceiba.plots.projection import Projection, encode_rows
 from ceiba.plots.style import INK, PALETTE
@@ -330,8 +330,8 @@ def test_nothing_is_clipped():
 def test_other_models_raise(rows, model):
     with pytest.raises(TypeError, match="followed by the rows X, got ndarray"):
         plots.mixture(rows, model)
-    with pytest.raises(TypeError, match=r"must be a fitted mixture .* got GaussianMixture"):
-        plots.mixture(GaussianMixture(3), rows)
+    with pytest.raises(TypeError, match=r"must be a fitted mixture .* got KMeans: draw it with plot"):
+        plots.mixture(KMeans(3).fit(rows), rows)
 
 
 def test_rows_of_another_width_raise(rows, model):

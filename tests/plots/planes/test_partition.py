@@ -154,9 +154,9 @@ def test_view_angles_apply():
 @pytest.mark.parametrize("draw", [partition, surface])
 def test_other_models_raise(draw):
     X, y = hill()
-    with pytest.raises(ValueError, match=r"draw a classifier with plots\.regions"):
+    with pytest.raises(TypeError, match=r"draw it with plots\.regions"):
         draw(DecisionTreeClassifier().fit(X, y > 0), X)
-    with pytest.raises(ValueError, match="must be a fitted regression tree of Ceiba"):
+    with pytest.raises(TypeError, match="must be a fitted regression tree of Ceiba"):
         draw(SklearnTree().fit(X, y), X)
     with pytest.raises(ValueError, match="at least 2 numeric columns, got 1"):
         draw(DecisionTreeRegressor().fit(X[:, :1], y), X[:, :1])

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier as SklearnTree
 
-from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, datasets
+from ceiba import DecisionTreeClassifier, datasets
 from ceiba.data import Table
 from ceiba.plots.planes.regions import regions
 from ceiba.plots.planes.section import LeafBoxes, Section
@@ -332,7 +332,6 @@ def test_given_axes_are_used():
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (DecisionTreeRegressor(), {}, "plots.partition"),
         (SklearnTree(), {"edges": True}, "requires a tree of Ceiba"),
         (SklearnTree(), {"resolution": 1}, "resolution must be at least 2"),
         (DecisionTreeClassifier(), {"resolution": 50}, "no effect with a tree of Ceiba"),

@@ -138,9 +138,9 @@ def test_given_figure_is_used():
 def test_other_models_raise():
     x, y = wave()
     X, z = hill()
-    with pytest.raises(ValueError, match="must be fitted regression trees of Ceiba, got Decision"):
+    with pytest.raises(TypeError, match="must be fitted regression trees of Ceiba, got Decision"):
         step_functions(DecisionTreeClassifier().fit(x, y > 0), x, y)
-    with pytest.raises(ValueError, match="regression trees of Ceiba"):
+    with pytest.raises(TypeError, match="regression trees of Ceiba"):
         step_functions(SklearnTree().fit(x, y), x, y)
     with pytest.raises(ValueError, match=r"columns with plots\.partition"):
         step_functions(DecisionTreeRegressor().fit(X, z), X, z)

@@ -178,7 +178,7 @@ def test_invalid_paths_raise():
     with pytest.raises(ValueError, match="path must have a step with alpha > 0"):
         pruning_path(path_of(alphas=(0.0,), leaves=(1,)))
     with pytest.raises(TypeError, match=r"must be a fitted tree or .* got DecisionTreeRegressor"):
-        pruning_path(SklearnTree())
+        pruning_path(SklearnTree().fit([[0.0], [1.0]], [0.0, 1.0]))
 
 
 def table_of(measure="error", methods=("unpruned", "reduced error", "cost complexity, one_se")):

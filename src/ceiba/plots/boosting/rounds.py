@@ -202,6 +202,8 @@ class BoostingPainter:
         y: Any = None,
         columns: Sequence[str | int] | None = None,
     ) -> None:
+        if model is None:
+            raise ValueError("A trace of boosting requires its ensemble: play the fitted model.")
         check_boosted(model)
         self._view = BoostingView.of(
             model, frames, X, y, columns, resolution=_ANIMATED_RESOLUTION,

@@ -11,6 +11,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.data.target import class_indices
 from ceiba.plots.boosting.cells import Cells
+from ceiba.plots.models import model_error
 from ceiba.plots.planes.section import Section, class_codes, pale_colors
 from ceiba.plots.playback import frame_iteration, frame_names
 from ceiba.plots.style import INK, LEGEND, MARKERS, MUTED, TICK_SIZE, color_of, point_size
@@ -197,14 +198,9 @@ def _outline(marker: str) -> Any:
 
 
 def check_boosted(model: Any) -> None:
-    """Raise ValueError unless the model is a fitted classifier boosted round by round."""
-    if model is None:
-        raise ValueError("A trace of boosting requires its ensemble: play the fitted model.")
+    """Raise an error unless the model is a fitted classifier boosted round by round."""
     if not all(hasattr(model, name) for name in ("estimators_", "staged_predict", "classes_")):
-        raise ValueError(
-            f"model must be an AdaBoostClassifier fitted with trace=True, got "
-            f"{type(model).__name__}."
-        )
+        raise model_error("model", "an AdaBoostClassifier fitted with trace=True", model)
 
 
 def round_numbers(frames: Sequence[Any]) -> list[int]:

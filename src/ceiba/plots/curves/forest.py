@@ -10,6 +10,7 @@ from ceiba._typing import Array
 from ceiba.ensemble.forest.oob import OobCurve, PermutationImportance
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
+from ceiba.plots.models import model_error
 
 _ARRAYS = ("n_trees", "error", "lower", "upper", "n_rows")
 _INSIGNIFICANT = "#8E8E8E"
@@ -47,9 +48,8 @@ def oob_curve(curve: OobCurve | Any, *, ax: Any = None) -> Any:
     """
     record = getattr(curve, "oob_curve_", curve)
     if not isinstance(record, OobCurve):
-        raise ValueError(
-            f"{type(curve).__name__} has no out-of-bag curve: fit the forest with oob_score=True."
-        )
+        expected = "a random forest fitted with oob_score=True, or its oob_curve_"
+        raise model_error("curve", expected, curve, _curve_remedy(curve))
     known = np.isfinite(np.asarray(record.error, dtype=float))
     if not known.any():
         raise ValueError("No row was out of bag, so there is no error to draw: grow more trees.")
@@ -69,6 +69,15 @@ def oob_curve(curve: OobCurve | Any, *, ax: Any = None) -> Any:
         ax.axhline(end, color=style.ACCENT, linewidth=1.1, linestyle=":", zorder=2, gid="tolerance")
     _mark_enough(ax, record.n_trees_sufficient, trees, error)
     return ax.figure
+
+
+def _curve_remedy(model: Any) -> str | None:
+    if hasattr(model, "forest_"):
+        dropped = "its out-of-bag results were dropped with its trees, " * bool(model.oob_score)
+        return f"{dropped}fit it{' again' * bool(dropped)} with oob_score=True"
+    if hasattr(model, "estimators_samples_") or hasattr(model, "estimators_features_"):
+        return "a bagging ensemble has the number oob_score_ alone"
+    return None
 
 
 def _draw_error(ax: Any, trees: Array, error: Array, complete: int) -> None:
@@ -150,10 +159,11 @@ def importance(
 def _importance_record(given: Any) -> PermutationImportance:
     record = getattr(given, "oob_importance_", given)
     if not isinstance(record, PermutationImportance):
-        raise ValueError(
-            f"{type(given).__name__} has no permutation importance: fit the forest with "
-            "importance=True, or pass the result of its oob_importance(X, y)."
-        )
+        expected = "a random forest fitted with importance=True, or its oob_importance(X, y)"
+        remedy = "sklearn.inspection.permutation_importance measures other models"
+        if hasattr(given, "forest_"):
+            remedy = "fit it with importance=True, or pass model.oob_importance(X, y)"
+        raise model_error("record", expected, given, remedy)
     if not np.isfinite(record.null_band).all():
         raise ValueError(
             "Importance measured on a single row has no null band: measure it on more rows."

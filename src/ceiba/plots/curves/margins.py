@@ -12,6 +12,7 @@ from ceiba._typing import Array
 from ceiba.ensemble.common.votes import class_margin
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
+from ceiba.plots.models import model_error
 from ceiba.plots.planes.section import class_codes
 
 _LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (5, 1.5, 1, 1.5)))
@@ -128,8 +129,6 @@ def _margins(model: Any, X: Any, y: Any) -> Array:
     if hasattr(model, "margins"):
         return np.asarray(model.margins(X, y), dtype=float)
     if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
-        raise ValueError(
-            f"model must be a fitted classifier with predict_proba, got {type(model).__name__}."
-        )
+        raise model_error("model", "a fitted classifier with predict_proba", model)
     probabilities = np.asarray(model.predict_proba(X), dtype=float)
     return class_margin(probabilities, class_codes(model, y, len(probabilities)))

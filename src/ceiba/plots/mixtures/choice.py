@@ -8,6 +8,7 @@ import numpy as np
 
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
+from ceiba.plots.models import model_error
 
 if TYPE_CHECKING:
     from ceiba.mixture import MixtureChoice
@@ -67,6 +68,10 @@ def mixture_choice(choice: MixtureChoice, *, figure: Any = None) -> Any:
     >>> [ax.get_title(loc="right") for ax in picture.axes]
     ['2, full', '2, full', '3, full']
     """
+    if not hasattr(choice, "best"):
+        remedy = "pass its choice_" if hasattr(choice, "choice_") else None
+        expected = "the result of ceiba.mixture.choose_components"
+        raise model_error("choice", expected, choice, remedy)
     forms = list(dict.fromkeys(choice.table["covariance_type"].tolist()))
     names = [name for name in _PANELS if np.isfinite(choice.table[name]).any()]
     columns = 2 if len(names) == 4 else len(names)

@@ -13,6 +13,7 @@ from ceiba.engine import choose_engine
 from ceiba.mixture.densities import log_densities, posteriors
 from ceiba.mixture.statistics import Gaussians
 from ceiba.plots.clustering import draw_centers
+from ceiba.plots.models import model_error
 from ceiba.plots.projection import Projection, bounding_box, encode_rows, sample_rows
 from ceiba.plots.style import GRID, INK, MUTED, color_of, marker_of, mixed_colors, point_size
 from ceiba.stats import ToPoints
@@ -47,10 +48,8 @@ class Components:
     def of_model(cls, model: Any) -> Components:
         """Return those of a fitted mixture of any covariance type."""
         if not all(hasattr(model, name) for name in ("weights_", "means_", "covariances_")):
-            raise TypeError(
-                "model must be a fitted mixture with weights_, means_ and covariances_, followed "
-                f"by the rows X, got {type(model).__name__}."
-            )
+            expected = "a fitted mixture with weights_, means_ and covariances_, followed by "
+            raise model_error("model", f"{expected}the rows X", model)
         covariances = np.asarray(model.covariances_, dtype=float)
         if getattr(model, "covariance_type", None) in _TIED:
             covariances = np.broadcast_to(covariances, (len(model.means_), *covariances.shape))

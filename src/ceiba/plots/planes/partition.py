@@ -12,8 +12,8 @@ from ceiba.base import unused_error
 from ceiba.data.target import Target
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
+from ceiba.plots.models import has_tree, model_error, one_estimator
 from ceiba.plots.planes.section import LeafBoxes, Section
-from ceiba.tree.model.tree import Tree
 
 _MAX_POINTS, _MAX_SURFACE_POINTS = 2_000, 500
 _MAX_CELLS = 20_000  # drawn in three dimensions within a few seconds
@@ -156,11 +156,11 @@ def _prepare(
 ) -> tuple[Section, LeafBoxes, Array, Array | None, Any]:
     """Return the section, the leaves in it, their values, the targets, and the color scale."""
     style.require_matplotlib()
-    if not isinstance(getattr(model, "tree_", None), Tree) or hasattr(model, "classes_"):
-        raise ValueError(
-            f"model must be a fitted regression tree of Ceiba, got {type(model).__name__}: draw a "
-            "classifier with plots.regions."
-        )
+    if not has_tree(model) or hasattr(model, "classes_"):
+        remedy = one_estimator(model)
+        if hasattr(model, "classes_"):
+            remedy = "draw it with plots.regions(model, X, y)"
+        raise model_error("model", "a fitted regression tree of Ceiba", model, remedy)
     if y is None and max_points != default_points:
         raise unused_error("max_points", "y=None", max_points, default_points)
     section = Section.of(model, X, columns)

@@ -16,9 +16,9 @@ from ceiba.data.target import class_indices
 from ceiba.datasets import Dataset, load
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
+from ceiba.plots.models import has_tree, model_error
 from ceiba.plots.planes.section import LeafBoxes, Section, class_codes, pale_colors
 from ceiba.tree.classifier import DecisionTreeClassifier
-from ceiba.tree.model.tree import Tree
 
 _RESOLUTION = 300
 _MODELS = {
@@ -77,11 +77,11 @@ def regions(
     >>> picture.axes[0].get_xlabel(), picture.axes[0].get_ylabel()
     ('petal length (cm)', 'petal width (cm)')
     """
-    section = Section.of(model, X, columns)
     _check_regions(model, resolution, edges)
+    section = Section.of(model, X, columns)
     is_new = ax is None
     ax = ax or style.new_axes(7.0, 4.8)
-    if isinstance(getattr(model, "tree_", None), Tree):
+    if has_tree(model):
         boxes = section.boxes(model.tree_)
         _draw_boxes(ax, boxes, _region_colors(model, section, boxes.high, probabilities), edges)
     else:
@@ -101,13 +101,11 @@ def regions(
 
 def _check_regions(model: Any, resolution: int, edges: bool) -> None:
     if not hasattr(model, "classes_"):
-        raise ValueError(
-            f"model must be a fitted classifier, got {type(model).__name__}: draw a regression "
-            "tree with plots.partition."
-        )
+        remedy = "draw it with plots.partition(model, X, y)" if has_tree(model) else None
+        raise model_error("model", "a fitted classifier", model, remedy)
     if resolution < 2:
         raise ValueError(f"resolution must be at least 2, got {resolution}.")
-    is_tree = isinstance(getattr(model, "tree_", None), Tree)
+    is_tree = has_tree(model)
     if is_tree and resolution != _RESOLUTION:
         raise unused_error("resolution", "a tree of Ceiba", resolution, _RESOLUTION)
     if edges and not is_tree:

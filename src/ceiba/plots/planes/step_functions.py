@@ -11,6 +11,7 @@ from ceiba.data.schema import Kind
 from ceiba.data.target import Target
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
+from ceiba.plots.models import has_tree, model_error
 from ceiba.plots.planes.section import LeafBoxes, Section
 from ceiba.plots.projection import bounding_box
 from ceiba.tree.model.tree import Tree
@@ -120,16 +121,14 @@ def _tree_title(tree: Tree) -> str:
 
 
 def _check_tree(model: Any) -> None:
-    tree = getattr(model, "tree_", None)
-    if not isinstance(tree, Tree) or hasattr(model, "classes_"):
-        raise ValueError(
-            f"models must be fitted regression trees of Ceiba, got {type(model).__name__}."
-        )
-    schema = tree.schema
+    if not has_tree(model) or hasattr(model, "classes_"):
+        raise model_error("models", "fitted regression trees of Ceiba", model)
+    schema = model.tree_.schema
     if len(schema) != 1 or schema[0].kind is not Kind.NUMERIC or schema[0].temporal:
+        names = f"columns {schema.names!r}" if len(schema) < 6 else f"{len(schema)} columns"
         raise ValueError(
-            f"models must be trees of one numeric column, got columns {schema.names!r}: draw two "
-            "columns with plots.partition."
+            f"models must be trees of one numeric column, got {names}: draw two columns with "
+            "plots.partition."
         )
 
 

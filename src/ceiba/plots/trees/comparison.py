@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ceiba.inference import Interval
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-
-if TYPE_CHECKING:
-    from ceiba.inference import Interval
-    from ceiba.tree.compare.presets import PresetTable
-    from ceiba.tree.compare.pruning import PruningTable
-
+from ceiba.plots.models import model_error
+from ceiba.tree.compare.presets import PresetTable
+from ceiba.tree.compare.pruning import PruningTable
 
 # Attribute of a row -> title of its panel, number format, color of its bars.
 _PRESET_PANELS = {
@@ -53,6 +51,8 @@ def presets(table: PresetTable, *, figure: Any = None) -> Any:
     >>> [ax.get_xlabel() for ax in picture.axes]
     ['leaves', 'depth', 'training error']
     """
+    if not isinstance(table, PresetTable):
+        raise model_error("table", "the result of ceiba.tree.compare_presets", table)
     n = len(table.rows)
     figure = figure or style.new_figure(8.4, 0.62 * n + 1.2)
     axes = figure.subplots(1, len(_PRESET_PANELS), sharey=True)
@@ -109,6 +109,8 @@ def pruning_table(table: PruningTable, *, figure: Any = None) -> Any:
     >>> [ax.get_xlabel() for ax in picture.axes]
     ['error', 'leaves']
     """
+    if not isinstance(table, PruningTable):
+        raise model_error("table", "the result of ceiba.tree.compare_pruning", table)
     figure = figure or style.new_figure(9.6, 0.55 * len(table) + 0.18 * len(table.notes) + 1.5)
     errors, leaves = figure.subplots(1, 2, sharey=True, width_ratios=(2.2, 1.0))
     for shift, name in zip((-0.22, 0.0, 0.22), _ERRORS, strict=True):

@@ -9,6 +9,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
+from ceiba.plots.models import model_error, one_estimator
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.cross_validation import AlphaChoice, AlphaRule
 from ceiba.tree.prune.path import CostComplexityPath, cost_complexity_path
@@ -101,10 +102,12 @@ def _shown_path(
 
 def _path_of(model: Any) -> tuple[CostComplexityPath, AlphaChoice | None, int | None]:
     if not isinstance(getattr(model, "grown_tree_", None), Tree):
-        raise TypeError(
-            "path must be a fitted tree or the result of ceiba.tree.cost_complexity_path, got "
-            f"{type(model).__name__}."
-        )
+        expected = "a fitted tree or the result of ceiba.tree.cost_complexity_path"
+        remedy = one_estimator(model)
+        if isinstance(model, Tree) or hasattr(model, "forest_"):
+            tree = "tree" if isinstance(model, Tree) else "model.tree(0)"
+            remedy = f"pass ceiba.tree.cost_complexity_path({tree})"
+        raise model_error("path", expected, model, remedy)
     details = model.pruning_.details if hasattr(model, "pruning_") else {}
     risk = details.get("risk", getattr(model, "prune_risk", "impurity"))
     # Steps are counted on the tree that the estimator's collapsing leaves, as in `pruned`.

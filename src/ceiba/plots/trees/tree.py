@@ -12,6 +12,7 @@ from ceiba._native import ColumnType
 from ceiba.base import unused_error
 from ceiba.data.table import Table
 from ceiba.plots.docstrings import documented
+from ceiba.plots.models import has_tree, model_error, one_tree
 from ceiba.plots.style import count_text, require_matplotlib, shorten
 from ceiba.plots.trees.diagram import DiagramBuilder
 from ceiba.plots.trees.nodes import CardWriter, NodeCard
@@ -119,12 +120,9 @@ def labeled_tree(
     require_matplotlib()
     if isinstance(model, Tree):
         return model, class_labels(model, classes), "Tree"
-    from sklearn.utils.validation import check_is_fitted
-
-    check_is_fitted(model)
-    found = getattr(model, "tree_", None)
-    if not isinstance(found, Tree):
-        raise TypeError(f"model must be a fitted tree of Ceiba, got {type(model).__name__}.")
+    if not has_tree(model):
+        raise model_error("model", "a fitted tree of Ceiba", model, one_tree(model))
+    found = model.tree_
     if classes is None:
         classes = getattr(model, "classes_", None)
     return found, class_labels(found, classes), type(model).__name__
