@@ -88,10 +88,9 @@ def check_draws(model: Any, n: int, weight: Any) -> None:
     max_samples = model.max_samples
     for number, rows in enumerate(model.estimators_samples_):
         seed = hand.member_seed(model.random_state, number)
-        default = sum(counts) if model.bootstrap else len(there)
-        draws = default if max_samples is None else max_samples
-        if not isinstance(draws, int):
-            draws = max(1, round(max_samples * default))
+        draws = len(there) if max_samples is None else max_samples
+        if not isinstance(draws, int):  # a fraction of the total weight
+            draws = max(1, round(max_samples * (sum(counts) if model.bootstrap else len(there))))
         if model.bootstrap:
             assert rows.tolist() == hand.rows_with_replacement(seed, counts, draws)
         else:
