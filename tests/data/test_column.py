@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from ceiba.data import Column, Kind, Schema, Table
-from ceiba.data.table import IdentifierWarning
+from ceiba.data.identifiers import IdentifierWarning
 
 
 def kinds_of(table):
@@ -349,7 +349,8 @@ def test_identifier_columns_warn():
     [
         ([{"a": f"id{i}"} for i in range(20)], None),
         ([{"a": f"id{i}"} for i in range(30)], {"a": "nominal"}),
-        ([{"a": f"id{i % 25}"} for i in range(26)], None),
+        ([{"a": f"id{i % 25}"} for i in range(125)], None),
+        ([{"a": f"id{i % 10}"} for i in range(21)], None),
         ([{"a": i} for i in range(30)], None),
     ],
 )

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ceiba.data.identifiers import IdentifierWarning
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.read import read, scan
-from ceiba.data.table import IdentifierWarning
 
 pytestmark = pytest.mark.soak
 

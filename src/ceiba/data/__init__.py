@@ -8,11 +8,13 @@ from typing import Any
 # Public name -> the module that holds it, looked up on first use so that the import stays cheap.
 _PUBLIC = {
     "Column": "ceiba.data.schema",
-    "IdentifierWarning": "ceiba.data.table",
+    "IdentifierWarning": "ceiba.data.identifiers",
     "Kind": "ceiba.data.schema",
+    "ManyCategoriesWarning": "ceiba.data.identifiers",
     "ReadError": "ceiba.data.io.errors",
     "Schema": "ceiba.data.schema",
     "Table": "ceiba.data.table",
+    "UnseenCategoryWarning": "ceiba.data.table",
     "read": "ceiba.data.io.read",
     "scan": "ceiba.data.io.read",
 }

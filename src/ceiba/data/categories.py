@@ -64,6 +64,20 @@ def parse_number(text: Label) -> int | float | None:
         return number
 
 
+def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Sort labels of one type; text that is a number in every label by its value."""
+    found: list[Any] = list(labels)
+    if not found or not isinstance(found[0], str):
+        return tuple(sorted(found))
+    numbers: dict[str, Any] = {}
+    for label in found:
+        number = parse_number(label)
+        if number is None or isinstance(number, bool):  # usually the first
+            return tuple(sorted(found))
+        numbers[label] = number
+    return tuple(sorted(found, key=lambda label: (numbers[label], label)))
+
+
 def find_categories(labels: Sequence[Label], categories: Sequence[Label], column: str) -> list[int]:
     """Return the index of each label among the categories, -1 for an unknown label.
 

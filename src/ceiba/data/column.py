@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.categories import Label, find_categories, parse_number, plain_labels
+from ceiba.data.categories import Label, find_categories, parse_number, plain_labels, sort_labels
 from ceiba.data.schema import TEMPORAL, Column, Kind
 
 KindRequest = str | Sequence[Any] | None
@@ -145,7 +145,8 @@ def infer_column(values: ColumnValues, request: KindRequest = None) -> tuple[Col
         return _recode(values, Kind.ORDINAL, values.labels)
     if request == "ordinal" and any(isinstance(label, str) for label in values.labels):
         raise ValueError(f"Column {values.name!r} {unknown_order(values.name)}")
-    return _recode(values, Kind(request), tuple(sorted(values.labels)))
+    categories = values.labels if values.declared else sort_labels(values.labels)
+    return _recode(values, Kind(request), categories)
 
 
 def check_kind(name: str, request: str) -> None:
@@ -177,13 +178,42 @@ def _listed_column(values: ColumnValues, listed: tuple[Label, ...]) -> tuple[Col
     return _recode(categories, Kind.ORDINAL, listed)
 
 
-def convert_column(values: ColumnValues, column: Column) -> tuple[Column, ColumnValues]:
-    """Convert values to a column of a schema; numbers keep their dtype if its own is not exact."""
+def convert_column(
+    values: ColumnValues, column: Column, unseen: list[UnseenCategories] | None = None
+) -> tuple[Column, ColumnValues]:
+    """Convert values to a column of a schema; numbers keep their dtype if its own is not exact.
+
+    Values whose category the schema lacks become missing, and are added to ``unseen``.
+    """
     values = replace(values, name=column.name)
     if column.kind is not Kind.NUMERIC:
-        return _recode(to_categories(values), column.kind, column.categories)
+        categories = to_categories(values)
+        converted = _recode(categories, column.kind, column.categories)
+        if unseen is not None and (found := _unseen(categories, converted[1])):
+            unseen.append(found)
+        return converted
     converted = _convert_numbers(to_numbers(values), column)
     return replace(column, dtype=converted.dtype), converted
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenCategories:
+    """Categories of a column that its schema lacks, and their number of rows (None if unknown)."""
+
+    column: str
+    labels: tuple[Label, ...]
+    n_rows: int | None = None
+
+
+def _unseen(values: ColumnValues, converted: ColumnValues) -> UnseenCategories | None:
+    """Return the categories that were lost; None if there are none, or the schema lists none."""
+    if not converted.labels or values.labels == converted.labels:
+        return None
+    lost = values.array[(converted.array < 0) & (values.array >= 0)]
+    if not len(lost):
+        return None
+    labels = sort_labels(values.labels[code] for code in np.unique(lost))
+    return UnseenCategories(values.name, labels, len(lost))
 
 
 def _recode(

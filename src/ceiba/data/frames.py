@@ -85,7 +85,9 @@ def _category_values(name: str, series: Any) -> ColumnValues:
     elif pandas_like and series.dtype == nw.String:
         codes, found = native.factorize()
     else:
-        return _arrow_categories(name, series.to_arrow())
+        # Not by narwhals where it is Arrow's already: that would merge the dictionaries of chunks.
+        is_arrow = series.implementation.is_pyarrow()
+        return _arrow_categories(name, native if is_arrow else series.to_arrow())
     labels, ordered = plain_labels(found.tolist(), name), declared and bool(native.cat.ordered)
     return ColumnValues(
         name, np.asarray(codes, np.int32), labels=labels, declared=declared, ordered=ordered
@@ -110,7 +112,12 @@ def _arrow_categories(name: str, native: Any) -> ColumnValues:
 
     chunks = native if isinstance(native, pa.ChunkedArray) else pa.chunked_array([native])
     declared = pa.types.is_dictionary(chunks.type)
-    whole = (chunks if declared else chunks.dictionary_encode()).combine_chunks()
+    if declared and not chunks.type.ordered:
+        # Chunks with dictionaries of their own declare no common order.
+        first = chunks.chunk(0).dictionary if chunks.num_chunks else None
+        declared = all(chunk.dictionary.equals(first) for chunk in chunks.chunks)
+    is_encoded = pa.types.is_dictionary(chunks.type)
+    whole = (chunks if is_encoded else chunks.dictionary_encode()).combine_chunks()
     codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     found = whole.dictionary.to_pylist()
     if None in found:

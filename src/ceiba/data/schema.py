@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
@@ -32,17 +32,22 @@ class Column:
     kind : Kind
     categories : tuple of str, int, float or bool
         The labels of a nominal or ordinal column. The code of a value is the index of its label.
-        Ordinal categories are in their own order, nominal ones are sorted.
+        Ordinal categories are in their own order, nominal ones in the order that the container
+        declares, else sorted: by value where all of them are numbers, even if spelled as text.
     dtype : str
         Dtype of a numeric column: ``"float64"``, ``"float32"``, ``"int64"`` or ``"uint64"``;
         ``"datetime64[ns]"`` (nanoseconds since 1970 UTC) and ``"timedelta64[ns]"`` (durations in
         nanoseconds), both stored as int64; ``"codes"`` for the other kinds.
+    is_identifier : bool
+        Whether a column of text, of inferred kind, has a different label in every row: learners
+        leave it out.
     """
 
     name: str
     kind: Kind
     categories: tuple[Any, ...] = ()
     dtype: str = "float64"
+    is_identifier: bool = field(default=False, repr=False)
 
     __repr__ = fields_repr
 

@@ -10,25 +10,24 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.arrays import array_columns, check_shape
-from ceiba.data.categories import plain
+from ceiba.data.categories import list_labels, plain
 from ceiba.data.column import (
     ColumnValues,
     KindRequest,
+    UnseenCategories,
     convert_column,
     infer_column,
     number_dtype,
     number_values,
 )
 from ceiba.data.frames import open_container, read_columns
+from ceiba.data.identifiers import mark_identifier, warn_categories
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.warn import warn_user
 
-#: Fewer rows than this may all have different labels without being identifiers.
-MIN_IDENTIFIER_ROWS = 20
 
-
-class IdentifierWarning(UserWarning):
-    """A nominal column has a different label in every row, like an identifier."""
+class UnseenCategoryWarning(UserWarning):
+    """Rows have categories that a schema lacks, and which are missing values for a model."""
 
 
 def check_kinds_without_schema(kinds: Mapping[str, Any] | None, schema: Schema | None) -> None:
@@ -84,6 +83,7 @@ class Table:
         *,
         kinds: Mapping[str, str | Sequence[Any]] | None = None,
         expected_by: str = "this model",
+        warn: bool = True,
     ) -> Table:
         """Make a table of any container, with an inferred or a given schema.
 
@@ -94,21 +94,30 @@ class Table:
             rows. Float arrays are taken as they are, without a copy.
         schema : Schema, optional
             Convert to this schema: columns by name (by position if either side has no names),
-            categories by label. An unknown category becomes missing. Numbers keep their own dtype
-            if the conversion would not be exact.
+            categories by label. An unknown category becomes missing, with an
+            `UnseenCategoryWarning`. Numbers keep their own dtype if the conversion would not be
+            exact.
         kinds : mapping, optional
             Kinds that differ from the inferred ones: ``{"zip": "nominal"}``, or the categories of
             an ordinal column in order, ``{"size": ["S", "M", "L"]}``. Only without ``schema``.
         expected_by : str
             Name of the model that expects the schema, for error messages.
+        warn : bool
+            Whether to warn of identifiers, few rows per category and unknown categories.
 
         Notes
         -----
         Numbers, dates and durations are numeric; text, bools and categoricals are nominal, ordered
         categoricals ordinal. The categories of a categorical are all declared ones, used or not (a
-        polars Categorical declares none: those found). Text is a label even if it is a number,
+        polars Categorical declares none: those found), in their order; those of text are sorted,
+        by value where all of them are numbers. Text is a label even if it is a number,
         unless ``kinds`` or ``schema`` makes the column numeric. An array of bools is numeric, 0 and
         1. None, NaN, NaT and null are missing values.
+
+        A column of text with a different label in each of more than 20 rows is taken for an
+        identifier: the table keeps it, but learners leave it out, with an `IdentifierWarning`,
+        unless its kind is given by ``kinds``, ``schema`` or a categorical. More than 10 categories
+        with fewer than 5 rows each, on average, give a `ManyCategoriesWarning`.
 
         Examples
         --------
@@ -123,17 +132,19 @@ class Table:
             if schema is not None and X.block is not None:
                 if X.schema.named and schema.named:
                     schema.check_names(X.schema.names)
-                return cls._of_block(X.block, schema, expected_by)
+                return cls._of_block(X.block, schema, expected_by, warn)
             columns, named = [X._values(j) for j in range(len(X.schema))], X.schema.named
+            if schema is None:
+                return cls._infer(columns, named, kinds or {}, warn, known=X.schema)
         else:
             X = X if type(X) is np.ndarray else open_container(X)
             if type(X) is np.ndarray and X.dtype.kind in "fiub" and not kinds:
-                return cls._of_block(X, schema, expected_by)
+                return cls._of_block(X, schema, expected_by, warn)
             ordered = schema.names if schema is not None and schema.named else ()
             columns, named = read_columns(X, ordered)
         if schema is None:
-            return cls._infer(columns, named, kinds or {})
-        return cls._with_schema(columns, named, schema, expected_by)
+            return cls._infer(columns, named, kinds or {}, warn)
+        return cls._with_schema(columns, named, schema, expected_by, warn)
 
     @classmethod
     def from_columns(
@@ -181,7 +192,9 @@ class Table:
         return cls._build(list(zip(schema, checked, strict=True)), schema.named)
 
     @classmethod
-    def _of_block(cls, X: Array, schema: Schema | None, expected_by: str) -> Table:
+    def _of_block(
+        cls, X: Array, schema: Schema | None, expected_by: str, warn: bool = True
+    ) -> Table:
         check_shape(X)
         n, d = X.shape
         dtype = number_dtype(X.dtype)
@@ -198,34 +211,59 @@ class Table:
             # Not converted, which would round.
             names = schema.names if schema.named else None
             return cls(Schema.numeric(d, dtype, names), n, block)
-        return cls._with_schema(array_columns(block), False, schema, expected_by)
+        return cls._with_schema(array_columns(block), False, schema, expected_by, warn)
 
     @classmethod
     def _with_schema(
-        cls, columns: list[ColumnValues], named: bool, schema: Schema, expected_by: str
+        cls,
+        columns: list[ColumnValues],
+        named: bool,
+        schema: Schema,
+        expected_by: str,
+        warn: bool,
     ) -> Table:
         if named and schema.named:
             schema.check_names([values.name for values in columns])
         schema.check_width(len(columns), expected_by)
+        unseen: list[UnseenCategories] = []
         pairs = [
-            convert_column(values, column) for values, column in zip(columns, schema, strict=True)
+            convert_column(values, column, unseen)
+            for values, column in zip(columns, schema, strict=True)
         ]
+        if unseen and warn:
+            warn_unseen(unseen)
         return cls._build(pairs, schema.named)
 
     @classmethod
     def _infer(
-        cls, columns: list[ColumnValues], named: bool, kinds: Mapping[str, KindRequest]
+        cls,
+        columns: list[ColumnValues],
+        named: bool,
+        kinds: Mapping[str, KindRequest],
+        warn: bool,
+        known: Schema | None = None,
     ) -> Table:
+        """Infer the columns, but those of a table, whose schema is ``known``, only by kinds."""
         names = [values.name for values in columns]
         unknown = [name for name in kinds if name not in names]
         if unknown:
             raise ValueError(
                 f"kinds must have names of columns, got {unknown[0]!r}; the columns are {names!r}."
             )
-        pairs = [infer_column(values, kinds.get(values.name)) for values in columns]
-        for column, values in pairs:
-            if column.name not in kinds:
-                _warn_identifier(column, values)
+        pairs = []
+        for j, values in enumerate(columns):
+            if known is not None and values.name not in kinds:
+                pairs.append((known[j], values))
+                continue
+            column, converted = infer_column(values, kinds.get(values.name))
+            if values.name not in kinds and column.kind is Kind.NOMINAL and not values.declared:
+                n_values = int(np.count_nonzero(converted.array >= 0))
+                column = mark_identifier(column, n_values)
+                if warn:
+                    declared = f"Table.of(X, kinds={{{column.name!r}: 'nominal'}})"
+                    remedy = f"Leave it out, or declare it: {declared}."
+                    warn_categories(column, n_values, remedy)
+            pairs.append((column, converted))
         return cls._build(pairs, named)
 
     @classmethod
@@ -396,17 +434,22 @@ def _is_finite(array: Array) -> bool:
         return bool(np.isfinite(array.sum()))
 
 
-def _warn_identifier(column: Column, values: ColumnValues) -> None:
-    if column.kind is not Kind.NOMINAL or not isinstance(next(iter(column.categories), None), str):
-        return
-    codes = values.array[values.array >= 0]
-    if MIN_IDENTIFIER_ROWS < len(codes) <= len(column.categories) and np.bincount(codes).max() == 1:
-        warn_user(
-            f"Column {column.name!r} has a different label in every row, like an identifier, and "
-            "cannot be learned from. Leave it out, or declare it: "
-            f"Table.of(X, kinds={{{column.name!r}: 'nominal'}}).",
-            IdentifierWarning,
-        )
+def warn_unseen(unseen: Sequence[UnseenCategories]) -> None:
+    """Warn once of the unknown categories of all columns."""
+    shown = [_describe_unseen(found) for found in unseen[:_MAX_ROWS]]
+    if len(unseen) > _MAX_ROWS:
+        shown.append(f"and {len(unseen) - _MAX_ROWS} more columns")
+    warn_user(
+        f"Categories that were not seen in fit are missing values: {'; '.join(shown)}.",
+        UnseenCategoryWarning,
+    )
+
+
+def _describe_unseen(found: UnseenCategories) -> str:
+    rows = ""
+    if found.n_rows is not None:
+        rows = f"{found.n_rows:,} row{'s' * (found.n_rows != 1)}, "
+    return f"column {found.column!r} ({rows}{_shorten(list_labels(found.labels, 3))})"
 
 
 def _check_column(array: Array, column: Column, missing: Array | None) -> ColumnValues:

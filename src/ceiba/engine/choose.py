@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ceiba.data.arrays import is_dask, is_scan
-from ceiba.data.schema import Schema
+from ceiba.data.categories import find_categories
+from ceiba.data.column import UnseenCategories
+from ceiba.data.identifiers import without_identifiers
+from ceiba.data.schema import Kind, Schema
 from ceiba.data.source import Chunk, Partition, PartitionedSource, Source
-from ceiba.data.table import Table
+from ceiba.data.table import Table, warn_unseen
 from ceiba.engine.chunks import ChunksEngine
 from ceiba.engine.contract import Engine
 from ceiba.engine.local import InMemorySource, LocalEngine, effective_threads
@@ -43,7 +46,8 @@ def choose_engine(
     n_jobs : int, optional
         Number of threads on this machine; None for all. Ignored on a Dask cluster.
     schema : Schema, optional
-        Read ``X`` with this schema, as at prediction, instead of inferring one.
+        Read ``X`` with this schema, as at prediction, instead of inferring one. In an inferred one
+        identifiers have no categories: all their values are missing.
     kinds : mapping, optional
         Kinds of columns that override the inferred ones, as in `Table.of`.
 
@@ -73,6 +77,8 @@ def choose_engine(
     if is_scan(X):
         return ChunksEngine(threads), _scan_source(X, sample_weight, schema, kinds)
     table = Table.of(X, schema, kinds=kinds)
+    if schema is None:
+        table = Table.of(table, without_identifiers(table.schema))
     return LocalEngine(threads), InMemorySource(Chunk(table, y, sample_weight))
 
 
@@ -113,9 +119,24 @@ def _scan_source(
         )
     if kinds:
         raise ValueError("kinds must be None for a scan: use ceiba.scan(..., kinds=...).")
-    if schema is None or schema == scan.schema:
+    if schema is None:
+        schema = without_identifiers(scan.schema)
+    elif unseen := list(_unseen_categories(scan.schema, schema)):
+        warn_unseen(unseen)
+    if schema == scan.schema:
         return scan
     return PartitionedSource(schema, [_SchemaPartition(part, schema) for part in scan.partitions])
+
+
+def _unseen_categories(found: Schema, expected: Schema) -> Iterator[UnseenCategories]:
+    """Yield the categories of a scan that a schema lacks; their rows are not counted."""
+    # Other numbers of columns are refused when the first partition is read.
+    for column, other in zip(found, expected, strict=False):
+        if column.kind is not Kind.NUMERIC and other.categories:
+            indices = find_categories(column.categories, other.categories, column.name)
+            pairs = zip(column.categories, indices, strict=True)
+            if labels := tuple(label for label, index in pairs if index < 0):
+                yield UnseenCategories(column.name, labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,4 +152,4 @@ class _SchemaPartition:
 
     def load(self) -> Chunk:
         chunk = self.partition.load()
-        return replace(chunk, table=Table.of(chunk.table, self.schema))
+        return replace(chunk, table=Table.of(chunk.table, self.schema, warn=False))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.data.categories import list_labels
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk
@@ -75,6 +76,11 @@ class ToPoints:
             X = Encoding.of(chunk.table.schema).apply(chunk.table)
         X = np.ascontiguousarray(X, dtype=self.dtype)
         schema = chunk.table.schema
+        if not X.shape[1]:
+            raise ValueError(
+                "X has no column to compute distances with: identifiers are left out, and so are "
+                f"columns without categories, got {list_labels(schema.names, 3)}."
+            )
         if chunk.weight is None:
             return Points(X, None, schema)
         weight = check_sample_weight(chunk.weight, len(X))

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from ceiba.data.identifiers import IdentifierWarning
 from ceiba.data.io import csv_ranges
 from ceiba.data.io.csv_dialect import MISSING
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.read import read
 from ceiba.data.io.types import InferredType, parse_numbers
 from ceiba.data.schema import Kind
-from ceiba.data.table import IdentifierWarning
 from tests.budget import scaled
 from tests.data.checks import cells
 
@@ -480,6 +480,16 @@ LONG = ["9" * 19, "9" * 20, "9" * 30]
 TOKENS = st.sampled_from([*NUMBERLIKE, *ODD, *LONG])
 
 
+def naive_key(texts):
+    """Return the key by which categories are sorted: their value if all are numbers."""
+    try:
+        numbers = {text: float(text) for text in texts}
+    except ValueError:
+        return None
+    is_number = all(n == n and "_" not in text for text, n in numbers.items())
+    return numbers.__getitem__ if is_number else None
+
+
 def naive_column(tokens):
     """Return dtype, categories and values of a column by the documented rules of `read`."""
     texts = [token[1:-1] if token.startswith('"') else token.strip(" ") for token in tokens]
@@ -487,7 +497,7 @@ def naive_column(tokens):
     parsed = parse_numbers(present)
     if parsed is None:
         values = [None if text in MISSING else text for text in texts]
-        return "codes", tuple(sorted(set(present))), values
+        return "codes", tuple(sorted(sorted(set(present)), key=naive_key(present))), values
     numbers = iter(parsed.tolist())
     dtype = parsed.dtype.name if present else "float64"
     return dtype, (), [None if text in MISSING else next(numbers) for text in texts]
@@ -505,7 +515,7 @@ def test_inference_equals_the_naive_one(tmp_path_factory, rows):
 
 @settings(MANY, max_examples=scaled(300))
 @given(st.one_of(st.binary(max_size=60), SNIPPETS))
-@pytest.mark.filterwarnings("ignore::ceiba.data.table.IdentifierWarning")
+@pytest.mark.filterwarnings("ignore::ceiba.data.identifiers.IdentifierWarning")
 def test_any_bytes_give_a_table_or_a_read_error(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "junk.csv"
     path.write_bytes(data)

@@ -38,7 +38,7 @@ TYPES = {
     "bool": (pa.array([True, None, True]), (False, True)),
     "string": (pa.array(["b", None, "a"]), ("a", "b")),
     "large": (pa.array(["b", None, "a"], pa.large_string()), ("a", "b")),
-    "dictionary": (pa.array(["b", None, "a"]).dictionary_encode(), ("a", "b")),
+    "dictionary": (pa.array(["b", None, "a"]).dictionary_encode(), ("b", "a")),
 }
 
 

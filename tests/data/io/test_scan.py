@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ceiba.data.identifiers import IdentifierWarning
 from ceiba.data.io import csv_ranges, parquet, selection
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.read import read, scan
 from ceiba.data.schema import Column, Kind
-from ceiba.data.table import IdentifierWarning
 from tests.budget import scaled
 from tests.data.checks import assert_union, cells
 

@@ -179,8 +179,8 @@ def test_targets_are_partitioned_with_the_rows(engine: DaskEngine) -> None:
     y, w = np.array(["b", "a", "b", "c", "c", "b", "d"]), np.array([1.0, 2, 1, 0, 0, 1, 0.5])
     X = da.from_array(numbers(7), chunks=(3, 2))
     found = targets(engine, X, da.from_array(y, chunks=3), da.from_array(w, chunks=3))
-    assert found.classes.tolist() == ["a", "b", "d"]
-    assert found.class_counts.tolist() == [1, 3, 1]
+    assert found.classes.tolist() == ["a", "b", "c", "d"]
+    assert found.class_counts.tolist() == [1, 3, 0, 1]
     assert found.rows == (3, 1, 1)
     assert (found.weight_min, found.weight_max, found.integer_weights) == (0.5, 2.0, False)
 
@@ -257,7 +257,7 @@ def test_the_schema_of_plain_columns_needs_no_pass(client: Any) -> None:
     schema = engine.source(X).schema
     assert [str(c.kind) for c in schema] == ["numeric", "numeric", "nominal", "nominal"]
     assert [c.dtype for c in schema] == ["float64", "int64", "codes", "codes"]
-    assert schema[2].categories == ("w", "x", "y", "z")
+    assert schema[2].categories == ("z", "y", "x", "w")
     assert schema[3].categories == (False, True)
 
 

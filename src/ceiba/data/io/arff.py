@@ -21,8 +21,7 @@ from ceiba.data.io.types import (
     TextColumn,
     as_labels,
     build_table,
-    text_categories,
-    warn_identifier,
+    check_identifier,
 )
 from ceiba.data.schema import Column, Kind
 from ceiba.data.table import Table
@@ -119,7 +118,7 @@ class _Content:
             column = _column_of(attribute, coded, request)
             values = coded.values(column)
         if attribute.type == "string" and request is None:
-            warn_identifier(column, int(np.count_nonzero(values.array >= 0)), self.path)
+            column = check_identifier(column, int(np.count_nonzero(values.array >= 0)), self.path)
         return column, values
 
 
@@ -128,7 +127,7 @@ def _column_of(attribute: Attribute, texts: TextColumn, request: KindRequest | N
     if attribute.type == "nominal" and request in (None, "nominal", "ordinal"):
         if request == "ordinal":
             return Column(name, Kind.ORDINAL, as_labels(attribute.categories), "codes")
-        return Column(name, Kind.NOMINAL, text_categories(attribute.categories), "codes")
+        return Column(name, Kind.NOMINAL, as_labels(attribute.categories), "codes")
     if request is None and attribute.type == "string":
         request = "nominal"
     if request in (None, "numeric"):

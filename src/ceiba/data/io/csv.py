@@ -37,7 +37,7 @@ from ceiba.data.io.types import (
     KindRequest,
     TextColumn,
     build_table,
-    warn_identifier,
+    check_identifier,
 )
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.source import Chunk
@@ -84,7 +84,7 @@ def _convert(
         column = inferred.column(name, request, parsed.texts.texts if inferred.text else ())
         values = parsed.values(column)
     if request is None and column.kind is Kind.NOMINAL:
-        warn_identifier(column, int(np.count_nonzero(values.array >= 0)), block.path)
+        column = check_identifier(column, int(np.count_nonzero(values.array >= 0)), block.path)
     return column, values
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.data.categories import plain_labels
+from ceiba.data.categories import plain_labels, sort_labels
 from ceiba.data.column import number_dtype, unknown_order
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.files import FileStamp
@@ -89,6 +89,14 @@ def parquet_columns(file: Any, path: Path) -> dict[str, Column | str]:
         if not _PANDAS_INDEX.fullmatch(name):
             found[name] = _column_of(arrow_field) or str(arrow_field.type)
     return found
+
+
+def declared_columns(path: Path) -> set[str]:
+    """Return the names of the columns that the file declares as categories."""
+    from pyarrow import types
+
+    fields = open_parquet(path).schema_arrow
+    return {field.name for field in fields if types.is_dictionary(field.type)}
 
 
 def _column_of(arrow_field: Any) -> Column | None:
@@ -283,6 +291,8 @@ def _read_categories(
 
     labels: dict[str, set[Any]] = {}
     found: dict[str, Column] = {}
+    # Unordered categories that the files declare: their order, None if it differs.
+    declared: dict[str, Any] = dict.fromkeys(declared_columns(files[0].path), ())
     for path, name, array in _arrays(files, names):
         request = selection.kinds.get(name)
         with _error_context(str(path)):
@@ -299,9 +309,13 @@ def _read_categories(
                 )
             continue
         add_categories(labels, name, column.categories, path)
+        if declared.get(name) is not None:
+            same = declared[name] in ((), column.categories)
+            declared[name] = column.categories if same else None
         found[name] = column
     for name in found.keys() & labels.keys():
-        found[name] = replace(found[name], categories=tuple(sorted(labels[name])))
+        categories = declared.get(name) or sort_labels(labels[name])
+        found[name] = replace(found[name], categories=categories)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
@@ -23,7 +24,7 @@ from ceiba.data.io.files import (
     to_utf8,
 )
 from ceiba.data.io.selection import ColumnRoles, Selection
-from ceiba.data.io.types import warn_identifier
+from ceiba.data.io.types import check_identifier
 from ceiba.data.schema import Schema
 from ceiba.data.source import Partition
 from ceiba.data.table import Table
@@ -171,13 +172,18 @@ class ScannedSource:
             found = parquet.scan_parquet(files, selection, size)
         else:
             found = csv.scan_csv(files, self.dialect, selection, size)
-        roles, _, n_rows = found
+        roles, partitions, n_rows = found
         if not n_rows:
             raise ReadError.at(files[0].path, "the files have no rows.")
-        for column in roles.schema:
-            if column.name not in selection.kinds:
-                warn_identifier(column, n_rows, files[0].path)
-        return found
+        path = files[0].path
+        declared = parquet.declared_columns(path) if self.dialect is None else set()
+        declared |= selection.kinds.keys()
+        columns = tuple(
+            column if column.name in declared else check_identifier(column, n_rows, path)
+            for column in roles.schema
+        )
+        schema = replace(roles.schema, columns=columns)
+        return replace(roles, schema=schema), partitions, n_rows
 
     @property
     def schema(self) -> Schema:

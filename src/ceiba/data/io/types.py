@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.categories import Label, list_labels, parse_number
+from ceiba.data.categories import Label, list_labels, parse_number, sort_labels
 from ceiba.data.column import ColumnValues, number_values, unknown_order, whole_dtype
+from ceiba.data.identifiers import mark_identifier, warn_categories
 from ceiba.data.io.errors import InvalidValueError
 from ceiba.data.schema import Column, Kind, Schema
-from ceiba.data.table import MIN_IDENTIFIER_ROWS, IdentifierWarning, Table
-from ceiba.data.warn import warn_user
+from ceiba.data.table import Table
 
 #: A requested kind: its name, or the categories of an ordinal column in order.
 KindRequest = str | tuple[Label, ...]
@@ -145,8 +145,7 @@ def category_codes(texts: Sequence[str], categories: Sequence[Label]) -> Array:
 
 def text_categories(texts: Iterable[str]) -> tuple[Label, ...]:
     """Sort distinct texts as categories."""
-    labels: list[Any] = list(as_labels(set(texts)))
-    return tuple(sorted(labels))
+    return sort_labels(as_labels(set(texts)))
 
 
 def as_labels(texts: Collection[str]) -> tuple[Label, ...]:
@@ -202,14 +201,10 @@ def column_stack(arrays: Sequence[Array], dtype: str) -> Array:
     return matrix
 
 
-def warn_identifier(column: Column, n_values: int, path: Path) -> None:
-    """Warn of a nominal column of text with as many categories as values."""
-    if column.kind is not Kind.NOMINAL or n_values <= MIN_IDENTIFIER_ROWS:
-        return
-    if len(column.categories) == n_values and isinstance(column.categories[0], str):
-        warn_user(
-            f"{path}: column {column.name!r} has a different label in every row, like an "
-            "identifier, and cannot be learned from. Leave it out with `columns`, or declare it: "
-            f"kinds={{{column.name!r}: 'nominal'}}.",
-            IdentifierWarning,
-        )
+def check_identifier(column: Column, n_values: int, path: Path) -> Column:
+    """Return a column of inferred kind, marked if it is an identifier, and warn of it."""
+    column = mark_identifier(column, n_values)
+    declared = f"kinds={{{column.name!r}: 'nominal'}}"
+    remedy = f"Leave it out with `columns`, or declare it: {declared}."
+    warn_categories(column, n_values, remedy, str(path))
+    return column

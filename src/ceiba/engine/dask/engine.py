@@ -19,6 +19,7 @@ from ceiba.engine.dask.source import (
     check_collection,
     check_lengths,
     dask_partitions,
+    declared_columns,
     known_schema,
 )
 from ceiba.engine.local import effective_threads, inside_task
@@ -92,7 +93,8 @@ class DaskEngine(Engine):
             schema = known_schema(X)
         if schema is None:
             rows = self.rows(dask_partitions(X, BlockReader(None, kinds)), attrgetter("table"))
-            schema = self.reduce(rows, SchemaSummary.of).schema
+            summary = self.reduce(rows, SchemaSummary.of)
+            schema = summary.without_identifiers({*declared_columns(X), *(kinds or {})})
         return PartitionedSource(schema, dask_partitions(X, BlockReader(schema), sample_weight, y))
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ceiba.data.categories import MAX_CATEGORIES
+from ceiba.data.categories import MAX_CATEGORIES, sort_labels
+from ceiba.data.identifiers import mark_identifier, warn_categories, without_identifiers
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
@@ -24,7 +25,8 @@ class BlockReader:
 
     def __call__(self, block: Any, weight: Any = None, target: Any = None) -> Chunk:
         """Return the chunk of a NumPy or pandas block with its weights and target."""
-        table = Table.of(block, self.schema, kinds=self.kinds)
+        # Not here, on a worker, but by the client, for all partitions together.
+        table = Table.of(block, self.schema, kinds=self.kinds, warn=False)
         return Chunk(table, target, None if weight is None else np.asarray(weight))
 
 
@@ -79,7 +81,14 @@ def known_schema(X: Any) -> Schema | None:
         plain = X.dtype.kind in "fiub"
         return Table.of(np.zeros((1, X.shape[1]), X.dtype)).schema if plain else None
     plain = all(_is_complete(dtype) for dtype in X.dtypes)
-    return Table.of(X._meta_nonempty).schema if plain else None
+    return Table.of(X._meta_nonempty, warn=False).schema if plain else None
+
+
+def declared_columns(X: Any) -> set[str]:
+    """Return the names of the categorical columns of a Dask DataFrame."""
+    if _is_array(X):
+        return set()
+    return {str(name) for name, dtype in X.dtypes.items() if hasattr(dtype, "categories")}
 
 
 def check_collection(X: Any) -> None:
@@ -132,11 +141,13 @@ def _aligned_blocks(name: str, values: Any, partitions: int) -> list[Any]:
 class SchemaSummary:
     """Schema of some rows, for dtypes that do not determine it.
 
-    The kind of an ``all_missing`` column is not yet known.
+    The kind of an ``all_missing`` column is not yet known. ``n_known`` are the numbers of values
+    that are not missing.
     """
 
     schema: Schema
     all_missing: tuple[bool, ...]
+    n_known: tuple[int, ...]
 
     @classmethod
     def of(cls, batch: Batch[Table]) -> SchemaSummary:
@@ -144,8 +155,13 @@ class SchemaSummary:
         table = batch.rows
         for column in table.schema:
             _check_categories(column)
-        masks = (table.missing_mask(j) for j in range(len(table.schema)))
-        return cls(table.schema, tuple(mask is not None and bool(mask.all()) for mask in masks))
+        masks = [table.missing_mask(j) for j in range(len(table.schema))]
+        all_missing = tuple(mask is not None and bool(mask.all()) for mask in masks)
+        missing = (0 if mask is None else np.count_nonzero(mask) for mask in masks)
+        # An identifier of all rows is one of each partition, but not the other way round.
+        columns = tuple(replace(column, is_identifier=False) for column in table.schema)
+        schema = replace(table.schema, columns=columns)
+        return cls(schema, all_missing, tuple(len(table) - int(n) for n in missing))
 
     def merge(self, other: SchemaSummary) -> SchemaSummary:
         """Unite categories and widen number types; raise for columns of different kinds."""
@@ -157,7 +173,23 @@ class SchemaSummary:
                 self.schema, other.schema, unknown, strict=True
             )
         )
-        return SchemaSummary(replace(self.schema, columns=columns), tuple(map(all, unknown)))
+        n_known = tuple(map(sum, zip(self.n_known, other.n_known, strict=True)))
+        schema = replace(self.schema, columns=columns)
+        return SchemaSummary(schema, tuple(map(all, unknown)), n_known)
+
+    def without_identifiers(self, declared: Collection[str]) -> Schema:
+        """Return the schema of a fit, and warn of columns with few rows per category.
+
+        The kinds of ``declared`` columns are given: they are kept as they are.
+        """
+        columns = []
+        for column, n_values in zip(self.schema, self.n_known, strict=True):
+            if column.name not in declared:
+                column = mark_identifier(column, n_values)
+                remedy = f"Drop it, or convert it: X[{column.name!r}].astype('category')."
+                warn_categories(column, n_values, remedy)
+            columns.append(column)
+        return without_identifiers(replace(self.schema, columns=tuple(columns)))
 
 
 def _unite_columns(left: Column, right: Column) -> Column:
@@ -178,7 +210,7 @@ def _unite_columns(left: Column, right: Column) -> Column:
             "because their order is not known otherwise: declare them in "
             "astype(pandas.CategoricalDtype(categories, ordered=True))."
         )
-    return _check_categories(replace(left, categories=tuple(sorted(categories))))
+    return _check_categories(replace(left, categories=sort_labels(categories)))
 
 
 def _check_categories(column: Column) -> Column:

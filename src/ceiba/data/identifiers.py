@@ -1,0 +1,68 @@
+"""Columns of text with a category for every row, or for every few rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ceiba.data.schema import Column, Kind, Schema
+from ceiba.data.warn import warn_user
+
+#: Fewer rows than this may all have different labels without being identifiers.
+MIN_IDENTIFIER_ROWS = 20
+
+# A column with more categories than _FEW and fewer rows per category than _MIN_ROWS is warned of:
+# the smallest expected count of the chi-square test, below which frequencies are mostly chance.
+_FEW, _MIN_ROWS = 10, 5
+
+
+class IdentifierWarning(UserWarning):
+    """A nominal column has a different label in every row, like an identifier."""
+
+
+class ManyCategoriesWarning(UserWarning):
+    """A nominal column has few rows per category."""
+
+
+def mark_identifier(column: Column, n_values: int) -> Column:
+    """Return a column of inferred kind, marked if each of its known values differs from the others.
+
+    Learners leave a marked column out, because no category of it can occur again.
+    """
+    is_identifier = _is_text(column) and MIN_IDENTIFIER_ROWS < n_values <= len(column.categories)
+    return replace(column, is_identifier=True) if is_identifier else column
+
+
+def warn_categories(column: Column, n_values: int, remedy: str, where: str = "") -> None:
+    """Warn of a column of inferred kind with one row or few rows per category."""
+    prefix = f"{where}: column" if where else "Column"
+    if column.is_identifier:
+        warn_user(
+            f"{prefix} {column.name!r} has a different label in every row, like an identifier: "
+            f"learners leave it out. {remedy}",
+            IdentifierWarning,
+        )
+        return
+    n = len(column.categories)
+    if _is_text(column) and n > _FEW and MIN_IDENTIFIER_ROWS < n_values < _MIN_ROWS * n:
+        warn_user(
+            f"{prefix} {column.name!r} has {n:,} categories for {n_values:,} values, too few rows "
+            f"per category to learn from. {remedy}",
+            ManyCategoriesWarning,
+        )
+
+
+def without_identifiers(schema: Schema) -> Schema:
+    """Return the schema of a fit: marked columns have no categories, so all values are missing."""
+    if not any(column.is_identifier for column in schema):
+        return schema
+    return replace(schema, columns=tuple(map(_without_categories, schema)))
+
+
+def _without_categories(column: Column) -> Column:
+    return replace(column, categories=(), is_identifier=False) if column.is_identifier else column
+
+
+def _is_text(column: Column) -> bool:
+    categories: Sequence[object] = column.categories
+    return column.kind is Kind.NOMINAL and bool(categories) and isinstance(categories[0], str)
