@@ -395,7 +395,7 @@ def test_rows_are_indexed_as_in_an_array():
     assert table[np.array([5, 0])].column(0).tolist() == [5, 0]
     assert table[np.arange(6) > 3, ...].column(0).tolist() == [4, 5]
     assert table[2].column(0).tolist() == [2]
-    with pytest.raises(TypeError, match="indexed by rows only"):
+    with pytest.raises(TypeError, match="indexed by rows or by names"):
         table[:, 1]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.arrays import array_columns, check_shape
-from ceiba.data.categories import list_labels, plain
+from ceiba.data.categories import list_labels
 from ceiba.data.column import (
     ColumnValues,
     KindRequest,
@@ -20,6 +21,8 @@ from ceiba.data.column import (
     number_dtype,
     number_values,
 )
+from ceiba.data.conversion import column_values, to_array, to_pandas, to_polars
+from ceiba.data.display import MAX_ROWS, shorten, table_html, table_text
 from ceiba.data.frames import open_container, read_columns
 from ceiba.data.identifiers import mark_identifier, warn_categories
 from ceiba.data.schema import Column, Kind, Schema
@@ -283,15 +286,76 @@ class Table:
         """Numbers of rows and columns."""
         return self.n_rows, len(self.schema)
 
-    def __getitem__(self, rows: Any) -> Table:
-        """Select rows by index, mask or slice, as the splitters of scikit-learn do."""
-        if isinstance(rows, tuple):  # scikit-learn uses table[rows, ...]
-            rows, *rest = rows
+    def __getitem__(self, key: Any) -> Any:
+        """Select one column, some columns or some rows.
+
+        Parameters
+        ----------
+        key : str, list of str, or rows
+            A name gives the values of the column as an array: numbers, times or labels, None for
+            a missing integer or label. A list of names gives a table. An index, a mask or a slice
+            gives a table of these rows, as the splitters of scikit-learn use.
+
+        Examples
+        --------
+        >>> table = Table.of([{"color": "red", "size": 1.5}, {"color": "blue", "size": 2.0}])
+        >>> table["color"]
+        array(['red', 'blue'], dtype='<U4')
+        >>> table[["size"]].schema.names, len(table[:1])
+        (['size'], 1)
+        """
+        if isinstance(key, str):
+            return column_values(self, self._index(key))
+        if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
+            return self._select([self._index(name) for name in key])
+        if isinstance(key, tuple):  # scikit-learn uses table[rows, ...]
+            key, *rest = key
             if rest not in ([Ellipsis], [slice(None)]):
                 raise TypeError(
-                    "A table is indexed by rows only: use table.column(j) for a column."
+                    "A table is indexed by rows or by names of columns: use table.column(j) for a "
+                    "column by position."
                 )
-        return self.take([rows] if isinstance(rows, int | np.integer) else rows)
+        return self.take([key] if isinstance(key, int | np.integer) else key)
+
+    def drop(self, columns: str | Sequence[str]) -> Table:
+        """Return the table without some columns, by name.
+
+        Examples
+        --------
+        >>> Table.of([{"color": "red", "size": 1.5}]).drop("color").schema.names
+        ['size']
+        """
+        names = [columns] if isinstance(columns, str) else list(columns)
+        dropped = {self._index(name) for name in names}
+        kept = [j for j in range(len(self.schema)) if j not in dropped]
+        if not kept:
+            raise ValueError("columns must leave at least one column, got all of them.")
+        return self._select(kept)
+
+    def _index(self, name: str) -> int:
+        """Return the position of a column; raise KeyError with a similar name."""
+        names = self.schema.names
+        if name in names:
+            return names.index(name)
+        close = difflib.get_close_matches(str(name), names, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"the columns are {list_labels(names)}."
+        raise KeyError(f"The table has no column {name!r}: {hint}")
+
+    def _select(self, indices: list[int]) -> Table:
+        """Return a table of some different columns, by position."""
+        if len(set(indices)) < len(indices):
+            raise ValueError("A table must have different columns, got one twice.")
+        schema = replace(self.schema, columns=tuple(self.schema[j] for j in indices))
+        if self.block is not None:
+            return Table(schema, self.n_rows, self.block[:, indices])
+        arrays = tuple(self._columns[j] for j in indices)
+        missing = {i: self._missing[j] for i, j in enumerate(indices) if j in self._missing}
+        return Table(schema, self.n_rows, None, arrays, missing)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return a 2-D array: numbers where all columns are numeric, else labels as objects."""
+        array = to_array(self)
+        return np.array(array, dtype=dtype, copy=True if copy else None)
 
     @property
     def matrix(self) -> Array | None:
@@ -342,14 +406,19 @@ class Table:
           color  size
         0   red   1.5
         """
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError(
-                'Conversion to a DataFrame requires pandas: pip install "ceiba[files]".'
-            ) from None
-        names = self.schema.names
-        return pandas.DataFrame({name: _series(self, j, pandas) for j, name in enumerate(names)})
+        return to_pandas(self)
+
+    def to_polars(self) -> Any:
+        """Convert to a polars DataFrame; requires polars.
+
+        Nominal and ordinal columns of text become enums, other categories their own values.
+
+        Examples
+        --------
+        >>> Table.of([{"color": "red", "size": 1.5}]).to_polars().rows()
+        [('red', 1.5)]
+        """
+        return to_polars(self)
 
     def check_finite(self) -> None:
         """Raise ValueError for infinity, with its row and column. NaN is a missing value."""
@@ -376,54 +445,29 @@ class Table:
         )
 
     def __repr__(self) -> str:
-        n, d = self.shape
-        head = f"Table of {n} row{'s' * (n != 1)} × {d} column{'s' * (d != 1)}"
-        cells = [_cells(self, j) for j in range(min(d, _MAX_COLUMNS))]
-        widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)][:3]
-        lines = ["  " + "  ".join(map(str.ljust, row, [*widths, 0])) for row in cells]
-        more = [f"  ... {d - _MAX_COLUMNS} more"] if d > _MAX_COLUMNS else []
-        return "\n".join([head, *lines, *more])
+        return table_text(self)
+
+    def _repr_html_(self) -> str:
+        return table_html(self)
 
 
-# Limits of the representation: columns, rows and characters per text.
-_MAX_COLUMNS, _MAX_ROWS, _MAX_WIDTH = 12, 5, 40
-
-
-def _cells(table: Table, j: int) -> list[str]:
-    """Return name, kind, dtype or categories, and first values of a column."""
-    column, part = table.schema[j], table.head(_MAX_ROWS)
-    values = column.dtype if column.kind is Kind.NUMERIC else _shorten(str(column.categories))
-    texts = [_text(value, column) for value in part.column(j)]
-    missing = part.missing_mask(j)
-    if missing is not None:
-        texts = ["?" if absent else text for text, absent in zip(texts, missing, strict=True)]
-    end = ", ..." if table.n_rows > _MAX_ROWS else ""
-    return [_shorten(column.name), str(column.kind), values, ", ".join(texts) + end]
-
-
-def _text(value: Any, column: Column) -> str:
-    if column.kind is not Kind.NUMERIC:
-        return _shorten(str(column.categories[value])) if column.categories else ""
-    if column.temporal:
-        return str(plain(np.array(value).view(column.dtype)[()]))
-    return str(value) if column.dtype.endswith("int64") else str(float(f"{value:.6g}"))
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _MAX_WIDTH else text[: _MAX_WIDTH - 3] + "..."
-
-
-def _series(table: Table, j: int, pandas: Any) -> Any:
-    column, array, missing = table.schema[j], table.column(j), table.missing_mask(j)
-    if column.kind is not Kind.NUMERIC:
-        categories, ordered = list(column.categories), column.kind is Kind.ORDINAL
-        return pandas.Categorical.from_codes(array, categories=categories, ordered=ordered)
-    if column.temporal:
-        times = array.view(column.dtype)
-        return times if missing is None else np.where(missing, times.dtype.type("NaT"), times)
-    if missing is None or array.dtype.kind == "f":
-        return array
-    return pandas.arrays.IntegerArray(array, missing)
+def concatenate(tables: Sequence[Table], schema: Schema) -> Table:
+    """Return the rows of tables with the same columns, one after the other."""
+    if len(tables) == 1:
+        return Table.of(tables[0], schema, warn=False)
+    if all(table.block is not None for table in tables):
+        block = np.concatenate([table.block for table in tables if table.block is not None])
+        return Table(schema, len(block), block)
+    columns, masks = [], {}
+    for j in range(len(schema)):
+        columns.append(np.concatenate([table.column(j) for table in tables]))
+        missing = [table._missing.get(j) for table in tables]
+        if any(mask is not None for mask in missing):
+            parts = zip(missing, tables, strict=True)
+            masks[j] = np.concatenate(
+                [np.zeros(len(t), bool) if mask is None else mask for mask, t in parts]
+            )
+    return Table(schema, len(columns[0]), None, tuple(columns), masks)
 
 
 def _is_finite(array: Array) -> bool:
@@ -436,9 +480,9 @@ def _is_finite(array: Array) -> bool:
 
 def warn_unseen(unseen: Sequence[UnseenCategories]) -> None:
     """Warn once of the unknown categories of all columns."""
-    shown = [_describe_unseen(found) for found in unseen[:_MAX_ROWS]]
-    if len(unseen) > _MAX_ROWS:
-        shown.append(f"and {len(unseen) - _MAX_ROWS} more columns")
+    shown = [_describe_unseen(found) for found in unseen[:MAX_ROWS]]
+    if len(unseen) > MAX_ROWS:
+        shown.append(f"and {len(unseen) - MAX_ROWS} more columns")
     warn_user(
         f"Categories that were not seen in fit are missing values: {'; '.join(shown)}.",
         UnseenCategoryWarning,
@@ -449,7 +493,7 @@ def _describe_unseen(found: UnseenCategories) -> str:
     rows = ""
     if found.n_rows is not None:
         rows = f"{found.n_rows:,} row{'s' * (found.n_rows != 1)}, "
-    return f"column {found.column!r} ({rows}{_shorten(list_labels(found.labels, 3))})"
+    return f"column {found.column!r} ({rows}{shorten(list_labels(found.labels, 3))})"
 
 
 def _check_column(array: Array, column: Column, missing: Array | None) -> ColumnValues:

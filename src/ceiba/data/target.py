@@ -11,6 +11,7 @@ from ceiba._typing import Array
 from ceiba.data.arrays import array_columns, object_values
 from ceiba.data.column import ColumnValues, missing_mask, to_categories, to_numbers
 from ceiba.data.schema import TEMPORAL
+from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
 
 Task = Literal["classification", "regression"]
@@ -181,6 +182,11 @@ def _read(y: Any) -> tuple[ColumnValues, str | None]:
     """Read the values of a target, and the dtype of its classes if it has one."""
     if y is None:
         raise ValueError("This learner requires y to be passed, but the target y is None.")
+    if isinstance(y, Table):
+        raise TypeError(
+            f"y must be one column, got a Table of {len(y.schema)}: pass its values, "
+            f"y=table[{y.schema[0].name!r}], or use ceiba.read(path, target=...)."
+        )
     if hasattr(y, "tocsr"):
         raise TypeError(
             "A sparse target is not supported: convert it to a dense array, y.toarray()."

@@ -344,7 +344,7 @@ def test_target_and_weight(write, write_parquet, form):
         ({"weight": "b"}, "is missing in row 2"),
         ({"weight": "s"}, r"weight must be a numeric column, got 's' \(nominal\)"),
         ({"target": "zz"}, "no column 'zz'"),
-        ({"target": "a", "columns": ["a"]}, "must not contain the target"),
+        ({"target": "a", "columns": ["a"]}, "no column is left"),
         ({"target": "a", "weight": "a"}, "must be different columns"),
         ({"columns": []}, "at least one"),
         ({"partition_bytes": 0}, "must be a positive int, got 0"),

@@ -9,8 +9,9 @@ from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
+from ceiba._typing import Array
 from ceiba.data.io import csv, parquet
 from ceiba.data.io.arff import read_arff
 from ceiba.data.io.csv_dialect import MISSING, Dialect, Header, file_dialect
@@ -23,11 +24,11 @@ from ceiba.data.io.files import (
     split_suffix,
     to_utf8,
 )
-from ceiba.data.io.selection import ColumnRoles, Selection
+from ceiba.data.io.selection import ColumnRoles, Selection, check_name, known_values
 from ceiba.data.io.types import check_identifier
 from ceiba.data.schema import Schema
 from ceiba.data.source import Partition
-from ceiba.data.table import Table
+from ceiba.data.table import Table, concatenate
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -36,9 +37,14 @@ _PARQUET = (".parquet", ".pq")
 _LOCAL_ONLY = "download it, or open it with pandas, Polars or Dask and pass the frame to fit"
 
 
+@overload
+def read(path: Paths, *, target: None = None, **options: Any) -> Table: ...
+@overload
+def read(path: Paths, *, target: str, **options: Any) -> tuple[Table, Array]: ...
 def read(
-    path: str | os.PathLike[str],
+    path: Paths,
     *,
+    target: str | None = None,
     columns: Sequence[str] | None = None,
     kinds: Mapping[str, str | Sequence[Any]] | None = None,
     delimiter: str = "infer",
@@ -46,19 +52,23 @@ def read(
     missing: Sequence[str] = MISSING,
     quote: str | None = '"',
     encoding: str = "utf-8",
-) -> Table:
-    """Read a CSV, ARFF or Parquet file, compressed or not, into a table.
+) -> Table | tuple[Table, Array]:
+    """Read CSV, ARFF or Parquet files, compressed or not, into a table.
 
     CSV and Parquet require pyarrow: ``pip install "ceiba[files]"``.
 
     Parameters
     ----------
-    path : path
+    path : path, pattern, or list of them
         ``.csv``, ``.tsv``, ``.tab``, ``.txt``, ``.data`` and ``.dat`` are CSV, ``.arff`` is ARFF,
         ``.parquet`` and ``.pq`` are Parquet. CSV and ARFF may be compressed: ``.gz``, ``.bz2``,
-        ``.xz``, ``.zip`` (with one file in it), ``.zst`` (from Python 3.14 on).
+        ``.xz``, ``.zip`` (with one file in it), ``.zst`` (from Python 3.14 on). Several files,
+        ``"part-*.csv"`` for example, are read in sorted order, one after the other; they must be
+        uncompressed CSV in UTF-8, or Parquet, with the same columns.
+    target : str, optional
+        The column of the target: then the result is ``X, y``.
     columns : list of str, optional
-        The columns to read, in this order. All by default.
+        The columns to read, in this order, with or without the target. All by default.
     kinds : mapping, optional
         Kinds that differ from the inferred ones: ``{"zip": "nominal"}``, ``"numeric"``,
         ``"ordinal"``, or the categories of an ordinal column in order,
@@ -80,7 +90,8 @@ def read(
 
     Returns
     -------
-    Table
+    Table, or (Table, ndarray) with ``target``
+        The target is an array of numbers, times or labels, without missing values.
 
     Raises
     ------
@@ -94,8 +105,8 @@ def read(
     A CSV column of numbers is numeric: whole numbers are exact (int64, or uint64) where 64 bits
     suffice, others are float64. Any other column is nominal. Blanks around an unquoted field are
     ignored. The categories of a nominal column whose texts are all plain whole numbers are these
-    numbers. A nominal ARFF attribute keeps its declared categories, and with ``"ordinal"`` also
-    their order. An index that pandas stored in a Parquet file is left out.
+    numbers. A nominal ARFF attribute keeps its declared categories in their order. An index that
+    pandas stored in a Parquet file is left out.
 
     Examples
     --------
@@ -107,10 +118,59 @@ def read(
     Table of 2 rows × 2 columns
       outlook   nominal  ('rainy', 'sunny')  sunny, rainy
       humidity  numeric  int64               85, ?
+    >>> X, y = ceiba.read(path, target="outlook")
+    >>> X.schema.names, y
+    (['humidity'], array(['sunny', 'rainy'], dtype='<U5'))
     """
-    check_local(path, _LOCAL_ONLY)
-    path = Path(path)
     options = Dialect(delimiter, header, missing, quote)
+    if target is not None and columns is not None and not isinstance(columns, str):
+        columns = [*columns, *([target] if target not in columns else [])]
+    if isinstance(path, str | os.PathLike) and not _is_pattern(os.fspath(path)):
+        check_local(path, _LOCAL_ONLY)
+        path = Path(path)
+        table = _read_file(path, columns, kinds, options, encoding)
+    else:
+        table = _read_files(path, columns, kinds, options, encoding)
+    if target is None:
+        return table
+    check_name(target, table.schema.names, Path(str(path)))
+    if len(table.schema) == 1:
+        raise ReadError(f"{path}: no column is left beside the target {target!r}.")
+    return table.drop(target), known_values(table[[target]], str(path))
+
+
+def _read_files(
+    paths: Paths,
+    columns: Sequence[str] | None,
+    kinds: Mapping[str, str | Sequence[Any]] | None,
+    options: Dialect,
+    encoding: str,
+) -> Table:
+    """Read several files with one schema, the categories of which are merged."""
+    if encoding != "utf-8":
+        raise ValueError(
+            f"encoding must be 'utf-8' for several files, got {encoding!r}: read them one by one."
+        )
+    source = scan(
+        paths,
+        columns=columns,
+        kinds=kinds,
+        delimiter=options.delimiter,
+        header=options.header,
+        missing=options.missing,
+        quote=options.quote,
+    )
+    tables = [partition.load().table for partition in source.partitions]
+    return concatenate(tables, source.schema)
+
+
+def _read_file(
+    path: Path,
+    columns: Sequence[str] | None,
+    kinds: Mapping[str, str | Sequence[Any]] | None,
+    options: Dialect,
+    encoding: str,
+) -> Table:
     suffix, compression = split_suffix(path)
     if suffix in _PARQUET:
         _check_unused(path, "Parquet", options, encoding)
@@ -245,8 +305,8 @@ def scan(
     target, weight : str, optional
         The columns of the target and of the row weights.
     columns : list of str, optional
-        The attributes, in this order. By default all columns of the first file but target and
-        weight.
+        The attributes, in this order; target and weight may be among them. By default all columns
+        of the first file but target and weight.
     kinds : mapping, optional
         Kinds that differ from the inferred ones, as in `read`.
     partition_bytes : int, optional
@@ -316,7 +376,7 @@ def _find_files(paths: Paths) -> list[Path]:
 
 def _matches(path: str) -> list[Path]:
     check_local(path, _LOCAL_ONLY)
-    if glob.has_magic(path) and not os.path.exists(path):
+    if _is_pattern(path):
         found = sorted(glob.glob(path, recursive=True))
         if not found:
             raise FileNotFoundError(f"No file matches {path!r}.")
@@ -325,6 +385,10 @@ def _matches(path: str) -> list[Path]:
         pattern = os.path.join(path, "*.parquet")
         raise IsADirectoryError(f"{path} is a folder: name its files, {pattern!r} for example.")
     return [Path(path)]
+
+
+def _is_pattern(path: str) -> bool:
+    return glob.has_magic(path) and not os.path.exists(path)
 
 
 def _is_parquet(path: Path) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.data.categories import MAX_CATEGORIES, list_labels, plain_labels
 from ceiba.data.column import check_kind
+from ceiba.data.conversion import column_values
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.types import KindRequest
 from ceiba.data.schema import Column, Kind, Schema
@@ -102,10 +103,6 @@ class Selection:
         others = [name for name in (target, weight) if name is not None]
         for name in others:
             check_name(name, names, path)
-            if columns is not None and name in columns:
-                raise ValueError(
-                    f"columns must not contain the target or the weight, got {name!r} in both."
-                )
         if target is not None and target == weight:
             raise ValueError(f"target and weight must be different columns, got {target!r} twice.")
         attributes = tuple(n for n in check_columns(columns, names, path) if n not in others)
@@ -167,22 +164,20 @@ class ColumnRoles:
         """Build the chunk of a partition; ``make_table`` returns its columns of any schema."""
         target = weight = None
         if self.target is not None:
-            target = _values(make_table(Schema((self.target,))), partition)
+            target = known_values(make_table(Schema((self.target,))), partition)
         if self.weight is not None:
-            weight = _values(make_table(Schema((self.weight,))), partition).astype(np.float64)
+            weight = known_values(make_table(Schema((self.weight,))), partition)
+            weight = weight.astype(np.float64)
         return Chunk(make_table(self.schema), target, weight)
 
 
-def _values(table: Table, partition: str) -> Array:
+def known_values(table: Table, where: str) -> Array:
     """Return the only column of a table as numbers, times or labels, without missing values."""
-    column, array, missing = table.schema[0], table.column(0), table.missing_mask(0)
+    missing = table.missing_mask(0)
     if missing is not None:
         raise ReadError(
-            f"{partition}: column {column.name!r} is missing in row {int(np.argmax(missing)) + 1} "
-            "of the partition. Target and weight must not be missing: remove such rows."
+            f"{where}: column {table.schema[0].name!r} is missing in row "
+            f"{int(np.argmax(missing)) + 1}. Target and weight must not be missing: remove such "
+            "rows."
         )
-    if column.kind is Kind.NUMERIC:
-        return array.view(column.dtype) if column.temporal else np.ascontiguousarray(array)
-    labels = np.array(column.categories, dtype=None if column.categories else str)
-    values: Array = labels[array]
-    return values
+    return column_values(table, 0)
