@@ -202,6 +202,7 @@ INVALID = [
     ("random_state", ["seed", 1.5, [1, 2], True]),
     ("n_jobs", [1.5, "all", True]),
     ("trace", [1, 0, None, "yes"]),
+    ("scale", ["minmax", 1, True]),
 ]
 
 

@@ -212,9 +212,15 @@ def test_distant_rows_raise_or_have_probabilities():
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e160])
-def test_scale_with_overflowing_squares_raises(scale):
-    with pytest.raises(ValueError, match="rescale X"):
-        GaussianMixtureClassifier().fit(X * scale, Y)
+@shared
+def test_scale_with_overflowing_squares_gives_the_same_classifier(scale, shared):
+    plain = GaussianMixtureClassifier(shared_covariance=shared).fit(X, Y)
+    model = GaussianMixtureClassifier(shared_covariance=shared).fit(X * scale, Y)
+    np.testing.assert_allclose(model.predict_proba(X * scale), plain.predict_proba(X), atol=1e-9)
+    assert model.score(X * scale, Y) == plain.score(X, Y)
+    for one, other in zip(model.mixtures_, plain.mixtures_, strict=True):
+        moved = other.lower_bound_ - X.shape[1] * np.log(scale)
+        assert one.lower_bound_ == pytest.approx(moved, rel=1e-9)
 
 
 # Missing values

@@ -71,21 +71,11 @@ def test_very_different_column_scales_give_the_same_mixture(form, rows, scale):
 
 @pytest.mark.parametrize("scale", [1e-160, 1e-170, 1e-250])
 @pytest.mark.parametrize("form", ["full", "diag"])
-def test_column_with_underflowing_squares_fits_or_raises(form, scale):
-    """A fit, or an error with a remedy; never an error of linear algebra."""
+def test_column_with_underflowing_squares_can_be_fitted(form, scale):
     rows = X * np.array([1.0, scale, 1.0])
-    try:
-        model = quiet(GaussianMixture(2, covariance_type=form), rows)
-    except ValueError as error:
-        assert "rescale" in str(error)  # noqa: PT017 - one of two right outcomes
-        return
-    assert_valid(model, rows)
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1e160])
-def test_scale_with_overflowing_squares_raises(scale):
-    with pytest.raises(ValueError, match="rescale X"):
-        GaussianMixture(2).fit(X * scale)
+    model = quiet(GaussianMixture(2, covariance_type=form), rows)
+    assert np.isfinite(model.lower_bound_)
+    assert model.score(rows) == pytest.approx(model.lower_bound_, rel=1e-9)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -46,6 +46,7 @@ BAD = {
     "warm_start": ["yes", 1],
     "random_state": ["seed", 1.5],
     "n_jobs": ["all", 1.5],
+    "scale": ["minmax", 1, True],
     "trace": ["yes", 1],
 }
 PAIRS = [(name, value) for name, values in BAD.items() for value in values]

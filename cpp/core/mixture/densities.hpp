@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/aligned.hpp"
+#include "common/parallel.hpp"
 #include "mixture/gaussians.hpp"
 #include "mixture/marginal.hpp"
 #include "simd/mixture_kernels.hpp"
@@ -96,10 +97,11 @@ class Densities {
     double* joint() { return joint_.data(); }
     double* work() { return work_.data(); }
 
-    // Call body() for each tile of the rows [begin, end) of the order while it returns true; a tile
-    // never mixes patterns.
+    // Call body() for each tile of the rows [begin, end) of the order while it returns true and
+    // `stop` does not; a tile never mixes patterns.
     template <typename Body>
-    void for_tiles(std::size_t begin, std::size_t end, const Body& body) {
+    void for_tiles(std::size_t begin, std::size_t end, const StopTest& stop, const Body& body) {
+        stop_ = stop;
         const std::int64_t* starts = problem_.patterns.starts;
         if (problem_.patterns.order == nullptr) {
             tiles(begin, end, body);
@@ -109,16 +111,19 @@ class Densities {
             std::upper_bound(starts, starts + problem_.patterns.count + 1, std::int64_t(begin)) -
             starts - 1);
         for (; begin < end; ++p) {
-            const std::size_t stop = std::min(end, std::size_t(starts[p + 1]));
-            set_missing(std::size_t(problem_.patterns.order[begin]));
-            if (!tiles(begin, stop, body)) return;
-            begin = stop;
+            const std::size_t next = std::min(end, std::size_t(starts[p + 1]));
+            if (!set_missing(std::size_t(problem_.patterns.order[begin]))) return;
+            if (!tiles(begin, next, body)) return;
+            begin = next;
         }
     }
 
+    // Whether to end between two components, which take long for many columns only.
+    bool stopped() const { return model_.full && model_.d >= kManyColumns && stop_(); }
+
     // Compute the joint log densities of the current tile.
     void compute() {
-        for (std::size_t c = 0; c < model_.k; ++c) {
+        for (std::size_t c = 0; c < model_.k && !stopped(); ++c) {
             double* out = joint_.data() + c * kMixtureRows;
             const std::size_t padded = reader_.padded();
             if (model_.full)
@@ -149,24 +154,27 @@ class Densities {
         }
     }
 
-    void set_missing(std::size_t row) {
+    bool set_missing(std::size_t row) {
         std::vector<bool> missing(model_.d);
         for (std::size_t j = 0; j < model_.d; ++j) missing[j] = std::isnan(problem_.X.row(row)[j]);
-        marginal_.set_missing(missing);
+        return marginal_.set_missing(missing, stop_);
     }
 
     template <typename Body>
     bool tiles(std::size_t begin, std::size_t end, const Body& body) {
         for (; begin < end; begin += kMixtureRows) {
             reader_.read(begin, std::min(kMixtureRows, end - begin), marginal_.observed());
-            if (!body()) return false;
+            if (stop_() || !body()) return false;
         }
         return true;
     }
 
+    static constexpr std::size_t kManyColumns = 256;
+
     const MixtureProblem<T>& problem_;
     const Gaussians& model_;
     const MixtureKernels& kernels_ = mixture_kernels();
+    StopTest stop_;
     TileReader<T> reader_;
     Aligned<double> joint_;
     Marginal marginal_;

@@ -39,14 +39,14 @@ class ComponentSums {
           completed_(problem.patterns.order != nullptr && model_.full ? model_.d * kMixtureRows
                                                                       : 0) {}
 
-    void add(std::size_t begin, std::size_t end, double* sums, int thread, Interrupt& stop) {
-        densities_.for_tiles(begin, end, [&] {
-            if (stop.stopped(thread)) return false;
+    void add(std::size_t begin, std::size_t end, double* sums, const StopTest& stop) {
+        densities_.for_tiles(begin, end, stop, [&] {
             if (problem_.given.any())
                 fill_given();
             else
                 compute_responsibilities(sums);
-            for (std::size_t c = 0; c < model_.k; ++c) add_component(c, sums);
+            for (std::size_t c = 0; c < model_.k && !densities_.stopped(); ++c)
+                add_component(c, sums);
             return true;
         });
     }
@@ -233,7 +233,7 @@ void expected_moments(const MixtureProblem<T>& problem, MixtureMoments& out, int
     for_segments(parts, used, [&](std::size_t s, int thread, Interrupt& stop) {
         Aligned<double> sums = total.zeros();
         workers.of(thread, problem, out.pivots, layout)
-            .add(bounds[s], bounds[s + 1], sums.data(), thread, stop);
+            .add(bounds[s], bounds[s + 1], sums.data(), {&stop, thread});
         total.add(s, std::move(sums), thread, stop);
     });
     const double* sums = total.values();
@@ -254,8 +254,7 @@ void row_posteriors(const MixtureProblem<T>& problem, const RowPosteriors& out, 
     PerThread<Densities<T>> workers(used);
     for_segments(parts, used, [&](std::size_t s, int thread, Interrupt& stop) {
         Densities<T>& densities = workers.of(thread, problem, false);
-        densities.for_tiles(bounds[s], bounds[s + 1], [&] {
-            if (stop.stopped(thread)) return false;
+        densities.for_tiles(bounds[s], bounds[s + 1], {&stop, thread}, [&] {
             densities.compute();
             write_labels(densities.reader(), densities.joint(), problem.model.k, out);
             write_posteriors(densities.reader(), densities.joint(), problem.model.k, out);

@@ -10,9 +10,13 @@
 namespace ceiba {
 namespace {
 
-// Compute the lower Cholesky factor of the symmetric n x n matrix `a`, in place.
-void factorize_cholesky(double* a, std::size_t n) {
-    for (std::size_t j = 0; j < n; ++j)
+// Columns (or rows) of a factorization between two tests for an interrupt: 20 ms of 1,500 columns.
+constexpr std::size_t kTestEvery = 16;
+
+// Compute the lower Cholesky factor of the symmetric n x n matrix `a`, in place; false if stopped.
+bool factorize_cholesky(double* a, std::size_t n, const StopTest& stop) {
+    for (std::size_t j = 0; j < n; ++j) {
+        if (j % kTestEvery == kTestEvery - 1 && stop()) return false;
         for (std::size_t i = j; i < n; ++i) {
             double sum = a[i * n + j];
             for (std::size_t t = 0; t < j; ++t) sum -= a[i * n + t] * a[j * n + t];
@@ -24,12 +28,15 @@ void factorize_cholesky(double* a, std::size_t n) {
                 a[j * n + j] = std::sqrt(sum);
             }
         }
+    }
+    return true;
 }
 
 // Invert the lower triangular matrix `a` in place, row by row: row i of the inverse is minus row i
-// of `a` times the rows already inverted, divided by the diagonal.
-void invert_lower(double* a, std::size_t n) {
+// of `a` times the rows already inverted, divided by the diagonal. False if stopped.
+bool invert_lower(double* a, std::size_t n, const StopTest& stop) {
     for (std::size_t i = 0; i < n; ++i) {
+        if (i % kTestEvery == kTestEvery - 1 && stop()) return false;
         const double pivot = 1 / a[i * n + i];
         for (std::size_t j = 0; j < i; ++j) {
             double sum = 0;
@@ -38,6 +45,7 @@ void invert_lower(double* a, std::size_t n) {
         }
         a[i * n + i] = pivot;
     }
+    return true;
 }
 
 // Pack four rows at a time, by columns, as far as the triangle reaches; zeros pad the blocks.
@@ -50,7 +58,7 @@ void pack_panels(const double* factor, std::size_t n, double* panels) {
 
 }  // namespace
 
-void Marginal::set_missing(const std::vector<bool>& missing) {
+bool Marginal::set_missing(const std::vector<bool>& missing, const StopTest& stop) {
     observed_.clear();
     missing_.clear();
     for (std::size_t j = 0; j < model_.d; ++j) (missing[j] ? missing_ : observed_).push_back(j);
@@ -69,9 +77,10 @@ void Marginal::set_missing(const std::vector<bool>& missing) {
         for (std::size_t i = 0; i < o; ++i) means_[c * o + i] = model_.mean(c)[observed_[i]];
         if (m == 0)
             store_factor(c, model_.factor(c));
-        else
-            restrict_component(c);
+        else if (!restrict_component(c, stop))
+            return false;
     }
+    return true;
 }
 
 void Marginal::store_factor(std::size_t c, const double* factor) {
@@ -81,26 +90,26 @@ void Marginal::store_factor(std::size_t c, const double* factor) {
     for (std::size_t i = 0; i < o; ++i) norms_[c] += std::log(factor[i * o + i]);
 }
 
-void Marginal::restrict_component(std::size_t c) {
+bool Marginal::restrict_component(std::size_t c, const StopTest& stop) {
     const std::size_t o = observed_.size(), d = model_.d;
     const double* covariance = model_.covariance(c);
     double* P = factor_.data();
     for (std::size_t i = 0; i < o; ++i)
         for (std::size_t j = 0; j < o; ++j)
             P[i * o + j] = covariance[observed_[i] * d + observed_[j]];
-    factorize_cholesky(P, o);
-    invert_lower(P, o);
+    if (!factorize_cholesky(P, o, stop) || !invert_lower(P, o, stop)) return false;
     store_factor(c, P);
-    if (with_conditional_) compute_conditional(c);
+    return !with_conditional_ || compute_conditional(c, stop);
 }
 
 // With S = L L' the covariance of the observed columns, P the inverse of L and C the covariances of
 // missing and observed columns: cross = C P', slopes = cross P, conditional = S_mm - cross cross'.
-void Marginal::compute_conditional(std::size_t c) {
+bool Marginal::compute_conditional(std::size_t c, const StopTest& stop) {
     const std::size_t o = observed_.size(), m = missing_.size(), d = model_.d;
     const double *covariance = model_.covariance(c), *P = factor_.data();
     double* slopes = slopes_.data() + c * m * o;
     for (std::size_t row = 0; row < m; ++row) {
+        if (row % kTestEvery == kTestEvery - 1 && stop()) return false;
         const double* with = covariance + missing_[row] * d;
         double *cross = cross_.data() + row * o, *slope = slopes + row * o;
         for (std::size_t i = 0; i < o; ++i) {
@@ -110,12 +119,15 @@ void Marginal::compute_conditional(std::size_t c) {
         }
     }
     double* conditional = conditional_.data() + c * m * m;
-    for (std::size_t a = 0; a < m; ++a)
+    for (std::size_t a = 0; a < m; ++a) {
+        if (a % kTestEvery == kTestEvery - 1 && stop()) return false;
         for (std::size_t b = 0; b < m; ++b) {
             double value = covariance[missing_[a] * d + missing_[b]];
             for (std::size_t i = 0; i < o; ++i) value -= cross_[a * o + i] * cross_[b * o + i];
             conditional[a * m + b] = value;
         }
+    }
+    return true;
 }
 
 }  // namespace ceiba

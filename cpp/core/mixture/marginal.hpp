@@ -7,9 +7,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/parallel.hpp"
 #include "mixture/gaussians.hpp"
 
 namespace ceiba {
+
+// Whether a long computation of one thread should end; never, where no interrupt is given.
+struct StopTest {
+    Interrupt* interrupt = nullptr;
+    int thread = 0;
+
+    bool operator()() const { return interrupt != nullptr && interrupt->stopped(thread); }
+};
 
 class Marginal {
   public:
@@ -17,8 +26,9 @@ class Marginal {
     Marginal(const Gaussians& model, bool conditional)
         : model_(model), with_conditional_(conditional) {}
 
-    // Restrict the components to the columns that are not missing.
-    void set_missing(const std::vector<bool>& missing);
+    // Restrict the components to the columns that are not missing. Returns false, with unusable
+    // results, where `stop` ended it: for 1,500 columns a pattern takes seconds.
+    bool set_missing(const std::vector<bool>& missing, const StopTest& stop = {});
 
     const std::vector<std::size_t>& observed() const { return observed_; }
     const std::vector<std::size_t>& missing() const { return missing_; }
@@ -39,8 +49,8 @@ class Marginal {
     }
 
   private:
-    void restrict_component(std::size_t c);
-    void compute_conditional(std::size_t c);
+    bool restrict_component(std::size_t c, const StopTest& stop);
+    bool compute_conditional(std::size_t c, const StopTest& stop);
     void store_factor(std::size_t c, const double* factor);
 
     const Gaussians& model_;

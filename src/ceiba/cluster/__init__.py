@@ -12,9 +12,11 @@ from ceiba.cluster.selection.validity import (
     davies_bouldin_score,
     inertia_score,
 )
+from ceiba.stats.scaling import DominantColumnWarning
 
 __all__ = [
     "ClusterChoice",
+    "DominantColumnWarning",
     "EmptyClusterWarning",
     "KMeans",
     "calinski_harabasz_score",

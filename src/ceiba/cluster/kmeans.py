@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import Generator, RandomState
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import (
@@ -25,21 +26,26 @@ from ceiba.base import (
 )
 from ceiba.base.estimator import schema_attributes
 from ceiba.base.record import check_values
+from ceiba.base.scaling import StoredScaling, check_scaling
 from ceiba.cluster.lloyd import LloydResult, kmeans_plusplus, lloyd, random_rows
 from ceiba.cluster.statistics import (
     Assignment,
     CenterSums,
     center_distances,
     nearest_labels,
+    summarize_batch,
     summarize_points,
 )
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
+from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
 from ceiba.stats import Moments, Points, PointSpace, ToPoints
-from ceiba.stats.points import has_finite_distances
+from ceiba.stats.scaling import PointScaling, distance_from_units, warn_dominant_column
+
+_OPTIONAL_ATTRIBUTES = ("labels_", "trace_", "_scaling", "_scaled_centers")
 
 
 class EmptyClusterWarning(UserWarning):
@@ -51,7 +57,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
 
     Distances are Euclidean. A nominal column counts as indicators scaled so that a mismatch adds
     1 to the squared distance; an ordinal column counts as its rank, from 0 to 1; a date counts in
-    days; other numbers count as they are, so bring them to comparable scales first. A missing
+    days; other numbers count as they are, unless ``scale`` divides them by their spread. A missing
     value adds nothing to a distance, in training and in prediction, and a category unseen in
     training is missing; a center is the mean of the observed values. A row without any value is
     equally near to all centers: it gets the first label and moves no center. ``transform`` scales
@@ -63,13 +69,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_encoded_columns)
         Cluster centers; columns as in ``encoded_names_``.
+    centers_table_ : Table
+        The centers in the columns of ``X``: means, and the most frequent categories.
     encoded_names_ : list of str
         Names of the centers' columns: ``size``, ``color=red``.
     labels_ : ndarray of shape (n_rows,)
         Cluster of each training row; only after a fit on rows in memory. A row of weight zero
         has the label that ``predict`` returns, or -1 where a value is infinite.
     inertia_ : float
-        Weighted sum of squared distances to the nearest center, over observed columns.
+        Weighted sum of squared distances to the nearest center, over observed columns; of the
+        scaled columns with ``scale``. Infinite or zero where it exceeds the range of float64.
     n_iter_ : int
         Number of iterations of the best run.
     trace_ : Trace
@@ -99,7 +108,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     Arthur & Vassilvitskii (2007), "k-means++: the advantages of careful seeding", SODA.
     """
 
-    _state_names: ClassVar[tuple[str, ...]] = ("_center_weights",)
+    _state_names: ClassVar[tuple[str, ...]] = ("_center_weights", "_scaled_centers", "_scaling")
 
     n_clusters: Annotated[int, AtLeast(1), "Number of clusters."] = parameter(8, kw_only=False)
     init: Annotated[
@@ -126,6 +135,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     ] = 0
     n_jobs: Annotated[int | None, "Threads; None or -1 uses every core allowed."] = None
     trace: Annotated[bool, "Keep each iteration in ``trace_``."] = False
+    scale: Annotated[
+        Literal["range", "std"] | None,
+        "Divide each numeric column by its range or its standard deviation (nominal columns keep "
+        "their units); None uses the columns as they are.",
+    ] = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -150,17 +164,19 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         """
         engine, source = self._open_source(X, sample_weight, reset=True)
         given = None if isinstance(self.init, str) or callable(self.init) else self.init
-        rows, moments = self._summarize(engine, source, given)
+        rows, moments, scaling = self._summarize(engine, source, given)
         space = PointSpace.of(moments)
         tol = float(self.tol * np.mean(moments.variance))
-        best, trace = self._best_run(rows, engine, space, tol, source.schema)
-        attributes = self._attributes(
-            rows, engine, source, source.schema, space, best.centers, best.weights
-        )
+        fitted = partial(_center_attributes, source.schema, scaling)
+        best, trace = self._best_run(rows, engine, space, tol, fitted, scaling)
+        attributes = fitted(best.centers)
+        attributes |= self._results(rows, engine, source, space, attributes, best.weights)
         attributes |= {"n_iter_": best.n_iter, "n_relocations_": best.n_relocations}
         attributes |= {} if trace is None else {"trace_": trace}
-        self._set_fitted(attributes, without=("labels_", "trace_"))
+        self._set_fitted(attributes, without=_OPTIONAL_ATTRIBUTES)
         self._warn(best)
+        if self.scale is None:
+            warn_dominant_column(moments, Encoding.of(source.schema))
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -192,13 +208,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
             )
         engine, source = self._open_source(X, sample_weight, reset=first)
         if first:
-            rows, moments = self._summarize(engine, source)
+            rows, moments, scaling = self._summarize(engine, source)
             space = PointSpace.of(moments)
-            centers = self._initial_centers(rows, engine, space, seed_of(self.random_state), 0)
+            seed = seed_of(self.random_state)
+            centers = self._initial_centers(rows, engine, space, seed, 0, scaling)
             weights = np.zeros_like(centers)
         else:
-            centers, weights = self._float64_centers, self._center_weights
-            rows, moments = self._summarize(engine, source, centers, first=False)
+            centers, weights, scaling = self._fitted_centers, self._center_weights, self._units
+            rows, moments = summarize_batch(engine, source, scaling, centers)
             space = PointSpace.of(moments, centers)
         sums = engine.reduce(rows, CenterSums.of, space, centers)
         total = weights + sums.weights
@@ -206,10 +223,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         centers = centers + np.divide(moved, total, out=np.zeros_like(moved), where=total > 0)
         space = PointSpace.of(moments, centers)
         schema = source.schema if first else self.schema_
-        attributes = self._attributes(rows, engine, source, schema, space, centers, total)
+        attributes = _center_attributes(schema, scaling, centers)
+        attributes |= self._results(rows, engine, source, space, attributes, total)
         attributes["n_iter_"] = getattr(self, "n_iter_", 0) + 1
         attributes["n_relocations_"] = getattr(self, "n_relocations_", 0)
-        self._set_fitted(attributes, without=("labels_", "trace_"))
+        self._set_fitted(attributes, without=_OPTIONAL_ATTRIBUTES)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -224,7 +242,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         -------
         ndarray of shape (n_rows,) and dtype int32
         """
-        return self._predict_rows(X, nearest_labels)
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, ToPoints(keep_all=True, scaling=self._units))
+        return engine.predict(rows, nearest_labels, self._fitted_centers)
 
     def transform(self, X: Any) -> Array:
         """Compute the distance of each row of ``X`` to every center.
@@ -233,7 +253,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         -------
         ndarray of shape (n_rows, n_clusters)
         """
-        return self._predict_rows(X, center_distances, None)
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, ToPoints(keep_all=True, scaling=self._units))
+        return engine.predict(rows, center_distances, None, self._fitted_centers, self._units)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Compute the clusters of ``X`` and return the distances of its rows to every center."""
@@ -242,59 +264,89 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the weighted sum of squared distances to the nearest centers."""
         engine, source = self._open_source(X, sample_weight, reset=False)
-        rows = engine.rows(source.partitions, ToPoints())
-        return -float(engine.reduce(rows, Assignment.of, None, self._float64_centers).inertia)
+        rows = engine.rows(source.partitions, ToPoints(scaling=self._units))
+        inertia = engine.reduce(rows, Assignment.of, None, self._fitted_centers).inertia
+        return -float(distance_from_units(inertia, self._units, 2))
 
-    def _predict_rows(self, X: Any, function: Callable[..., Array], *space: None) -> Array:
-        engine, source = self._open_source(X, reset=False)
-        rows = engine.rows(source.partitions, ToPoints(keep_all=True))
-        return engine.predict(rows, function, *space, self._float64_centers)
+    @property
+    def centers_table_(self) -> Table:
+        """Cluster centers as a table of the columns of ``X``, one row per cluster.
+
+        Numbers are means; a nominal column has the category of the largest share, an ordinal one
+        the category nearest to the mean rank.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from ceiba import KMeans
+        >>> X = pd.DataFrame({"size": [1.0, 2.0, 8.0], "color": ["red", "red", "blue"]})
+        >>> KMeans(2, scale="range").fit(X).centers_table_.to_pandas()
+           size color
+        0   1.5   red
+        1   8.0  blue
+        """
+        check_is_fitted(self)
+        return Encoding.of(self.schema_).decode(self.cluster_centers_)
 
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
     @property
-    def _float64_centers(self) -> Array:
+    def _units(self) -> StoredScaling | None:
+        """Units in which the centers were fitted; None for the columns' own."""
+        return getattr(self, "_scaling", None)
+
+    @property
+    def _fitted_centers(self) -> Array:
+        """Centers in the units of the fit."""
+        if self._units is not None:
+            return np.ascontiguousarray(self._scaled_centers)
         # In C order, as the kernels need it: the centers of a model file may be in Fortran order.
         return np.asarray(self.cluster_centers_.astype(np.float64, order="C"))
 
     def _summarize(
-        self, engine: Engine, source: Source, centers: Any = None, *, first: bool = True
-    ) -> tuple[Any, Moments]:
-        """Return the rows as numbered points, and their moments.
+        self, engine: Engine, source: Source, centers: Any = None
+    ) -> tuple[Any, Moments, PointScaling | None]:
+        """Return the rows as numbered points, their moments and their units.
 
-        The dtype of the points can hold squared distances among them and to ``centers``. ``first``
-        rows must be enough for the clusters and have values in all columns.
+        Dtype and units of the points can hold squared distances among them and to ``centers``.
         """
         k = self.n_clusters
-        min_rows = k if first else 1
 
-        def extend(moments: Moments) -> Moments:
-            if moments.n_rows < min_rows:
-                raise ValueError(f"n_samples={moments.n_rows} should be >= n_clusters={min_rows}.")
+        def extend(moments: Moments, scaling: PointScaling) -> Moments:
+            if moments.n_rows < k:
+                raise ValueError(f"n_samples={moments.n_rows} should be >= n_clusters={k}.")
             if centers is None:
                 return moments
-            extended = moments.extended_to(_check_centers(centers, k, len(moments.mean)))
-            PointSpace.of(extended)  # raises for centers too far away to be measured
-            return extended
+            given = _check_centers(centers, k, len(moments.mean))
+            return moments.extended_to(scaling.to_units(given))
 
-        return summarize_points(engine, source, extend, check_values=first)
+        rows, moments, scaling = summarize_points(engine, source, extend, scale=self.scale)
+        if centers is not None and scaling is not None:
+            given = scaling.to_units(_check_centers(centers, k, len(moments.mean)))
+            PointSpace.of(moments.extended_to(given))  # raises for centers too far away
+        return rows, moments, scaling
 
     def _best_run(
-        self, rows: Any, engine: Engine, space: PointSpace, tol: float, schema: Schema
+        self,
+        rows: Any,
+        engine: Engine,
+        space: PointSpace,
+        tol: float,
+        fitted: Callable[[Array], dict[str, Any]],
+        scaling: PointScaling | None,
     ) -> tuple[LloydResult, Trace | None]:
         seed = seed_of(self.random_state)
         n_runs = self._n_runs()
         best: tuple[float, LloydResult, Trace | None] | None = None
         for run in range(n_runs):
             rows.clear_scratch()
-            centers = self._initial_centers(rows, engine, space, seed, run)
+            centers = self._initial_centers(rows, engine, space, seed, run, scaling)
             iterations = Iterations(
                 self, self.max_iter, trace=self.trace, name="k-means", runs=n_runs
             )
-            fitted = partial(_center_attributes, schema)
-            result = lloyd(rows, engine, space, centers, iterations, tol, fitted)
+            result = lloyd(rows, engine, space, centers, iterations, tol, fitted, scaling)
             inertia = 0.0
             if n_runs > 1:
                 sums = engine.reduce(rows, CenterSums.of, space, result.centers, None, True)
@@ -318,7 +370,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         return int(self.n_init)
 
     def _initial_centers(
-        self, rows: Any, engine: Engine, space: PointSpace, seed: int, run: int
+        self,
+        rows: Any,
+        engine: Engine,
+        space: PointSpace,
+        seed: int,
+        run: int,
+        scaling: PointScaling | None,
     ) -> Array:
         if isinstance(self.init, str):
             draw = kmeans_plusplus if self.init == "k-means++" else random_rows
@@ -331,44 +389,53 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
                     "memory, got a function."
                 )
             state = RandomState(np.array([seed & 0xFFFFFFFF, seed >> 32, run], dtype=np.uint32))
-            X = rows.table().X.view()
+            points = rows.table().X
+            X = points.view() if scaling is None else scaling.from_units(points)
             X.flags.writeable = False  # it is the user's own array
             given = given(X, self.n_clusters, random_state=state)
-        return _check_centers(given, self.n_clusters, len(space.offset))
+        centers = _check_centers(given, self.n_clusters, len(space.offset))
+        return centers if scaling is None else scaling.to_units(centers)
 
-    def _attributes(
+    def _results(
         self,
         rows: Any,
         engine: Engine,
         source: Source,
-        schema: Schema,
         space: PointSpace,
-        centers: Array,
+        stored: dict[str, Any],
         weights: Array,
     ) -> dict[str, Any]:
-        """Return the fitted attributes: centers as stored, and labels and inertia under them."""
-        attributes = _center_attributes(schema, centers)
+        """Return the weights of the centers, and labels and inertia under those ``stored``."""
+        scaling: PointScaling | None = stored.get("_scaling")
+        centers = stored.get("_scaled_centers", stored["cluster_centers_"]).astype(np.float64)
         weights = np.ascontiguousarray(np.broadcast_to(weights, centers.shape))
-        attributes["_center_weights"] = weights
-        stored = attributes["cluster_centers_"].astype(np.float64)
         if not engine.in_memory:
-            last = engine.reduce(rows, CenterSums.of, space, stored, None, True)
-            return {**attributes, "inertia_": last.inertia}
-        assignment = engine.reduce(rows, Assignment.of, space, stored)
+            last = engine.reduce(rows, CenterSums.of, space, centers, None, True)
+            inertia = float(distance_from_units(last.inertia, scaling, 2))
+            return {"_center_weights": weights, "inertia_": inertia}
+        assignment = engine.reduce(rows, Assignment.of, space, centers)
         labels = assignment.labels
         if rows.table().kept is not None:
-            labels = self._label_all_rows(engine, source, labels, stored)
-        return {**attributes, "inertia_": assignment.inertia, "labels_": labels}
+            labels = self._label_all_rows(engine, source, labels, centers, scaling)
+        inertia = float(distance_from_units(assignment.inertia, scaling, 2))
+        return {"_center_weights": weights, "inertia_": inertia, "labels_": labels}
 
     def _label_all_rows(
-        self, engine: Engine, source: Source, labels: Array, centers: Array
+        self,
+        engine: Engine,
+        source: Source,
+        labels: Array,
+        centers: Array,
+        scaling: PointScaling | None,
     ) -> Array:
         """Add the labels of the rows of weight zero; -1 for rows with infinite values."""
-        points = ToPoints("float64", keep_all=True)(source.partitions[0].load())
+        prepare = ToPoints("float64", keep_all=True, scaling=scaling)
+        points = prepare(source.partitions[0].load())
         assert points.weight is not None
         all_labels = np.full(len(points.X), -1, np.int32)
         all_labels[points.weight > 0] = labels
-        measurable = np.flatnonzero((points.weight == 0) & has_finite_distances(points.X))
+        infinite = np.isinf(points.X).any(axis=1)
+        measurable = np.flatnonzero((points.weight == 0) & ~infinite)
         if len(measurable):
             ignored = engine.prepared_rows(Points(points.X[measurable]))
             all_labels[measurable] = engine.predict(ignored, nearest_labels, centers)
@@ -382,7 +449,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
                 EmptyClusterWarning,
             )
         # Bytes: np.unique took a sixth of a profiled fit on iris. + 0.0 makes -0.0 a zero.
-        distinct = len({row.tobytes() for row in self.cluster_centers_ + 0.0})
+        distinct = len({row.tobytes() for row in self._fitted_centers + 0.0})
         if distinct < self.n_clusters:
             warn_user(
                 f"Number of distinct clusters ({distinct}) found smaller than n_clusters "
@@ -397,16 +464,31 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
             array: Any = getattr(self, name, None)
             expected.check(name, array, {})
             check_values(name, array, np.isfinite(array), "finite")
+        scaling: Any = self._units
+        if scaling is not None:
+            check_scaling(scaling, Encoding.of(self.schema_).width)
+            centers: Any = getattr(self, "_scaled_centers", None)
+            expected.check("_scaled_centers", centers, {})
+            check_values("_scaled_centers", centers, np.isfinite(centers), "finite")
 
 
-def _center_attributes(schema: Schema, centers: Array) -> dict[str, Any]:
-    """Return the attributes that a model of these centers needs to predict."""
+def _center_attributes(
+    schema: Schema, scaling: PointScaling | None, centers: Array
+) -> dict[str, Any]:
+    """Return the attributes that a model needs to predict, from centers in units of the fit."""
     encoding = Encoding.of(schema)
-    return {
+    own = centers if scaling is None else scaling.from_units(centers)
+    with np.errstate(over="ignore", under="ignore"):
+        stored = np.ascontiguousarray(own, dtype=encoding.dtype)
+    attributes = {
         **schema_attributes(schema),
-        "cluster_centers_": np.ascontiguousarray(centers, dtype=encoding.dtype),
+        "cluster_centers_": stored,
         "encoded_names_": encoding.names,
     }
+    if scaling is not None:
+        attributes["_scaling"] = StoredScaling.of(scaling)
+        attributes["_scaled_centers"] = np.ascontiguousarray(centers)
+    return attributes
 
 
 def _check_centers(given: Any, k: int, d: int) -> Array:

@@ -16,6 +16,7 @@ from ceiba.base import Iterations
 from ceiba.cluster.statistics import CenterSums, TopRows, farthest_points, native_points
 from ceiba.engine import Batch, Engine
 from ceiba.stats.points import Points, PointSpace
+from ceiba.stats.scaling import PointScaling, distance_from_units
 
 
 def kmeans_plusplus(
@@ -181,11 +182,13 @@ def lloyd(
     iterations: Iterations,
     tol: float,
     fitted: Callable[[Array], dict[str, Any]],
+    scaling: PointScaling | None = None,
 ) -> LloydResult:
     """Move the centers to the means of their points until they move no more than ``tol``.
 
     ``tol`` bounds the sum of the squared movements of one iteration; ``fitted`` makes the fitted
-    attributes from centers, for callbacks that need the model of an iteration.
+    attributes from centers, for callbacks that need the model of an iteration; a trace records the
+    centers in the columns' own units, which are not those of a ``scaling``.
 
     References
     ----------
@@ -200,7 +203,7 @@ def lloyd(
         sums, n_relocated = relocate_empty_clusters(assigned, rows, engine, space, centers)
         n_relocations += n_relocated
         previous, centers = centers, sums.solve(space, centers)
-        iteration.record(**_frame(assigned, previous, traced))
+        iteration.record(**_frame(assigned, previous, traced, scaling))
         iteration.report_attributes(partial(fitted, centers))
         shift = centers - previous
         converged = bool(np.vdot(shift, shift) <= tol)
@@ -208,18 +211,20 @@ def lloyd(
             break
     if traced and shift.any():
         last = engine.reduce(rows, CenterSums.of, space, centers, previous, True)
-        iterations.end(**_frame(last, centers, traced))
+        iterations.end(**_frame(last, centers, traced, scaling))
     return LloydResult(centers, sums.weights, iterations.count, converged, n_relocations)
 
 
-def _frame(sums: CenterSums, centers: Array, traced: bool) -> dict[str, Any]:
+def _frame(
+    sums: CenterSums, centers: Array, traced: bool, scaling: PointScaling | None
+) -> dict[str, Any]:
     """Return the values to record: without a trace, only the number of moved rows."""
     if not traced:
         return {"moved": sums.moved}
     return {
-        "centers": centers,
+        "centers": centers if scaling is None else scaling.from_units(centers),
         "counts": sums.counts,
-        "inertia": sums.inertia,
+        "inertia": float(distance_from_units(sums.inertia, scaling, 2)),
         "moved": sums.moved,
     }
 

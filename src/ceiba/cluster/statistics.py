@@ -15,36 +15,87 @@ from ceiba.data.source import Source
 from ceiba.engine import AdditiveStatistic, Batch, Engine
 from ceiba.stats import Moments, ToPoints
 from ceiba.stats.points import Points, PointSpace, squares_fit
+from ceiba.stats.scaling import (
+    MAX_SPREAD,
+    PointScaling,
+    Scale,
+    distance_from_units,
+    divisors_of,
+    integer_origins,
+    range_exponents,
+    with_origins,
+)
+
+# Function that extends the range of moments, in the units of a scaling.
+Extend = Callable[[Moments, PointScaling], Moments]
 
 
 def summarize_points(
     engine: Engine,
     source: Source,
-    extend: Callable[[Moments], Moments] = lambda moments: moments,
+    extend: Extend = lambda moments, scaling: moments,
     *,
-    check_values: bool = True,
-) -> tuple[Any, Moments]:
-    """Make the first pass: return the rows as numbered points, and their moments.
+    scale: Scale | None = None,
+    own_exponents: bool = False,
+) -> tuple[Any, Moments, PointScaling | None]:
+    """Make the first pass: return the rows as numbered points, their moments and their units.
 
-    Squared distances neither overflow nor underflow in the dtype of the points, also to the points
-    by which ``extend`` extends the range of the moments. ``check_values`` raises for columns
-    without any value, and for integers that floats cannot represent.
+    Squared distances neither overflow nor underflow in the dtype and the units of the points, also
+    to the points by which ``extend`` extends the range of the moments. ``scale`` divides numeric
+    columns by their standard deviation or range; ``own_exponents`` allows a power of two per column
+    where one for all is not enough. Raise for columns without any value.
     """
-    partitions = source.partitions
-    rows = engine.rows(partitions, ToPoints())
+    partitions, encoding = source.partitions, Encoding.of(source.schema)
+    rows, moments = _reduce_moments(engine, partitions, None)
+    scaling = PointScaling.identity(encoding.width)
+    origins = integer_origins(engine, partitions, encoding, moments)
+    if origins:
+        scaling = with_origins(scaling, origins)
+        rows, moments = _reduce_moments(engine, partitions, scaling)
+    whole = extend(moments, scaling)
+    _check_columns(moments, encoding)
+    own = own_exponents or scale is not None
+    exponents = range_exponents(whole.min, whole.max, own=own)
+    if exponents.any():
+        scaling = replace(scaling, exponents=exponents)
+        rows, moments = _reduce_moments(engine, partitions, scaling)
+    if scale is not None:
+        divisors = divisors_of(scale, moments, encoding)
+        scaling = replace(scaling, divisors=divisors, scaled=True)
+        moments = moments.divided(divisors)
+        rows = engine.rows(partitions, ToPoints(point_dtype(moments, encoding), scaling=scaling))
+    elif scaling.is_identity and point_dtype(whole, encoding) is not None:
+        rows, moments = _reduce_moments(engine, partitions, None, "float64")
+    return rows.numbered(moments.rows), moments, None if scaling.is_identity else scaling
+
+
+def summarize_batch(
+    engine: Engine,
+    source: Source,
+    scaling: PointScaling | None,
+    centers: Array | None = None,
+) -> tuple[Any, Moments]:
+    """Return a later batch of rows as numbered points in the units of the first, and its moments.
+
+    Columns may miss all values. The dtype of the points can hold squared distances to ``centers``.
+    """
+    rows, moments = _reduce_moments(engine, source.partitions, scaling)
+    whole = moments if centers is None else moments.extended_to(centers)
+    if point_dtype(whole, Encoding.of(source.schema)) is not None:
+        rows, moments = _reduce_moments(engine, source.partitions, scaling, "float64")
+    return rows.numbered(moments.rows), moments
+
+
+def _reduce_moments(
+    engine: Engine, partitions: Any, scaling: PointScaling | None, dtype: str | None = None
+) -> tuple[Any, Moments]:
+    rows = engine.rows(partitions, ToPoints(dtype, scaling=scaling))
     moments = engine.reduce(rows, Moments.of)
     if moments.n_rows == 0:
         raise ValueError(
             "every row has weight zero: give at least one row a positive sample_weight."
         )
-    encoding = Encoding.of(source.schema)
-    dtype = point_dtype(extend(moments), encoding)
-    if dtype is not None:
-        rows = engine.rows(partitions, ToPoints(dtype))
-        moments = engine.reduce(rows, Moments.of)
-    if check_values:
-        _check_columns(moments, encoding)
-    return rows.numbered(moments.rows), moments
+    return rows, moments
 
 
 def point_dtype(moments: Moments, encoding: Encoding) -> str | None:
@@ -56,7 +107,6 @@ def _check_columns(moments: Moments, encoding: Encoding) -> None:
     if not moments.weight.all():
         name = encoding.names[int(np.argmin(moments.weight))]
         raise ValueError(f"column {name!r} has no value in any row: drop the column.")
-    encoding.check_resolution(moments.min, moments.max)
 
 
 @dataclass(slots=True)
@@ -205,15 +255,12 @@ def assign_nearest(
 
 
 def _with_space(
-    batch: Batch[Points], space: PointSpace | None, centers: Array
+    batch: Batch[Points], moments: Moments, centers: Array
 ) -> tuple[Batch[Points], PointSpace]:
-    """Find the space of a batch from its rows where none is given.
+    """Find the space of a batch from the moments of its rows.
 
     float32 rows whose squared distances would overflow or underflow become float64.
     """
-    if space is not None:
-        return batch, space
-    moments = Moments.of(batch)
     found = PointSpace.of(moments, centers)
     points = batch.rows
     if points.X.dtype == np.float32 and not squares_fit(
@@ -237,7 +284,12 @@ class Assignment(AdditiveStatistic):
     @classmethod
     def of(cls, batch: Batch[Points], space: PointSpace | None, centers: Array) -> Assignment:
         """Assign the points of a batch."""
-        batch, space = _with_space(batch, space, centers)
+        if space is None:
+            moments = Moments.of(batch)
+            far = _far_rows(moments, batch.rows.X, centers)
+            if far is not None:
+                return _assign_with_far(batch, centers, far)
+            batch, space = _with_space(batch, moments, centers)
         labels, inertia, _ = assign_nearest(batch, space, centers, inertia=True, consume_state=True)
         return cls((labels,), inertia)
 
@@ -247,22 +299,123 @@ class Assignment(AdditiveStatistic):
         return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
 
 
+def _far_rows(moments: Moments, X: Array, centers: Array) -> Array | None:
+    """Return which rows, if any, are so far from the centers that squared distances overflow."""
+    if moments.extended_to(centers).spread <= MAX_SPREAD:
+        return None
+    low, high = centers.min(axis=0), centers.max(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if (high - low).max() > 0.5 * MAX_SPREAD:
+            return np.ones(len(X), bool)
+        distances = np.maximum(np.abs(X - low), np.abs(X - high))
+        return np.asarray((distances > 0.5 * MAX_SPREAD).any(axis=1))
+
+
+def _near_batch(batch: Batch[Points], far: Array) -> Batch[Points]:
+    """Return the rows of a batch that are not far, as a batch of their own."""
+    points = batch.rows
+    weight = None if points.weight is None else points.weight[~far]
+    near = replace(points, X=points.X[~far], weight=weight, kept=None)
+    return replace(batch, rows=near, scratch={})
+
+
+def _far_squares(X: Array, centers: Array) -> tuple[Array, Array]:
+    """Compute squared distances of far rows, (n, k), in units of 2 to the row's exponent."""
+    halves = 0.5 * X.astype(np.float64)  # differences of the largest values overflow
+    squares = np.empty((len(X), len(centers)))
+    with np.errstate(under="ignore"):
+        low, high = 0.5 * centers.min(axis=0), 0.5 * centers.max(axis=0)
+        largest = np.fmax(np.abs(halves - low), np.abs(halves - high))
+        exponents = np.frexp(np.nan_to_num(largest).max(axis=1))[1].astype(np.int64)
+        for c, center in enumerate(centers):
+            shift = np.ldexp(halves - 0.5 * center, -exponents[:, None])
+            squares[:, c] = np.nansum(shift * shift, axis=1)
+    return squares, exponents + 1
+
+
+def _far_labels(X: Array, centers: Array) -> Array:
+    """Return the nearest center of far rows.
+
+    Their squared distances are equal to rounding, but differences of them are not: up to a row's
+    constant they are ``|c|² - 2 x c``, with centers relative to their mean.
+    """
+    half = 0.5 * centers
+    half = half - half.mean(axis=0)
+    size = int(np.frexp(np.abs(half).max())[1])
+    half = np.ldexp(half, -size)
+    X = 0.5 * X.astype(np.float64) - 0.5 * centers.mean(axis=0)
+    observed = ~np.isnan(X)
+    X = np.where(observed, X, 0.0)
+    exponents = np.frexp(np.abs(X).max(axis=1))[1][:, None]
+    with np.errstate(under="ignore"):
+        squares = np.ldexp(observed @ (half * half).T, size - exponents)
+        return np.asarray((squares - 2.0 * np.ldexp(X, -exponents) @ half.T).argmin(axis=1))
+
+
+def _assign_with_far(batch: Batch[Points], centers: Array, far: Array) -> Assignment:
+    """Assign points of which some are too far away for the kernels."""
+    squares, exponents = _far_squares(batch.rows.X[far], centers)
+    labels = np.empty(len(far), np.int32)
+    labels[far] = _far_labels(batch.rows.X[far], centers)
+    near = Assignment((), 0.0)
+    if not far.all():
+        near = Assignment.of(_near_batch(batch, far), None, centers)
+        labels[~far] = near.labels
+    weight = 1.0 if batch.rows.weight is None else batch.rows.weight[far]
+    with np.errstate(over="ignore", under="ignore"):
+        inertia = float((weight * np.ldexp(squares.min(axis=1), 2 * exponents)).sum())
+    return Assignment((labels,), near.inertia + inertia)
+
+
 def nearest_labels(batch: Batch[Points], centers: Array) -> Array:
     """Return the index of the nearest center of every point, for `Engine.predict`."""
     return Assignment.of(batch, None, centers).labels
 
 
-def center_distances(batch: Batch[Points], space: PointSpace | None, centers: Array) -> Array:
+def center_distances(
+    batch: Batch[Points],
+    space: PointSpace | None,
+    centers: Array,
+    scaling: PointScaling | None = None,
+) -> Array:
     """Compute the distance of every point to every center, for `Engine.predict`.
 
-    Distances of points with missing values are scaled up to all columns.
+    Distances of points with missing values are scaled up to all columns. They are in the columns'
+    own units unless these were divided by their spread.
     """
     dtype = batch.rows.X.dtype
-    batch, space = _with_space(batch, space, centers)
-    X = batch.rows.X
-    out = np.empty((len(X), len(centers)), X.dtype)
+    if space is not None:
+        distances = _near_distances(batch, space, centers)
+    else:
+        moments = Moments.of(batch)
+        far = _far_rows(moments, batch.rows.X, centers)
+        if far is None:
+            distances = _near_distances(*_with_space(batch, moments, centers), centers)
+        else:
+            distances = _distances_with_far(batch, centers, far)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(distance_from_units(distances, scaling).astype(dtype, copy=False))
+
+
+def _near_distances(batch: Batch[Points], space: PointSpace, centers: Array) -> Array:
+    out = np.empty((len(batch.rows.X), len(centers)), batch.rows.X.dtype)
     _native.squared_distances(native_points(batch, space), centers, out, batch.threads)
-    return np.sqrt(out, out=out).astype(dtype, copy=False)
+    return np.sqrt(out, out=out)
+
+
+def _distances_with_far(batch: Batch[Points], centers: Array, far: Array) -> Array:
+    """Compute distances of points of which some are too far away for the kernels."""
+    X = batch.rows.X[far]
+    squares, exponents = _far_squares(X, centers)
+    squares *= X.shape[1] / np.maximum((~np.isnan(X)).sum(axis=1, keepdims=True), 1)
+    distances = np.empty((len(far), len(centers)))
+    with np.errstate(over="ignore"):
+        distances[far] = np.ldexp(np.sqrt(squares), exponents[:, None])
+    if not far.all():
+        near = _near_batch(batch, far)
+        space = _with_space(near, Moments.of(near), centers)
+        distances[~far] = _near_distances(*space, centers)
+    return distances
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.schema import Kind, Schema
+from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
 
 # Two different categories differ in two indicators, so that their squared distance is exactly 1
@@ -73,6 +73,31 @@ class Encoding:
                 _write(matrix[rows, begin:end], part, j)
         return matrix
 
+    def decode(self, matrix: Array) -> Table:
+        """Return points as a table: the inverse of `apply`, with the nearest categories.
+
+        A nominal column has the category of the largest indicator, an ordinal one that of the
+        nearest rank; numbers are floats, because a point between rows need not be whole.
+        """
+        columns: list[Array] = []
+        kept: list[Column] = []
+        for column, begin, end in zip(self.schema, self.offsets, self.offsets[1:], strict=False):
+            values = np.asarray(matrix[:, begin:end], dtype=np.float64)
+            if column.kind is Kind.NOMINAL:
+                codes = values.argmax(axis=1) if end > begin else np.full(len(values), -1)
+                columns.append(codes.astype(np.int32))
+            elif column.kind is Kind.ORDINAL:
+                rank = np.round(values[:, 0] * max(len(column.categories) - 1, 1))
+                codes = np.clip(rank, 0, len(column.categories) - 1)
+                columns.append(codes.astype(np.int32))
+            elif column.temporal:
+                columns.append(np.round(values[:, 0] * _DAY).astype(np.int64))
+            else:
+                columns.append(np.ascontiguousarray(values[:, 0]))
+                column = replace(column, dtype="float64")
+            kept.append(column)
+        return Table.from_columns(columns, Schema(tuple(kept), self.schema.named))
+
     def _check(self, schema: Schema) -> None:
         self.schema.check_width(len(schema))
         for column, expected in zip(schema, self.schema, strict=True):
@@ -80,19 +105,6 @@ class Encoding:
                 raise ValueError(
                     f"Column {column.name!r} has another schema: make the table with "
                     "Table.of(X, schema)."
-                )
-
-    def check_resolution(self, minimum: Array, maximum: Array) -> None:
-        """Raise ValueError for columns with integers in a range that float64 cannot resolve."""
-        for column, j in zip(self.schema, self.offsets, strict=False):
-            if column.dtype not in ("int64", "uint64"):
-                continue
-            step = np.spacing(max(abs(minimum[j]), abs(maximum[j])))
-            # Beyond 2^53 floats are `step` > 1 apart; a hundredth of the range is harmless.
-            if step > 1 and 0 < 0.01 * (maximum[j] - minimum[j]) < step:
-                raise ValueError(
-                    f"Column {column.name!r} has integers near {maximum[j]:.0f} that float64 "
-                    "cannot distinguish: subtract a constant."
                 )
 
 

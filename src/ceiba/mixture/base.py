@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, Estimator, fitted, seed_of
 from ceiba.base.record import check_values
+from ceiba.base.scaling import StoredScaling, check_scaling
 from ceiba.base.value_types import format_value
 from ceiba.mixture.config import MixtureParameters
 from ceiba.mixture.covariance import (
@@ -25,11 +26,12 @@ from ceiba.mixture.densities import (
     number_input_rows,
     posteriors,
 )
-from ceiba.mixture.imputation import impute
+from ceiba.mixture.imputation import impute_in_units
 from ceiba.mixture.selection import information_criteria
 from ceiba.mixture.statistics import ComponentMoments, Gaussians
 from ceiba.stats import ToPoints
 from ceiba.stats.points import zero_weights_error
+from ceiba.stats.scaling import PointScaling
 
 
 def check_fractions(name: str, values: Array) -> None:
@@ -48,6 +50,9 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
         "_constant_columns",
         "_moments",
         "_prior_reference",
+        "_scaled_covariances",
+        "_scaled_means",
+        "_scaling",
         "_weight_seen",
     )
 
@@ -110,7 +115,8 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
         labels : ndarray of shape (n_samples,)
             Component of each row.
         """
-        return draw_rows(self._fitted_gaussians(), n_samples, seed_of(self.random_state))
+        X, labels = draw_rows(self._fitted_gaussians(), n_samples, seed_of(self.random_state))
+        return X if self._units is None else self._units.from_units(X), labels
 
     def impute(
         self, X: Any, *, draw: bool = False, random_state: Any = 0, return_cov: bool = False
@@ -138,28 +144,43 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, ToPoints(keep_all=True))
         rows = number_input_rows(rows, engine) if draw else rows
-        arrays = engine.predict(rows, impute, self._gaussians, seed, return_cov)
+        arrays = engine.predict(
+            rows, impute_in_units, self._gaussians, seed, return_cov, self._units
+        )
         return arrays if return_cov else arrays[0]
 
     @property
     def precisions_(self) -> Array:
         """Inverse covariances, in the shape of ``covariances_``."""
         roots = self.precisions_cholesky_
-        return roots @ np.swapaxes(roots, -1, -2) if self._form.full else roots**2
+        with np.errstate(over="ignore", under="ignore"):
+            return roots @ np.swapaxes(roots, -1, -2) if self._form.full else roots**2
 
     @property
     def precisions_cholesky_(self) -> Array:
         """Upper triangular roots of the precisions, in the shape of ``covariances_``."""
         factors = self._fitted_gaussians().factors
+        if self._units is not None:
+            factors = self._units.roots_to_units(factors)
         if self._form.full:
             factors = np.swapaxes(factors, 1, 2)
-        return np.ascontiguousarray(self._form.to_fitted(factors))
+        return np.ascontiguousarray(to_fitted(factors, self._form, self._units))
+
+    @property
+    def _units(self) -> StoredScaling | None:
+        """Units in which the mixture was fitted; None for the columns' own."""
+        return getattr(self, "_scaling", None)
+
+    @property
+    def _unit_covariances(self) -> Array:
+        """Covariances in the units of the fit."""
+        return self.covariances_ if self._units is None else self._scaled_covariances
 
     @property
     def _form(self) -> CovarianceForm:
         k, d = self.means_.shape
         form = covariance_form(self.covariance_type, self.n_latent, d)
-        if self.covariances_.shape != form.fitted_shape(k, d):
+        if self._unit_covariances.shape != form.fitted_shape(k, d):
             raise ValueError(
                 f"covariance_type must match the fitted covariances of shape "
                 f"{self.covariances_.shape}, got {self.covariance_type!r}: set it back, or call "
@@ -170,8 +191,9 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
     @property
     def _gaussians(self) -> Gaussians:
         k, d = self.means_.shape
-        covariances = self._form.from_fitted(self.covariances_, k, d)
-        return Gaussians.of(self.weights_, self.means_, covariances)
+        covariances = self._form.from_fitted(self._unit_covariances, k, d)
+        means = self.means_ if self._units is None else self._scaled_means
+        return Gaussians.of(self.weights_, means, covariances)
 
     def _fitted_gaussians(self) -> Gaussians:
         check_is_fitted(self)
@@ -179,12 +201,12 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
 
     def _predict_rows(self, X: Any, function: Any) -> Array:
         engine, source = self._open_source(X, reset=False)
-        rows = engine.rows(source.partitions, ToPoints(keep_all=True))
+        rows = engine.rows(source.partitions, ToPoints(keep_all=True, scaling=self._units))
         return np.asarray(engine.predict(rows, function, self._gaussians))
 
     def _likelihood_sums(self, X: Any, sample_weight: Any, entropy: bool = False) -> LikelihoodSums:
         engine, source = self._open_source(X, sample_weight, reset=False)
-        rows = engine.rows(source.partitions, ToPoints())
+        rows = engine.rows(source.partitions, ToPoints(scaling=self._units))
         sums = engine.reduce(rows, LikelihoodSums.of, self._gaussians, entropy)
         if sums.weight == 0:
             raise zero_weights_error()
@@ -198,22 +220,29 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
         super()._check_state()
         k, d = self.n_components_, len(self.schema_)
         form = self._form
+        fitted_covariances = ArrayOf("f", *form.fitted_shape(k, d))
         arrays = {
             "weights_": ArrayOf("f", k),
             "means_": ArrayOf("f", k, d),
-            "covariances_": ArrayOf("f", *form.fitted_shape(k, d)),
             "_column_variances": ArrayOf("f", d),
             "_constant_columns": ArrayOf("bool", d),
         }
+        if self._units is None:
+            arrays["covariances_"] = fitted_covariances
+        else:
+            check_scaling(self._units, d)
+            arrays["_scaled_means"] = ArrayOf("f", k, d)
+            arrays["_scaled_covariances"] = fitted_covariances
         for name, expected in arrays.items():
             value: Any = getattr(self, name, None)
             expected.check(name, value, {})
             check_values(name, value, np.isfinite(value), "finite")
         check_values("_column_variances", self._column_variances, self._column_variances > 0, "> 0")
-        if form.full and not is_symmetric(self.covariances_):
+        covariances = self._unit_covariances
+        if form.full and not is_symmetric(covariances):
             raise ValueError(
                 "covariances_ must be symmetric, got differences up to "
-                f"{np.abs(self.covariances_ - np.swapaxes(self.covariances_, -1, -2)).max():g}."
+                f"{np.abs(covariances - np.swapaxes(covariances, -1, -2)).max():g}."
             )
         moments = getattr(self, "_moments", None)
         if moments is not None:
@@ -226,6 +255,16 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
         except np.linalg.LinAlgError as error:
             raise ValueError(f"covariances_ must be positive definite, got {error}.") from None
         check_fractions("weights_", model.weights)
+
+
+def to_fitted(covariances: Array, form: CovarianceForm, scaling: PointScaling | None) -> Array:
+    """Convert one covariance (or root) per component to the shape of ``covariances_``.
+
+    One variance for all columns in the units of a fit is one per column in their own units.
+    """
+    if scaling is not None and scaling.scaled and form.fitted_shape(1, 2) == (1,):
+        return covariances
+    return form.to_fitted(covariances)
 
 
 def draw_rows(model: Gaussians, n: int, seed: int) -> tuple[Array, Array]:

@@ -14,6 +14,7 @@ from ceiba.data.encoding import Encoding
 from ceiba.data.source import Chunk, Source
 from ceiba.mixture.config import MixtureData
 from ceiba.stats import Moments, Points, TargetSummary, ToLabeledRows, ToPoints
+from ceiba.stats.scaling import PointScaling
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +24,16 @@ class ToClassPoints:
     classes: Array  # all classes
     class_index: int  # the class to keep
     dtype: str | None = None  # dtype of the matrix; by default that of the columns
+    scaling: PointScaling | None = None  # units of the matrix; by default those of the columns
 
     def __call__(self, chunk: Chunk) -> Points:
         """Return the points of one chunk."""
         rows = ToLabeledRows("classification")(chunk)
         own = np.flatnonzero(rows.labels(self.classes) == self.class_index)
         weight = None if rows.weight is None else rows.weight[own]
-        points = ToPoints(self.dtype)(Chunk(rows.table.take(own), None, weight))
+        points = ToPoints(self.dtype, scaling=self.scaling)(
+            Chunk(rows.table.take(own), None, weight)
+        )
         kept = own if rows.kept is None else rows.kept[own]
         return replace(points, kept=kept, n_given=len(chunk.table))
 
@@ -57,7 +61,8 @@ class ClassData:
         dtype = point_dtype(data.moments, Encoding.of(data.schema))
         parts, learned = [], np.flatnonzero(summary.class_counts)
         for index in learned.tolist():
-            rows = engine.rows(source.partitions, ToClassPoints(classes, index, dtype))
+            prepare = ToClassPoints(classes, index, dtype, data.scaling)
+            rows = engine.rows(source.partitions, prepare)
             moments = engine.reduce(rows, Moments.of)
             parts.append(data.group(rows.numbered(moments.rows), moments))
         return cls(classes[learned], tuple(parts), classes)

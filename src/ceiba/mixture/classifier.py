@@ -40,6 +40,7 @@ from ceiba.mixture.gaussian_mixture import GaussianMixture, warn_events
 from ceiba.mixture.selection import select_n_components
 from ceiba.mixture.statistics import Gaussians
 from ceiba.stats import Accuracy, Points, ToLabeledRows, ToPoints
+from ceiba.stats.scaling import PointScaling
 
 
 class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMixin, Estimator):
@@ -123,7 +124,7 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         """
         self._validate()
         engine, source = self._open_source(X, sample_weight, reset=True, y=y)
-        data = MixtureData.of(engine, source, self.reg_covar)
+        data = MixtureData.of(engine, source, self)
         parts = ClassData.of(data, source)
         sizes = self._sizes(parts)
         priors = _class_priors(self.priors, parts)
@@ -183,12 +184,17 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
             Columns as in ``classes_``.
         """
         engine, source = self._open_source(X, reset=False)
-        rows = engine.rows(source.partitions, ToPoints(keep_all=True))
+        rows = engine.rows(source.partitions, ToPoints(keep_all=True, scaling=self._units))
         return np.asarray(engine.predict(rows, _class_log_densities, self._models))
 
     @property
     def _models(self) -> tuple[Gaussians | None, ...]:
         return tuple(None if one is None else one._gaussians for one in self.mixtures_)
+
+    @property
+    def _units(self) -> PointScaling | None:
+        """Units in which all mixtures were fitted; None for the columns' own."""
+        return next(one._units for one in self.mixtures_ if one is not None)
 
     @property
     def _log_priors(self) -> Array:
@@ -200,7 +206,7 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
 
     def _score_on(self, engine: Engine, source: Source) -> float:
         rows = engine.rows(source.partitions, ToLabeledRows(self._task))
-        predict = partial(_predict_indices, self._models, self._log_priors)
+        predict = partial(_predict_indices, self._models, self._log_priors, self._units)
         return engine.reduce(rows, Accuracy.of, self.classes_, predict).score
 
     def _sizes(self, parts: ClassData) -> list[int] | str:
@@ -317,13 +323,15 @@ def _fit_shared(
     for index, group in enumerate(group_slices(best.sizes)):
         model = best.model.take(group)
         sums = data.engine.reduce(together.groups[index], LikelihoodSums.of, model)
+        # In the units of the fit, as all results of EM.
+        log_likelihood = sums.log_likelihood - parts.parts[index].log_factor
         # The objectives are without the prior, which belongs to all classes together.
         own = replace(
             best,
             model=model,
             sizes=(group.stop - group.start,),
-            log_likelihood=sums.log_likelihood,
-            objective=sums.log_likelihood,
+            log_likelihood=log_likelihood,
+            objective=log_likelihood,
             floored=best.floored[group],
             moments=best.moments.take(group),
         )
@@ -385,8 +393,12 @@ def _class_log_densities(batch: Batch[Points], models: tuple[Gaussians | None, .
 
 
 def _predict_indices(
-    models: tuple[Gaussians | None, ...], log_priors: Array, table: Table, threads: int
+    models: tuple[Gaussians | None, ...],
+    log_priors: Array,
+    scaling: PointScaling | None,
+    table: Table,
+    threads: int,
 ) -> Array:
     """Return the index of the most probable class of every row."""
-    batch = Batch(ToPoints(keep_all=True)(Chunk(table)), threads=threads)
+    batch = Batch(ToPoints(keep_all=True, scaling=scaling)(Chunk(table)), threads=threads)
     return np.asarray(np.argmax(_class_log_densities(batch, models) + log_priors, axis=1))

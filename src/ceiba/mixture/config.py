@@ -13,18 +13,19 @@ from numpy.random import Generator, RandomState
 
 from ceiba._typing import Array
 from ceiba.base import AtLeast, Between, Parameters, check_unused, seed_of, validate
-from ceiba.cluster.statistics import summarize_points
+from ceiba.cluster.statistics import summarize_batch, summarize_points
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Kind, Schema
 from ceiba.data.source import Source
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
-from ceiba.mixture.covariance import CovarianceFloor, CovarianceForm
+from ceiba.mixture.covariance import CovarianceFloor, CovarianceForm, is_isotropic
 from ceiba.mixture.events import DegenerateColumnWarning
 from ceiba.mixture.prior import ConjugatePrior, PriorReference, ResolvedPrior
 from ceiba.mixture.statistics import ComponentMoments, ExpectedMoments, Gaussians
 from ceiba.stats import Moments, PointSpace
 from ceiba.stats.dependence import describe_dependences, find_dependences
+from ceiba.stats.scaling import PointScaling, warn_dominant_column
 
 # Squares of standard deviations below 1e-100, times any weight, would underflow.
 _MIN_VARIANCE = 1e-200
@@ -102,6 +103,12 @@ class MixtureParameters(Parameters):
         "draws a new one.",
     ] = 0
     n_jobs: Annotated[int | None, "Threads; None or -1 uses every core allowed."] = None
+    scale: Annotated[
+        Literal["range", "std"] | None,
+        "Divide each column by its range or its standard deviation, which changes the "
+        "initialization, forms with one variance for all columns, and the units of reg_covar; None "
+        "uses the columns as they are.",
+    ] = None
 
     def _validate(self) -> None:
         """Raise for values that are not allowed, and for parameters that would have no effect."""
@@ -130,29 +137,46 @@ class MixtureData:
     constant: Array  # shape (d,): mask of constant columns
     row_weights: tuple[float, ...]  # mean weight of a row, per group
     n_rows: int = 0  # number of rows of positive weight
+    scaling: PointScaling | None = None  # units of all of these; None for the columns' own
 
     @classmethod
-    def of(cls, engine: Engine, source: Source, reg_covar: float = 0.0) -> MixtureData:
+    def of(cls, engine: Engine, source: Source, parameters: MixtureParameters) -> MixtureData:
         """Make the first pass over a source; raise for columns that no mixture can describe."""
         schema = source.schema
         _check_numeric(schema)
-        rows, moments = summarize_points(engine, source)
+        isotropic = is_isotropic(parameters.covariance_type)
+        rows, moments, scaling = summarize_points(
+            engine, source, scale=parameters.scale, own_exponents=not isotropic
+        )
         space = PointSpace.of(moments)
+        if isotropic and parameters.scale is None:  # other forms adapt to the columns' units
+            warn_dominant_column(moments, Encoding.of(schema))
         n_rows = moments.n_rows
         constant = moments.max == moments.min
-        variances = _scale(moments, moments.variance, constant, schema, reg_covar)
+        if isotropic:  # a column that vanishes beside others does not count
+            constant |= ~(moments.variance > _MIN_VARIANCE)
+        variances = _scale(moments, moments.variance, constant, schema, parameters)
         weights = (moments.total / n_rows,)
-        return cls(engine, (rows,), moments, space, variances, schema, constant, weights, n_rows)
+        return cls(
+            engine, (rows,), moments, space, variances, schema, constant, weights, n_rows, scaling
+        )
 
     @classmethod
     def of_batch(
-        cls, engine: Engine, source: Source, variances: Array, mean: Array, constant: Array
+        cls,
+        engine: Engine,
+        source: Source,
+        variances: Array,
+        mean: Array,
+        constant: Array,
+        scaling: PointScaling | None,
     ) -> MixtureData:
         """Summarize a later batch under the scale of the first; columns may miss all values."""
-        rows, moments = summarize_points(engine, source, check_values=False)
+        rows, moments = summarize_batch(engine, source, scaling)
         offset = np.where(moments.weight > 0, moments.mean, mean)
         space = PointSpace(offset, moments.n_missing > 0)
-        data = cls(engine, (), moments, space, variances, source.schema, constant, ())
+        schema = source.schema
+        data = cls(engine, (), moments, space, variances, schema, constant, (), scaling=scaling)
         return data.group(rows, moments)
 
     def group(self, rows: Any, moments: Moments) -> MixtureData:
@@ -170,6 +194,13 @@ class MixtureData:
     def mean(self) -> Array:
         """Mean of every column; where these rows have no value, the mean of all rows."""
         return np.where(self.moments.weight > 0, self.moments.mean, self.space.offset)
+
+    @property
+    def log_factor(self) -> float:
+        """Amount by which the log-likelihood is larger in the columns' own units."""
+        return (
+            0.0 if self.scaling is None else float(self.moments.weight @ self.scaling.log_factors)
+        )
 
     @property
     def log_scale(self) -> float:
@@ -218,13 +249,21 @@ def _check_numeric(schema: Schema) -> None:
 
 
 def _scale(
-    moments: Moments, variances: Array, constant: Array, schema: Schema, reg_covar: float
+    moments: Moments,
+    variances: Array,
+    constant: Array,
+    schema: Schema,
+    parameters: MixtureParameters,
 ) -> Array:
     """Return the variances of the columns; a constant one gets the mean of the others."""
     tiny = ~constant & ~(variances > _MIN_VARIANCE)
     if tiny.any():
         name = Encoding.of(schema).names[int(np.argmax(tiny))]
-        raise ValueError(f"The variance of column {name!r} underflows: rescale it.")
+        raise ValueError(
+            f"The variance of column {name!r} underflows beside those of other columns: rescale "
+            "it, or set scale='std'."
+        )
+    reg_covar = parameters.reg_covar
     if not constant.any():
         return variances
     if constant.all():
@@ -235,10 +274,13 @@ def _scale(
             )
         return np.full_like(variances, reg_covar)
     variances[constant] = variances[~constant].mean()
-    if not reg_covar:
+    # Without a floor, the error of a singular covariance names them.
+    if not reg_covar and parameters.covariance_floor:
         names = Encoding.of(schema).names
+        equal = moments.max[constant] == moments.min[constant]
+        kind = "constant columns" if equal.all() else "columns that are constant beside the others"
         warn_user(
-            f"constant columns: {', '.join(names[j] for j in np.flatnonzero(constant))}. Their "
+            f"{kind}: {', '.join(names[j] for j in np.flatnonzero(constant))}. Their "
             "variance is set by covariance_floor, and densities depend on it: drop them, or set "
             "reg_covar.",
             DegenerateColumnWarning,
@@ -263,6 +305,7 @@ class EMConfig:
     sizes: tuple[int, ...] = ()
     covariance_floor: float = 0.0
     reg_covar: float = 0.0
+    reg_units: Array | None = None  # shape (d,): a unit of ``reg_covar`` in each column
     tol: float = 0.0
     prior: ConjugatePrior | None = None
     # Moments of the data from which the prior takes its defaults.
@@ -295,6 +338,8 @@ class EMConfig:
         """Resolve hyper-parameters for the data; ``more`` sets further fields."""
         given = parameters.prior
         prior = ConjugatePrior() if isinstance(given, str) else given
+        if prior is not None and data.scaling is not None:
+            prior = prior.to_units(data.scaling)
         if prior is not None and prior_reference is None:
             moments = _common_moments(data)
             covariance = moments.scatters[0] / moments.weights[0]
@@ -308,6 +353,7 @@ class EMConfig:
             prior_reference=prior_reference,
             reseed=parameters.empty_component == "reseed",
             seed=seed_of(parameters.random_state),
+            reg_units=_regularization_units(parameters.reg_covar, data.scaling),
             **{name: getattr(parameters, name) for name in _SAME_NAMES},
             **more,
         )
@@ -340,6 +386,21 @@ class EMConfig:
     def log_prior(self, model: Gaussians) -> float:
         """Compute the log density of the prior; 0 without one."""
         return 0.0 if self.resolved_prior is None else self.resolved_prior.log_density(model)
+
+
+def _regularization_units(reg_covar: float, scaling: PointScaling | None) -> Array | None:
+    """Return what a variance of 1 in the columns' own units is in those of the fit."""
+    if not reg_covar or scaling is None or scaling.scaled or not scaling.exponents.any():
+        return None
+    with np.errstate(over="ignore", under="ignore"):
+        units = np.ldexp(1.0, 2 * scaling.exponents)
+        finite = np.isfinite(reg_covar * units)
+    if not finite.all():
+        raise ValueError(
+            f"reg_covar must be comparable with the variances of the columns, got {reg_covar:g}: "
+            "rescale X, or set scale='std'."
+        )
+    return np.asarray(units)
 
 
 def group_slices(sizes: tuple[int, ...]) -> list[slice]:

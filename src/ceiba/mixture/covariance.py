@@ -23,6 +23,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf
 
 from ceiba._typing import Array
+from ceiba.mixture import linalg
 
 Solver = Callable[[Array, Array], Array]
 
@@ -147,14 +148,14 @@ def _eigh(matrices: Array) -> tuple[Array, Array]:
     """
     order = np.argsort(-np.diagonal(matrices, axis1=1, axis2=2), axis=1, kind="stable")
     by_rows = np.take_along_axis(matrices, order[:, :, None], axis=1)
-    values, vectors = np.linalg.eigh(np.take_along_axis(by_rows, order[:, None, :], axis=2))
+    values, vectors = linalg.eigh(np.take_along_axis(by_rows, order[:, None, :], axis=2))
     reordered = np.empty_like(vectors)
     np.put_along_axis(reordered, order[:, :, None], vectors, axis=1)
     return values, reordered
 
 
 def _from_eigen(vectors: Array, values: Array) -> Array:
-    matrices: Array = (vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1)
+    matrices = linalg.multiply_eigen(vectors, values)
     return 0.5 * (matrices + matrices.transpose(0, 2, 1))
 
 
@@ -210,6 +211,11 @@ _SHARED = {"full": "tied", "tied": "tied", "diag": "EEI", "EEI": "EEI"} | {
     "spherical": "EII",
     "EII": "EII",
 }
+
+
+def is_isotropic(name: str) -> bool:
+    """Whether a ``covariance_type`` has no axes of its own, so that columns share one scale."""
+    return name == "ppca" or _FORMS[_ALIASES.get(name, name)].isotropic
 
 
 def covariance_form(name: str, n_latent: int, d: int) -> CovarianceForm:
@@ -336,10 +342,10 @@ class CovarianceFloor:
     def _raise_eigenvalues(self, covariances: Array) -> tuple[Array, Array]:
         scale = np.sqrt(self.variances)
         units = scale[:, None] * scale
-        values, vectors = np.linalg.eigh(covariances / units)
+        values, vectors = linalg.eigh(covariances / units)
         # Eigenvalues below by rounding alone were raised before.
         low: Array = values[:, 0] < self.fraction * (1.0 - 1e-9)
         values = np.maximum(values, self.fraction)
-        raised = (vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1) * units
+        raised = linalg.multiply_eigen(vectors, values) * units
         raised = 0.5 * (raised + raised.transpose(0, 2, 1))
         return np.where(low[:, None, None], raised, covariances), low

@@ -39,7 +39,8 @@ def log_densities(batch: Batch[Points], model: Gaussians, **out: Any) -> Array:
             f"The density of row {row} underflows, it is too far from every component: correct its "
             "values or drop the row."
         )
-    return density
+    factors = batch.rows.log_factors
+    return density if factors is None else density + ~np.isnan(X) @ factors
 
 
 def posteriors(batch: Batch[Points], model: Gaussians) -> Array:

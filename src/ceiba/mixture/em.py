@@ -68,7 +68,8 @@ def m_step(moments: ComponentMoments, config: EMConfig) -> tuple[Gaussians, Arra
     with np.errstate(divide="ignore", invalid="ignore"):  # Gaussians.of raises for the result
         covariances = config.form.solve(moments.weights, scatters)
     if config.reg_covar:
-        covariances = _regularize(covariances, config.reg_covar)
+        units = 1.0 if config.reg_units is None else config.reg_units
+        covariances = _regularize(covariances, config.reg_covar * units)
     covariances, floored = config.floor.apply(covariances)
     return Gaussians.of(weights, moments.means, covariances), floored | raised
 
@@ -97,7 +98,7 @@ def _regular_scatters(moments: ComponentMoments, config: EMConfig) -> tuple[Arra
     return scatters, unchanged
 
 
-def _regularize(covariances: Array, reg_covar: float) -> Array:
+def _regularize(covariances: Array, reg_covar: float | Array) -> Array:
     """Add ``reg_covar`` to every variance."""
     if covariances.ndim == 2:
         return covariances + reg_covar
@@ -223,7 +224,22 @@ class EMState:
             "log_likelihood": sums.log_likelihood,
             "objective": objective,
         }
+        if data.scaling is not None:
+            frame = _in_own_units(frame, data)
         return cls(model, floored, sums, objective, frame)
+
+
+def _in_own_units(frame: dict[str, Any], data: MixtureData) -> dict[str, Any]:
+    """Convert a frame to the columns' own units."""
+    scaling, log_factor = data.scaling, data.log_factor
+    assert scaling is not None
+    return {
+        "weights": frame["weights"],
+        "means": scaling.from_units(frame["means"]),
+        "covariances": scaling.covariances_from_units(frame["covariances"]),
+        "log_likelihood": frame["log_likelihood"] + log_factor,
+        "objective": frame["objective"] + log_factor,
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal, Self
 
@@ -18,9 +19,10 @@ from ceiba.base import (
     reports_progress,
 )
 from ceiba.base.estimator import schema_attributes
+from ceiba.base.scaling import StoredScaling
 from ceiba.data.schema import Schema
 from ceiba.data.warn import warn_user
-from ceiba.mixture.base import FittedMixture
+from ceiba.mixture.base import FittedMixture, to_fitted
 from ceiba.mixture.config import EMConfig, MixtureData
 from ceiba.mixture.covariance import CovarianceForm, covariance_form, principal_parts
 from ceiba.mixture.events import (
@@ -33,8 +35,10 @@ from ceiba.mixture.fitter import FitResult, check_responsibilities, fit_mixture
 from ceiba.mixture.online import OnlineState, fit_batch, moments_of
 from ceiba.mixture.selection import select_n_components
 from ceiba.mixture.statistics import Gaussians
+from ceiba.stats.scaling import PointScaling, distance_from_units
 
 _INITIAL_PARAMETERS = ("weights_init", "means_init", "precisions_init")
+_SCALED_ATTRIBUTES = ("_scaling", "_scaled_means", "_scaled_covariances")
 _LATENT_ATTRIBUTES = ("latent_axes_", "latent_variances_", "noise_variances_")
 
 
@@ -159,7 +163,7 @@ class GaussianMixture(FittedMixture):
                 warn_user(result.choice.instability, UnstableChoiceWarning)
         else:
             check_n_components(data.n_rows, self.n_components)
-            attributes = partial(model_attributes, data.schema, config.form)
+            attributes = partial(model_attributes, data.schema, config.form, scaling=data.scaling)
             result = fit_mixture(data, config, (self.n_components,), self, attributes)
         self._set_result(result, config, data)
         warn_events(
@@ -202,9 +206,9 @@ class GaussianMixture(FittedMixture):
         else:
             state = self._online_state()
             engine, source = self._open_source(X, sample_weight, reset=False)
-            mean = self.weights_ @ self.means_
+            mean = self.weights_ @ self._gaussians.means
             data = MixtureData.of_batch(
-                engine, source, self._column_variances, mean, self._constant_columns
+                engine, source, self._column_variances, mean, self._constant_columns, self._units
             )
             config = self._config(data, prior_reference=getattr(self, "_prior_reference", None))
         moments, result = fit_batch(data, config, state, self.learning_decay)
@@ -244,7 +248,7 @@ class GaussianMixture(FittedMixture):
         """Make the first pass over ``X`` and resolve the hyper-parameters."""
         self._validate()
         engine, source = self._open_source(X, sample_weight, reset=True)
-        data = MixtureData.of(engine, source, self.reg_covar)
+        data = MixtureData.of(engine, source, self)
         given = self.responsibilities_init
         if given is None or isinstance(self.n_components, str):
             return data, self._config(data)
@@ -273,8 +277,13 @@ class GaussianMixture(FittedMixture):
         d = len(data.variances)
         form = covariance_form(self.covariance_type, self.n_latent, d)
         weights, means, precisions = self.weights_init, self.means_init, self.precisions_init
+        scaling = data.scaling
         if self.warm_start and self._matches_model(self.n_components, d):
             weights, means, precisions = self.weights_, self.means_, self.precisions_
+            if self._units is not None or scaling is not None:
+                means, precisions = self._parameters_in(scaling, form)
+        elif scaling is not None:
+            means, precisions = _to_units(means, precisions, form, scaling)
         return EMConfig.of(
             self,
             form,
@@ -286,12 +295,32 @@ class GaussianMixture(FittedMixture):
             **more,
         )
 
+    def _parameters_in(
+        self, scaling: PointScaling | None, form: CovarianceForm
+    ) -> tuple[Array, Array]:
+        """Return means and precisions of the fitted model in the units of another fit."""
+        model = self._gaussians
+        precisions = model.factors**2
+        if model.full:
+            precisions = np.swapaxes(model.factors, 1, 2) @ model.factors
+        means = model.means
+        identity = PointScaling.identity(means.shape[1])
+        old, new = self._units or identity, scaling or identity
+        change = replace(
+            identity,
+            exponents=new.exponents - old.exponents,
+            divisors=new.divisors / old.divisors,
+            scaled=True,
+        )
+        means = new.to_units(old.from_units(means))
+        return means, form.to_fitted(change.covariances_from_units(precisions))
+
     def _matches_model(self, k: Any, d: int) -> bool:
         """Whether the fitted model has ``k`` components of the form of ``covariance_type``."""
         if not hasattr(self, "means_") or self.means_.shape != (k, d):
             return False
         form = covariance_form(self.covariance_type, self.n_latent, d)
-        return bool(self.covariances_.shape == form.fitted_shape(k, d))
+        return bool(self._unit_covariances.shape == form.fitted_shape(k, d))
 
     def _set_result(
         self, result: FitResult, config: EMConfig, data: MixtureData, **more: Any
@@ -299,9 +328,9 @@ class GaussianMixture(FittedMixture):
         """Replace the fitted attributes by those of a fit, and ``more``."""
         best = result.best
         attributes = {
-            **model_attributes(data.schema, config.form, best.model),
-            "log_likelihood_": best.log_likelihood,
-            "lower_bound_": best.objective / data.weight,
+            **model_attributes(data.schema, config.form, best.model, data.scaling),
+            "log_likelihood_": best.log_likelihood + data.log_factor,
+            "lower_bound_": (best.objective + data.log_factor) / data.weight,
             "converged_": best.converged,
             "n_iter_": best.n_iter,
             "fit_events_": FitEvents(result.events),
@@ -318,23 +347,51 @@ class GaussianMixture(FittedMixture):
             # The covariances contain more than the rows: `partial_fit` needs the rows' moments.
             optional["_moments"] = best.moments
         attributes |= {name: value for name, value in optional.items() if value is not None}
-        dropped = (*optional, "_moments", *_LATENT_ATTRIBUTES)
+        dropped = (*optional, "_moments", *_LATENT_ATTRIBUTES, *_SCALED_ATTRIBUTES)
         self._set_fitted(attributes | more, without=dropped)
 
 
-def model_attributes(schema: Schema, form: CovarianceForm, model: Gaussians) -> dict[str, Any]:
-    """Return the fitted attributes that a model needs to predict."""
+def model_attributes(
+    schema: Schema, form: CovarianceForm, model: Gaussians, scaling: PointScaling | None = None
+) -> dict[str, Any]:
+    """Return the fitted attributes that a model in the units of a fit needs to predict."""
+    means, covariances, fitted = model.means, model.covariances, {}
+    if scaling is not None:
+        scaled = (StoredScaling.of(scaling), means, form.to_fitted(covariances))
+        fitted = dict(zip(_SCALED_ATTRIBUTES, scaled, strict=True))
+        means = scaling.from_units(means)
+        covariances = scaling.covariances_from_units(covariances)
     attributes = {
         **schema_attributes(schema),
         "weights_": model.weights,
-        "means_": model.means,
-        "covariances_": form.to_fitted(model.covariances),
+        "means_": means,
+        "covariances_": to_fitted(covariances, form, scaling),
         "n_components_": len(model.weights),
+        **fitted,
     }
     if form.n_latent:
-        parts = principal_parts(model.covariances, form.n_latent)
+        axes, *variances = principal_parts(model.covariances, form.n_latent)
+        parts = (axes, *(distance_from_units(values, scaling, 2) for values in variances))
         attributes.update(zip(_LATENT_ATTRIBUTES, parts, strict=True))
     return attributes
+
+
+def _to_units(
+    means: Any, precisions: Any, form: CovarianceForm, scaling: PointScaling
+) -> tuple[Any, Any]:
+    """Convert given initial parameters; those of a wrong shape raise an error later."""
+    d = len(scaling.divisors)
+    if means is not None and np.ndim(means) == 2 and np.shape(means)[1] == d:
+        means = scaling.to_units(np.asarray(means, dtype=np.float64))
+    if precisions is None:
+        return means, None
+    given = np.asarray(precisions, dtype=np.float64)
+    if given.ndim == 1:  # one variance for all columns: in the units of a scale
+        return means, distance_from_units(given, scaling, 2)
+    single = given.ndim == 2 and form.full
+    if given.shape[-1] == d:
+        given = scaling.covariances_from_units(given[None] if single else given)
+    return means, given[0] if single else given
 
 
 def check_n_components(n_rows: int, k: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +14,26 @@ from ceiba.engine import Batch
 from ceiba.mixture.densities import posteriors
 from ceiba.mixture.statistics import Gaussians
 from ceiba.stats.points import Points
+from ceiba.stats.scaling import PointScaling
+
+
+def impute_in_units(
+    batch: Batch[Points],
+    model: Gaussians,
+    seed: int | None,
+    return_cov: bool,
+    scaling: PointScaling | None,
+) -> tuple[Array, ...]:
+    """Fill the missing values of rows in their own units, under a model in those of its fit."""
+    if scaling is None:
+        return impute(batch, model, seed, return_cov)
+    X = batch.rows.X
+    converted = replace(batch.rows, X=np.ascontiguousarray(scaling.to_units(X)))
+    filled, *covariances = impute(
+        replace(batch, rows=converted, scratch={}), model, seed, return_cov
+    )
+    own = np.where(np.isnan(X), scaling.from_units(filled), X)
+    return own, *(scaling.covariances_from_units(matrices) for matrices in covariances)
 
 
 def impute(

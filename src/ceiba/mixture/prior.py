@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -11,6 +11,7 @@ from ceiba._typing import Array
 from ceiba.base import ArrayOf, Record
 from ceiba.mixture.covariance import CovarianceForm, check_array, is_symmetric
 from ceiba.mixture.statistics import ComponentMoments, Gaussians, outer_products
+from ceiba.stats.scaling import PointScaling
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,17 @@ class ConjugatePrior(Record):
     def __post_init__(self) -> None:
         if not (np.isfinite(self.shrinkage) and self.shrinkage >= 0):
             raise ValueError(f"shrinkage must be a finite number >= 0, got {self.shrinkage!r}.")
+
+    def to_units(self, scaling: PointScaling) -> ConjugatePrior:
+        """Return the prior in the units of a fit."""
+        d = len(scaling.divisors)
+        mean, scale = self.mean, self.scale
+        if mean is not None:
+            mean = scaling.to_units(check_array(mean, (d,), "mean of the prior"))
+        if scale is not None:
+            scale = check_array(scale, (d, d), "scale of the prior")
+            scale = scaling.covariances_to_units(scale[None])[0]
+        return replace(self, mean=mean, scale=scale)
 
     def resolve(self, k: int, reference: PriorReference, form: CovarianceForm) -> ResolvedPrior:
         """Fill in the defaults for ``k`` components of a form on data of these moments."""

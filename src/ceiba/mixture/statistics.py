@@ -17,6 +17,7 @@ from ceiba.base.value_types import format_value
 from ceiba.cluster.lloyd import DrawKey
 from ceiba.cluster.statistics import assign_nearest
 from ceiba.engine import Batch
+from ceiba.mixture import linalg
 from ceiba.stats.points import Moments, Points, PointSpace
 
 # Fraction of a sum of squares about the pivot that must be about the mean: with less, rounding
@@ -45,7 +46,7 @@ class Gaussians:
             if not (covariances > 0).all():
                 raise np.linalg.LinAlgError("a variance is not positive")
             return cls(weights, means, covariances, 1.0 / np.sqrt(covariances))
-        factors = np.linalg.cholesky(covariances)
+        factors = linalg.cholesky(covariances)
         for component, lower in enumerate(factors):
             # The transpose is LAPACK's own order: an upper triangle, inverted without a copy.
             factors[component] = dtrtri(lower.T, lower=0)[0].T

@@ -14,10 +14,11 @@ from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk
 from ceiba.engine.contract import Batch
+from ceiba.stats.scaling import MAX_SPREAD, MIN_SPREAD, PointScaling
 
 # Within these ranges, squared differences times weights, summed over any number of rows, neither
 # overflow nor underflow. Bounds of distances are stored in float32.
-_SQUARE_RANGE = {"float64": (1e-100, 1e100), "float32": (1e-15, 1e15)}
+_SQUARE_RANGE = {"float64": (MIN_SPREAD, MAX_SPREAD), "float32": (1e-15, 1e15)}
 WEIGHT_RANGE = (1e-50, 1e50)
 
 
@@ -36,6 +37,8 @@ class Points:
         Original row numbers, if rows of weight zero were dropped.
     n_given : int or None
         Number of rows before rows of weight zero were dropped, if any were.
+    log_factors : ndarray of shape (n_columns,) or None
+        Logarithm of what multiplied each column, if the columns are not in their own units.
     """
 
     X: Array
@@ -43,6 +46,7 @@ class Points:
     schema: Schema | None = None
     kept: Array | None = None
     n_given: int | None = None
+    log_factors: Array | None = None
 
     def row_number(self, row: int) -> int:
         """Return the original number of a row, for messages."""
@@ -64,16 +68,22 @@ class ToPoints:
         Dtype of the matrix; the dtype of the columns by default.
     keep_all : bool
         Whether to keep rows of weight zero; otherwise they are dropped.
+    scaling : PointScaling, optional
+        Units of the matrix; the columns' own units by default.
     """
 
     dtype: str | None = None
     keep_all: bool = False
+    scaling: PointScaling | None = None
 
     def __call__(self, chunk: Chunk) -> Points:
         """Return the points of one chunk."""
         X = chunk.table.matrix
         if X is None:
             X = Encoding.of(chunk.table.schema).apply(chunk.table)
+        log_factors = None
+        if self.scaling is not None:
+            X, log_factors = self.scaling.apply(chunk.table, X), self.scaling.log_factors
         X = np.ascontiguousarray(X, dtype=self.dtype)
         schema = chunk.table.schema
         if not X.shape[1]:
@@ -82,12 +92,12 @@ class ToPoints:
                 f"columns without categories, got {list_labels(schema.names, 3)}."
             )
         if chunk.weight is None:
-            return Points(X, None, schema)
+            return Points(X, None, schema, log_factors=log_factors)
         weight = check_sample_weight(chunk.weight, len(X))
         if self.keep_all or weight.all():
-            return Points(X, weight, schema)
+            return Points(X, weight, schema, log_factors=log_factors)
         kept = np.flatnonzero(weight)
-        return Points(X[kept], weight[kept], schema, kept, len(X))
+        return Points(X[kept], weight[kept], schema, kept, len(X), log_factors)
 
 
 def check_sample_weight(weight: Any, n_rows: int) -> Array:
@@ -155,19 +165,31 @@ class Moments:
         """Return the moments of both parts' rows."""
         weight = self.weight + other.weight
         both = (self.weight > 0) & (other.weight > 0)
-        # A part without observed values in a column has no mean there.
-        shift = np.where(both, other.mean - self.mean, 0.0)
-        fraction = np.divide(other.weight, weight, out=np.zeros_like(weight), where=both)
-        mean = np.where(self.weight > 0, self.mean, other.mean)
-        return Moments(
-            weight,
-            mean + shift * fraction,
-            self.squares + other.squares + shift * shift * self.weight * fraction,
-            np.minimum(self.min, other.min),
-            np.maximum(self.max, other.max),
-            self.n_missing + other.n_missing,
-            self.rows + other.rows,
-            self.total + other.total,
+        # Means and squares of huge values overflow, and are computed again in other units.
+        with np.errstate(all="ignore"):
+            # A part without observed values in a column has no mean there.
+            shift = np.where(both, other.mean - self.mean, 0.0)
+            fraction = np.divide(other.weight, weight, out=np.zeros_like(weight), where=both)
+            mean = np.where(self.weight > 0, self.mean, other.mean)
+            return Moments(
+                weight,
+                mean + shift * fraction,
+                self.squares + other.squares + shift * shift * self.weight * fraction,
+                np.minimum(self.min, other.min),
+                np.maximum(self.max, other.max),
+                self.n_missing + other.n_missing,
+                self.rows + other.rows,
+                self.total + other.total,
+            )
+
+    def divided(self, divisors: Array) -> Moments:
+        """Return the moments of the columns divided by ``divisors``."""
+        return replace(
+            self,
+            mean=self.mean / divisors,
+            squares=self.squares / divisors**2,
+            min=self.min / divisors,
+            max=self.max / divisors,
         )
 
     def extended_to(self, centers: Array) -> Moments:
@@ -183,7 +205,8 @@ class Moments:
     @property
     def variance(self) -> Array:
         """Variance of each column: squares divided by weight."""
-        return self.squares / self.weight
+        with np.errstate(all="ignore"):
+            return np.asarray(self.squares / self.weight)
 
     @property
     def spread(self) -> float:
@@ -226,13 +249,6 @@ class PointSpace:
                 f"that differ by {spread:.3g}: rescale X, for example by its largest difference."
             )
         return cls(offset, moments.n_missing > 0, squares_fit(spread, "float32"))
-
-
-def has_finite_distances(X: Array) -> Array:
-    """Return which rows have values small enough for squared distances."""
-    largest = np.nan_to_num(np.abs(X), nan=0.0, posinf=np.inf).max(axis=1)
-    finite: Array = largest <= _SQUARE_RANGE["float64"][1]
-    return finite
 
 
 def squares_fit(spread: float, dtype: str) -> bool:

@@ -19,7 +19,10 @@ from ceiba.cluster.selection.silhouette import estimate, sample_rows, silhouette
 from ceiba.cluster.selection.validity import Grouping, calinski_harabasz_score, davies_bouldin_score
 from ceiba.data.encoding import Encoding
 from ceiba.data.table import Table
+from ceiba.engine import Batch
 from ceiba.engine.local import effective_threads, run_tasks
+from ceiba.stats import Moments, Points
+from ceiba.stats.scaling import DominantColumnWarning, warn_dominant_column
 
 __all__ = ["ClusterChoice", "choose_n_clusters"]
 
@@ -141,6 +144,8 @@ def choose_n_clusters(
     template = KMeans(n_init=5) if estimator is None else estimator
     seed, threads = seed_of(random_state), effective_threads(n_jobs)
     models = _fit_data(template, X, counts, threads)
+    if isinstance(template, KMeans):
+        rows = _measured_rows(rows, models[0], encoding)
     references = [(seed, number) for number in range(1, n_references + 1)]
     inertias = _reference_inertias(template, draw, references, counts, threads)
     exact = sample_size is None or len(rows) <= EXACT_SILHOUETTE_ROWS
@@ -159,8 +164,18 @@ def choose_n_clusters(
     )
 
 
+def _measured_rows(rows: Array, model: KMeans, encoding: Encoding) -> Array:
+    """Return the rows in the units in which the model measures distances; warn for all fits."""
+    if model.scale is None:
+        warn_dominant_column(Moments.of(Batch(Points(rows))), encoding)
+    units = model._units
+    return rows if units is None else units.to_units(rows)
+
+
 def _fit_data(template: Any, X: Any, counts: Sequence[int], threads: int) -> list[Any]:
-    models = run_tasks(lambda k: _model(template, k).fit(X), counts, threads)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DominantColumnWarning)  # one warning for all fits
+        models = run_tasks(lambda k: _model(template, k).fit(X), counts, threads)
     for model in models:
         _set_supported(model, n_jobs=getattr(template, "n_jobs", None))
     return models
