@@ -246,3 +246,13 @@ def test_onnx_is_imported_only_where_it_is_used(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ImportError, match=r"pip install 'ceiba\[onnx\]'"):
         to_onnx(ceiba.DecisionTreeClassifier().fit(EXACT, LABEL))
+
+
+def test_scaled_mixture_is_expressible_and_scaled_k_means_is_not():
+    rows = np.random.default_rng(0).normal(size=(60, 3)) * [1.0, 1e3, 1e-2]
+    for form in ("full", "tied", "diag", "spherical"):
+        model = ceiba.GaussianMixture(2, covariance_type=form, scale="std").fit(rows)
+        converted = to_sklearn(model)
+        np.testing.assert_allclose(converted.score_samples(rows), model.score_samples(rows))
+    with pytest.raises(NotExpressibleError, match="KMeans has no scale, got 'std'"):
+        to_sklearn(ceiba.KMeans(2, scale="std").fit(rows))

@@ -195,6 +195,20 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
         means = self.means_ if self._units is None else self._scaled_means
         return Gaussians.of(self.weights_, means, covariances)
 
+    @property
+    def _own_gaussians(self) -> Gaussians:
+        """Components in the columns' own units; ValueError where float64 cannot hold them."""
+        if self._units is None:
+            return self._gaussians
+        covariances = self._units.covariances_from_units(self._gaussians.covariances)
+        try:
+            return Gaussians.of(self.weights_, self.means_, covariances)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                "covariances_ must be representable in float64, got values whose squares are not: "
+                "rescale X before the fit."
+            ) from None
+
     def _fitted_gaussians(self) -> Gaussians:
         check_is_fitted(self)
         return self._gaussians

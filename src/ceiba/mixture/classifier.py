@@ -192,6 +192,11 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         return tuple(None if one is None else one._gaussians for one in self.mixtures_)
 
     @property
+    def _own_models(self) -> tuple[Gaussians | None, ...]:
+        """Components in the columns' own units."""
+        return tuple(None if one is None else one._own_gaussians for one in self.mixtures_)
+
+    @property
     def _units(self) -> PointScaling | None:
         """Units in which all mixtures were fitted; None for the columns' own."""
         return next(one._units for one in self.mixtures_ if one is not None)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.export.errors import NotExpressibleError
 from ceiba.export.onnx.graph import Graph, add_labels, log_sum_exp
 from ceiba.export.onnx.inputs import add_points
 from ceiba.mixture.statistics import Gaussians
@@ -14,8 +15,10 @@ from ceiba.mixture.statistics import Gaussians
 
 def add_kmeans(graph: Graph, model: Any, dtype: Any) -> None:
     """Add k-means: distances over the known columns, scaled up to all columns."""
-    centers = model._float64_centers
+    centers = np.asarray(model.cluster_centers_, dtype=np.float64)
     points = add_points(graph, model.schema_, dtype)
+    if model.scale is not None:
+        points, centers = _scaled_points(graph, points, model)
     squares, missing = _differences(graph, points, centers)
     squares = graph.add("Where", missing, graph.constant(0.0), graph.add("Mul", squares, squares))
     total = graph.reduce("ReduceSum", squares, 2)
@@ -26,6 +29,19 @@ def add_kmeans(graph: Graph, model: Any, dtype: Any) -> None:
     label = graph.add("ArgMin", distances, axis=1, keepdims=0)
     graph.output("label", label, np.int64)
     graph.output("distances", distances, np.float64, len(centers))
+
+
+def _scaled_points(graph: Graph, points: str, model: Any) -> tuple[str, Array]:
+    """Divide the columns by the spread of the training rows; also return the centers so."""
+    units = model._units
+    with np.errstate(over="ignore", under="ignore"):
+        divisors = np.ldexp(units.divisors, -units.exponents)
+    if units.origins.any() or not (np.isfinite(divisors) & (divisors > 0)).all():
+        raise NotExpressibleError(
+            f"scale={model.scale!r} must be expressible in float64, got columns beyond its range "
+            "or its precision: rescale X before the fit."
+        )
+    return graph.add("Div", points, graph.constant(divisors)), model._fitted_centers
 
 
 def _differences(graph: Graph, points: str, centers: Array) -> tuple[str, str]:
@@ -40,7 +56,7 @@ def _differences(graph: Graph, points: str, centers: Array) -> tuple[str, str]:
 def add_mixture(graph: Graph, model: Any, dtype: Any) -> None:
     """Add a Gaussian mixture: component, posterior probabilities and log density."""
     points = add_points(graph, model.schema_, dtype)
-    joint = _joint_log_densities(graph, points, model._gaussians)
+    joint = _joint_log_densities(graph, points, model._own_gaussians)
     density = log_sum_exp(graph, joint)
     graph.output("label", graph.add("ArgMax", joint, axis=1, keepdims=0), np.int64)
     posteriors = graph.add("Exp", graph.add("Sub", joint, density))
@@ -53,7 +69,7 @@ def add_mixture_classifier(graph: Graph, model: Any, dtype: Any) -> None:
     points = add_points(graph, model.schema_, dtype)
     densities = [
         log_sum_exp(graph, _joint_log_densities(graph, points, gaussians))
-        for gaussians in model._models
+        for gaussians in model._own_models
     ]
     joint = graph.add("Concat", *densities, axis=1)
     joint = graph.add("Add", joint, graph.constant(model._log_priors))

@@ -186,6 +186,10 @@ def _convert_kmeans(model: Any, X: Any) -> Any:
             f"scikit-learn's KMeans has no nominal columns, got {', '.join(map(repr, names))}: "
             "encode them as numbers before the fit."
         )
+    if model.scale is not None:
+        raise NotExpressibleError(
+            f"scikit-learn's KMeans has no scale, got {model.scale!r}: use a scaler before the fit."
+        )
     converted = cluster.KMeans(model.n_clusters, max_iter=model.max_iter)
     converted.cluster_centers_ = np.array(model.cluster_centers_, order="C")
     for name in ("labels_", "inertia_", "n_iter_"):
@@ -204,6 +208,8 @@ _COVARIANCE_TYPES = {"tied": "tied", "spherical": "spherical", "EII": "spherical
 def _convert_mixture(model: Any, X: Any) -> Any:
     form = model._form
     kind = _COVARIANCE_TYPES.get(form.name, "full" if form.full else "diag")
+    if kind == "spherical" and np.ndim(model.covariances_) == 2:
+        kind = "diag"  # with scale, one variance in units of the spread is one per column
     converted = mixture.GaussianMixture(model.n_components_, covariance_type=kind)
     names = ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_")
     for name in (*names, "converged_", "n_iter_", "lower_bound_"):
