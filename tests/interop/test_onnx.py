@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,50 +11,12 @@ from sklearn.linear_model import LogisticRegression
 
 import ceiba
 from ceiba.export import NotExpressibleError, to_onnx
+from tests.export.mixed_table import TREES, N, fitted, fuzzed, table
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]
 MISSING_EXTRA = "requires the packages of the extra 'interop': pip install ceiba[interop]"
 runtime: Any = pytest.importorskip("onnxruntime", reason=MISSING_EXTRA)
 pytest.importorskip("onnx", reason=MISSING_EXTRA)
-
-N = 400
-
-
-@cache
-def table() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Mixed columns with missing values, classes and numbers."""
-    rng = np.random.default_rng(16)
-    frame = pd.DataFrame(
-        {
-            "width": rng.normal(size=N),
-            "count": rng.integers(0, 9, N),
-            "color": rng.choice(["red", "green", "blue", "grün", "weiß"], N),
-            "code": pd.Categorical(rng.choice([10, 2, 35], N)),
-            "flag": rng.random(N) < 0.4,
-            "size": pd.Categorical(
-                rng.choice(["S", "M", "L"], N), categories=["S", "M", "L"], ordered=True
-            ),
-            "many": [f"v{i}" for i in rng.integers(0, 90, N)],
-        }
-    )
-    score = frame["width"] + (frame["color"] == "red") * 2 - frame["flag"] + frame["count"] / 4
-    score += (frame["size"] == "L") * 1.5 + (frame["code"] == 35) + rng.normal(size=N) / 2
-    label = np.array(["low", "mid", "top"])[np.searchsorted([0.5, 2.5], score)]
-    for name in ("width", "color", "flag", "size"):
-        column = frame[name].astype(object if name != "size" else frame[name].dtype)
-        frame[name] = column.mask(rng.random(N) < 0.1)
-    frame["width"] = frame["width"].astype(float)
-    return frame, label, score.to_numpy()
-
-
-def fuzzed() -> pd.DataFrame:
-    """Rows of the table with more missing values, and categories that it does not have."""
-    frame = table()[0].copy()
-    rng = np.random.default_rng(3)
-    frame["color"] = frame["color"].mask(rng.random(N) < 0.2, "violet")
-    frame["many"] = frame["many"].mask(rng.random(N) < 0.2, "new")
-    frame["width"] = frame["width"].mask(rng.random(N) < 0.2)
-    return frame
 
 
 def feeds(model: Any, rows: Any, dtype: str = "float64") -> dict[str, np.ndarray]:
@@ -98,23 +59,9 @@ def check(model: Any, rows: Any, dtype: str = "float64") -> None:
     np.testing.assert_array_equal(outputs["label"][clear], model.predict(rows)[clear])
 
 
-COSTS = np.array([[0, 1, 5], [2, 0, 1], [9, 1, 0]])
-MODELS: dict[str, Any] = {
-    "cart": ceiba.DecisionTreeClassifier(),
-    "laplace": ceiba.DecisionTreeClassifier(leaf_probability="laplace", max_depth=5),
-    "branch": ceiba.DecisionTreeClassifier(missing="branch", max_depth=6),
-    "hunt": ceiba.DecisionTreeClassifier(algorithm="hunt", max_depth=5),
-    "id3": ceiba.DecisionTreeClassifier(algorithm="id3"),
+MODELS: dict[str, Any] = TREES | {
     "c45": ceiba.DecisionTreeClassifier(algorithm="c45", missing="branch"),
-    "intervals": ceiba.DecisionTreeClassifier(splits="intervals", max_depth=4),
-    "costs": ceiba.DecisionTreeClassifier(cost_matrix=COSTS, max_depth=4),
-    "root": ceiba.DecisionTreeClassifier(min_samples_leaf=N),
-    "regressor": ceiba.DecisionTreeRegressor(),
-    "forest": ceiba.RandomForestClassifier(15),
-    "smoothed forest": ceiba.RandomForestClassifier(15, leaf_probability="laplace", max_bins=32),
-    "forest regressor": ceiba.RandomForestRegressor(15, missing="branch"),
-    "bagging": ceiba.BaggingClassifier(n_estimators=8, max_features=0.6),
-    "bagging regressor": ceiba.BaggingRegressor(n_estimators=8),
+    "large forest": ceiba.RandomForestClassifier(25),
     "samme": ceiba.AdaBoostClassifier(n_estimators=12),
     "samme.r": ceiba.AdaBoostClassifier(n_estimators=8, algorithm="samme.r", max_depth=2),
     "m1": ceiba.AdaBoostClassifier(n_estimators=8, algorithm="m1", max_depth=4),
@@ -124,10 +71,8 @@ MODELS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", MODELS)
 def test_trees_of_mixed_tables_with_missing_values(name):
-    frame, label, number = table()
-    model = MODELS[name]
-    model.fit(frame, number if "Regressor" in type(model).__name__ else label)
-    check(model, frame)
+    model = fitted(MODELS[name])
+    check(model, table()[0])
     check(model, fuzzed())
 
 
@@ -139,7 +84,7 @@ def test_matrices_in_both_precisions(name, dtype):
     X[rng.random(X.shape) < 0.1] = np.nan
     X = X.astype(dtype)
     _, label, number = table()
-    model = MODELS[name].fit(X, number if name == "regressor" else label == "top")
+    model = MODELS[name].fit(X, number if name == "regressor" else label == "mid")
     check(model, X, dtype)
     X[0] = np.inf
     X[1] = -np.inf

@@ -7,13 +7,26 @@ from ceiba.export.errors import NotExpressibleError
 from ceiba.export.model_file import ModelFileError, load, save
 
 if TYPE_CHECKING:
+    from ceiba.export.code import to_code
     from ceiba.export.onnx import to_onnx
     from ceiba.export.sklearn import to_sklearn
 
-__all__ = ["ModelFileError", "NotExpressibleError", "load", "save", "to_onnx", "to_sklearn"]
+__all__ = [
+    "ModelFileError",
+    "NotExpressibleError",
+    "load",
+    "save",
+    "to_code",
+    "to_onnx",
+    "to_sklearn",
+]
 
 # Imported on first use: these packages import many others, which model files do not need.
-_PACKAGES = {"to_onnx": "ceiba.export.onnx", "to_sklearn": "ceiba.export.sklearn"}
+_PACKAGES = {
+    "to_code": "ceiba.export.code",
+    "to_onnx": "ceiba.export.onnx",
+    "to_sklearn": "ceiba.export.sklearn",
+}
 
 if not TYPE_CHECKING:  # a type checker would take every unknown name for Any
 

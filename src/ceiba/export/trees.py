@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
+from ceiba.ensemble.common.votes import expand_classes
+from ceiba.export.errors import NotExpressibleError
+from ceiba.tree.base import DecisionTree
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
 
@@ -28,3 +32,45 @@ def _smoothed(tree: Tree, smoothing: float) -> Tree:
     NodeView(nodes).child[tree.is_leaf] = np.arange(tree.n_leaves)
     weights = tree.value[tree.is_leaf] + smoothing
     return replace(tree, nodes=nodes, leaves=weights / weights.sum(axis=1, keepdims=True))
+
+
+def leaf_predictions(tree: Tree) -> Array:
+    """Return the probabilities or the number that each leaf predicts, by node; 0 elsewhere."""
+    leaf = np.flatnonzero(tree.is_leaf)
+    values = np.zeros((tree.n_nodes, max(1, tree.leaves.shape[1])))
+    values[leaf] = tree.leaf_values(leaf).reshape(len(leaf), -1)
+    return values
+
+
+def member_predictions(member: Any, classes: Array | None) -> Array:
+    """Return the predictions of a tree in an ensemble, for all classes of the ensemble."""
+    values = leaf_predictions(member.tree_)
+    if classes is None:
+        return values
+    return expand_classes(values, np.asarray(member.classes_), classes)
+
+
+def prediction_table(tree: Tree, values: Array) -> tuple[Array, Array]:
+    """Return the distinct predictions of the leaves, and the row of each leaf; -1 elsewhere.
+
+    ``values`` are predictions by node.
+    """
+    leaves = np.flatnonzero(tree.is_leaf)
+    table, row = np.unique(values[leaves], axis=0, return_inverse=True)
+    row_of_leaf = np.full(tree.n_nodes, -1)
+    row_of_leaf[leaves] = row.reshape(-1)
+    return table, row_of_leaf
+
+
+def check_tree_members(model: Any, where: str) -> None:
+    """Raise NotExpressibleError if a member of an ensemble is no decision tree of Ceiba."""
+    for member in model.estimators_:
+        if not isinstance(member, DecisionTree):
+            raise NotExpressibleError(
+                f"{where} requires members that are decision trees of Ceiba, got "
+                f"{type(member).__module__}.{type(member).__name__}."
+            )
+    if getattr(model, "voting", None) == "majority":
+        raise NotExpressibleError(
+            f"{where} has no majority vote with drawn ties: fit with voting='probability'."
+        )

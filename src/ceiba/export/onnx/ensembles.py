@@ -10,20 +10,24 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.data.target import class_indices
 from ceiba.ensemble.adaboost.formulas import samme_r_scores, samme_scores
-from ceiba.ensemble.common.votes import expand_classes
-from ceiba.export.errors import NotExpressibleError
 from ceiba.export.onnx.graph import Graph, add_labels
 from ceiba.export.onnx.inputs import add_codes
 from ceiba.export.onnx.trees import member_leaves
-from ceiba.export.trees import forest_trees
-from ceiba.tree.base import DecisionTree
+from ceiba.export.trees import (
+    check_tree_members,
+    forest_trees,
+    leaf_predictions,
+    member_predictions,
+)
 from ceiba.tree.model.tree import Tree
 
 
 def add_tree(graph: Graph, model: Any, dtype: Any) -> None:
     """Add a decision tree."""
     tree = model.tree_
-    values = _add_members(graph, model, dtype, [(tree, _all_columns(tree))], [_predictions(tree)])
+    values = _add_members(
+        graph, model, dtype, [(tree, _all_columns(tree))], [leaf_predictions(tree)]
+    )
     _add_outputs(graph, model, graph.reduce("ReduceSum", values, 1), tree.costs)
 
 
@@ -31,27 +35,24 @@ def add_forest(graph: Graph, model: Any, dtype: Any) -> None:
     """Add a random forest: the mean of its trees."""
     trees = list(forest_trees(model))
     members = [(tree, _all_columns(tree)) for tree in trees]
-    values = _add_members(graph, model, dtype, members, [_predictions(tree) for tree in trees])
+    values = _add_members(graph, model, dtype, members, [leaf_predictions(tree) for tree in trees])
     _add_outputs(graph, model, graph.reduce("ReduceMean", values, 1))
 
 
 def add_bagging(graph: Graph, model: Any, dtype: Any) -> None:
     """Add bagging of trees: the mean of its members."""
-    if getattr(model, "voting", None) == "majority":
-        raise NotExpressibleError(
-            "ONNX has no majority vote with drawn ties: fit with voting='probability'."
-        )
-    _check_members(model)
+    check_tree_members(model, "ONNX")
     pairs = zip(model.estimators_, model.estimators_features_, strict=True)
     members = [(member.tree_, columns.tolist()) for member, columns in pairs]
-    predictions = [_member_probabilities(member, model) for member in model.estimators_]
+    classes = getattr(model, "classes_", None)
+    predictions = [member_predictions(member, classes) for member in model.estimators_]
     values = _add_members(graph, model, dtype, members, predictions)
     _add_outputs(graph, model, graph.reduce("ReduceMean", values, 1))
 
 
 def add_adaboost_classifier(graph: Graph, model: Any, dtype: Any) -> None:
     """Add AdaBoost of classification trees: the sum of the members' class scores."""
-    _check_members(model)
+    check_tree_members(model, "ONNX")
     members = [(member.tree_, _all_columns(member.tree_)) for member in model.estimators_]
     weights = model.estimator_weights_.tolist()
     pairs = zip(model.estimators_, weights, strict=True)
@@ -66,9 +67,9 @@ def add_adaboost_classifier(graph: Graph, model: Any, dtype: Any) -> None:
 
 def add_adaboost_regressor(graph: Graph, model: Any, dtype: Any) -> None:
     """Add AdaBoost of regression trees: the weighted median of the members."""
-    _check_members(model)
+    check_tree_members(model, "ONNX")
     members = [(member.tree_, _all_columns(member.tree_)) for member in model.estimators_]
-    predictions = [_predictions(tree) for tree, _ in members]
+    predictions = [leaf_predictions(tree) for tree, _ in members]
     values = _add_members(graph, model, dtype, members, predictions)
     values = graph.add("Squeeze", values, graph.constant([2], np.int64))
     n_members = graph.constant([len(members)], np.int64)
@@ -86,25 +87,10 @@ def _all_columns(tree: Tree) -> Sequence[int]:
     return range(len(tree.schema))
 
 
-def _predictions(tree: Tree) -> Array:
-    """Return the probabilities or the number that each leaf predicts, by node; 0 elsewhere."""
-    leaf = np.flatnonzero(tree.is_leaf)
-    values = np.zeros((tree.n_nodes, max(1, tree.leaves.shape[1])))
-    values[leaf] = tree.leaf_values(leaf).reshape(len(leaf), -1)
-    return values
-
-
-def _member_probabilities(member: Any, model: Any) -> Array:
-    values = _predictions(member.tree_)
-    if not hasattr(model, "classes_"):
-        return values
-    return expand_classes(values, np.asarray(member.classes_), model.classes_)
-
-
 def _member_scores(model: Any, member: Any, weight: float) -> Array:
     tree, classes = member.tree_, model.classes_
     if model.algorithm == "samme.r":
-        return samme_r_scores(_member_probabilities(member, model))
+        return samme_r_scores(member_predictions(member, classes))
     leaf = np.flatnonzero(tree.is_leaf)
     index = np.zeros(tree.n_nodes, np.int64)
     own = class_indices(np.asarray(member.classes_), classes)
@@ -133,12 +119,3 @@ def _add_outputs(graph: Graph, model: Any, values: str, costs: Array | None = No
     else:
         add_labels(graph, values, model.classes_)
     graph.output("probabilities", values, np.float64, len(model.classes_))
-
-
-def _check_members(model: Any) -> None:
-    for member in model.estimators_:
-        if not isinstance(member, DecisionTree):
-            raise NotExpressibleError(
-                f"to_onnx requires members that are decision trees of Ceiba, got "
-                f"{type(member).__module__}.{type(member).__name__}."
-            )

@@ -17,6 +17,7 @@ from ceiba._typing import Array
 from ceiba.data.schema import Kind
 from ceiba.export.errors import NotExpressibleError
 from ceiba.export.onnx.graph import ML, Graph
+from ceiba.export.trees import prediction_table
 from ceiba.tree.explain.conditions import RuleCondition, branch_condition
 from ceiba.tree.model.tree import Tree
 
@@ -154,11 +155,8 @@ def member_leaves(
     """
     router, tables, first = LeafRouter(), [], 0
     for (tree, columns), own in zip(members, values, strict=True):
-        leaves = np.flatnonzero(tree.is_leaf)
-        distinct, row = np.unique(own[leaves], axis=0, return_inverse=True)
-        row_of_leaf = np.full(tree.n_nodes, -1)
-        row_of_leaf[leaves] = first + row.reshape(-1)
-        router.add_tree(tree, row_of_leaf, columns)
+        distinct, row_of_leaf = prediction_table(tree, own)
+        router.add_tree(tree, row_of_leaf + first, columns)
         tables.append(distinct)
         first += len(distinct)
     return router, np.concatenate(tables)

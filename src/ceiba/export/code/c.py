@@ -1,0 +1,267 @@
+"""C code of a model: C99 functions of an array of doubles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ceiba.data.schema import Column
+from ceiba.export.code.nested import (
+    NestedDialect,
+    branch_weights,
+    column_comments,
+    tree_functions,
+)
+from ceiba.export.code.plan import CodePlan, PlannedTree
+from ceiba.export.errors import NotExpressibleError
+
+_MAX_EXACT = 2**53
+# Sets of more categories are tables.
+_MAX_COMPARISONS = 4
+
+
+class _C(NestedDialect):
+    and_word, or_word, true, false = "&&", "||", "1", "0"
+
+    def __init__(self) -> None:
+        self.sets: dict[tuple[int, ...], str] = {}
+
+    def compare(self, index: int, column: Column, operator: str, number: Any) -> str:
+        if column.dtype not in ("float64", "float32") and abs(number) > _MAX_EXACT:
+            raise NotExpressibleError(
+                f"C compares doubles, which cannot hold the integers of column {column.name!r}, "
+                f"got a threshold of {number}: subtract a constant before the fit."
+            )
+        return f"x[{index}] {operator} {_number(float(number))}"
+
+    def is_missing(self, index: int, column: Column) -> str:
+        return f"isnan(x[{index}])"
+
+    def is_known(self, index: int, column: Column) -> str:
+        return f"!isnan(x[{index}])"
+
+    def is_member(
+        self, index: int, column: Column, categories: Sequence[Any], negated: bool
+    ) -> str:
+        codes = [column.categories.index(category) for category in categories]
+        if len(codes) <= _MAX_COMPARISONS:
+            test = " || ".join(f"x[{index}] == {code}" for code in codes)
+            test = f"({test})" if len(codes) > 1 or negated else test
+        else:
+            flags = [0] * len(column.categories)
+            for code in codes:
+                flags[code] = 1
+            name = self.sets.setdefault(tuple(flags), f"set_{len(self.sets)}")
+            test = f"is_member(x[{index}], {name}, {len(flags)})"
+        return f"!{test}" if negated else test
+
+    def choose(self, cases: Sequence[tuple[str, str]], default: str) -> str:
+        parts = [f"{test} ? {value} : " for test, value in cases]
+        return f"({''.join(parts)}{default})"
+
+    def function(self, name: str) -> list[str]:
+        return [f"static int {name}(const double *x) {{"]
+
+    def unused(self) -> list[str]:
+        return ["(void)x;"]
+
+    def function_end(self) -> list[str]:
+        return ["}"]
+
+    def if_line(self, word: str, test: str, comment: str) -> str:
+        note = f"  /* {_comment(comment)} */" if comment else ""
+        head = {"if": "if", "elif": "} else if", "else": "} else"}[word]
+        return f"{head}{f' ({test})' if test else ''} {{{note}"
+
+    def block_end(self) -> list[str]:
+        return ["}"]
+
+    def return_line(self, value: str) -> str:
+        return f"return {value};"
+
+    def call(self, name: str) -> str:
+        return f"{name}(x)"
+
+
+def c_code(plan: CodePlan) -> str:
+    """Return C functions ``predict`` and, of a classifier, ``predict_proba``."""
+    dialect = _C()
+    parts: list[list[str]] = []
+    if plan.needs_trees:
+        for number, planned in enumerate(plan.trees):
+            parts += _tree(dialect, planned, number)
+        parts.append(_mean(plan))
+    parts.append(_rules(dialect, plan) if plan.rules is not None else _predict(plan))
+    parts = [_head(plan), *_sets(dialect), *parts]
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def _head(plan: CodePlan) -> list[str]:
+    notes = [f" *   {_comment(line)}" for line in column_comments(plan, str)]
+    lines = [
+        f"/* {plan.title}.",
+        " *",
+        " * x has these values; a missing one is NaN. A category is its index in the list:",
+        *notes,
+        " */",
+        "#include <math.h>",
+    ]
+    if plan.classes is not None:
+        labels = ", ".join(_string(str(label)) for label in plan.classes)
+        lines += [
+            "",
+            f"#define N_CLASSES {len(plan.classes)}",
+            f"const char *const classes[N_CLASSES] = {{{labels}}};",
+        ]
+    return lines
+
+
+def _sets(dialect: _C) -> list[list[str]]:
+    if not dialect.sets:
+        return []
+    lines = [
+        f"static const unsigned char {name}[{len(flags)}] = {{{', '.join(map(str, flags))}}};"
+        for flags, name in dialect.sets.items()
+    ]
+    return [
+        lines,
+        [
+            "static int is_member(double code, const unsigned char *set, int n) {",
+            "    return code >= 0 && code < n && set[(int)code];",
+            "}",
+        ],
+    ]
+
+
+def _tree(dialect: _C, planned: PlannedTree, number: int) -> list[list[str]]:
+    name, shape = f"tree_{number}", planned.table.shape
+    rows = [f"    {{{', '.join(map(_number, row))}}}," for row in planned.table.tolist()]
+    table = [f"static const double {name}_predictions[{shape[0]}][{shape[1]}] = {{", *rows, "};"]
+    if planned.tree.missing == "fractional":
+        return [table, _weighted_tree(dialect, planned, name)]
+    add = [
+        f"static void add_{name}(const double *x, double *sum) {{",
+        f"    const double *prediction = {name}_predictions[{name}(x)];",
+        f"    for (int k = 0; k < {shape[1]}; ++k) sum[k] += prediction[k];",
+        "}",
+    ]
+    return [table, *tree_functions(dialect, planned, name), add]
+
+
+def _weighted_tree(dialect: _C, planned: PlannedTree, name: str) -> list[str]:
+    """Return a function that follows a row with a missing value down all branches."""
+    n_nodes = planned.tree.n_nodes
+    rows = ", ".join(map(str, planned.row_of_leaf.tolist()))
+    lines = [
+        f"static void add_{name}(const double *x, double *sum) {{",
+        f"    static const int rows[{n_nodes}] = {{{rows}}};",
+        f"    double weight[{n_nodes}];",
+        "    weight[0] = 1.0;",
+    ]
+
+    def choose(known: str, own: str, fraction: float) -> str:
+        return f"({known} ? ({own} ? 1.0 : 0.0) : {_number(fraction)})"
+
+    for child, parent, factor in branch_weights(dialect, planned, choose):
+        lines.append(f"    weight[{child}] = weight[{parent}] * {factor};")
+    return [
+        *lines,
+        f"    for (int node = 0; node < {n_nodes}; ++node)",
+        f"        for (int k = 0; rows[node] >= 0 && k < {planned.table.shape[1]}; ++k)",
+        f"            sum[k] += weight[node] * {name}_predictions[rows[node]][k];",
+        "}",
+    ]
+
+
+def _mean(plan: CodePlan) -> list[str]:
+    n, k = len(plan.trees), plan.n_values
+    return [
+        "static void mean_prediction(const double *x, double *mean) {",
+        f"    for (int k = 0; k < {k}; ++k) mean[k] = 0.0;",
+        *(f"    add_tree_{number}(x, mean);" for number in range(n)),
+        f"    for (int k = 0; k < {k}; ++k) mean[k] /= {n};",
+        "}",
+    ]
+
+
+def _predict(plan: CodePlan) -> list[str]:
+    if plan.classes is None:
+        return [
+            "double predict(const double *x) {",
+            *(f"    {line}" for line in _last_lines(plan)),
+            "}",
+        ]
+    return [
+        "/* Fill the probability of each class. */",
+        "void predict_proba(const double *x, double *probabilities) {",
+        "    mean_prediction(x, probabilities);",
+        "}",
+        "",
+        "/* Return the index of the predicted class. */",
+        "int predict(const double *x) {",
+        *(f"    {line}" for line in _last_lines(plan)),
+        "}",
+    ]
+
+
+def _last_lines(plan: CodePlan) -> list[str]:
+    """Return the lines that predict by the trees."""
+    if plan.classes is None:
+        return ["double mean[1];", "mean_prediction(x, mean);", "return mean[0];"]
+    lines = ["double p[N_CLASSES];", "mean_prediction(x, p);", "int best = 0;"]
+    if not len(plan.costs):
+        return [
+            *lines,
+            "for (int k = 1; k < N_CLASSES; ++k) if (p[k] > p[best]) best = k;",
+            "return best;",
+        ]
+    rows = ", ".join(f"{{{', '.join(map(_number, row))}}}" for row in plan.costs.tolist())
+    return [
+        *lines,
+        f"static const double costs[N_CLASSES][N_CLASSES] = {{{rows}}};",
+        "double cost[N_CLASSES];",
+        "for (int k = 0; k < N_CLASSES; ++k) {",
+        "    cost[k] = 0.0;",
+        "    for (int j = 0; j < N_CLASSES; ++j) cost[k] += p[j] * costs[j][k];",
+        "    if (cost[k] < cost[best]) best = k;",
+        "}",
+        "return best;",
+    ]
+
+
+def _rules(dialect: _C, plan: CodePlan) -> list[str]:
+    rules = plan.rules
+    assert rules is not None
+    kind = "double" if plan.classes is None else "int"
+    lines = [f"{kind} predict(const double *x) {{"]
+
+    def value(rule: Any) -> str:
+        return _number(rule.prediction) if plan.classes is None else str(rule.class_index)
+
+    for rule in rules:
+        tests = [dialect.condition(condition) for condition in rule.conditions]
+        lines.append(f"    if ({' && '.join(tests) or '1'}) return {value(rule)};")
+    if rules.default is not None:
+        lines.append(f"    return {value(rules.default)};")
+    elif plan.needs_trees:
+        lines += [f"    {line}" for line in _last_lines(plan)]
+    else:  # not reached: the rules cover every row
+        lines.append("    return -1;" if plan.classes is not None else "    return NAN;")
+    return [*lines, "}"]
+
+
+def _number(value: float) -> str:
+    """Return a double that is read back exactly."""
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    return repr(float(value))
+
+
+def _string(text: str) -> str:
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{quoted}"'
+
+
+def _comment(text: str) -> str:
+    return " ".join(text.split()).replace("*/", "* /").replace("/*", "/ *").replace("\\", "/")

@@ -1,0 +1,123 @@
+"""Code of nested if statements, for languages that have functions: Python and C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ceiba.export.code.conditions import Dialect, NodeTests
+from ceiba.export.code.plan import CodePlan, PlannedTree
+
+# A subtree from each multiple of this depth on is a function of its own: languages limit nesting.
+_DEPTH_PER_FUNCTION = 40
+
+
+class NestedDialect(Dialect):
+    """Statements of one language, as lines without indentation."""
+
+    indent = "    "
+
+    def function(self, name: str) -> list[str]:
+        """Return the first lines of a function of a row that returns an index."""
+        raise NotImplementedError
+
+    def unused(self) -> list[str]:
+        """Return the lines of a function that does not use the row."""
+        return []
+
+    def function_end(self) -> list[str]:
+        """Return the last lines of a function."""
+        raise NotImplementedError
+
+    def if_line(self, word: str, test: str, comment: str) -> str:
+        """Return the line of an ``if``, ``elif`` or ``else`` (without a test)."""
+        raise NotImplementedError
+
+    def block_end(self) -> list[str]:
+        """Return the line after the last block of an if statement."""
+        raise NotImplementedError
+
+    def return_line(self, value: str) -> str:
+        """Return the line that returns a value."""
+        raise NotImplementedError
+
+    def call(self, name: str) -> str:
+        """Return the call of a function of the row."""
+        raise NotImplementedError
+
+    def blocks(self, cases: Sequence[tuple[str | None, str, list[str]]]) -> list[str]:
+        """Return an if statement; a case has a test (None for ``else``), a comment and lines."""
+        lines = []
+        for i, (test, comment, body) in enumerate(cases):
+            word = "else" if test is None else "elif" if i else "if"
+            lines.append(self.if_line(word, test or "", comment))
+            lines += [self.indent + line for line in body]
+        return lines + self.block_end()
+
+
+def tree_functions(dialect: NestedDialect, planned: PlannedTree, name: str) -> Iterator[list[str]]:
+    """Yield functions that return the row of a tree's prediction, inner ones first."""
+    tree = planned.tree
+    roots = [
+        node
+        for node in range(tree.n_nodes)
+        if tree.depth[node] % _DEPTH_PER_FUNCTION == 0 and (node == 0 or not tree.is_leaf[node])
+    ]
+    for root in reversed(roots):
+        lines = dialect.unused() if tree.is_leaf[root] else []
+        lines += _subtree(dialect, planned, name, root, root)
+        yield [
+            *dialect.function(_function_name(name, root)),
+            *(dialect.indent + line for line in lines),
+            *dialect.function_end(),
+        ]
+
+
+def _function_name(name: str, node: int) -> str:
+    return name if node == 0 else f"{name}_node_{node}"
+
+
+def _subtree(
+    dialect: NestedDialect, planned: PlannedTree, name: str, node: int, root: int
+) -> list[str]:
+    tree = planned.tree
+    if tree.is_leaf[node]:
+        return [dialect.return_line(str(int(planned.row_of_leaf[node])))]
+    if node != root and tree.depth[node] % _DEPTH_PER_FUNCTION == 0:
+        return [dialect.return_line(dialect.call(_function_name(name, node)))]
+    tests = NodeTests(dialect, tree, node, planned.columns)
+    children = tree.children(node)
+    cases = []
+    for branch, child in enumerate(children):
+        # Every row takes one of the branches: the last one needs no test.
+        test = tests.taken(branch) if branch < len(children) - 1 else None
+        comment = "" if branch else tree.split(node).name
+        cases.append((test, comment, _subtree(dialect, planned, name, child, root)))
+    return dialect.blocks(cases)
+
+
+def branch_weights(
+    dialect: Dialect, planned: PlannedTree, choose: Callable[[str, str, float], str]
+) -> Iterator[tuple[int, int, str]]:
+    """Yield branch, parent and the weight of the branch relative to its parent.
+
+    A row without a value takes all branches, each with its fraction: ``choose(known, own,
+    fraction)`` returns the expression.
+    """
+    tree = planned.tree
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
+        tests = NodeTests(dialect, tree, node, planned.columns)
+        for branch, child in enumerate(tree.children(node)):
+            fraction = float(tree.branch_fraction[child])
+            yield child, node, choose(tests.known, tests.known_and_taken(branch), fraction)
+
+
+def column_comments(plan: CodePlan, label: Callable[[Any], str]) -> list[str]:
+    """Return a line for each column: index, name, kind and categories."""
+    lines = []
+    for index, column in enumerate(plan.schema):
+        detail = f", one of {', '.join(map(label, column.categories))}" if column.categories else ""
+        lines.append(" ".join(f"x[{index}]: {column.name}, {column.kind}{detail}".split()))
+    return lines

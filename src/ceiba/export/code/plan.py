@@ -1,0 +1,127 @@
+"""What code is generated from: the trees of a model with the predictions of their leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+import ceiba
+from ceiba._typing import Array
+from ceiba.data.schema import Schema
+from ceiba.export.errors import NotExpressibleError
+from ceiba.export.trees import (
+    check_tree_members,
+    forest_trees,
+    leaf_predictions,
+    member_predictions,
+    prediction_table,
+)
+from ceiba.tree.explain.rule_list import RuleList
+from ceiba.tree.model.tree import Tree
+
+_MODELS = (
+    "BaggingClassifier", "BaggingRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor",
+    "RandomForestClassifier", "RandomForestRegressor",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedTree:
+    """A tree, the indices of its columns among those of the model, and its predictions.
+
+    ``table`` has the distinct predictions of the leaves, ``row_of_leaf`` the row of each leaf.
+    """
+
+    tree: Tree
+    columns: Sequence[int]
+    table: Array
+    row_of_leaf: Array
+
+    @classmethod
+    def of(cls, tree: Tree, columns: Sequence[int], values: Array) -> PlannedTree:
+        """Return a tree with predictions by node."""
+        return cls(tree, columns, *prediction_table(tree, values))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodePlan:
+    """Trees whose mean is predicted.
+
+    ``classes`` are plain labels, or None for regression; ``costs`` those of a cost matrix, or
+    empty; ``rules`` precede the trees, which predict rows that no rule covers.
+    """
+
+    title: str
+    schema: Schema
+    trees: tuple[PlannedTree, ...]
+    classes: list[Any] | None
+    costs: Array
+    rules: RuleList | None = None
+
+    @classmethod
+    def of(cls, model: Any) -> CodePlan:
+        """Plan the code of a model; raise NotExpressibleError if code cannot express it."""
+        if isinstance(model, RuleList):
+            labels = None if model.labels is None else model.labels.tolist()
+            plan = cls._of_trees("RuleList", model.schema, [model.tree], labels, model)
+        else:
+            plan = cls._of_estimator(model)
+        for column in plan.schema:
+            if column.temporal:
+                raise NotExpressibleError(
+                    f"Code has no type for the times of column {column.name!r}: convert it to a "
+                    "number of days before the fit."
+                )
+        return plan
+
+    @classmethod
+    def _of_estimator(cls, model: Any) -> CodePlan:
+        name = type(model).__name__
+        if name not in _MODELS or type(model) is not getattr(ceiba, name):
+            raise NotExpressibleError(
+                f"model must be a RuleList or one of {', '.join(_MODELS)} of Ceiba, got {name}."
+            )
+        check_is_fitted(model)
+        labels = model.classes_.tolist() if hasattr(model, "classes_") else None
+        if hasattr(model, "tree_"):
+            return cls._of_trees(name, model.schema_, [model.tree_], labels)
+        if hasattr(model, "forest_"):
+            return cls._of_trees(name, model.schema_, list(forest_trees(model)), labels)
+        check_tree_members(model, "Code")
+        pairs = zip(model.estimators_, model.estimators_features_, strict=True)
+        classes = getattr(model, "classes_", None)
+        trees = tuple(
+            PlannedTree.of(member.tree_, columns.tolist(), member_predictions(member, classes))
+            for member, columns in pairs
+        )
+        return cls(f"{name} of Ceiba", model.schema_, trees, labels, np.empty((0, 0)))
+
+    @classmethod
+    def _of_trees(
+        cls,
+        name: str,
+        schema: Schema,
+        trees: Sequence[Tree],
+        labels: list[Any] | None,
+        rules: RuleList | None = None,
+    ) -> CodePlan:
+        columns = range(len(schema))
+        planned = tuple(PlannedTree.of(tree, columns, leaf_predictions(tree)) for tree in trees)
+        costs = trees[0].costs if len(trees) == 1 else np.empty((0, 0))
+        return cls(f"{name} of Ceiba", schema, planned, labels, costs, rules)
+
+    @property
+    def n_values(self) -> int:
+        """Number of classes, or 1."""
+        return 1 if self.classes is None else len(self.classes)
+
+    @property
+    def needs_trees(self) -> bool:
+        """Whether trees predict: rules alone cover every row if missing values have a branch."""
+        if self.rules is None:
+            return True
+        return self.rules.default is None and self.rules.tree.missing != "branch"

@@ -1,0 +1,204 @@
+"""Python code of a model: a module without imports except math."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ceiba.data.schema import Column
+from ceiba.export.code.nested import (
+    NestedDialect,
+    branch_weights,
+    column_comments,
+    tree_functions,
+)
+from ceiba.export.code.plan import CodePlan, PlannedTree
+
+
+class _Python(NestedDialect):
+    and_word, or_word, true, false = "and", "or", "True", "False"
+
+    def compare(self, index: int, column: Column, operator: str, number: Any) -> str:
+        return f"x[{index}] {operator} {_literal(number)}"
+
+    def is_missing(self, index: int, column: Column) -> str:
+        return f"x[{index}] != x[{index}]"
+
+    def is_known(self, index: int, column: Column) -> str:
+        return f"x[{index}] == x[{index}]"
+
+    def is_member(
+        self, index: int, column: Column, categories: Sequence[Any], negated: bool
+    ) -> str:
+        if len(categories) == 1:
+            return f"x[{index}] {'!=' if negated else '=='} {_literal(categories[0])}"
+        labels = ", ".join(map(_literal, categories))
+        return f"x[{index}] {'not in' if negated else 'in'} {{{labels}}}"
+
+    def choose(self, cases: Sequence[tuple[str, str]], default: str) -> str:
+        parts = [f"({value}) if {test} else " for test, value in cases]
+        return f"({''.join(parts)}{default})"
+
+    def function(self, name: str) -> list[str]:
+        return [f"def {name}(x):"]
+
+    def function_end(self) -> list[str]:
+        return []
+
+    def if_line(self, word: str, test: str, comment: str) -> str:
+        note = f"  # {_one_line(comment)}" if comment else ""
+        return f"{word}{' ' if test else ''}{test}:{note}"
+
+    def block_end(self) -> list[str]:
+        return []
+
+    def return_line(self, value: str) -> str:
+        return f"return {value}"
+
+    def call(self, name: str) -> str:
+        return f"{name}(x)"
+
+
+def python_code(plan: CodePlan) -> str:
+    """Return a module with ``predict(row)`` and, of a classifier, ``predict_proba(row)``."""
+    dialect = _Python()
+    parts = [_head(plan)]
+    if plan.needs_trees:
+        for number, planned in enumerate(plan.trees):
+            parts += _tree(dialect, planned, number)
+        parts.append(_mean(plan))
+    parts.append(_rules(dialect, plan) if plan.rules is not None else _predict(plan))
+    return "\n\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def _head(plan: CodePlan) -> list[str]:
+    lines = [f'"""{plan.title}.', ""]
+    lines += ["A row has these values; a missing one is None or NaN:", ""]
+    notes = [_one_line(line).replace("\\", "\\\\").replace('"', "'") for line in
+             column_comments(plan, repr)]  # fmt: skip
+    lines += [f"    {note}" for note in notes] + ['"""', ""]
+    if plan.classes is not None:
+        lines += [f"CLASSES = {plan.classes!r}", ""]
+    return [*lines, *_VALUES_FUNCTION]
+
+
+_VALUES_FUNCTION = [
+    "",
+    "def _values(row):",
+    "    # NaN is not equal to itself, and no comparison with it is true.",
+    '    return [float("nan") if value is None else value for value in row]',
+]
+
+
+def _tree(dialect: _Python, planned: PlannedTree, number: int) -> list[list[str]]:
+    name = f"_tree_{number}"
+    rows = [f"    {row!r}," for row in planned.table.tolist()]
+    table = [f"{name.upper()}_PREDICTIONS = [", *rows, "]"]
+    if planned.tree.missing == "fractional":
+        return [table, _weighted_tree(dialect, planned, name)]
+    return [table, *tree_functions(dialect, planned, name), _look_up(name)]
+
+
+def _look_up(name: str) -> list[str]:
+    return [
+        f"def {name}_prediction(x):",
+        f"    return {name.upper()}_PREDICTIONS[{name}(x)]",
+    ]
+
+
+def _weighted_tree(dialect: _Python, planned: PlannedTree, name: str) -> list[str]:
+    """Return a function that follows a row with a missing value down all branches."""
+    tree, table = planned.tree, f"{name.upper()}_PREDICTIONS"
+    lines = [f"def {name}_prediction(x):", "    weight = [0.0] * " + str(tree.n_nodes)]
+    lines.append("    weight[0] = 1.0")
+
+    def choose(known: str, own: str, fraction: float) -> str:
+        return f"(float({own}) if {known} else {fraction!r})"
+
+    for child, parent, factor in branch_weights(dialect, planned, choose):
+        lines.append(f"    weight[{child}] = weight[{parent}] * {factor}")
+    leaves = {node: int(row) for node, row in enumerate(planned.row_of_leaf.tolist()) if row >= 0}
+    return [
+        *lines,
+        f"    rows = {leaves!r}",
+        "    return [",
+        f"        sum(weight[leaf] * {table}[row][k] for leaf, row in rows.items())",
+        f"        for k in range({planned.table.shape[1]})",
+        "    ]",
+    ]
+
+
+def _mean(plan: CodePlan) -> list[str]:
+    names = ", ".join(f"_tree_{number}_prediction" for number in range(len(plan.trees)))
+    return [
+        f"TREES = [{names}]",
+        "",
+        "",
+        "def _mean(row):",
+        "    x = _values(row)",
+        "    predictions = [tree(x) for tree in TREES]",
+        "    return [sum(values) / len(TREES) for values in zip(*predictions)]",
+    ]
+
+
+def _predict(plan: CodePlan) -> list[str]:
+    if plan.classes is None:
+        return ["def predict(row):", "    return _mean(row)[0]"]
+    lines = ["def predict_proba(row):", "    return _mean(row)", "", ""]
+    lines += _costs(plan)
+    return [*lines, "def predict(row):", *(f"    {line}" for line in _decide(plan, "row"))]
+
+
+def _costs(plan: CodePlan) -> list[str]:
+    if not len(plan.costs):
+        return []
+    return [f"COSTS = {plan.costs.tolist()!r}", "", ""]
+
+
+def _decide(plan: CodePlan, row: str) -> list[str]:
+    if not len(plan.costs):
+        return [f"p = _mean({row})", "return CLASSES[p.index(max(p))]"]
+    return [
+        f"p = _mean({row})",
+        "cost = [sum(a * c for a, c in zip(p, column)) for column in zip(*COSTS)]",
+        "return CLASSES[cost.index(min(cost))]",
+    ]
+
+
+def _rules(dialect: _Python, plan: CodePlan) -> list[str]:
+    assert plan.rules is not None
+    lines = _costs(plan) if plan.needs_trees and plan.classes is not None else []
+    lines += ["def predict(row):", "    x = _values(row)"]
+    rules = plan.rules
+    covered = False
+    for rule in rules:
+        tests = [dialect.condition(condition) for condition in rule.conditions]
+        result = _literal(
+            rule.prediction if plan.classes is None else plan.classes[rule.class_index]
+        )
+        if not tests:
+            lines.append(f"    return {result}")
+            covered = True
+            break
+        lines += [f"    if {' and '.join(tests)}:", f"        return {result}"]
+    if covered:
+        return lines
+    if rules.default is not None:
+        default = rules.default
+        value = default.prediction if plan.classes is None else plan.classes[default.class_index]
+        return [*lines, f"    return {_literal(value)}"]
+    if not plan.needs_trees:
+        return [*lines, '    raise ValueError("no rule covers the row")']
+    last = ["return _mean(row)[0]"] if plan.classes is None else _decide(plan, "row")
+    return [*lines, *(f"    {line}" for line in last)]
+
+
+def _literal(value: Any) -> str:
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, float) and value in (float("inf"), -float("inf")):
+        return f'float("{value}")'
+    return repr(value)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

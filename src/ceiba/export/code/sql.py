@@ -1,0 +1,258 @@
+"""SQL code of a model: one SELECT statement.
+
+Common table expressions compute, one after the other, the leaf of each row in each tree, the means
+of the predictions, and the class. Conditions are flat, one for each leaf, because databases limit
+the depth of expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ceiba.data.schema import Column
+from ceiba.export.code.conditions import Dialect, NodeTests
+from ceiba.export.code.nested import branch_weights
+from ceiba.export.code.plan import CodePlan, PlannedTree
+from ceiba.tree.explain.conditions import branch_condition, merge_conditions
+from ceiba.tree.model.tree import Tree
+
+
+class _Sql(Dialect):
+    and_word, or_word, true, false = "AND", "OR", "(1 = 1)", "(1 = 0)"
+
+    def compare(self, index: int, column: Column, operator: str, number: Any) -> str:
+        return f"{_name(column.name)} {operator} {_literal(number)}"
+
+    def is_missing(self, index: int, column: Column) -> str:
+        return f"{_name(column.name)} IS NULL"
+
+    def is_known(self, index: int, column: Column) -> str:
+        return f"{_name(column.name)} IS NOT NULL"
+
+    def is_member(
+        self, index: int, column: Column, categories: Sequence[Any], negated: bool
+    ) -> str:
+        # A comparison with NULL is unknown, which counts as false wherever it is used here.
+        name = _name(column.name)
+        if len(categories) == 1:
+            test = f"{name} {'<>' if negated else '='} {_literal(categories[0])}"
+        else:
+            labels = ", ".join(map(_literal, categories))
+            test = f"{name} {'NOT IN' if negated else 'IN'} ({labels})"
+        return f"({name} IS NULL OR {test})" if negated else test
+
+    def choose(self, cases: Sequence[tuple[str, str]], default: str) -> str:
+        whens = " ".join(f"WHEN {test} THEN {value}" for test, value in cases)
+        return f"CASE {whens} ELSE {default} END"
+
+
+def sql_code(plan: CodePlan, table: str, keep: Sequence[str]) -> str:
+    """Return a SELECT statement with the predictions of each row of a table."""
+    dialect, steps = _Sql(), _Steps(table)
+    if plan.rules is not None:
+        steps.add({"rule": _rule_index(dialect, plan)})
+    if plan.needs_trees:
+        steps.add(_leaf_columns(dialect, plan))
+        steps.add(_means(dialect, plan))
+    outputs: dict[str, str] = {}
+    prediction = _decision(plan) if plan.needs_trees else "NULL"
+    if plan.rules is not None:
+        prediction = _rule_prediction(plan, prediction)
+    elif plan.classes is not None:
+        outputs = {
+            f"probability_{label}": _internal(f"mean_{k}") for k, label in enumerate(plan.classes)
+        }
+    return f"-- {plan.title}.\n" + steps.select(keep, {"prediction": prediction, **outputs})
+
+
+class _Steps:
+    """Common table expressions, each with some columns more than the one before."""
+
+    def __init__(self, table: str) -> None:
+        self._source = _name(table)
+        self._parts: list[str] = []
+
+    def add(self, columns: dict[str, str]) -> None:
+        """Add a step that computes columns, unless there are none."""
+        if not columns:
+            return
+        name = _internal(f"step_{len(self._parts)}")
+        listed = ",\n    ".join(f"{text} AS {_internal(own)}" for own, text in columns.items())
+        self._parts.append(f"{name} AS (\n  SELECT *,\n    {listed}\n  FROM {self._source}\n)")
+        self._source = name
+
+    def select(self, keep: Sequence[str], outputs: dict[str, str]) -> str:
+        """Return the statement: columns of the table, and named expressions."""
+        names = [_name(column) for column in keep]
+        taken = set(keep)
+        for own, text in outputs.items():
+            name = own
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            names.append(f"{text} AS {_name(name)}")
+        lines = [f"WITH {', '.join(self._parts)}"] if self._parts else []
+        return "\n".join([*lines, "SELECT " + ",\n  ".join(names), f"FROM {self._source}"]) + "\n"
+
+
+def _leaf_columns(dialect: _Sql, plan: CodePlan) -> dict[str, str]:
+    """Return, for each tree that sends a row to one leaf, the row of its prediction."""
+    columns = {}
+    for number, planned in enumerate(plan.trees):
+        if planned.tree.missing == "fractional" or planned.tree.is_leaf[0]:
+            continue
+        cases = "\n      ".join(
+            f"WHEN {test} THEN {int(planned.row_of_leaf[leaf])}"
+            for leaf, test in _leaf_tests(dialect, planned)
+        )
+        columns[f"leaf_{number}"] = f"CASE\n      {cases}\n    END"
+    return columns
+
+
+def _leaf_tests(dialect: _Sql, planned: PlannedTree) -> Iterator[tuple[int, str]]:
+    """Yield each leaf with the conditions on its path."""
+    tree = planned.tree
+    pending: list[tuple[int, tuple[Any, ...]]] = [(0, ())]
+    while pending:
+        node, path = pending.pop()
+        if tree.is_leaf[node]:
+            yield node, dialect.all_of([_text(dialect, part) for part in path])
+        elif tree.missing == "surrogate":
+            tests = NodeTests(dialect, tree, node, planned.columns)
+            branches = enumerate(tree.children(node))
+            pending += reversed([(child, (*path, tests.taken(b))) for b, child in branches])
+        else:
+            pending += reversed(list(_merged_paths(tree, node, path)))
+
+
+def _text(dialect: _Sql, part: Any) -> str:
+    return part if isinstance(part, str) else dialect.condition(part)
+
+
+def _merged_paths(tree: Tree, node: int, path: tuple[Any, ...]) -> Iterator[tuple[int, Any]]:
+    """Yield the branches of a node with the conditions of their paths, one for each column."""
+    split = tree.split(node)
+    column = tree.schema[split.column]
+    for branch, child in enumerate(tree.children(node)):
+        condition = branch_condition(split, branch, column, branch == split.missing_branch)
+        yield child, merge_conditions((*path, condition))
+
+
+def _means(dialect: _Sql, plan: CodePlan) -> dict[str, str]:
+    """Return the mean prediction of the trees for each class, or the number."""
+    n_trees = len(plan.trees)
+    columns = {}
+    for k in range(plan.n_values):
+        terms = [
+            _prediction(dialect, planned, number, k) for number, planned in enumerate(plan.trees)
+        ]
+        total = _sum(terms)
+        columns[f"mean_{k}"] = total if n_trees == 1 else f"{total} / {n_trees}.0"
+    return columns
+
+
+def _prediction(dialect: _Sql, planned: PlannedTree, number: int, k: int) -> str:
+    values = planned.table[:, k].tolist()
+    if planned.tree.is_leaf[0]:
+        return _literal(values[0])
+    if planned.tree.missing == "fractional":
+        return _weighted_prediction(dialect, planned, k)
+    cases = " ".join(f"WHEN {row} THEN {_literal(value)}" for row, value in enumerate(values))
+    return f"CASE {_internal(f'leaf_{number}')} {cases} END"
+
+
+def _weighted_prediction(dialect: _Sql, planned: PlannedTree, k: int) -> str:
+    """Return the sum over leaves, each with the product of the weights on its path."""
+    tree = planned.tree
+
+    def choose(known: str, own: str, fraction: float) -> str:
+        return f"CASE WHEN {own} THEN 1.0 WHEN {known} THEN 0.0 ELSE {_literal(fraction)} END"
+
+    factors: dict[int, str] = {0: ""}
+    for child, parent, factor in branch_weights(dialect, planned, choose):
+        factors[child] = f"{factors[parent]} * {factor}" if factors[parent] else factor
+    return _sum(
+        [
+            f"{factors[leaf]} * {_literal(planned.table[planned.row_of_leaf[leaf], k].item())}"
+            for leaf in np.flatnonzero(tree.is_leaf).tolist()
+        ]
+    )
+
+
+def _sum(terms: Sequence[str]) -> str:
+    """Return a balanced sum: its depth grows by the logarithm of the number of terms."""
+    if len(terms) == 1:
+        return terms[0]
+    half = len(terms) // 2
+    return f"({_sum(terms[:half])} + {_sum(terms[half:])})"
+
+
+def _decision(plan: CodePlan) -> str:
+    """Return the predicted class, or the number."""
+    if plan.classes is None:
+        return _internal("mean_0")
+    n = len(plan.classes)
+    means = [_internal(f"mean_{k}") for k in range(n)]
+    scores, operator = means, ">="
+    if len(plan.costs):
+        scores = [
+            _sum([f"{means[i]} * {_literal(float(plan.costs[i, j]))}" for i in range(n)])
+            for j in range(n)
+        ]
+        operator = "<="
+    cases = [
+        f"WHEN {' AND '.join(f'{scores[k]} {operator} {scores[j]}' for j in range(k + 1, n))} "
+        f"THEN {_literal(plan.classes[k])}"
+        for k in range(n - 1)
+    ]
+    return (
+        f"CASE {' '.join(cases)} ELSE {_literal(plan.classes[-1])} END"
+        if cases
+        else (_literal(plan.classes[0]))
+    )
+
+
+def _rule_index(dialect: _Sql, plan: CodePlan) -> str:
+    assert plan.rules is not None
+    cases = "\n      ".join(
+        f"WHEN {dialect.all_of([dialect.condition(c) for c in rule.conditions])} THEN {number}"
+        for number, rule in enumerate(plan.rules)
+    )
+    return f"CASE\n      {cases}\n      ELSE -1\n    END"
+
+
+def _rule_prediction(plan: CodePlan, otherwise: str) -> str:
+    rules = plan.rules
+    assert rules is not None
+
+    def value(rule: Any) -> str:
+        return _literal(rule.prediction if plan.classes is None else plan.classes[rule.class_index])
+
+    cases = " ".join(f"WHEN {number} THEN {value(rule)}" for number, rule in enumerate(rules))
+    last = otherwise if rules.default is None else value(rules.default)
+    return f"CASE {_internal('rule')} {cases} ELSE {last} END"
+
+
+def _name(text: str) -> str:
+    quoted = text.replace('"', '""')
+    return f'"{quoted}"'
+
+
+def _internal(text: str) -> str:
+    """Return the name of a computed column, which the table is unlikely to have."""
+    return _name(f"ceiba_{text}")
+
+
+def _literal(value: Any) -> str:
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, str):
+        quoted = value.replace("'", "''")
+        return f"'{quoted}'"
+    if value in (float("inf"), float("-inf")):
+        return "9e999" if value > 0 else "-9e999"
+    return repr(value)

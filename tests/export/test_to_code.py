@@ -1,0 +1,198 @@
+"""Generated Python, C and SQL predicts as the model does."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import sqlite3
+import subprocess
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ceiba
+from ceiba.export import NotExpressibleError, to_code
+from tests.export.mixed_table import TREES, fitted, fuzzed, table
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+MODELS: dict[str, Any] = TREES | {
+    "c45": ceiba.DecisionTreeClassifier(algorithm="c45", pruning="none"),
+    "fractional": ceiba.DecisionTreeClassifier(missing="fractional", max_depth=7),
+    "fractional costs": ceiba.DecisionTreeClassifier(
+        missing="fractional", max_depth=4, cost_matrix=[[0, 1, 5], [2, 0, 1], [9, 1, 0]]
+    ),
+    "fractional regressor": ceiba.DecisionTreeRegressor(missing="fractional", max_depth=6),
+    "surrogate": ceiba.DecisionTreeClassifier(missing="surrogate", max_depth=4),
+    "surrogate regressor": ceiba.DecisionTreeRegressor(missing="surrogate", max_depth=6),
+}
+# A part of the models is enough to guard a change.
+FAST = ("branch", "costs", "fractional costs", "surrogate")
+NAMES = [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in MODELS]
+
+
+def plain_rows(frame: pd.DataFrame) -> list[list[Any]]:
+    """Rows of plain values, None for missing ones."""
+    whole = frame.astype(object)
+    return whole.where(whole.notna(), None).to_numpy().tolist()
+
+
+def run_python(code: str, model: Any, frame: pd.DataFrame) -> dict[str, Any]:
+    module: dict[str, Any] = {}
+    exec(compile(code, "generated", "exec"), module)
+    rows = plain_rows(frame)
+    outputs = {"prediction": [module["predict"](row) for row in rows]}
+    if "predict_proba" in module:
+        outputs["probabilities"] = [module["predict_proba"](row) for row in rows]
+    return outputs
+
+
+def run_c(folder: Any, code: str, schema: Any, classes: Any, frame: pd.DataFrame) -> dict[str, Any]:
+    (folder / "model.c").write_text(code)
+    options = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
+    command = ["gcc", *options, "-shared", "-fPIC", "-o", "model.so", "model.c", "-lm"]
+    subprocess.run(command, cwd=folder, check=True)
+    library = ctypes.CDLL(str(folder / "model.so"))
+    library.predict.restype = ctypes.c_double if classes is None else ctypes.c_int
+    numbers = np.full((len(frame), len(schema)), np.nan)
+    for j, column in enumerate(schema):
+        codes = {category: code for code, category in enumerate(column.categories)}
+        for i, row in enumerate(plain_rows(frame)):
+            known = row[j] is not None
+            numbers[i, j] = (codes.get(row[j], -1) if codes else row[j]) if known else np.nan
+    pointer = ctypes.POINTER(ctypes.c_double)
+    outputs: dict[str, Any] = {"prediction": [], "probabilities": []}
+    for row in numbers:
+        x = row.ctypes.data_as(pointer)
+        index = library.predict(x)
+        outputs["prediction"].append(index if classes is None else classes[index])
+        if classes is not None and hasattr(library, "predict_proba"):
+            out = np.empty(len(classes))
+            library.predict_proba(x, out.ctypes.data_as(pointer))
+            outputs["probabilities"].append(out)
+    return outputs
+
+
+def run_sql(code: str, classes: Any, frame: pd.DataFrame) -> dict[str, Any]:
+    database = sqlite3.connect(":memory:")
+    names = ", ".join('"' + name.replace('"', '""') + '"' for name in frame.columns)
+    database.execute(f'CREATE TABLE "rows" ({names})')
+    marks = ", ".join("?" * len(frame.columns))
+    database.executemany(f'INSERT INTO "rows" VALUES ({marks})', plain_rows(frame))
+    rows = database.execute(code).fetchall()
+    assert [list(row[: len(frame.columns)]) for row in rows] == plain_rows(frame)
+    values = [row[len(frame.columns) :] for row in rows]
+    return {"prediction": [v[0] for v in values], "probabilities": [v[1:] for v in values]}
+
+
+def run_all(folder: Any, model: Any, schema: Any, classes: Any, frame: Any) -> dict[str, Any]:
+    runs = {
+        "python": partial(run_python, model=model, frame=frame),
+        "c": lambda code: run_c(folder, code, schema, classes, frame),
+        "sql": lambda code: run_sql(code, classes, frame),
+    }
+    if shutil.which("gcc") is None:
+        del runs["c"]
+    return {language: run(to_code(model, language)) for language, run in runs.items()}
+
+
+def check(model: Any, frame: pd.DataFrame, folder: Any) -> None:
+    classes = model.classes_.tolist() if hasattr(model, "classes_") else None
+    for outputs in run_all(folder, model, model.schema_, classes, frame).values():
+        if classes is None:
+            np.testing.assert_allclose(outputs["prediction"], model.predict(frame), rtol=1e-12)
+            continue
+        expected = model.predict_proba(frame)
+        np.testing.assert_allclose(outputs["probabilities"], expected, atol=1e-12)
+        clear = np.ptp(np.sort(expected, axis=1)[:, -2:], axis=1) > 1e-9
+        predicted = np.array(outputs["prediction"])
+        np.testing.assert_array_equal(predicted[clear], model.predict(frame)[clear])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_code_predicts_as_the_model(name, tmp_path):
+    check(fitted(MODELS[name]), fuzzed(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["cart", "surrogate", "fractional", "regressor", "fractional costs"]
+)
+@pytest.mark.parametrize("simplified", [False, True])
+@pytest.mark.slow
+def test_rules_predict_as_the_rule_list(name, simplified, tmp_path):
+    model, (frame, label, _) = fitted(MODELS[name]), table()
+    if simplified and not hasattr(model, "classes_"):
+        pytest.skip("conditions of regression rules are not dropped")
+    rules = model.to_rules(X=frame, y=label, drop=True) if simplified else (
+        model.to_rules()
+    )  # fmt: skip
+    classes = None if rules.labels is None else rules.labels.tolist()
+    rows = fuzzed()
+    for outputs in run_all(tmp_path, rules, rules.schema, classes, rows).values():
+        if classes is None:
+            np.testing.assert_allclose(outputs["prediction"], rules.predict(rows), rtol=1e-12)
+        else:
+            assert outputs["prediction"] == rules.predict(rows).tolist()
+
+
+def test_deep_trees_and_values_at_thresholds(tmp_path):
+    """A chain of 200 splits, and rows equal to every threshold and its neighbors."""
+    X = pd.DataFrame({"x": np.cumsum(np.random.default_rng(4).random(201))})
+    model = ceiba.DecisionTreeRegressor(thresholds="value").fit(X, 2.0 ** np.arange(201.0))
+    assert model.get_depth() > 100
+    edges = model.tree_.threshold[~model.tree_.is_leaf]
+    values = np.concatenate([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf)])
+    frame = pd.DataFrame({"x": values})
+    expected = model.predict(frame)
+    for language, outputs in run_all(tmp_path, model, model.schema_, None, frame).items():
+        np.testing.assert_allclose(outputs["prediction"], expected, rtol=1e-12, err_msg=language)
+
+
+def test_integers_beyond_2_to_the_53():
+    frame = pd.DataFrame({"i": 2**60 + np.arange(50)})
+    model = ceiba.DecisionTreeClassifier().fit(frame, np.arange(50) % 7 > 3)
+    outputs = run_python(to_code(model, "python"), model, frame)
+    assert outputs["prediction"] == model.predict(frame).tolist()
+    assert run_sql(to_code(model, "sql"), [0, 1], frame)["prediction"] == outputs["prediction"]
+    with pytest.raises(NotExpressibleError, match="C compares doubles, which cannot hold"):
+        to_code(model, "c")
+
+
+def test_names_and_columns_of_sql():
+    frame = pd.DataFrame({"prediction": [1.0, 2.0, 3.0, 4.0]})
+    model = ceiba.DecisionTreeClassifier().fit(frame, ["a", "a", "b", "b"])
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE flowers (id, prediction)")
+    database.executemany("INSERT INTO flowers VALUES (?, ?)", [(7, 1.5), (8, 3.5), (9, None)])
+    code = to_code(model, "sql", table="flowers", keep=["id"])
+    assert database.execute(code).fetchall()[:2] == [(7, "a", 1.0, 0.0), (8, "b", 0.0, 1.0)]
+    assert 'AS "prediction_"' in to_code(model, "sql", table="flowers")
+
+
+def test_comments_cannot_end_the_comment(tmp_path):
+    names = ['*/ int x; /* """', "a\\b\n'c'\\"]
+    frame = pd.DataFrame(np.random.default_rng(1).random((40, 2)), columns=names)
+    model = ceiba.DecisionTreeClassifier(max_depth=3).fit(
+        frame, np.where(frame.iloc[:, 0] > frame.iloc[:, 1], 'q"\\', "*/")
+    )
+    check(model, frame, tmp_path)
+
+
+def test_what_code_lacks_is_refused():
+    frame, label, _ = table()
+    model = ceiba.BaggingClassifier(voting="majority").fit(frame, label)
+    with pytest.raises(NotExpressibleError, match="no majority vote with drawn ties"):
+        to_code(model, "python")
+    model = ceiba.KMeans(2).fit(frame[["count"]])
+    with pytest.raises(NotExpressibleError, match=r"must be a RuleList or one of .* got KMeans"):
+        to_code(model, "sql")
+    times = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=60)})
+    model = ceiba.DecisionTreeClassifier().fit(times, np.arange(60) > 20)
+    with pytest.raises(NotExpressibleError, match="no type for the times of column 'day'"):
+        to_code(model, "python")
+    with pytest.raises(ValueError, match="language must be 'python', 'c' or 'sql', got 'java'"):
+        to_code(model, "java")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'table' and 'keep' have no effect with language='c'"):
+        to_code(model, "c", table="flowers")
