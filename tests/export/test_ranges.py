@@ -54,7 +54,7 @@ def damaged(name: str, field: str, index: Any, value: Any) -> bytes:
 
 
 def position(model: Any, field: str) -> int:
-    """Place of a field among those of the record, which names its entry."""
+    """Index of a field among those of the record, which names its entry."""
     return list(model.tree_.to_json()).index(field)
 
 

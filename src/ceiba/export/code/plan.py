@@ -20,6 +20,7 @@ from ceiba.export.trees import (
     member_predictions,
     prediction_table,
 )
+from ceiba.tree.explain.rule import Rule
 from ceiba.tree.explain.rule_list import RuleList
 from ceiba.tree.model.tree import Tree
 
@@ -118,6 +119,13 @@ class CodePlan:
     def n_values(self) -> int:
         """Number of classes, or 1."""
         return 1 if self.classes is None else len(self.classes)
+
+    def rule_prediction(self, rule: Rule) -> Any:
+        """Return the class, or the number, that a rule predicts, as a plain value."""
+        if self.classes is None:
+            return float(rule.prediction)
+        assert rule.class_index is not None
+        return self.classes[rule.class_index]
 
     @property
     def needs_trees(self) -> bool:

@@ -146,7 +146,7 @@ def _predict(plan: CodePlan) -> list[str]:
         return ["def predict(row):", "    return _mean(row)[0]"]
     lines = ["def predict_proba(row):", "    return _mean(row)", "", ""]
     lines += _costs(plan)
-    return [*lines, "def predict(row):", *(f"    {line}" for line in _decide(plan, "row"))]
+    return [*lines, "def predict(row):", *(f"    {line}" for line in _decide(plan))]
 
 
 def _costs(plan: CodePlan) -> list[str]:
@@ -155,41 +155,31 @@ def _costs(plan: CodePlan) -> list[str]:
     return [f"COSTS = {plan.costs.tolist()!r}", "", ""]
 
 
-def _decide(plan: CodePlan, row: str) -> list[str]:
+def _decide(plan: CodePlan) -> list[str]:
     if not len(plan.costs):
-        return [f"p = _mean({row})", "return CLASSES[p.index(max(p))]"]
+        return ["p = _mean(row)", "return CLASSES[p.index(max(p))]"]
     return [
-        f"p = _mean({row})",
+        "p = _mean(row)",
         "cost = [sum(a * c for a, c in zip(p, column)) for column in zip(*COSTS)]",
         "return CLASSES[cost.index(min(cost))]",
     ]
 
 
 def _rules(dialect: _Python, plan: CodePlan) -> list[str]:
-    assert plan.rules is not None
-    lines = _costs(plan) if plan.needs_trees and plan.classes is not None else []
-    lines += ["def predict(row):", "    x = _values(row)"]
     rules = plan.rules
-    covered = False
+    assert rules is not None
+    lines = _costs(plan) if plan.needs_trees else []
+    lines += ["def predict(row):", "    x = _values(row)"]
     for rule in rules:
-        tests = [dialect.condition(condition) for condition in rule.conditions]
-        result = _literal(
-            rule.prediction if plan.classes is None else plan.classes[rule.class_index]
-        )
-        if not tests:
-            lines.append(f"    return {result}")
-            covered = True
-            break
-        lines += [f"    if {' and '.join(tests)}:", f"        return {result}"]
-    if covered:
-        return lines
+        test = " and ".join(dialect.condition(condition) for condition in rule.conditions)
+        result = _literal(plan.rule_prediction(rule))
+        lines += [f"    if {test or dialect.true}:", f"        return {result}"]
     if rules.default is not None:
-        default = rules.default
-        value = default.prediction if plan.classes is None else plan.classes[default.class_index]
-        return [*lines, f"    return {_literal(value)}"]
-    if not plan.needs_trees:
-        return [*lines, '    raise ValueError("no rule covers the row")']
-    last = ["return _mean(row)[0]"] if plan.classes is None else _decide(plan, "row")
+        last = [f"return {_literal(plan.rule_prediction(rules.default))}"]
+    elif not plan.needs_trees:
+        last = ['raise ValueError("no rule covers the row")']
+    else:
+        last = ["return _mean(row)[0]"] if plan.classes is None else _decide(plan)
     return [*lines, *(f"    {line}" for line in last)]
 
 

@@ -17,6 +17,7 @@ from ceiba.export.code.conditions import Dialect, NodeTests
 from ceiba.export.code.nested import branch_weights
 from ceiba.export.code.plan import CodePlan, PlannedTree
 from ceiba.tree.explain.conditions import branch_condition, merge_conditions
+from ceiba.tree.explain.rule import Rule
 from ceiba.tree.model.tree import Tree
 
 
@@ -228,8 +229,8 @@ def _rule_prediction(plan: CodePlan, otherwise: str) -> str:
     rules = plan.rules
     assert rules is not None
 
-    def value(rule: Any) -> str:
-        return _literal(rule.prediction if plan.classes is None else plan.classes[rule.class_index])
+    def value(rule: Rule) -> str:
+        return _literal(plan.rule_prediction(rule))
 
     cases = " ".join(f"WHEN {number} THEN {value(rule)}" for number, rule in enumerate(rules))
     last = otherwise if rules.default is None else value(rules.default)
