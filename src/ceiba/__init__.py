@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ceiba import datasets, plots
+    from ceiba import datasets, export, plots
     from ceiba.cluster import KMeans
     from ceiba.data import read, scan
     from ceiba.ensemble import (
@@ -47,7 +47,7 @@ _FUNCTIONS = {
     "save": "ceiba.export",
     "scan": "ceiba.data",
 }
-_MODULES = ("datasets", "plots")
+_MODULES = ("datasets", "export", "plots")
 
 __all__ = [
     "AdaBoostClassifier",
@@ -63,6 +63,7 @@ __all__ = [
     "RandomForestRegressor",
     "__version__",
     "datasets",
+    "export",
     "load",
     "plots",
     "read",

@@ -15,6 +15,8 @@ from tests.paths import ROOT
 pytestmark = pytest.mark.slow
 
 DOCS = ROOT / "docs"
+# Packages of an extra that pages use.
+PACKAGES = {"exporting": ("onnx", "onnxruntime", "shap")}
 MADE_FOLDERS = {"_build", "_generated", "gallery"}
 # test_worked_learner.py runs the remaining page, which needs its module.
 PAGES = [
@@ -31,6 +33,8 @@ def test_page_prints_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for package in PACKAGES.get(page.stem, ()):
+        pytest.importorskip(package, reason="requires pip install ceiba[interop]")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # pages show warnings on purpose
         failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import export_text
 
 import ceiba
+from ceiba.data.table import Table
 from ceiba.export import NotExpressibleError, to_onnx, to_sklearn
 
 RNG = np.random.default_rng(16)
@@ -182,6 +183,18 @@ def test_training_rows_keep_their_leaves(thresholds):
     # Of other rows, those change that lie within half a float32 of a threshold.
     other = np.random.default_rng(2).normal(size=(100_000, 3))
     assert changed_leaves(model, other) <= 10
+
+
+@pytest.mark.parametrize("digits", [1, 2])
+def test_training_rows_of_forests_keep_their_leaves(digits):
+    """Midpoints of decimals are the values of rows that a tree did not draw, up to rounding."""
+    rows = np.round(decimals() + 5, digits)
+    label = (rows[:, 0] * rows[:, 1] > 5 * rows[:, 2]) ^ (np.arange(len(rows)) % 5 == 0)
+    model = ceiba.RandomForestClassifier(10).fit(rows, label)
+    trees = model.forest_.apply(Table.of(rows, model.schema_))
+    for X in (None, rows):
+        converted = to_sklearn(model, X)
+        np.testing.assert_array_equal(converted.apply(rows), trees)
 
 
 def test_values_closer_than_float32_are_the_only_ones_confused():

@@ -29,6 +29,8 @@ def to_sklearn(model: Any, X: Any = None) -> Any:
 
     scikit-learn compares rows in float32: predictions are equal for rows that float32 can hold.
     Other rows change their side of a threshold if it lies between a value and its float32.
+    Thresholds that are decimal numbers up to rounding, such as 1.7000000000000002, are moved so
+    that this does not happen to rows with that decimal number.
 
     Parameters
     ----------

@@ -24,6 +24,8 @@ from ceiba.tree.model.split import Split
 from ceiba.tree.model.tree import Tree
 
 _LEAF, _NO_FEATURE = -1, -2
+# Decimal numbers of so many digits differ in float32, at least nearly all of them.
+_DIGITS = 8
 # Criteria of other names, by the impurity that their nodes have, or the nearest one.
 _CRITERIA = {"gain_ratio": "entropy", "error": "gini"}
 
@@ -68,12 +70,33 @@ class Thresholds:
         if not np.isfinite(threshold):
             return threshold
         if self.values is None:
-            return max(threshold, _to_float32(threshold)) if self.at_values else threshold
+            value = threshold if self.at_values else _nearby_decimal(threshold)
+            return threshold if value is None else _keep_side(threshold, value)
         values = self.values[column]
         end = int(np.searchsorted(values, threshold, side="right"))
         below = _to_float32(values[end - 1]) if end else -np.inf
         above = _to_float32(values[end]) if end < len(values) else np.inf
         return threshold if below <= threshold < above or below == above else below
+
+
+def _nearby_decimal(threshold: float) -> float | None:
+    """Return the decimal number of few digits that a threshold equals up to rounding, or None.
+
+    Columns of decimals such as 1.6, 1.7, 1.8 have rows with the value of a midpoint, which is
+    1.7000000000000002. Midpoints of values that float32 can hold have more digits, or are exact.
+    """
+    value = float(f"{threshold:.{_DIGITS}g}")
+    return value if abs(value - threshold) <= 4 * np.spacing(abs(threshold)) else None
+
+
+def _keep_side(threshold: float, value: float) -> float:
+    """Return a threshold that has the float32 of a value on the side of the value."""
+    rounded = _to_float32(value)
+    if value <= threshold:
+        return max(threshold, rounded)
+    if rounded > threshold:
+        return threshold
+    return float(np.nextafter(np.float32(rounded), np.float32(-np.inf)))
 
 
 def _to_float32(value: Any) -> float:
@@ -183,7 +206,11 @@ def _threshold(split: Split, column: Column) -> tuple[float, bool]:
             f"scikit-learn compares values in float32, which cannot hold the times of column "
             f"{column.name!r}: convert it to a number of days before the fit."
         )
-    return float(split.threshold), False
+    # The largest float up to an integer beyond 2^53 separates floats alike.
+    threshold = float(split.threshold)
+    if isinstance(split.threshold, int) and int(threshold) > split.threshold:
+        threshold = float(np.nextafter(threshold, -np.inf))
+    return threshold, False
 
 
 def _category_threshold(split: Split, column: Column) -> tuple[float, bool]:
