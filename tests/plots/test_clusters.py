@@ -57,9 +57,8 @@ def test_many_clusters_have_other_markers_and_no_legend():
     assert ax.get_legend() is None
     first, eighth = (ax.collections[c].get_paths()[0].vertices for c in (0, 7))
     assert first.shape != eighth.shape
-    assert to_hex(ax.collections[0].get_facecolor()[0]) == to_hex(
-        ax.collections[7].get_facecolor()[0]
-    )
+    colors = [to_hex(ax.collections[c].get_facecolor()[0]) for c in range(15)]
+    assert len(set(colors)) == 15
 
 
 def test_more_columns_are_drawn_on_principal_components():
@@ -104,6 +103,15 @@ def test_one_column_is_spread_over_the_height():
     np.testing.assert_allclose(np.sort(drawn[:, 0]), np.sort(X[:, 0]))
     assert np.histogram(drawn[:, 1], bins=5, range=(0, 1))[0].min() >= 15
     assert len(ax.get_yticks()) == 0
+    assert ax.get_ylabel() == "rows, spread evenly"
+
+
+def test_centers_of_one_column_are_vertical_lines():
+    X = blobs(d=1)
+    model = KMeans(2).fit(X)
+    (ax,) = plots.clusters(model, X).axes
+    lines = {line.get_xdata()[0] for line in ax.lines}
+    np.testing.assert_allclose(sorted(lines), np.sort(model.cluster_centers_[:, 0]))
 
 
 def test_tables_with_categories_and_missing_values_are_drawn():

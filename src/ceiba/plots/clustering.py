@@ -40,8 +40,9 @@ def clusters(
     """Draw rows in the colors of their clusters, and the numbered centers.
 
     Two columns are the axes of the picture; more columns are projected on their first two principal
-    components, and the axis labels state the ratio of explained variance; a single column is spread
-    over the height of the picture. A missing value is drawn at the mean of its column.
+    components, and the axis labels state the ratio of explained variance; the rows of a single
+    column are spread over the height of the picture, and its centers are vertical lines. A missing
+    value is drawn at the mean of its column.
 
     Parameters
     ----------
@@ -70,9 +71,11 @@ def clusters(
     sample = sample_rows(len(rows), max_points, random_state)
     projection = Projection.of(rows, names)
     is_new = ax is None
-    ax = ax or style.new_axes(6.4, 4.8)
+    ax = ax or style.new_axes(6.4, 4.8 if len(names) > 1 else 2.8)
     sizes = np.bincount(labels, minlength=len(centers))
     _draw_rows(ax, projection.project(rows[sample]), labels[sample], sizes)
+    if len(names) == 1:
+        _draw_center_lines(ax, centers[:, 0])
     draw_centers(ax, projection.project_centers(centers))
     rows_text = style.rows_text(len(labels), len(sample))
     title = f"{type(model).__name__}, {style.count_text(len(centers), 'cluster')} of {rows_text}"
@@ -98,6 +101,13 @@ def _draw_cluster(ax: Any, points: Array, own: Array, cluster: int, **look: Any)
         *points[own].T, s=style.point_size(len(points)), c=style.color_of(cluster),
         marker=style.marker_of(cluster), linewidths=0, **look,
     )  # fmt: skip
+
+
+def _draw_center_lines(ax: Any, centers: Array) -> None:
+    """Draw the centers of a single column over the height of the picture."""
+    for cluster, center in enumerate(centers):
+        ax.axvline(center, color="white", linewidth=3.2, zorder=3)
+        ax.axvline(center, color=style.color_of(cluster), linewidth=1.6, zorder=3.1)
 
 
 def draw_centers(ax: Any, points: Array, numbers: Sequence[int] | None = None) -> None:

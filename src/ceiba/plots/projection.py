@@ -11,6 +11,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.data.encoding import Encoding
 from ceiba.data.table import Table
+from ceiba.plots.style import INK, MUTED
 
 
 def encode_rows(X: Any, model: Any = None) -> tuple[Array, list[str]]:
@@ -62,7 +63,7 @@ class Projection:
     def label_axes(self, ax: Any) -> None:
         """Set the axis labels; a single column has no second axis."""
         ax.set_xlabel(self.x)
-        ax.set_ylabel(self.y)
+        ax.set_ylabel(self.y or "rows, spread evenly", color=INK if self.y else MUTED)
         if not self.y:
             ax.set_yticks([])
             ax.spines["left"].set_visible(False)

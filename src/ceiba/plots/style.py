@@ -13,6 +13,8 @@ from ceiba._typing import Array
 
 # The palette of Okabe and Ito with dark gray for black; its yellow is too pale on white.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#404040")
+# Blend with white or black, by this fraction, whenever the colors repeat.
+_REPETITIONS = ((0.0, "white"), (0.45, "white"), (0.45, "black"))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK = "#222222"
 MUTED = "#6B6B6B"
@@ -37,8 +39,18 @@ _INSTALL = 'ceiba.plots requires matplotlib: pip install "ceiba[plots]".'
 
 
 def color_of(index: int) -> str:
-    """Return the color of a cluster or class; colors repeat after seven."""
-    return PALETTE[index % len(PALETTE)]
+    """Return the color of a cluster or class; paler, then darker, when the seven repeat."""
+    color = PALETTE[index % len(PALETTE)]
+    fraction, other = _REPETITIONS[index // len(PALETTE) % len(_REPETITIONS)]
+    return blend(color, fraction, other) if fraction else color
+
+
+def blend(color: str, fraction: float, other: str = "white") -> str:
+    """Blend a color with another, by the fraction of the second."""
+    from matplotlib.colors import to_hex, to_rgb
+
+    first, second = (np.array(to_rgb(c)) for c in (color, other))
+    return str(to_hex((1 - fraction) * first + fraction * second))
 
 
 def marker_of(index: int) -> str:
@@ -197,6 +209,14 @@ def shorten(text: Any, max_length: int = MAX_LINE) -> str:
     """Return the text on one line of at most ``max_length`` characters."""
     line = " ".join(str(text).split())
     return line if len(line) <= max_length else f"{line[: max_length - 1]}…"
+
+
+def shorten_to_width(text: Any, max_width: float) -> str:
+    """Return the text on one line of at most a width in units of the font size."""
+    length = len(" ".join(str(text).split()))
+    while length > 1 and text_width(shorten(text, length)) > max_width:
+        length -= 1
+    return shorten(text, length)
 
 
 def text_width(text: str, *, bold: bool = False) -> float:

@@ -330,7 +330,9 @@ def test_nothing_is_clipped():
 def test_other_models_raise(rows, model):
     with pytest.raises(TypeError, match="followed by the rows X, got ndarray"):
         plots.mixture(rows, model)
-    with pytest.raises(TypeError, match=r"must be a fitted mixture .* got KMeans: draw it with plot"):
+    with pytest.raises(
+        TypeError, match=r"must be a fitted mixture .* got KMeans: draw it with plot"
+    ):
         plots.mixture(KMeans(3).fit(rows), rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
@@ -54,6 +55,25 @@ def test_values_are_written_in_large_rectangles():
     assert not partition(model, X, values=False).axes[0].texts
     crowded = DecisionTreeRegressor().fit(X, y)
     assert len(partition(crowded, X).axes[0].texts) < crowded.get_n_leaves() / 2
+
+
+def test_values_are_legible_over_rows():
+    X, y = hill(600)
+    model = DecisionTreeRegressor(max_leaf_nodes=6).fit(X, y)
+    ax, bar = partition(model, X, y).axes
+    (points,) = (c for c in ax.collections if not isinstance(c, PolyCollection))
+    for text in ax.texts:
+        assert text.get_zorder() > points.get_zorder()
+        assert text.get_bbox_patch().get_facecolor()[3] == 1
+    assert bar.get_ylabel() == "predicted; points: target"
+
+
+def test_values_of_narrow_leaves_are_upright():
+    X = np.column_stack([np.linspace(0, 1, 100), np.arange(100) % 2.0])
+    y = np.where(X[:, 0] < 0.5, 1.0, np.where(X[:, 0] < 0.55, 22.22, 3.0))
+    model = DecisionTreeRegressor().fit(X, y)
+    texts = {text.get_text(): text.get_rotation() for text in partition(model, X).axes[0].texts}
+    assert texts == {"1": 0, "22.2": 90, "3": 0}
 
 
 def test_rows_have_the_color_of_their_target():
@@ -130,9 +150,17 @@ def test_rows_are_above_and_below_the_surface():
     for points, mask in ((below, ~high), (above, high)):
         np.testing.assert_allclose(np.column_stack(points._offsets3d), np.c_[X, y][mask])
     assert below.get_zorder() < faces_layer(ax) < above.get_zorder()
+    assert surface(model, X, y).axes[1].get_ylabel() == "predicted"
     assert "150 rows" in ax.get_title(loc="left")
     (c,) = surface(model, X).axes[0].collections
     assert isinstance(c, Poly3DCollection)
+
+
+def test_long_names_are_shortened_in_space():
+    X, y = hill()
+    frame = pd.DataFrame(X, columns=["a" * 90, "b" * 90])
+    picture = surface(DecisionTreeRegressor(max_leaf_nodes=5).fit(frame, y), frame)
+    assert picture.axes[0].get_xlabel() == f"{21 * 'a'}…"
 
 
 def faces_layer(ax):

@@ -68,7 +68,9 @@ def folded(ax):
     found = {}
     for node, lines in node_texts(ax).items():
         text = "\n".join(lines)
-        match = re.search(r"^\+ ([\d,]+) nodes?\n([\d,]+) lea(f|ves)$", text, re.MULTILINE)
+        match = re.search(
+            r"^\+ ([\d,]+) nodes?\n(?:\[\d+\] )?([\d,]+) lea(f|ves)$", text, re.MULTILINE
+        )
         if match:
             found[node] = _int(match[1]), _int(match[2])
     return found

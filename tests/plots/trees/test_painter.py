@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.text import Text
 from PIL import Image
 
+from ceiba import DecisionTreeClassifier
 from ceiba.plots.playback import Player
 from ceiba.plots.style import ACCENT
 from ceiba.plots.trees.painter import TreePainter, TreeState
@@ -89,7 +92,34 @@ def test_gains_of_the_columns_are_drawn_beside_the_tree(iris):
 def test_titles_name_the_split(iris):
     frame = iris.trace_[1]
     title = player_of(iris).draw(1).axes[0].get_title(loc="left")
-    assert title == f"Split 2 of 8, node 2: {frame['split']}, gain {frame['gain']:.3g}"
+    assert title == f"Split 2 of 8: node 2, gain {frame['gain']:.3g}\n{frame['split']}"
+
+
+def test_titles_with_long_names_end_beside_the_comparison():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"n" * 80: random.choice(["a" * 40, "b" * 40, "c" * 40], 90)})
+    X["w" * 80] = random.random(90)
+    y = (X.iloc[:, 0] == "a" * 40) | (X.iloc[:, 1] > 0.5)
+    figure = player_of(DecisionTreeClassifier(trace=True).fit(X, y)).draw(0)
+    figure.pixels()
+    left, right = (title_box(ax) for ax in figure.axes)
+    assert left.x1 < right.x0
+    assert max(left.y1, right.y1) < figure.bbox.height
+
+
+def title_box(ax):
+    shown = ax.get_title(loc="left")
+    return next(t for t in ax.findobj(Text) if t.get_text() == shown).get_window_extent()
+
+
+def test_nodes_have_the_numbers_that_the_titles_name(iris):
+    frames = pessimistic_frames(iris.tree_, 0.01)
+    player = player_of(iris, [*iris.trace_, *frames])
+    for index, frame in ((3, iris.trace_[3]), (8, frames[0])):
+        ax = player.draw(index).axes[0]
+        node = int(frame["node"])
+        assert f"node {node}" in ax.get_title(loc="left")
+        assert any(text.startswith(f"[{node}] ") for text in node_texts(ax)[node])
 
 
 def test_folded_counts_grow_with_the_tree(cleveland):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.patches import StepPatch
 from sklearn.tree import DecisionTreeRegressor as SklearnTree
@@ -195,7 +196,11 @@ def test_errors_of_methods_have_intervals(measure):
     table = table_of(measure)
     figure = pruning_table(table)
     errors, leaves = figure.axes
-    assert [label.get_text() for label in errors.get_yticklabels()] == [row.name for row in table]
+    assert [label.get_text() for label in errors.get_yticklabels()] == [
+        "unpruned",
+        "reduced error",
+        "cost complexity\none standard error",
+    ]
     kinds = ("training", "validation", "cross_validated")
     for bars, kind in zip(errors.containers, kinds, strict=True):
         intervals = [getattr(row, kind) for row in table]
@@ -238,12 +243,22 @@ def test_presets_have_a_bar_in_every_panel():
     for ax, entry in zip(figure.axes, ("n_leaves", "depth", "error"), strict=True):
         values = [getattr(row, entry) for row in table]
         assert [bar.get_width() for bar in ax.patches[:n]] == values
-        shown = [float(text.get_text().split(" of ")[0]) for text in ax.texts]
+        shown = [float(text.get_text().split(" of ")[0]) for text in ax.texts[:n]]
         np.testing.assert_allclose(shown, values, atol=5e-4)
         assert ax.get_xlim()[1] > max(bar.get_width() for bar in ax.patches)
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert labels == [f"{row.name}\n{row.root}" for row in table]
+    assert labels == ["Hunt\n", "ID3\n", "C4.5\n", "CART\n"]
+    roots = [text.get_text() for text in figure.axes[0].texts[n:]]
+    assert roots == [f"first split: {row.root}" for row in table]
     assert inside(figure)
+
+
+def test_presets_shorten_a_long_condition_before_its_end():
+    X = pd.DataFrame({"n" * 90: ["a", "a", "b", "b"]})
+    figure = presets(compare_presets(X, [0, 0, 1, 1], presets=("cart",)))
+    assert figure.axes[0].texts[-1].get_text() == f"first split: {18 * 'n'}…{14 * 'n'} = a"
+    assert inside(figure)
+    assert figure.axes[0].get_position().width > 0.15
 
 
 def test_leaves_before_pruning_are_hollow_bars():

@@ -12,7 +12,6 @@ from sklearn.exceptions import NotFittedError
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, KMeans
 from ceiba.plots.style import color_of, new_figure
 from ceiba.plots.trees.diagram import MAX_FONT, MIN_FONT
-from ceiba.plots.trees.nodes import class_color
 from ceiba.plots.trees.tree import tree
 from tests.plots.trees.figures import (
     boxes,
@@ -126,7 +125,7 @@ def test_many_classes_are_named_by_weight_in_distinct_colors():
     heaviest = np.argsort(-model.tree_.value[0], kind="stable")[:3]
     counts = ", ".join(f"{model.classes_[k]}: {model.tree_.value[0, k]:.0f}" for k in heaviest)
     assert f"{counts}, … 3 more" in " ".join(texts).replace("\u00a0", " ")
-    assert len({class_color(k) for k in range(21)}) == 21
+    assert len({color_of(k) for k in range(21)}) == 21
 
 
 def test_edge_width_grows_with_rows():

@@ -18,6 +18,7 @@ from ceiba.plots.planes.section import LeafBoxes, Section
 _MAX_POINTS, _MAX_SURFACE_POINTS = 2_000, 500
 _MAX_CELLS = 20_000  # drawn in three dimensions within a few seconds
 _LUMA = (0.299, 0.587, 0.114)  # perceived brightness of red, green and blue
+_MAX_SPACE_NAME = 22  # characters of a name along an axis in three dimensions
 _WALL_SHADE = 0.72  # brightness of vertical faces
 
 
@@ -81,8 +82,7 @@ def partition(
     if values:
         _write_values(ax, section, boxes, heights, scale)
     section.label_axes(ax, _title(model, boxes, section, rows))
-    bar = style.add_color_bar(ax.figure, scale, ax=ax)
-    bar.set_label("predicted", fontsize=style.LABEL_SIZE, color=style.INK)
+    _add_color_bar(ax, scale, "predicted" if rows is None else "predicted; points: target")
     return ax.figure
 
 
@@ -143,7 +143,13 @@ def surface(
         rows = section.sample(max_points, random_state)
         _draw_rows(ax, model, section, targets, rows)
     _label_space(ax, section, _title(model, boxes, section, rows), scale)
+    _add_color_bar(ax, scale, "predicted", shrink=0.6, pad=0.12)
     return ax.figure
+
+
+def _add_color_bar(ax: Any, scale: Any, label: str, **position: Any) -> None:
+    bar = style.add_color_bar(ax.figure, scale, ax=ax, **position)
+    bar.set_label(label, fontsize=style.LABEL_SIZE, color=style.INK)
 
 
 def _prepare(
@@ -181,21 +187,24 @@ def _title(model: Any, boxes: LeafBoxes, section: Section, rows: Array | None) -
 
 
 def _write_values(ax: Any, section: Section, boxes: LeafBoxes, heights: Array, scale: Any) -> None:
-    """Write the value of each leaf whose rectangle is large enough for the text."""
-    from matplotlib.patheffects import withStroke
+    """Write the value of each leaf whose rectangle is large enough, upright if it is narrow.
 
+    The text has the leaf's color as background, since the rows are drawn below it.
+    """
     extent = section.high - section.low
     for low, high, height in zip(boxes.low, boxes.high, heights, strict=True):
         text = style.number_text(height, 3)
-        size = (high - low) / extent
-        if size[0] < 0.017 * len(text) or size[1] < 0.05:
+        width, size = 0.017 * len(text), (high - low) / extent
+        upright = size[0] < width
+        needed = (0.035, 1.5 * width) if upright else (width, 0.05)
+        if (size < needed).any():
             continue
         color = scale.to_rgba(height)
         dark = np.dot(color[:3], _LUMA) < 0.5
         ax.annotate(
             text, (low + high) / 2, ha="center", va="center", fontsize=style.LABEL_SIZE,
-            color="white" if dark else style.INK, zorder=3,
-            path_effects=[withStroke(linewidth=3, foreground=color)],
+            color="white" if dark else style.INK, zorder=3, rotation=90 if upright else 0,
+            bbox={"boxstyle": "round,pad=0.25", "facecolor": color, "edgecolor": "none"},
         )  # fmt: skip
 
 
@@ -268,7 +277,7 @@ def _draw_rows(ax: Any, model: Any, section: Section, targets: Array, rows: Arra
 
 
 def _label_space(ax: Any, section: Section, title: str, scale: Any) -> None:
-    section.label_axes(ax, title)
+    section.label_axes(ax, title, max_name=_MAX_SPACE_NAME)
     ax.set_zlabel("predicted", fontsize=style.LABEL_SIZE, color=style.INK)
     ax.tick_params(labelsize=style.TICK_SIZE)
     low, high = scale.norm.vmin, scale.norm.vmax

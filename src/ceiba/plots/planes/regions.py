@@ -156,7 +156,7 @@ def _draw_rows(ax: Any, model: Any, X: Any, y: Any, section: Section, rows: Arra
     codes = class_codes(model, y, len(section.points))
     for code, name in enumerate(classes):
         own = codes[rows] == code
-        label = f"{name}  ({style.count_text((codes == code).sum(), 'row')})"
+        label = f"{style.shorten(name)}  ({style.count_text((codes == code).sum(), 'row')})"
         shape = {"c": style.color_of(code), "marker": style.marker_of(code)}
         ax.scatter(*points[own].T, label=label, **shape, **look)
     predicted = np.asarray(model.predict(X if section.plain else section.table))

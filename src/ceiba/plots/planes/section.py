@@ -14,11 +14,12 @@ from ceiba.data.schema import Kind, Schema
 from ceiba.data.table import Table
 from ceiba.data.target import Target, class_indices
 from ceiba.plots.projection import bounding_box, sample_rows
-from ceiba.plots.style import mixed_colors, style_axes
+from ceiba.plots.style import mixed_colors, shorten, style_axes
 from ceiba.tree.model.split import Split, branch_of, split_thresholds
 from ceiba.tree.model.tree import Tree
 
 _MAX_NAMED = 3  # fixed columns that the title lists one by one
+_MAX_NAME = 60  # characters of a name along an axis
 _DAY = 86_400e9  # nanoseconds
 _PALE = 0.38  # weight of a class color in its region; the rest is white
 
@@ -148,10 +149,10 @@ class Section:
         complete = np.flatnonzero(~np.isnan(self.points).any(axis=1))
         return complete[sample_rows(len(complete), max_points, random_state)]
 
-    def label_axes(self, ax: Any, title: str) -> None:
+    def label_axes(self, ax: Any, title: str, max_name: int = _MAX_NAME) -> None:
         """Set limits, axis labels and the title with the values of fixed columns."""
         title += f"\n{self.fixed_text}" if self.fixed_text else ""
-        x, y = self.names
+        x, y = (shorten(name, max_name) for name in self.names)
         style_axes(ax, title=title, x=x, y=y)
         ax.set_xlim(self.low[0], self.high[0])
         ax.set_ylim(self.low[1], self.high[1])

@@ -19,6 +19,13 @@ _PRESET_PANELS = {
     "depth": ("depth", ",d", style.PALETTE[2]),
     "error": ("training error", ".3f", style.PALETTE[1]),
 }
+_PRESETS = {"hunt": "Hunt", "id3": "ID3", "c45": "C4.5", "cart": "CART"}
+_MAX_CONDITION = 36  # characters
+# Option in the name of a pruning method -> words for its label.
+_OPTIONS = {
+    "min": "minimum error", "one_se": "one standard error",
+    "impurity": "risk: impurity", "error": "risk: error",
+}  # fmt: skip
 # Error of a pruning method -> its color and marker.
 _ERRORS = {
     "training": (style.MUTED, "o"),
@@ -31,8 +38,8 @@ _ERRORS = {
 def presets(table: PresetTable, *, figure: Any = None) -> Any:
     """Draw leaves, depth and training error of the trees of several presets.
 
-    Below the name of each preset is the first condition of its tree. A hollow bar shows
-    the number of leaves before pruning.
+    Below the name of each preset is the first split of its tree, with the condition of the first
+    branch. A hollow bar shows the number of leaves before pruning.
 
     Parameters
     ----------
@@ -63,9 +70,28 @@ def presets(table: PresetTable, *, figure: Any = None) -> Any:
         head = "Presets on one table" if ax is axes[0] else ""
         style.style_axes(ax, title=head, x=title, grid="x")
         ax.tick_params(axis="y", length=0)
-    axes[0].set_yticks(range(n), [f"{row.name}\n{row.root}" for row in table.rows])
-    axes[0].set_ylim(n - 0.5, -0.5)
+    _label_presets(axes[0], table)
     return figure
+
+
+def _label_presets(ax: Any, table: PresetTable) -> None:
+    """Write the names of the presets, and smaller below them their first conditions."""
+    n = len(table.rows)
+    ax.set_yticks(range(n), [f"{_PRESETS.get(row.name, row.name)}\n" for row in table.rows])
+    ax.set_ylim(n - 0.5, -0.5)
+    look: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    look |= {"ha": "right", "va": "top", "fontsize": style.TICK_SIZE - 0.5, "color": style.MUTED}
+    for line, row in enumerate(table.rows):
+        text = f"first split: {_short_condition(row.root)}"
+        ax.annotate(text, (0, line), (-7, -1), **look, parse_math=False, annotation_clip=False)
+
+
+def _short_condition(text: str) -> str:
+    """Return a condition of limited length that keeps its end, the value."""
+    if len(text) <= _MAX_CONDITION:
+        return text
+    half = _MAX_CONDITION // 2
+    return f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
 
 
 def _draw_preset_bars(
@@ -82,7 +108,7 @@ def _draw_preset_bars(
         labels.append(format(value, form) + (f" of {before:,}" if before != value else ""))
     ax.bar_label(hollow, labels, padding=3, fontsize=style.TICK_SIZE, color=style.INK)
     ax.set_xlim(0, 1.4 * max(unpruned) or 1.0)  # leaves space for the labels
-    ax.locator_params(axis="x", nbins=4)
+    ax.locator_params(axis="x", nbins=4, integer=form == ",d")
 
 
 @documented
@@ -118,7 +144,7 @@ def pruning_table(table: PruningTable, *, figure: Any = None) -> Any:
     _draw_leaves(leaves, table)
     style.style_axes(errors, title="Pruning methods on one tree", x=table.measure, grid="x")
     style.style_axes(leaves, x="leaves", grid="x")
-    errors.set_yticks(range(len(table)), [row.name for row in table])
+    errors.set_yticks(range(len(table)), [_method_label(row.name) for row in table])
     errors.set_ylim(len(table) - 0.5, -0.5)
     errors.set_xlim(left=0)
     for ax in (errors, leaves):
@@ -129,6 +155,13 @@ def pruning_table(table: PruningTable, *, figure: Any = None) -> Any:
         "\n".join(table.notes), x=0.01, ha="left", fontsize=style.TICK_SIZE, color=style.MUTED
     )
     return figure
+
+
+def _method_label(name: str) -> str:
+    """Return a method's name with its options in words, on a second line."""
+    method, *options = name.split(", ")
+    words = ", ".join(_OPTIONS.get(option, option) for option in options)
+    return f"{method}\n{words}" if words else method
 
 
 def _draw_intervals(ax: Any, intervals: list[Interval], name: str, shift: float) -> None:

@@ -30,9 +30,6 @@ _MAX_UNNAMED, _MAX_NAMED = 4, 3
 # Possible values, categories and missing, of rows of a node in the columns tested above it.
 PossibleValues = Mapping[int, frozenset[Any]]
 
-# Blend with white or black, by this fraction, whenever the class colors repeat.
-_REPETITIONS = ((0.0, "white"), (0.5, "white"), (0.45, "black"))
-
 _LEGEND_LINE, _SCALE_HEIGHT, _SCALE_WIDTH = 15.0, 34.0, 170.0  # points
 _MAX_NAMES = 28
 
@@ -47,17 +44,19 @@ class ClassColors:
         names = [shorten(label, 24) for label in labels[:_MAX_NAMES]]
         rest = len(labels) - len(names)
         self._names = [*names, f"… {rest} more classes"] if rest else names
-        self._entry_colors = [class_color(k) for k in range(len(names))] + ["none"] * (rest > 0)
+        self._entry_colors = [style.color_of(k) for k in range(len(names))] + ["none"] * (rest > 0)
 
     def bar(self, node: int) -> Bar:
         """Return proportion and color of each class in a node."""
         value = self._value[node]
         total = float(value.sum())
-        return tuple((float(value[k]) / total, class_color(int(k))) for k in np.flatnonzero(value))
+        return tuple(
+            (float(value[k]) / total, style.color_of(int(k))) for k in np.flatnonzero(value)
+        )
 
     def tint(self, node: int, predicted: int | None = None) -> str:
         """Return the color of the predicted class, by default the one of largest weight."""
-        return class_color(int(self._value[node].argmax() if predicted is None else predicted))
+        return style.color_of(int(self._value[node].argmax() if predicted is None else predicted))
 
     def legend_width(self) -> float:
         """Return the width, in points, of the legend in one line."""
@@ -134,20 +133,6 @@ class NumberColors:
 Colors = ClassColors | NumberColors
 
 
-def class_color(index: int) -> str:
-    """Return the color of a class; paler, then darker, when the seven colors repeat."""
-    fraction, other = _REPETITIONS[index // len(style.PALETTE) % len(_REPETITIONS)]
-    return blend(style.color_of(index), fraction, other)
-
-
-def blend(color: str, fraction: float, other: str = "white") -> str:
-    """Blend a color with another, by the fraction of the second."""
-    from matplotlib.colors import to_hex, to_rgb
-
-    first, second = (np.array(to_rgb(c)) for c in (color, other))
-    return str(to_hex((1 - fraction) * first + fraction * second))
-
-
 @dataclass(frozen=True)
 class NodeCard:
     """The texts and colors of one drawn node."""
@@ -198,6 +183,7 @@ class CardWriter:
     max_labels: int = 5  # categories to list per branch
     decimals: int = 3
     compact: bool = False  # title, bar and number of rows only
+    numbered: bool = False  # write the number of the node also if compact
 
     @cached_property
     def below(self) -> SubtreeSizes:
@@ -224,6 +210,8 @@ class CardWriter:
             facts, notes = [*facts, *self._rows(node)], [*self._value(node), *notes]
         if self.compact and kind != "folded":
             facts = [count_text(int(self.tree.n_rows[node]), "row")]
+        if self.compact and self.numbered:
+            facts = [f"[{node}] {facts[0]}"]
         return NodeCard(
             node, kind, tuple(_wrap(label)), tuple(title), tuple(facts),
             self.colors.bar(node), tuple(notes), self.colors.tint(node, predicted), tuple(marks),

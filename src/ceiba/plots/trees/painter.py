@@ -10,7 +10,16 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.plots.playback import frame_iteration, frame_names
-from ceiba.plots.style import ACCENT, INK, TICK_SIZE, count_text, label_bars, shorten, style_axes
+from ceiba.plots.style import (
+    ACCENT,
+    INK,
+    TICK_SIZE,
+    count_text,
+    label_bars,
+    shorten,
+    shorten_to_width,
+    style_axes,
+)
 from ceiba.plots.trees.diagram import DiagramBuilder, TreeDiagram
 from ceiba.plots.trees.nodes import CardWriter, NodeCard
 from ceiba.plots.trees.rendering import DiagramAxes, draw_title
@@ -21,6 +30,7 @@ from ceiba.tree.model.tree import Tree
 _MAX_NODES = 40
 _MAX_COLUMNS = 10
 _MIN_FONT = 5
+_TITLE_WIDTH = 47.0  # up to the title of the comparison, in units of the font size
 _OTHER = "#9DB8CC"
 # Compared quantity of a pruning frame -> its title.
 _MEASURES = {
@@ -81,15 +91,15 @@ class TreePainter:
         tree, labels, _ = labeled_tree(model)
         self._frames = frames
         self._tree: Tree = getattr(model, "grown_tree_", tree)
-        self._writer = CardWriter(self._tree, labels, max_labels=3, compact=True)
+        self._writer = CardWriter(self._tree, labels, max_labels=3, compact=True, numbered=True)
         self._diagrams: dict[tuple[float, float], tuple[TreeDiagram, Array]] = {}
 
     def layout(self, figure: Any) -> tuple[Any, Any]:
         """Make axes for the tree, and to its right for the comparison."""
         # Fixed positions, since the font size depends on the size of the axes.
         figure.set_layout_engine("none")
-        left = figure.add_axes((0.01, 0.02, 0.65, 0.88))
-        right = figure.add_axes((0.79, 0.14, 0.19, 0.76))
+        left = figure.add_axes((0.01, 0.02, 0.65, 0.85))
+        right = figure.add_axes((0.79, 0.14, 0.19, 0.73))
         return left, right
 
     def draw(self, axes: tuple[Any, Any], index: int) -> None:
@@ -146,7 +156,8 @@ class TreePainter:
             card = turns[0 if state.is_split[node] or state.is_pruned[node] else -1]
             if card.kind == "folded" and state.exists[node]:
                 title = (f"+ {count_text(int(n_nodes[node]), 'node')}",)
-                card = replace(card, title=title, facts=(count_text(int(n_leaves[node]), "leaf"),))
+                leaves = count_text(int(n_leaves[node]), "leaf")
+                card = replace(card, title=title, facts=(f"[{node}] {leaves}",))
             cards.append(card)
             if not state.exists[node]:
                 emphasis[node] = "removed" if state.is_pruned[node] else "hidden"
@@ -157,8 +168,8 @@ class TreePainter:
         node = int(frame["node"])
         if self._is_growth(index):
             number, last = frame_iteration(frame, index), len(self._tree.inner_nodes)
-            split = shorten(frame["split"], 40)
-            return f"Split {number:,} of {last:,}, node {node:,}: {split}, gain {frame['gain']:.3g}"
+            split = shorten_to_width(frame["split"], _TITLE_WIDTH)
+            return f"Split {number:,} of {last:,}: node {node:,}, gain {frame['gain']:.3g}\n{split}"
         pruning = [i for i in range(len(self._frames)) if not self._is_growth(i)]
         branch = raised_branch(frame)
         change = f"node {node:,} becomes a leaf"

@@ -10,9 +10,18 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.base import unused_error
-from ceiba.plots.style import ACCENT, INK, MUTED, TITLE_SIZE, new_figure, set_title, text_width
+from ceiba.plots.style import (
+    ACCENT,
+    INK,
+    MUTED,
+    TITLE_SIZE,
+    blend,
+    new_figure,
+    set_title,
+    text_width,
+)
 from ceiba.plots.trees.diagram import DiagramBuilder, TreeDiagram
-from ceiba.plots.trees.nodes import BAR, FLARE, LINE, PAD, SMALL, Colors, NodeCard, blend
+from ceiba.plots.trees.nodes import BAR, FLARE, LINE, PAD, SMALL, Colors, NodeCard
 
 MAX_SIZE = (16.0, 10.0)  # of a new figure, in inches
 INCH = 72.0  # points

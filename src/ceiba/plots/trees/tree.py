@@ -166,11 +166,12 @@ def tree_path(
     Examples
     --------
     >>> from ceiba import DecisionTreeClassifier, datasets, plots
-    >>> iris = datasets.load("iris")
-    >>> model = DecisionTreeClassifier(max_depth=2).fit(iris.table, iris.y)
-    >>> picture = plots.tree_path(model, [5.1, 3.5, None, 1.6])
+    >>> weather = datasets.load("weather_nominal")
+    >>> model = DecisionTreeClassifier(algorithm="id3").fit(weather.table, weather.y)
+    >>> row = {"outlook": "sunny", "temperature": "mild", "humidity": "high", "windy": "true"}
+    >>> picture = plots.tree_path(model, row)
     >>> picture.axes[0].get_title(loc="left")
-    'Path of a row: 2 tests, versicolor (p = 0.907)'
+    'Path of a row: 2 tests, no (p = 1)'
     """
     tree, labels, _ = labeled_tree(model, classes)
     check_size(max_size, ax=ax)
