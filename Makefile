@@ -4,18 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find cpp/core cpp/bindings -name '*.[ch]pp')
 PACKAGES := $(shell find src/ceiba -name __init__.py)
+EXAMPLES := compare_kmeans tree_votes tree_pruning forest_votes boosting_rounds mixture_iris
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test test-slow soak lint bench docs dist stubs clean
 
 run: $(VENV)/.installed
-	$(BIN)/python examples/compare_kmeans.py
-	$(BIN)/python examples/tree_votes.py
-	$(BIN)/python examples/tree_pruning.py
-	$(BIN)/python examples/forest_votes.py
-	$(BIN)/python examples/boosting_rounds.py
-	$(BIN)/python examples/mixture_iris.py
+	@$(BIN)/python tools/run_examples.py $(EXAMPLES)
 
 # What guards a change: units, contracts, oracles on a third of their examples, docstrings.
 test: $(VENV)/.installed build/core-tests/.passed
@@ -53,6 +49,7 @@ clean:
 	rm -rf build dist docs/_build docs/gallery docs/_generated out
 
 $(VENV)/.tools:
+	@echo "Making $(VENV) and installing the build tools ..."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --upgrade pip
 	$(BIN)/pip install -q "scikit-build-core>=0.11" "nanobind>=3.1" "cmake>=3.21,<5" ninja
@@ -61,6 +58,7 @@ $(VENV)/.tools:
 # Editable: Python sources are used in place. Built again when C++ changed; installed again when a
 # package was added, because the editable finder lists the packages at the time of installation.
 $(VENV)/.installed: $(VENV)/.tools pyproject.toml $(NATIVE) $(PACKAGES)
+	@echo "Building Ceiba and installing it into $(VENV): minutes the first time, then seconds ..."
 	$(BIN)/pip install -q --no-build-isolation -e ".[test,files,plots,dask]"
 	touch $@
 

@@ -18,7 +18,7 @@ class _ShortRepr(Repr):
         self.maxdict = 20
         self.maxlevel = 3
 
-    def repr_ndarray(self, array: Any, level: int) -> str:
+    def repr_ndarray(self, array: Any, depth: int) -> str:
         """Write out a small array on one line, and describe a large one."""
         if array.size <= _MAX_ARRAY:
             return " ".join(repr(array).split())

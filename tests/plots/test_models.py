@@ -112,7 +112,7 @@ def test_an_ensemble_names_its_trees():
         plots.play(model_of("forest"), X)
 
 
-def test_a_bag_with_a_score_is_not_told_to_be_fitted_with_one():
+def test_a_bag_with_a_score_is_not_advised_to_compute_it():
     bag = BaggingClassifier(n_estimators=20, oob_score=True).fit(X, y)
     with pytest.raises(TypeError, match="a bagging ensemble has the number oob_score_ alone"):
         plots.oob_curve(bag)
