@@ -104,7 +104,7 @@ class Encoding:
             if column.kind is not expected.kind or column.categories != expected.categories:
                 raise ValueError(
                     f"Column {column.name!r} has another schema: make the table with "
-                    "Table.of(X, schema)."
+                    "ceiba.data.Table.of(X, schema)."
                 )
 
 

@@ -263,7 +263,7 @@ class Table:
                 n_values = int(np.count_nonzero(converted.array >= 0))
                 column = mark_identifier(column, n_values)
                 if warn:
-                    declared = f"Table.of(X, kinds={{{column.name!r}: 'nominal'}})"
+                    declared = f"ceiba.data.Table.of(X, kinds={{{column.name!r}: 'nominal'}})"
                     remedy = f"Leave it out, or declare it: {declared}."
                     warn_categories(column, n_values, remedy)
             pairs.append((column, converted))

@@ -340,6 +340,7 @@ def test_given_axes_are_used():
         (DecisionTreeClassifier(), {"columns": ["x0", 0]}, "2 different columns"),
         (DecisionTreeClassifier(), {"columns": ["x0", 9]}, "from 0 to 1, got 9"),
         (DecisionTreeClassifier(), {"columns": ["x0", "z"]}, "got 'z'"),
+        (DecisionTreeClassifier(), {"columns": ["x0", "x_1"]}, r"Did you mean 'x1'\?"),
         (DecisionTreeClassifier(), {"max_points": 0}, "max_points must be at least 1, got 0"),
         (DecisionTreeClassifier(), {"y": [7] * 120}, "unknown class 7"),
         (DecisionTreeClassifier(), {"y": [0]}, "120 rows in X, 1 in y"),

@@ -125,8 +125,8 @@ def _aligned_blocks(name: str, values: Any, partitions: int) -> list[Any]:
     if not hasattr(values, "to_delayed") or values.ndim != 1:
         raise TypeError(
             f"{name} must be a Dask series or a 1D Dask array partitioned like X, because X is a "
-            f"Dask collection, got {type(values).__name__}: use "
-            "dask.array.from_array(values, chunks=X.chunks[0])."
+            f"Dask collection, got {type(values).__name__}: pass a column of the same frame, or "
+            "beside an array use dask.array.from_array(values, chunks=X.chunks[0])."
         )
     graphs: list[Any] = np.ravel(values.to_delayed(optimize_graph=True)).tolist()
     if len(graphs) != partitions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any
 
@@ -195,7 +196,12 @@ def _shown_columns(
 def _column_index(schema: Schema, column: str | int) -> int:
     if isinstance(column, str):
         if column not in schema.names:
-            raise ValueError(f"columns must be among {schema.names!r}, got {column!r}.")
+            near = get_close_matches(column, schema.names, 1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            raise ValueError(
+                f"columns must be among {', '.join(map(repr, schema.names[:8]))}"
+                f"{', ...' * (len(schema) > 8)}, got {column!r}.{meant}"
+            )
         return schema.names.index(column)
     if not 0 <= column < len(schema):
         raise ValueError(f"columns must be indices from 0 to {len(schema) - 1}, got {column}.")
