@@ -21,11 +21,12 @@ from ceiba.data.source import Source
 from ceiba.data.target import Task
 from ceiba.engine import Engine
 from ceiba.stats import TargetSummary, ToLabeledRows
-from ceiba.tree.config import TreeConfig
+from ceiba.tree.config import TreeConfig, n_drawn_columns
 from ceiba.tree.explain.dictionary import tree_nodes
 from ceiba.tree.explain.rule_list import RuleList, rule_list
 from ceiba.tree.grow.grower import GrowthResult, TreeGrower
 from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs, WeightTotals
+from ceiba.tree.model.sklearn_names import path_matrix
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.parameters import TreeParameters
 from ceiba.tree.prune.pruning import (
@@ -165,18 +166,7 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
             1 for each node on the path of the row.
         """
         leaves = self.apply(X)
-        tree = self.tree_
-        lengths = tree.depth[leaves] + 1
-        ends = np.cumsum(lengths)
-        indices = np.empty(int(ends[-1]) if len(ends) else 0, np.int32)
-        node, index = leaves, ends - 1
-        while len(node):  # one step up for all rows at once, from their leaves to the root
-            indices[index] = node
-            below_root = tree.parent[node] >= 0
-            node, index = tree.parent[node[below_root]], index[below_root] - 1
-        pointers = np.concatenate([[0], ends])
-        ones = np.ones(len(indices), np.int64)
-        return csr_matrix((ones, indices, pointers), shape=(len(leaves), tree.n_nodes))
+        return path_matrix(leaves, self.tree_.parent, self.tree_.depth)
 
     def get_depth(self) -> int:
         """Return the number of splits on the longest path from the root to a leaf."""
@@ -213,6 +203,18 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
 
     def _class_names(self) -> dict[str, Any]:
         return {}
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of targets: 1."""
+        check_is_fitted(self)
+        return 1
+
+    @property
+    def max_features_(self) -> int:
+        """Number of columns searched at each node."""
+        check_is_fitted(self)
+        return n_drawn_columns(self.max_features, self.n_features_in_) or self.n_features_in_
 
     @property
     def feature_importances_(self) -> Array:

@@ -113,7 +113,11 @@ class TreeConfig:
     def from_estimator(cls, estimator: Any) -> TreeConfig:
         """Return the configuration of an estimator's parameters, which must all have an effect."""
         names = ("algorithm", *cls.__dataclass_fields__)
-        config = cls.of(**{n: getattr(estimator, n) for n in names if hasattr(estimator, n)})
+        values = {n: getattr(estimator, n) for n in names if hasattr(estimator, n)}
+        if estimator.splitter == "random":
+            check_unused(estimator, ["thresholds", "n_thresholds"], "splitter='random'")
+            values |= {"thresholds": "random", "n_thresholds": 1}
+        config = cls.of(**values)
         if config.thresholds not in ("quantile", "equal_width", "random"):
             check_unused(estimator, ["n_thresholds"], f"thresholds={config.thresholds!r}")
         if config.missing != "surrogate":

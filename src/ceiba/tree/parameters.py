@@ -81,6 +81,11 @@ class TreeParameters(Parameters):
         "median. A grid, mean or median takes values as floats, so integers above 2^53 may compare "
         "equal to it.",
     ] = None
+    splitter: Annotated[
+        Literal["best", "random"],
+        "scikit-learn's name of two settings of thresholds: 'random' draws one threshold per "
+        "numeric column and node, as thresholds='random' with n_thresholds=1 does.",
+    ] = "best"
     threshold_scope: Annotated[
         Literal["node", "root"],
         "Whether a grid, mean or median is computed from each node's rows, or once from the whole "

@@ -295,7 +295,7 @@ def test_forests_without_ties_are_equal(criterion, per):
         tree, nodes = model.tree(t), member.nodes
         assert [tree.children(i) for i in range(tree.n_nodes)] == [n.children for n in nodes]
         assert tree.column.tolist() == [n.split.column if n.split else -1 for n in nodes]
-        thresholds = [n.split.threshold if n.split else math.nan for n in nodes]
+        thresholds = [n.split.threshold if n.split else -2.0 for n in nodes]
         np.testing.assert_array_equal(tree.threshold, thresholds)
     expected = [float(value) for value in importances(problem, members)]
     assert model.feature_importances_.tolist() == pytest.approx(expected, abs=1e-12)

@@ -18,6 +18,7 @@ from ceiba.data.table import Table
 from ceiba.tree.config import MissingRouting
 from ceiba.tree.grow.encoding import ColumnTypes, native_table
 from ceiba.tree.model.node_dtype import NodeView
+from ceiba.tree.model.sklearn_names import LEAF_THRESHOLD, SklearnTreeNames
 from ceiba.tree.model.split import (
     INFINITE_THRESHOLD,
     METHODS,
@@ -31,7 +32,7 @@ from ceiba.tree.model.validate import REASONS, check_tree
 
 
 @dataclass(frozen=True, eq=False)
-class Tree(Record):
+class Tree(SklearnTreeNames, Record):
     """A decision tree as plain arrays.
 
     Prediction needs ``nodes`` (16 bytes each), ``words``, ``tables`` and ``leaves``; leaves with
@@ -178,7 +179,8 @@ class Tree(Record):
     def threshold(self) -> Array:
         """Threshold of each node as a float (category code if ordinal); NaN if it has none.
 
-        Infinity where a split separates known values from missing ones.
+        Infinity where a split separates known values from missing ones; -2 in leaves, as in
+        scikit-learn.
         """
         word = np.ascontiguousarray(NodeView(self.nodes).word)
         threshold = np.full(self.n_nodes, np.nan)
@@ -187,6 +189,7 @@ class Tree(Record):
             threshold[here] = word[here].view(dtype)
             if test in INFINITE_THRESHOLD:
                 threshold[here & (word == INFINITE_THRESHOLD[test])] = np.inf
+        threshold[self.is_leaf] = LEAF_THRESHOLD
         return threshold
 
     @property
@@ -256,11 +259,12 @@ class Tree(Record):
             yield node
             pending += reversed(self.children(node))
 
-    def apply(self, table: Table, threads: int = 1) -> Array:
-        """Return the leaf of every row of a table under the tree's schema, as int32.
+    def apply(self, table: Any, threads: int = 1) -> Array:
+        """Return the leaf of every row of a table, array or frame, as int32.
 
         With ``missing="fractional"`` a missing value follows the heaviest branch.
         """
+        table = self._to_table(table)
         leaf = np.empty(len(table), np.int32)
         block = table.matrix
         if block is not None and self._all_real and not len(self.surrogates):
@@ -268,6 +272,10 @@ class Tree(Record):
         else:
             _native.tree_apply(self.native, native_table(table, self.columns), leaf, threads)
         return leaf
+
+    def _to_table(self, X: Any) -> Table:
+        """Return rows under the tree's schema; a table is expected to have it."""
+        return X if isinstance(X, Table) else Table.of(X, self.schema, expected_by="this tree")
 
     @cached_property
     def _all_real(self) -> bool:
@@ -288,8 +296,9 @@ class Tree(Record):
         """The native view of ``branch_fraction``."""
         return _native.BranchFractions(self.branch_fraction, self.n_branches)
 
-    def predict(self, table: Table, threads: int = 1) -> Array:
+    def predict(self, table: Any, threads: int = 1) -> Array:
         """Return the class probabilities, or the predicted number, of every row."""
+        table = self._to_table(table)
         if self.missing != "fractional":
             return self.leaf_values(self.apply(table, threads))
         values, row = self.leaves, self.child
@@ -303,7 +312,7 @@ class Tree(Record):
         )  # fmt: skip
         return out if self.is_classification else out[:, 0]
 
-    def predict_class(self, table: Table, threads: int = 1) -> Array:
+    def predict_class(self, table: Any, threads: int = 1) -> Array:
         """Return the index of the predicted class of every row."""
         if self.missing == "fractional":
             return self.decide(self.predict(table, threads))
