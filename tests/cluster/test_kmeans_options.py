@@ -201,6 +201,9 @@ INVALID = [
     ("tol", [-1e-9, np.nan, "small", None]),
     ("random_state", ["seed", 1.5, [1, 2], True]),
     ("n_jobs", [1.5, "all", True]),
+    ("algorithm", ["full", None]),
+    ("copy_x", ["yes", None]),
+    ("verbose", [-1, "yes", None]),
     ("trace", [1, 0, None, "yes"]),
     ("scale", ["minmax", 1, True]),
 ]

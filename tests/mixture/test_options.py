@@ -28,16 +28,16 @@ INITS = ["kmeans", "k-means++", "random_from_data", "random"]
 
 BAD = {
     "n_components": [0, -1, 2.0, True, "best", None, [1], np.nan],
-    "covariance_type": ["FULL", None, 3, "EVE"],
+    "covariance_type": ["fully", None, 3, "EVE"],
     "n_latent": [0, 1.5, None],
     "tol": [-1e-9, np.nan, "small", None],
     "reg_covar": [-1e-9, np.nan, np.inf, None],
     "covariance_floor": [1.0, -1e-6, 2, np.nan, None],
     "prior": ["wishart", 3, {}],
-    "max_iter": [0, -5, 1.5, None],
+    "max_iter": [-1, -5, 1.5, None],
     "n_init": [0, 1.5, None],
     "short_iter": [0, -1, 2.5],
-    "init_params": ["k-means", None, np.zeros((3, 3))],
+    "init_params": ["lloyd", None, np.zeros((3, 3))],
     "weights_init": ["even", 0.5],
     "means_init": ["far", 1.0],
     "empty_component": ["keep", None],
@@ -47,6 +47,8 @@ BAD = {
     "random_state": ["seed", 1.5],
     "n_jobs": ["all", 1.5],
     "scale": ["minmax", 1, True],
+    "verbose": [-1, "yes", None],
+    "verbose_interval": [0, 2.5],
     "trace": ["yes", 1],
 }
 PAIRS = [(name, value) for name, values in BAD.items() for value in values]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ceiba.base.parameters import unused_error
-from ceiba.base.progress import AttributeFunction, FitMonitor, current_monitor
+from ceiba.base.progress import AttributeFunction, FitMonitor, current_monitor, format_numbers
 from ceiba.base.trace import Trace
 
 
@@ -15,8 +15,10 @@ class Iterations:
     """Iterations of one run of an iterative learner.
 
     Each iteration reports progress to scikit-learn's callbacks and the terminal, if there are any;
-    a callback may end the loop. Ctrl-C raises ``KeyboardInterrupt`` between two iterations, as
-    everywhere in Python. Progress is reported inside a ``fit`` decorated with `reports_progress`.
+    a callback may end the loop. If the learner's ``verbose`` is true, every recorded iteration is
+    printed, or every one in ``verbose_interval``. Ctrl-C raises ``KeyboardInterrupt`` between two
+    iterations, as everywhere in Python. Progress is reported inside a ``fit`` decorated with
+    `reports_progress`.
 
     Parameters
     ----------
@@ -55,7 +57,9 @@ class Iterations:
     (4, [0.5, 0.25, 0.125, 0.0625])
     """
 
-    __slots__ = ("_monitor", "_started", "count", "max_iter", "stopped", "trace")
+    __slots__ = (
+        "_interval", "_monitor", "_started", "count", "max_iter", "stopped", "title", "trace",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -76,6 +80,9 @@ class Iterations:
             self.trace, self.count = after.trace, after.count
         self.stopped = False
         self._started = False
+        self.title = f"{type(estimator).__name__}: {name}"
+        verbose = getattr(estimator, "verbose", False)
+        self._interval = getattr(estimator, "verbose_interval", 1) if verbose else 0
         self._monitor: FitMonitor | None = current_monitor(estimator)
         if self._monitor is not None:
             self._monitor.open_run(name, max_iter, runs)
@@ -101,6 +108,9 @@ class Iterations:
             self.trace.record(self.count, values)
         if self._monitor is not None:
             self._monitor.show(values)
+        if self._interval and self.count % self._interval == 0:
+            numbers = "".join(f", {number}" for number in format_numbers(values))
+            print(f"{self.title} {self.count} of {self.max_iter}{numbers}", flush=True)
 
     def end(self, **values: Any) -> None:
         """Record ``values`` as one more frame after the last iteration."""

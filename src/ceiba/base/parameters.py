@@ -46,6 +46,13 @@ from ceiba.base.value_types import (
 
 _PLACEHOLDER = "{parameters}"
 
+# Type of the parameter of learners whose iterations `Iterations` prints.
+Verbose = Annotated[
+    bool | Annotated[int, Range(0)],
+    "Whether to print a line of progress for each iteration. With 0, a fit that takes long shows a "
+    "line that is removed when it ends, in terminals only.",
+]
+
 
 class ParameterError(ValueError, TypeError):
     """The value of a hyper-parameter is not allowed."""

@@ -68,6 +68,15 @@ def reports_progress(fit: F) -> F:
     return cast(F, run)
 
 
+def format_numbers(values: Mapping[str, Any]) -> list[str]:
+    """Return the numbers among recorded values with their names, as text."""
+    return [
+        f"{name} {value:.6g}"
+        for name, value in values.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+
+
 def current_monitor(estimator: Any) -> FitMonitor | None:
     """Return the monitor of an estimator's fit in this thread, or None."""
     monitor: FitMonitor | None = getattr(_current, "monitor", None)
@@ -130,12 +139,7 @@ class FitMonitor:
         """Show the numbers among recorded values."""
         if self._line is None:
             return
-        numbers = [
-            f"{name} {value:.6g}"
-            for name, value in values.items()
-            if isinstance(value, int | float) and not isinstance(value, bool)
-        ]
-        self._line.update(self._line.task_ids[0], numbers=", ".join(numbers))
+        self._line.update(self._line.task_ids[0], numbers=", ".join(format_numbers(values)))
 
     def end_iteration(self) -> bool:
         """End the iteration, if one is open; return whether a callback requests to stop."""

@@ -19,6 +19,7 @@ from ceiba.base import (
     Estimator,
     Iterations,
     Trace,
+    Verbose,
     parameter,
     reports_progress,
     seed_of,
@@ -134,6 +135,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         "Seed of the initialization: the same int gives the same model; None draws a new one.",
     ] = 0
     n_jobs: Annotated[int | None, "Threads; None or -1 uses every core allowed."] = None
+    algorithm: Annotated[
+        Literal["lloyd", "elkan"],
+        "Both give Lloyd's iterations, of which bounds on the distances skip most (Hamerly); the "
+        "model is the same.",
+    ] = "lloyd"
+    copy_x: Annotated[bool, "X is never changed, so both values do the same."] = True
+    verbose: Verbose = 0
     trace: Annotated[bool, "Keep each iteration in ``trace_``."] = False
     scale: Annotated[
         Literal["range", "std"] | None,
@@ -453,7 +461,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         if distinct < self.n_clusters:
             warn_user(
                 f"Number of distinct clusters ({distinct}) found smaller than n_clusters "
-                f"({self.n_clusters}): the rows are not different enough.",
+                f"({self.n_clusters}). Possibly due to duplicate points in X.",
                 ConvergenceWarning,
             )
 
@@ -493,10 +501,15 @@ def _center_attributes(
 
 def _check_centers(given: Any, k: int, d: int) -> Array:
     centers = np.array(given, dtype=np.float64, order="C")
-    if centers.shape != (k, d):
+    if centers.ndim != 2 or len(centers) != k:
         raise ValueError(
-            f"The shape of the initial centers {centers.shape} does not match n_clusters={k} and "
-            f"the {d} columns of the (encoded) data."
+            f"The shape of the initial centers {centers.shape} does not match the number of "
+            f"clusters, n_clusters={k}."
+        )
+    if centers.shape[1] != d:
+        raise ValueError(
+            f"The shape of the initial centers {centers.shape} does not match the number of "
+            f"features of the data, {d} columns after encoding."
         )
     if not np.isfinite(centers).all():
         raise ValueError("The initial centers must be finite numbers.")

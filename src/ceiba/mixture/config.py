@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator, RandomState
 
 from ceiba._typing import Array
-from ceiba.base import AtLeast, Between, Parameters, check_unused, seed_of, validate
+from ceiba.base import AtLeast, Between, Parameters, Verbose, check_unused, seed_of, validate
 from ceiba.cluster.statistics import summarize_batch, summarize_points
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Kind, Schema
@@ -70,7 +70,11 @@ class MixtureParameters(Parameters):
         "Normal-inverse-Wishart prior of every component: the posterior is maximized instead of "
         "the likelihood.",
     ] = None
-    max_iter: Annotated[int, AtLeast(1), "Maximum number of EM iterations of a run."] = 100
+    max_iter: Annotated[
+        int,
+        AtLeast(0),
+        "Maximum number of EM iterations of a run; 0 for the initial parameters as they are.",
+    ] = 100
     n_init: Annotated[
         int,
         AtLeast(1),
@@ -109,6 +113,10 @@ class MixtureParameters(Parameters):
         "initialization, forms with one variance for all columns, and the units of reg_covar; None "
         "uses the columns as they are.",
     ] = None
+    verbose: Verbose = 0
+    verbose_interval: Annotated[
+        int, AtLeast(1), "With verbose: number of iterations between two lines."
+    ] = 10
 
     def _validate(self) -> None:
         """Raise for values that are not allowed, and for parameters that would have no effect."""
@@ -118,6 +126,8 @@ class MixtureParameters(Parameters):
             check_unused(self, ["n_latent"], f"covariance_type={self.covariance_type!r}")
         if not isinstance(k, str):
             check_unused(self, ["max_components"], "n_components that is not a criterion")
+        if not self.verbose:
+            check_unused(self, ["verbose_interval"], f"verbose={self.verbose!r}")
         if self.short_iter is not None and (isinstance(k, str) or self.n_init == 1):
             when = f"n_components={k!r}" if isinstance(k, str) else "n_init=1"
             check_unused(self, ["short_iter"], when)

@@ -255,6 +255,7 @@ class EMResult:
     floored: Array
     moments: ComponentMoments
     events: tuple[FitEvent, ...] = ()
+    objectives: tuple[float, ...] = ()  # after each iteration
 
 
 def em(
@@ -265,14 +266,15 @@ def em(
     convergence: Convergence,
     fitted: Callable[[Gaussians], dict[str, Any]] = lambda model: {},
     events: Iterable[FitEvent] = (),
+    objectives: Iterable[float] = (),
 ) -> EMResult:
     """Increase the (penalized) likelihood until it converges, starting from ``model``.
 
     It decreases only where an event is reported. ``fitted`` makes the fitted attributes of a model,
-    for callbacks; ``events`` are those of the run that this one continues.
+    for callbacks; ``events`` and ``objectives`` are those of the run that this one continues.
     """
     state = EMState.of(data, config, model, np.zeros(len(model.means), bool))
-    events = list(events)
+    events, objectives = list(events), list(objectives)
     n_iter, converged = iterations.count, False
     for iteration in iterations:
         iteration.record(**state.frame)
@@ -295,6 +297,7 @@ def em(
         if not decreased:
             state, n_iter = new, iteration.number
             events += repairs
+            objectives.append(new.objective)
         if converged:
             break
     if n_iter == iterations.count:
@@ -309,4 +312,5 @@ def em(
         state.floored,
         state.sums.centered(),
         tuple(events),
+        tuple(objectives),
     )

@@ -99,7 +99,9 @@ def fit_mixture(
                 iterations.trace.remove_last()  # the continued run records this frame again
             iterations = Iterations(estimator, max_iter, name="EM", after=iterations)
             remaining = replace(config, sizes=best.sizes)
-            best = run_em(remaining, best.model, iterations, events=best.events)
+            best = run_em(
+                remaining, best.model, iterations, events=best.events, objectives=best.objectives
+            )
         events = collect_events(data, best)
         objectives = tuple(result.objective for result, _ in runs)
         return FitResult(best, iterations.trace, events, objectives, stopped or iterations.stopped)

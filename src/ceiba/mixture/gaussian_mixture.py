@@ -68,6 +68,8 @@ class GaussianMixture(FittedMixture):
         Weighted log-likelihood of the training rows.
     lower_bound_ : float
         Objective of EM per unit of weight: the log-likelihood, with the prior if there is one.
+    lower_bounds_ : list of float
+        The same after each iteration of the best run, and for each batch of ``partial_fit``.
     converged_ : bool
     n_iter_ : int
         Number of iterations of the best run.
@@ -136,6 +138,7 @@ class GaussianMixture(FittedMixture):
 
     log_likelihood_: float = fitted()
     lower_bound_: float = fitted()
+    lower_bounds_: list[float] = fitted()
     converged_: bool = fitted()
     n_iter_: int = fitted()
     fit_events_: FitEvents = fitted()
@@ -215,6 +218,9 @@ class GaussianMixture(FittedMixture):
         self._set_result(
             result, config, data,
             n_iter_=state.n_iter + 1,
+            lower_bounds_=[
+                *getattr(self, "lower_bounds_", []), result.best.objective / data.weight
+            ],
             fit_events_=FitEvents((*state.events, *result.events)),
             _moments=moments,
             _weight_seen=float(moments.weights.sum()),
@@ -331,6 +337,9 @@ class GaussianMixture(FittedMixture):
             **model_attributes(data.schema, config.form, best.model, data.scaling),
             "log_likelihood_": best.log_likelihood + data.log_factor,
             "lower_bound_": (best.objective + data.log_factor) / data.weight,
+            "lower_bounds_": [
+                (objective + data.log_factor) / data.weight for objective in best.objectives
+            ],
             "converged_": best.converged,
             "n_iter_": best.n_iter,
             "fit_events_": FitEvents(result.events),
@@ -419,7 +428,7 @@ def warn_events(
             "fit_events_."
         )
         warn_user(f"{FitEvents(events)}\n{cause or remedy}", CollapsedComponentWarning)
-    if not converged:
+    if not converged and max_iter > 0:  # 0 asks for the initial parameters
         warn_user(
             f"EM did not converge in max_iter={max_iter} iterations: raise max_iter or tol, or "
             "check for degenerate data.",
