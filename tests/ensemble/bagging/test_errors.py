@@ -139,7 +139,7 @@ def test_estimator_of_wrong_type_is_rejected():
     [
         ({"n_estimators": 0}, "'n_estimators' parameter .* must be an int >= 1"),
         ({"max_samples": 0}, "'max_samples' parameter .* must be"),
-        ({"max_samples": 1.5}, "'max_samples' parameter .* must be"),
+        ({"max_samples": -0.5}, "'max_samples' parameter .* must be"),
         ({"max_samples": 91, "bootstrap": False}, "bootstrap=True"),
         ({"max_features": 5}, "max_features must be at most the number of columns, 4"),
         ({"max_features": 0.0}, "'max_features' parameter .* must be"),

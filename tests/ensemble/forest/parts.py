@@ -71,10 +71,13 @@ def array_bits(value: Any) -> Any:
 def everything(model: Any) -> dict[str, Any]:
     """Return all fitted attributes as bytes."""
     fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
-    return {
-        name: record_bits(value) if is_dataclass(value) else array_bits(value)
-        for name, value in fitted.items()
-    }
+    return {name: _bits(value) for name, value in fitted.items()}
+
+
+def _bits(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_bits(entry) for entry in value]
+    return record_bits(value) if is_dataclass(value) else array_bits(value)
 
 
 def forest_bits(model: Any) -> dict[str, Any]:

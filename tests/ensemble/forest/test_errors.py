@@ -31,11 +31,11 @@ BAD: list[tuple[str, Any]] = [
     ("max_features", 0), ("max_features", 0.0), ("max_features", 1.5), ("max_features", "all"),
     ("max_features_per", "split"), ("max_features_per", None), ("tree_features", 0),
     ("tree_features", 1.01), ("tree_features", "half"), ("bootstrap", "yes"), ("bootstrap", 1),
-    ("bootstrap", None), ("max_samples", 0), ("max_samples", 0.0), ("max_samples", 1.5),
+    ("bootstrap", None), ("max_samples", 0), ("max_samples", 0.0), ("max_samples", -0.5),
     ("max_samples", -3), ("max_samples", "all"), ("max_samples", np.nan), ("oob_score", "yes"),
     ("oob_score", None), ("importance", "yes"), ("importance", 1), ("warm_start", 2),
     ("warm_start", None), ("random_state", "x"), ("random_state", 1.5), ("n_jobs", 0),
-    ("n_jobs", 1.5), ("n_jobs", "all"),
+    ("n_jobs", 1.5), ("n_jobs", "all"), ("verbose", -1), ("ccp_alpha", -1.0), ("ccp_alpha", np.inf), ("verbose", "yes"),
 ]  # fmt: skip
 BAD_OF_CLASSES: list[tuple[str, Any]] = [
     ("criterion", "squared_error"), ("class_weight", "even"), ("class_weight", 3),
@@ -70,8 +70,8 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         "'tree_features' has no effect with max_features_per=",
     ),
     ({"max_features_per": "both"}, "requires tree_features, got None"),
-    ({"bootstrap": False, "oob_score": True}, "requires bootstrap=True or max_samples"),
-    ({"bootstrap": False, "importance": True}, "requires bootstrap=True or max_samples"),
+    ({"bootstrap": False, "oob_score": True}, "only available if bootstrap=True or max_samples"),
+    ({"bootstrap": False, "importance": True}, "only available if bootstrap=True or max_samples"),
     ({"n_thresholds": 2}, "'n_thresholds' has no effect with thresholds='midpoint'"),
     (
         {"bootstrap": False, "max_samples": 241},

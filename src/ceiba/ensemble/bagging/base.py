@@ -13,7 +13,16 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routi
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base import AtLeast, Iterations, Parameters, fitted, parameter, reports_progress, seed_of
+from ceiba.base import (
+    AtLeast,
+    Iterations,
+    Parameters,
+    Verbose,
+    fitted,
+    parameter,
+    reports_progress,
+    seed_of,
+)
 from ceiba.data.target import merge_classes
 from ceiba.engine import Engine
 from ceiba.ensemble.bagging.members import (
@@ -71,6 +80,7 @@ class BaggingParameters(Parameters):
     warm_start: WarmStart = False
     random_state: Seed = 0
     n_jobs: Jobs = None
+    verbose: Verbose = 0
 
 
 class BaseBagging(BaggingParameters, BaseMetaEnsemble):
@@ -208,6 +218,7 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         fit = with_sklearn_config(fitter)
         for iteration in Iterations(self, len(groups), name="members"):
             members += engine.map(fit, groups[iteration.number - 1])
+            iteration.record(fitted=len(members))
         return members
 
     def _totals(self, method: str, X: Any, params: dict[str, Any]) -> PredictionSums:
@@ -256,6 +267,8 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         for method in ("predict", "predict_proba", "predict_log_proba"):
             if hasattr(self, method):
                 mapping = mapping.add(caller=method, callee=self._member_method())
+        if hasattr(self, "decision_function"):
+            mapping = mapping.add(caller="decision_function", callee="decision_function")
         router = MetadataRouter(owner=self)
         return router.add(estimator=self._get_estimator(), method_mapping=mapping)
 

@@ -7,16 +7,31 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import fitted
 from ceiba.data.target import Task
 from ceiba.ensemble.bagging.base import BaseBagging
-from ceiba.ensemble.bagging.members import PredictFunction, PredictionSums
+from ceiba.ensemble.bagging.members import (
+    BaggedMembers,
+    PredictFunction,
+    PredictionSums,
+    sum_predictions,
+)
 from ceiba.ensemble.common.rows import TrainingData
-from ceiba.ensemble.common.votes import Votes, member_probabilities, member_votes
+from ceiba.ensemble.common.votes import (
+    Votes,
+    member_decisions,
+    member_probabilities,
+    member_votes,
+)
 from ceiba.tree import DecisionTreeClassifier
+
+
+def _members_have_decision_function(model: Any) -> bool:
+    return hasattr(model._get_estimator(), "decision_function")
 
 
 class BaggingClassifier(ClassifierMixin, BaseBagging):
@@ -131,6 +146,28 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         with np.errstate(divide="ignore"):
             logs: Array = np.log(self._totals("predict_log_proba", X, params).means)
         return logs
+
+    @available_if(_members_have_decision_function)
+    def decision_function(self, X: Any, **params: Any) -> Array:
+        """Compute the mean of the members' decision functions.
+
+        Available if the estimator has this method. All members must have seen all classes.
+
+        Parameters
+        ----------
+        X, **params
+            As in ``predict``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes) or, for two classes, (n_rows,)
+        """
+        member_params = self._routed_params("decision_function", "decision_function", params)
+        check_is_fitted(self)
+        engine, rows = self._prediction_rows(X)
+        predict = partial(member_decisions, self.classes_, member_params)
+        columns = None if len(self.classes_) == 2 else self.classes_
+        return sum_predictions(engine, BaggedMembers.of(self).members, rows, predict, columns).means
 
     def votes(self, X: Any) -> Votes:
         """Count one vote per member for every row, whatever ``voting`` is.

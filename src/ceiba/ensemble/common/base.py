@@ -23,6 +23,7 @@ from ceiba.data.target import Task, class_indices
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
 from ceiba.engine.choose import check_in_memory
+from ceiba.ensemble.common.members import MemberSequence
 from ceiba.ensemble.common.rows import (
     InputRows,
     TrainingData,
@@ -37,7 +38,7 @@ from ceiba.tree.base import DecisionTree
 _STATE_BITS = 31
 
 
-class BaseMetaEnsemble(Estimator):
+class BaseMetaEnsemble(MemberSequence, Estimator):
     """Base of ensembles that fit clones of any estimator, Ceiba's or another."""
 
     _task: ClassVar[Task]
@@ -53,6 +54,12 @@ class BaseMetaEnsemble(Estimator):
     def _get_estimator(self) -> Any:
         """Return the estimator that members are clones of."""
         return self._default_estimator() if self.estimator is None else self.estimator
+
+    @property
+    def estimator_(self) -> Any:
+        """The estimator that the members are clones of, not fitted."""
+        check_is_fitted(self)
+        return clone(self._get_estimator())
 
     def _prepare_fit(self, fit_params: dict[str, Any], *inputs: Any) -> tuple[Any, dict[str, Any]]:
         """Check parameters; return a clone of the estimator and metadata for fit."""

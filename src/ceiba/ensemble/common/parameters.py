@@ -6,7 +6,7 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 
 from numpy.random import Generator, RandomState
 
-from ceiba.base import AtLeast, Between
+from ceiba.base import Above, AtLeast, Between
 
 
 @runtime_checkable
@@ -31,8 +31,9 @@ MemberEstimator = Annotated[
     "set from the seed and the number of the member.",
 ]
 MaxSamples = Annotated[
-    CountOrFraction | None,
-    "Rows drawn for each member: a number, None for as many as there are, or a fraction of them. "
+    Annotated[int, AtLeast(1)] | Annotated[float, Above(0.0)] | None,
+    "Rows drawn for each member: a number, None for as many as there are, or a fraction of them, "
+    "which can be above 1 with ``bootstrap=True``. "
     "With ``sample_weight`` and ``bootstrap=True`` it is a fraction of the total weight: with 1.0 "
     "a row of weight 2 counts as two rows. At most 10 million, or 100 per row if that is more.",
 ]

@@ -36,9 +36,9 @@ def warn_in_all_samples(n_inside: int, n_rows: int, member: str) -> None:
     """Warn if some rows are in the sample of every member."""
     if n_inside:
         warn_user(
-            f"{n_inside} of {n_rows} rows are in the sample of every {member}, so that they have "
-            "no out-of-bag prediction (NaN) and do not count in oob_score_: increase n_estimators, "
-            "or decrease max_samples.",
+            f"Some inputs do not have OOB scores: {n_inside} of {n_rows} rows are in the sample of "
+            f"every {member}, so that they have no out-of-bag prediction (NaN) and do not count in "
+            "oob_score_; increase n_estimators, or decrease max_samples.",
             OutOfBagWarning,
         )
 

@@ -112,6 +112,22 @@ def member_votes(classes: Array, params: dict[str, Any], estimator: Any, X: Any)
     return votes
 
 
+def member_decisions(classes: Array, params: dict[str, Any], estimator: Any, X: Any) -> Array:
+    """Return a member's decision function, which needs all classes."""
+    if not np.array_equal(estimator.classes_, classes):
+        raise ValueError(
+            f"decision_function requires members that were fitted to all {len(classes)} classes, "
+            f"got one of {len(estimator.classes_)}: use predict_proba, or a larger max_samples."
+        )
+    values = np.asarray(estimator.decision_function(X, **params), dtype=np.float64)
+    expected = (X.shape[0],) if len(classes) == 2 else (X.shape[0], len(classes))
+    if values.shape != expected:
+        raise ValueError(
+            f"decision_function must return an array of shape {expected}, got {values.shape}."
+        )
+    return values
+
+
 def member_values(params: dict[str, Any], estimator: Any, X: Any) -> Array:
     """Return the numbers that a member predicts."""
     values = _one_per_row(estimator.predict(X, **params), X).astype(np.float64)

@@ -9,11 +9,14 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import csr_matrix, hstack
 from sklearn.utils.validation import check_is_fitted
 
+from ceiba._native import NodeTest
 from ceiba._typing import Array
 from ceiba.base import (
     Estimator,
+    Iterations,
     ParameterError,
     check_unused,
     fitted,
@@ -27,15 +30,22 @@ from ceiba.data.source import Source
 from ceiba.data.target import Task, class_indices
 from ceiba.engine import Engine, choose_engine
 from ceiba.engine.choose import check_in_memory
+from ceiba.ensemble.bagging.members import DrawnBatch
 from ceiba.ensemble.common.base import warn_constant
+from ceiba.ensemble.common.members import MemberSequence
 from ceiba.ensemble.common.rows import expand_rows
 from ceiba.ensemble.common.sampling import RowSampler, check_warm_start, warn_in_all_samples
-from ceiba.ensemble.forest.grower import TrainingSample, grow_trees
+from ceiba.ensemble.forest.grower import TrainingSample, tree_grower
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.oob import OutOfBag, PermutationImportance
 from ceiba.ensemble.forest.parameters import ForestParameters
+from ceiba.ensemble.forest.prune import prune_forest
+from ceiba.ensemble.forest.tree_view import depths, parents
+from ceiba.ensemble.forest.trees import ForestTrees, unfitted_tree
 from ceiba.stats import TargetSummary, ToLabeledRows
 from ceiba.tree.config import TreeConfig, n_drawn_columns
+from ceiba.tree.model.node_dtype import NodeView
+from ceiba.tree.model.sklearn_names import path_matrix
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.scoring import predict_batch, score, to_table
 
@@ -46,6 +56,8 @@ _OOB_RESULTS = (
 )  # fmt: skip
 # The sum of all trees' predictions must stay below the largest float.
 _MAX_SUM = 1e308
+# With verbose, trees are grown in so many parts.
+_PROGRESS_PARTS = 10
 _TREE_PARAMETERS = (
     "criterion", "thresholds", "n_thresholds", "max_bins", "missing",
     "category_correction", "max_depth",
@@ -54,13 +66,14 @@ _TREE_PARAMETERS = (
 )  # fmt: skip
 
 
-class BaseForest(ForestParameters, Estimator):
+class BaseForest(ForestParameters, MemberSequence, Estimator):
     """Base of random forests: grow, predict, drop and merge trees, out-of-bag results."""
 
     _task: ClassVar[Task]
     # The fitted attribute with the out-of-bag predictions.
     _oob_name: ClassVar[str]
     forest_: Forest = fitted()
+    batches_: list[DrawnBatch] = fitted()
 
     @reports_progress
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -93,8 +106,17 @@ class BaseForest(ForestParameters, Estimator):
         )  # fmt: skip
         sample = self._training_sample(engine, source, previous)
         self._check_previous(previous, sample)
+        if self.ccp_alpha > 0 and self._task == "regression" and sample.rows.weight is not None:
+            raise ValueError(
+                f"ccp_alpha={self.ccp_alpha} requires integer sample_weight with bootstrap=False, "
+                "because leaves store numbers of rows: round the weights, or set bootstrap=True."
+            )
         forest = self._grow(engine, sample, config, seed, previous)
-        attributes = {**schema_attributes(forest.schema), "forest_": forest}
+        n_rows = len(source.partitions[0].load().table)
+        batches = self._batches(previous, forest, sample, n_rows)
+        attributes = {
+            **schema_attributes(forest.schema), "forest_": forest, "batches_": batches,
+        }  # fmt: skip
         if sample.scale.classes is not None:
             classes, weights = sample.scale.classes, sample.scale.class_weights
             attributes |= {"classes_": classes, "n_classes_": len(classes)}
@@ -104,12 +126,12 @@ class BaseForest(ForestParameters, Estimator):
         if forest.n_nodes == forest.n_trees and np.ptp(sample.rows.target.values) > 0:
             warn_constant(
                 forest.n_trees,
-                "decrease min_samples_split, min_samples_leaf, min_weight_fraction_leaf or "
-                "min_impurity_decrease, increase max_samples",
+                "decrease min_samples_split, min_samples_leaf, min_weight_fraction_leaf, "
+                "min_impurity_decrease or ccp_alpha, increase max_samples",
             )
         if self._oob_name in attributes:
             # One entry per input row, rows of weight zero included.
-            n_rows, kept = len(source.partitions[0].load().table), sample.weighted_rows.kept
+            kept = sample.weighted_rows.kept
             attributes[self._oob_name] = expand_rows(
                 attributes[self._oob_name], kept, n_rows, np.nan
             )
@@ -122,6 +144,11 @@ class BaseForest(ForestParameters, Estimator):
             raise ParameterError("max_features_per='both' requires tree_features, got None.")
         if self.max_features_per != "both":
             check_unused(self, ["tree_features"], f"max_features_per={self.max_features_per!r}")
+        if self.ccp_alpha > 0 and self.criterion == "absolute_error":
+            raise ParameterError(
+                f"ccp_alpha must be 0 with criterion='absolute_error', got {self.ccp_alpha}: a "
+                "forest stores no medians of inner nodes. Use max_leaf_nodes or min_samples_leaf."
+            )
         if self.thresholds != "random":
             check_unused(self, ["n_thresholds"], f"thresholds={self.thresholds!r}")
         if (self.oob_score or self.importance) and not (
@@ -129,7 +156,8 @@ class BaseForest(ForestParameters, Estimator):
         ):
             name = "oob_score" if self.oob_score else "importance"
             raise ParameterError(
-                f"{name}=True requires bootstrap=True or max_samples, got bootstrap=False and "
+                "Out of bag estimation only available if bootstrap=True or max_samples is set, got "
+                f"{name}={format_value(getattr(self, name))} with bootstrap=False and "
                 "max_samples=None: no row would be out of bag."
             )
         values = {name: getattr(self, name) for name in _TREE_PARAMETERS}
@@ -179,8 +207,35 @@ class BaseForest(ForestParameters, Estimator):
             by_tree = self.max_features_per == "tree"
             drawn = self.max_features if by_tree else self.tree_features
             columns_per_tree = n_drawn_columns(drawn, len(sample.rows.table.schema))
-        new = grow_trees(sample, config, numbers, seed, columns_per_tree, engine)
-        return new if previous is None else previous.merge_forests(new)
+        grow = tree_grower(sample, config, seed, columns_per_tree, engine)
+        # All trees at once keep the threads busy; in parts only to report progress.
+        n_parts = min(_PROGRESS_PARTS, len(numbers)) if self.verbose else 1
+        ends = [round(part * len(numbers) / n_parts) for part in range(n_parts + 1)]
+        forests = [] if previous is None else [previous]
+        for iteration in Iterations(self, n_parts, name="part"):
+            part = numbers[ends[iteration.number - 1] : ends[iteration.number]]
+            new = grow(part)
+            if self.ccp_alpha > 0:
+                new = prune_forest(new, float(self.ccp_alpha), self.criterion)
+            forests.append(new)
+            iteration.record(trees=n_trees + ends[iteration.number])
+        return forests[0].merge_forests(*forests[1:]) if forests[1:] else forests[0]
+
+    def _batches(
+        self, previous: Forest | None, forest: Forest, sample: TrainingSample, n_rows: int
+    ) -> list[DrawnBatch]:
+        """Return how the rows of the trees were drawn, once for each set of rows."""
+        batches = [] if previous is None else getattr(self, "batches_", [])
+        fingerprint = str(forest.samples[-1, 1])
+        if forest is previous or any(batch.fingerprint == fingerprint for batch in batches):
+            return batches
+        sampler = sample.sampler
+        # Any number of trees refer to a batch, by the fingerprint of their rows.
+        batch = DrawnBatch(
+            1, n_rows, sampler.n_draws, sampler.replace, sampler.weights,
+            sampler.all_rows, sample.weighted_rows.kept, fingerprint,
+        )  # fmt: skip
+        return [*batches, batch]
 
     def _oob_results(self, forest: Forest, sample: TrainingSample, threads: int) -> dict[str, Any]:
         """Return the requested results on out-of-bag rows."""
@@ -231,6 +286,60 @@ class BaseForest(ForestParameters, Estimator):
         """Weight that is added to each class in each leaf."""
         return 0.0
 
+    def decision_path(self, X: Any) -> tuple[csr_matrix, Array]:
+        """Return the nodes on the path of each row in each tree.
+
+        Returns
+        -------
+        indicator : sparse matrix of shape (n_rows, n_nodes)
+            1 for each node on a path of the row; the nodes of all trees, one tree after another.
+        n_nodes_ptr : ndarray of shape (n_trees + 1,)
+            The columns of tree i are ``indicator[:, n_nodes_ptr[i]:n_nodes_ptr[i + 1]]``.
+        """
+        leaves, offsets = self.apply(X), self.forest_.tree_offsets
+        paths = []
+        for tree in range(self.forest_.n_trees):
+            nodes = self.forest_.nodes[offsets[tree] : offsets[tree + 1]]
+            parent = parents(nodes, NodeView(nodes).kind == NodeTest.LEAF)
+            paths.append(path_matrix(leaves[:, tree], parent, depths(parent)))
+        return hstack(paths, format="csr"), np.array(offsets)
+
+    @property
+    def estimators_(self) -> ForestTrees:
+        """The trees as estimators; each is made when it is asked for."""
+        check_is_fitted(self)
+        return ForestTrees(self)
+
+    @property
+    def estimator_(self) -> Any:
+        """A decision tree that is not fitted, with the parameters of the trees."""
+        check_is_fitted(self)
+        return unfitted_tree(self)
+
+    @property
+    def estimators_samples_(self) -> list[Array]:
+        """Row indices of each tree's sample, repeated as drawn; drawn again from the seeds."""
+        check_is_fitted(self)
+        forest, batches = self.forest_, getattr(self, "batches_", [])
+        found = {batch.fingerprint: batch for batch in batches}
+        keys = [str(key) for key in forest.samples[:, 1].tolist()]
+        if not found.keys() >= set(keys):
+            raise AttributeError(
+                "estimators_samples_ requires a forest that stores how its rows were drawn, got "
+                "one of an earlier version: fit it again."
+            )
+        draws = zip(keys, forest.tree_seeds.tolist(), strict=True)
+        return [
+            found[key].input_rows(found[key].sampler.draw(seed)).astype(np.int32)
+            for key, seed in draws
+        ]
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of targets: 1."""
+        check_is_fitted(self)
+        return 1
+
     def tree(self, number: int) -> Tree:
         """Return one tree of the forest, for example to print ``tree(0).to_text()``."""
         check_is_fitted(self)
@@ -280,7 +389,10 @@ class BaseForest(ForestParameters, Estimator):
                 "the merged forest would contain duplicate trees: fit the forests with different "
                 "random_state."
             )
-        return self._with_forest(forest)
+        merged = self._with_forest(forest)
+        batches = [batch for model in (self, *others) for batch in getattr(model, "batches_", [])]
+        merged.batches_ = list({batch.fingerprint: batch for batch in batches}.values())
+        return merged
 
     def _with_forest(self, forest: Forest) -> Self:
         model = copy.copy(self)

@@ -38,12 +38,18 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
     ----------
     forest_ : Forest
         The trees; ``tree(i)`` returns one of them.
+    estimators_ : sequence of DecisionTreeClassifier
+        The trees as estimators, each made when it is asked for; also ``forest[i]``.
+    estimators_samples_ : list of ndarray of int32
+        Row indices of each tree's sample, repeated as drawn.
+    batches_ : list of DrawnBatch
+        How the trees' rows were drawn.
     classes_ : ndarray of shape (n_classes,)
     n_classes_ : int
     oob_score_ : float
-        With ``oob_score=True``: accuracy on out-of-bag rows. All rows count the same in all
-        out-of-bag results, as in scikit-learn: sample weights affect the draws only. Bagging
-        weights rows by them, as ``score`` does with ``sample_weight``.
+        With ``oob_score``: accuracy, or the given metric, on out-of-bag rows. All rows count the
+        same in all out-of-bag results, as in scikit-learn: sample weights affect the draws only.
+        Bagging weights rows by them, as ``score`` does with ``sample_weight``.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
         Class probabilities of each training row by the trees whose sample lacks it; NaN if there
         is none, and for rows of weight zero.
@@ -129,7 +135,10 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
     def _score_oob(self, mean: Array, n_trees: Array, sample: TrainingSample) -> float:
         predicted = n_trees > 0
         assert sample.targets.label is not None
-        correct = mean[predicted].argmax(axis=1) == sample.targets.label[predicted]
+        label, index = sample.targets.label[predicted], mean[predicted].argmax(axis=1)
+        if callable(self.oob_score):
+            return float(self.oob_score(label, index))
+        correct = index == label
         return float(correct.mean()) if len(correct) else float("nan")
 
     def _check_state(self) -> None:

@@ -12,6 +12,7 @@ randomized trees", Machine Learning 63.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -108,11 +109,13 @@ def _total(sampler: RowSampler) -> int:
     return sampler.n_rows if sampler.weights is None else int(sampler.weights.sum())
 
 
-def grow_trees(
-    sample: TrainingSample, config: TreeConfig, numbers: range, seed: int, columns_per_tree: int,
-    engine: Engine,
-) -> Forest:  # fmt: skip
-    """Grow the trees of some numbers; ``columns_per_tree`` is 0 for all columns."""
+def tree_grower(
+    sample: TrainingSample, config: TreeConfig, seed: int, columns_per_tree: int, engine: Engine
+) -> Callable[[range], Forest]:
+    """Encode the table, and return a function that grows the trees of some numbers.
+
+    ``columns_per_tree`` is 0 for all columns.
+    """
     encoding, codes, values = _encode(sample, config, seed, engine)
     schema, scale, n_rows = sample.rows.table.schema, sample.scale, sample.sampler.n_rows
     # min_weight_fraction_leaf refers to the weight of each tree's own sample, which only the
@@ -123,22 +126,27 @@ def grow_trees(
     targets = sample.targets
     if not growth.category_correction:
         targets = replace(targets, weighted_square=None)  # impurities of nodes are not needed
-    weight_unit = np.full(len(numbers), scale.weight_unit)
-    origins = _pairs(seed, np.array(numbers))
-    forest_config = _native.ForestConfig(
-        tree=growth, seeds=tree_seeds(origins), columns_per_tree=columns_per_tree,
-        min_weight_fraction=float(config.min_weight_fraction_leaf),
-        balanced_unit=sample.balanced_unit,
-    )  # fmt: skip
-    arrays = _native.forest_grow(
-        forest_config, codes, encoding.native(), targets.native(), sample.sampler.native(),
-        code_values, engine.threads,
-    )  # fmt: skip
-    return Forest(
-        **arrays, origins=origins, schema=schema, weight_unit=weight_unit, n_grown=numbers.stop,
-        samples=_pairs(n_rows, np.full(len(numbers), sample.fingerprint)),
-        n_classes=0 if scale.classes is None else len(scale.classes),
-    )  # fmt: skip
+    fingerprint = sample.fingerprint
+
+    def grow(numbers: range) -> Forest:
+        origins = _pairs(seed, np.array(numbers))
+        forest_config = _native.ForestConfig(
+            tree=growth, seeds=tree_seeds(origins), columns_per_tree=columns_per_tree,
+            min_weight_fraction=float(config.min_weight_fraction_leaf),
+            balanced_unit=sample.balanced_unit,
+        )  # fmt: skip
+        arrays = _native.forest_grow(
+            forest_config, codes, encoding.native(), targets.native(), sample.sampler.native(),
+            code_values, engine.threads,
+        )  # fmt: skip
+        return Forest(
+            **arrays, origins=origins, schema=schema, n_grown=numbers.stop,
+            weight_unit=np.full(len(numbers), scale.weight_unit),
+            samples=_pairs(n_rows, np.full(len(numbers), fingerprint)),
+            n_classes=0 if scale.classes is None else len(scale.classes),
+        )  # fmt: skip
+
+    return grow
 
 
 def _pairs(first: int, second: Array) -> Array:

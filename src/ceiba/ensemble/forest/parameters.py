@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Callable
+from math import inf
+from typing import Annotated, Any, Literal
 
-from ceiba.base import AtLeast, Between, Parameters, parameter
+from ceiba.base import AtLeast, Between, Parameters, Verbose, parameter
 from ceiba.ensemble.common.parameters import (
     Bootstrap,
     CountOrFraction,
@@ -64,12 +66,20 @@ class ForestParameters(Parameters):
         CountOrFraction | Literal["sqrt", "log2"] | None,
         "Columns drawn per tree with max_features_per='both'.",
     ] = None
+    ccp_alpha: Annotated[
+        float,
+        Between(0.0, inf, closed="left"),
+        "Complexity parameter of cost-complexity pruning of every tree: the cost of a leaf, in "
+        "units of the risk as a fraction of the weight of the tree's sample. 0 for none; not with "
+        "criterion='absolute_error'.",
+    ] = 0.0
     bootstrap: Bootstrap = True
     max_samples: MaxSamples = None
     oob_score: Annotated[
-        bool,
+        bool | Callable[..., Any],
         "Whether to predict each training row by the trees whose sample lacks it: ``oob_score_`` "
-        "and ``oob_curve_``.",
+        "and ``oob_curve_``. A function ``metric(y_true, y_pred)`` computes ``oob_score_`` from "
+        "numbers or, for a classifier, from class indices; True for accuracy or R².",
     ] = False
     importance: Annotated[
         bool,
@@ -79,3 +89,4 @@ class ForestParameters(Parameters):
     warm_start: WarmStart = False
     random_state: Seed = 0
     n_jobs: Jobs = None
+    verbose: Verbose = 0

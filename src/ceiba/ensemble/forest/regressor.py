@@ -33,9 +33,15 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
     ----------
     forest_ : Forest
         The trees; ``tree(i)`` returns one of them.
+    estimators_ : sequence of DecisionTreeRegressor
+        The trees as estimators, each made when it is asked for; also ``forest[i]``.
+    estimators_samples_ : list of ndarray of int32
+        Row indices of each tree's sample, repeated as drawn.
+    batches_ : list of DrawnBatch
+        How the trees' rows were drawn.
     oob_score_ : float
-        With ``oob_score=True``: R² on out-of-bag rows, which all count the same: sample weights
-        affect the draws only.
+        With ``oob_score``: R², or the given metric, on out-of-bag rows, which all count the same:
+        sample weights affect the draws only.
     oob_prediction_ : ndarray of shape (n_rows,)
         Prediction of each training row by the trees whose sample lacks it; NaN if there is none,
         and for rows of weight zero.
@@ -180,7 +186,8 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
         predicted = n_trees > 0
         if predicted.sum() < 2:
             return float("nan")
-        return float(r2_score(sample.rows.target.values[predicted], mean[predicted]))
+        metric = self.oob_score if callable(self.oob_score) else r2_score
+        return float(metric(sample.rows.target.values[predicted], mean[predicted]))
 
     def _check_state(self) -> None:
         super()._check_state()

@@ -1,0 +1,79 @@
+"""The trees of a forest as estimators, made when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from ceiba.tree.model.node_dtype import NodeView
+from ceiba.tree.model.tree import Tree
+
+if TYPE_CHECKING:
+    from ceiba.ensemble.forest.base import BaseForest
+
+# Fitted attributes that a tree has in common with its forest.
+_SHARED = ("schema_", "n_features_in_", "feature_names_in_", "classes_", "n_classes_")
+# Parameters that a tree has in common with its forest.
+_PARAMETERS = (
+    "criterion", "thresholds", "max_bins", "missing", "category_correction", "max_depth",
+    "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
+    "max_leaf_nodes", "leaf_probability", "n_jobs",
+)  # fmt: skip
+
+
+class ForestTrees(Sequence[Any]):
+    """The trees of a fitted forest as a sequence of decision trees.
+
+    A forest stores all trees in one array structure. Each access makes a new estimator, with the
+    arrays of ``forest.tree(i)``.
+    """
+
+    def __init__(self, forest: BaseForest) -> None:
+        self._forest = forest
+
+    def __len__(self) -> int:
+        return self._forest.forest_.n_trees
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        return fitted_tree(self._forest, index)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} trees of {type(self._forest).__name__}>"
+
+
+def unfitted_tree(forest: BaseForest) -> Any:
+    """Return a decision tree with the parameters of a forest's trees."""
+    parameters = {name: getattr(forest, name) for name in _PARAMETERS if hasattr(forest, name)}
+    if forest.thresholds == "random":
+        parameters["n_thresholds"] = forest.n_thresholds
+    if forest.ccp_alpha > 0:
+        parameters["ccp_alpha"] = forest.ccp_alpha
+    if forest.max_features_per != "tree":
+        parameters["max_features"] = forest.max_features
+    is_classifier = forest._task == "classification"
+    return (DecisionTreeClassifier if is_classifier else DecisionTreeRegressor)(**parameters)
+
+
+def fitted_tree(forest: BaseForest, number: int) -> Any:
+    """Return one tree of a fitted forest as an estimator, whose random state is its seed."""
+    structure = forest.tree(number)
+    tree = unfitted_tree(forest).set_params(random_state=int(forest.forest_.tree_seeds[number]))
+    attributes = {name: vars(forest)[name] for name in _SHARED if name in vars(forest)}
+    if getattr(forest, "leaf_probability", "plain") != "plain":
+        structure = _with_smoothed_leaves(structure, tree)
+    tree._set_fitted({**attributes, "tree_": structure})
+    return tree
+
+
+def _with_smoothed_leaves(structure: Tree, tree: Any) -> Tree:
+    """Return a tree whose leaves predict by ``leaf_probability`` of the estimator."""
+    nodes, is_leaf = structure.nodes.copy(), structure.is_leaf
+    NodeView(nodes).child[is_leaf] = np.arange(int(is_leaf.sum()), dtype=np.int32)
+    weights = structure.value[is_leaf]
+    return tree._with_predictions(replace(structure, nodes=nodes, leaves=weights))  # type: ignore[no-any-return]
