@@ -205,7 +205,8 @@ BAD: list[tuple[str, Any]] = [
     ("max_leaf_nodes", 1), ("max_leaf_nodes", 2.0), ("growth", "sideways"), ("max_features", 0),
     ("max_features", 0.0), ("max_features", 1.5), ("max_features", "all"),
     ("class_weight", "even"), ("leaf_probability", "none"), ("m_prior", -1.0), ("m_prior", np.inf),
-    ("random_state", "x"), ("n_jobs", 0), ("trace", "yes"), ("splitter", "worst"), ("min_samples_leaf", True),
+    ("random_state", "x"), ("n_jobs", 0), ("trace", "yes"), ("splitter", "worst"),
+    ("min_samples_leaf", True),
 ]  # fmt: skip
 
 

@@ -35,7 +35,8 @@ BAD: list[tuple[str, Any]] = [
     ("max_samples", -3), ("max_samples", "all"), ("max_samples", np.nan), ("oob_score", "yes"),
     ("oob_score", None), ("importance", "yes"), ("importance", 1), ("warm_start", 2),
     ("warm_start", None), ("random_state", "x"), ("random_state", 1.5), ("n_jobs", 0),
-    ("n_jobs", 1.5), ("n_jobs", "all"), ("verbose", -1), ("ccp_alpha", -1.0), ("ccp_alpha", np.inf), ("verbose", "yes"),
+    ("n_jobs", 1.5), ("n_jobs", "all"), ("verbose", -1), ("verbose", "yes"),
+    ("ccp_alpha", -1.0), ("ccp_alpha", np.inf),
 ]  # fmt: skip
 BAD_OF_CLASSES: list[tuple[str, Any]] = [
     ("criterion", "squared_error"), ("class_weight", "even"), ("class_weight", 3),
