@@ -8,7 +8,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -100,12 +99,6 @@ def test_a_writable_array_is_left_as_it_was():
     rows = X.copy()
     KMeans(3).fit(rows).predict(rows)
     np.testing.assert_array_equal(rows, X)
-
-
-@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.coo_array])
-def test_sparse_matrices_are_refused(make):
-    with pytest.raises(TypeError, match=r"[Ss]parse"):
-        KMeans(3).fit(make(X))
 
 
 @pytest.mark.parametrize(
@@ -300,7 +293,7 @@ def test_tags_declare_what_the_learner_accepts():
     tags = KMeans().__sklearn_tags__()
     assert tags.input_tags.allow_nan
     assert tags.input_tags.categorical
-    assert not tags.input_tags.sparse
+    assert tags.input_tags.sparse
     assert not tags.target_tags.required
     assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
 

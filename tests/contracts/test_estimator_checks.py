@@ -100,7 +100,18 @@ MIXTURES = [
 # A learner that draws rows, or its initialization, by row number draws other rows when a row of
 # weight two is replaced by two rows: the one exception of the contract. The tests of each family
 # have a statistical test instead.
-DRAWS = {"check_sample_weight_equivalence_on_dense_data": "draws are keyed by row"}
+DRAWS = dict.fromkeys(
+    (
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ),
+    "draws are keyed by row",
+)
+# Its predict_proba is of components, not of classes.
+DENSITY = dict.fromkeys(
+    ("check_estimator_sparse_array", "check_estimator_sparse_matrix"),
+    "the check looks for tags of a classifier where there is predict_proba",
+)
 # partial_fit requires a fixed number of components.
 SELECTS = dict.fromkeys(
     (
@@ -114,9 +125,10 @@ SELECTS = dict.fromkeys(
 
 def exceptions(estimator: Any) -> dict[str, str]:
     """Return the checks that do not apply to an estimator, with the reason."""
+    found = DENSITY if isinstance(estimator, GaussianMixture) else {}
     if isinstance(getattr(estimator, "n_components", None), str):
-        return DRAWS | SELECTS
-    return DRAWS if _draws(estimator) else {}
+        return found | DRAWS | SELECTS
+    return found | DRAWS if _draws(estimator) else found
 
 
 def _draws(estimator: Any) -> bool:

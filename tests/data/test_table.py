@@ -212,15 +212,6 @@ def test_objects_with_array_protocol_are_accepted():
 # --- errors ------------------------------------------------------------------------------------
 
 
-class Sparse:
-    """Resembles a sparse matrix of SciPy, without its import."""
-
-    shape = (2, 2)
-
-    def tocsr(self):
-        return self
-
-
 @pytest.mark.parametrize(
     ("X", "error", "message"),
     [
@@ -246,7 +237,6 @@ class Sparse:
         ([[1], ["a"]], ValueError, r"'x0' mixes int \(1\) and text \('a'\)"),
         ([[1], [date(2020, 1, 1)]], ValueError, "'x0' mixes int .* and instant"),
         ([{"a": 1, 2: 3}], TypeError, "all input features have string names.*'int', 'str'"),
-        (Sparse(), TypeError, r"Sparse data is not supported.*toarray\(\)"),
         ({"a": [1, 2]}, TypeError, "X must be a 2-D array.* got 'dict'"),
         ("text", TypeError, "X must be a 2-D array.* got 'str'"),
         (None, TypeError, "X must be a 2-D array.* got 'NoneType'"),
@@ -257,11 +247,7 @@ def test_invalid_containers_raise(X, error, message):
         Table.of(X)
 
 
-def test_scipy_sparse_and_dask_raise():
-    sparse = pytest.importorskip("scipy.sparse")
-    for X in (sparse.csr_matrix(np.eye(2)), sparse.coo_array(np.eye(2))):
-        with pytest.raises(TypeError, match="Sparse"):
-            Table.of(X)
+def test_dask_collections_raise():
     array = pytest.importorskip("dask.array")
     with pytest.raises(TypeError, match=r"compute\(\)"):
         Table.of(array.ones((4, 2)))

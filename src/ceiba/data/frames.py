@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
@@ -136,7 +137,7 @@ def open_container(X: Any) -> Any:
     if isinstance(X, np.ndarray):
         return np.asarray(X)
     if hasattr(X, "tocsr"):
-        raise TypeError("Sparse data is not supported: convert it to a dense array, X.toarray().")
+        return dense_array(X)
     if hasattr(X, "__dask_graph__"):
         raise TypeError("A Dask collection is not supported here: compute it first, X.compute().")
     if isinstance(X, list | tuple):
@@ -159,6 +160,24 @@ def open_container(X: Any) -> Any:
         "X must be a 2-D array, a pandas, polars or pyarrow frame, or a list of rows, got "
         f"{type(X).__name__!r}."
     )
+
+
+def dense_array(X: Any) -> Array:
+    """Return a sparse matrix or array as a dense one, if it is not above scikit-learn's limit."""
+    from sklearn import get_config
+
+    n_bytes = prod(X.shape) * X.dtype.itemsize
+    limit = get_config()["working_memory"]
+    if n_bytes > limit * 2**20:
+        needed = n_bytes / 2**20
+        raise ValueError(
+            f"X is sparse and would take {needed:,.0f} MiB as a dense array, more than the "
+            f"{limit:,.0f} MiB of working_memory. Reduce its columns, by TruncatedSVD or "
+            "max_features of a vectorizer for example, or raise the limit: "
+            f"sklearn.set_config(working_memory={ceil(needed)})."
+        )
+    dense: Array = X.toarray()
+    return dense
 
 
 def read_columns(container: Any, expected: Sequence[str] = ()) -> tuple[list[ColumnValues], bool]:

@@ -94,7 +94,9 @@ class Table:
         ----------
         X : array, frame, list or Table
             A 2-D NumPy array, a pandas, polars or pyarrow frame, a list of dictionaries or of
-            rows. Float arrays are taken as they are, without a copy.
+            rows. Float arrays are taken as they are, without a copy. A sparse matrix or array of
+            SciPy is made dense, if that takes no more than scikit-learn's ``working_memory``,
+            1 GiB by default.
         schema : Schema, optional
             Convert to this schema: columns by name (by position if either side has no names),
             categories by label. An unknown category becomes missing, with an

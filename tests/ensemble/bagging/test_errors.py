@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyRegressor
 from sklearn.feature_selection import SelectKBest
@@ -184,8 +183,6 @@ def test_invalid_rows_are_rejected(member):
         model.fit(pd.DataFrame(X).iloc[:0], Y[:0])
     with pytest.raises(ValueError, match="inconsistent"):
         model.fit(X, Y[:-1])
-    with pytest.raises(TypeError, match="Sparse data"):
-        model.fit(csr_matrix(X), Y)
 
 
 def test_bag_of_single_leaves_warns():

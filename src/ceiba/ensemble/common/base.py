@@ -138,7 +138,7 @@ class BaseMetaEnsemble(MemberSequence, Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self._get_estimator()).input_tags
-        for name in ("allow_nan", "categorical", "string"):
+        for name in ("allow_nan", "categorical", "string", "sparse"):
             setattr(tags.input_tags, name, getattr(inner, name))
         return tags
 

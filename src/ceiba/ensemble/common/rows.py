@@ -151,7 +151,9 @@ def open_as_given(model: Any, X: Any, *, y: Any = None, reset: bool) -> tuple[En
         check_size(*X.shape)
         validate_data(probe, X, reset=reset, skip_check_array=True)
     else:
-        X = validate_data(probe, X, reset=reset, dtype=None, ensure_all_finite=False)
+        X = validate_data(
+            probe, X, reset=reset, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False
+        )
     names = ("n_features_in_", "feature_names_in_")
     attributes = {name: vars(probe)[name] for name in names if name in vars(probe)}
     # `choose_engine` needs a table. Here the engine only runs the members in parallel.
