@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
+from inspect import isfunction, isgeneratorfunction, signature
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -48,6 +50,18 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
 
     # "classification" or "regression" for a supervised learner, else None.
     _task: ClassVar[Task | None] = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Give the methods of rows NumPy's default handling of floating-point errors."""
+        super().__init_subclass__(**kwargs)
+        for name, method in list(vars(cls).items()):
+            is_public = isfunction(method) and not name.startswith("_")
+            if (
+                is_public
+                and not isgeneratorfunction(method)
+                and "X" in signature(method).parameters
+            ):
+                setattr(cls, name, _with_default_errors(method))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -128,6 +142,20 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
     def _check_state(self) -> None:
         """Raise ValueError where attributes read from a model file are inconsistent."""
         check_schema_attributes(self)
+
+
+def _with_default_errors(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that computes as usual where the user made NumPy raise for underflow.
+
+    Exponentials of unlikely rows underflow to zero, and so on: that is part of the algorithms.
+    """
+
+    @wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
+            return method(*args, **kwargs)
+
+    return call
 
 
 class ScanScoreMixin:

@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from numbers import Integral
 from textwrap import indent, wrap
 from typing import (
     Annotated,
@@ -34,6 +35,7 @@ import numpy as np
 
 from ceiba.base.spelling import ChoiceAttribute
 from ceiba.base.value_types import (
+    MAX_INT,
     Check,
     Range,
     TypeOption,
@@ -351,7 +353,10 @@ def _insert_section(document: str, parameters: list[Parameter]) -> str:
 
 
 def _value_error(cls: type, entry: Parameter, value: Any) -> ParameterError:
+    limit = ""
+    if isinstance(value, Integral) and abs(int(value)) > MAX_INT:
+        limit = " that fits into 64 bits"
     return ParameterError(
-        f"The {entry.name!r} parameter of {cls.__name__} must be {describe(entry.options)}, "
+        f"The {entry.name!r} parameter of {cls.__name__} must be {describe(entry.options)}{limit}, "
         f"got {format_value(value)}."
     )

@@ -12,6 +12,7 @@ write ``np.ndarray``, which accepts lists and frames as well.
 from __future__ import annotations
 
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -24,6 +25,9 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike
 
 Check = Callable[[Any], bool]
+#: The largest value of a parameter that is an int.
+MAX_INT = 2**63 - 1
+_MAX_FLOAT = sys.float_info.max
 _short_repr = Repr()
 _short_repr.maxstring = _short_repr.maxother = 80
 
@@ -204,8 +208,17 @@ def _option_check(option: TypeOption, kinds: set[str]) -> Check:
         # In a union with int, a float does not accept ints: max_features=1 is a count and
         # max_features=1.0 a fraction.
         allowed = classes if "int" in kinds else (*classes, *_KINDS[int].classes)
-        inside = (option.range or Range()).tester()
-        return lambda v: isinstance(v, allowed) and not isinstance(v, bool) and inside(v)
+        inside, ints = (option.range or Range()).tester(), _KINDS[int].classes
+        # Seeds may be of any size; other ints are 64 bits wide in the native code.
+        largest = (
+            inf if "random_state" in kinds else MAX_INT if option.kind == "int" else _MAX_FLOAT
+        )
+        return lambda v: (
+            isinstance(v, allowed)
+            and not isinstance(v, bool)
+            and inside(v)
+            and (not isinstance(v, ints) or -largest <= v <= largest)
+        )
     if option.kind == "array":
         return lambda v: (
             isinstance(v, classes)

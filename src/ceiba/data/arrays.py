@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -25,6 +26,8 @@ _FAMILIES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("complex", (complex, np.complexfloating)),
     ("text", (str,)),
 )
+# Numbers without a limit of size.
+_ANY_SIZE = (int, Fraction, Decimal)
 # NA and NaT of pandas are identified by name, because pandas is optional.
 _MISSING_TYPES = ("NoneType", "NAType", "NaTType")
 
@@ -66,9 +69,9 @@ def check_shape(array: Array) -> None:
     check_size(*array.shape)
 
 
-def array_columns(array: Array) -> list[ColumnValues]:
-    """Split a 2-D NumPy array of any dtype into columns."""
-    names = default_names(array.shape[1])
+def array_columns(array: Array, names: Sequence[str] | None = None) -> list[ColumnValues]:
+    """Split a 2-D NumPy array of any dtype into columns, unnamed unless ``names`` are given."""
+    names = names or default_names(array.shape[1])
     kind = array.dtype.kind
     if kind == "c":
         raise ValueError("Complex data not supported: split it into real and imaginary parts.")
@@ -149,6 +152,8 @@ def object_values(name: str, items: list[Any]) -> ColumnValues:
         return ColumnValues(name, _codes(items, missing, {False: 0, True: 1}), labels=(False, True))
     if found <= {"bool", "int", "float"}:
         dtype = "float64" if "float" in found else whole_dtype(min(present), max(present))
+        if dtype == "float64" and any(issubclass(kind, _ANY_SIZE) for kind in families):
+            _check_exact(name, items)
         return _fill(name, np.array(present, dtype), missing)
     if found in ({"instant"}, {"duration"}):
         return _fill(name, _time_array(name, present, found.pop()), missing)
@@ -181,6 +186,30 @@ def _raise_type(name: str, items: list[Any], families: dict[type, str]) -> None:
                 f"not {type(value).__name__!r}. Make each value one number or text, or leave the "
                 "column out."
             )
+
+
+def _check_exact(name: str, items: list[Any]) -> None:
+    """Raise for whole numbers that neither 64 bits nor float64 can represent."""
+    for row, value in enumerate(items):
+        if isinstance(value, Fraction | Decimal):
+            is_exact = value != value or abs(value) <= sys.float_info.max
+        elif isinstance(value, int) and whole_dtype(value, value) == "float64":
+            is_exact = abs(value) <= sys.float_info.max and int(float(value)) == value
+        else:
+            continue
+        if not is_exact:
+            raise ValueError(
+                f"Column {name!r}, row {row}: {shorten_number(value)} is not representable by 64 "
+                "bits or as a float64. Convert the column: to float where rounding is harmless, to "
+                "text for labels."
+            )
+
+
+def shorten_number(value: Any) -> str:
+    """Return a number as text, of a large one the number of digits."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"an integer of {value.bit_length():,} bits"
+    return f"{value!r}"
 
 
 def _mixed_error(name: str, present: list[Any], families: dict[type, str]) -> ValueError:

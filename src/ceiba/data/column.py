@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -113,8 +114,17 @@ def to_numbers(values: ColumnValues) -> ColumnValues:
         )
     whole = all(n is None or (isinstance(n, int) and whole_dtype(n, n) == "int64") for n in found)
     # The last entry is for the code -1; unused categories need not be numbers.
-    table = np.array([*(number or 0 for number in found), 0], np.int64 if whole else np.float64)
+    numbers = [number or 0 for number in found]
+    numbers = numbers if whole else list(map(_to_float, numbers))
+    table = np.array([*numbers, 0], np.int64 if whole else np.float64)
     return number_values(values.name, table[values.array], missing if missing.any() else None)
+
+
+def _to_float(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # as the text of an infinite float
+        return inf if number > 0 else -inf
 
 
 def to_categories(values: ColumnValues) -> ColumnValues:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -204,7 +204,9 @@ def _read(y: Any) -> tuple[ColumnValues, str | None]:
     _check_shape(y.shape)
     kind = y.dtype.kind
     dtype = "U" if kind == "U" else y.dtype.name if kind in "fiub" else None
-    return replace(array_columns(y.reshape(-1, 1))[0], name="y"), dtype
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: y must be real, got {y.dtype}.")
+    return array_columns(y.reshape(-1, 1), ["y"])[0], dtype
 
 
 def _read_series(y: Any) -> ColumnValues | None:

@@ -102,7 +102,7 @@ class ToPoints:
 
 def check_sample_weight(weight: Any, n_rows: int) -> Array:
     """Check weights, or one for all rows, and return them as float64, one per row."""
-    values = np.asarray(weight, dtype=np.float64)
+    values = _weight_numbers(weight)
     values = np.full(n_rows, float(values)) if values.ndim == 0 else np.ascontiguousarray(values)
     if values.ndim != 1:
         raise ValueError("Sample weights must be 1D array or scalar")
@@ -116,6 +116,19 @@ def check_sample_weight(weight: Any, n_rows: int) -> Array:
             f"sample_weight must be zero or in [{low:g}, {high:g}], got {values[row]} in row {row}."
         )
     return values
+
+
+def _weight_numbers(weight: Any) -> Array:
+    """Convert weights to float64; raise for complex numbers, times and what is not a number."""
+    try:
+        values = np.asarray(weight)
+        if values.dtype.kind in "cmM":
+            raise TypeError(f"the dtype is {values.dtype}")
+        return values.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"sample_weight must be real numbers that float64 can represent, one per row: {error}."
+        ) from error
 
 
 def zero_weights_error() -> ValueError:
