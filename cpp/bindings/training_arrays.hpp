@@ -78,28 +78,42 @@ struct TargetArrays {
 };
 
 // Meaning of the codes of each column: how many there are and, for threshold grids, the value that
-// represents each and thresholds that are given for the column.
+// represents each and thresholds that are given for the column. Columns with `exact` integers have
+// distances in place of representatives.
 struct EncodingArrays {
     Array1<const std::uint32_t> n_codes;
-    Array1<const bool> nominal;
-    Maybe1<const double> representatives, thresholds;
+    Array1<const bool> nominal, integer;
+    Maybe1<const double> representatives;
+    Maybe1<const std::uint64_t> distances;
+    Maybe1<const bool> exact;
+    Maybe1<const double> thresholds;
+    Maybe1<const std::uint64_t> whole_thresholds;
     Maybe1<const std::int64_t> first_threshold;
 
     std::vector<Column> view() const {
         const std::size_t p = n_codes.shape(0);
         require(p >= 1 && p < kMaxColumns, "n_codes must have 1 to 2^24 - 1 entries.");
-        require(nominal.shape(0) == p, "nominal must have one entry per column.");
+        require(nominal.shape(0) == p && integer.shape(0) == p,
+                "nominal and integer must have one entry per column.");
+        const bool* is_exact = sized(exact, p, "exact must have one entry per column.");
+        require(bool(exact) == bool(distances), "distances requires exact, and exact distances.");
         std::vector<Column> columns;
         columns.reserve(p);
         std::size_t first = 0;
         for (std::size_t j = 0; j < p; ++j) {
             require(n_codes.data()[j] < kMaxRows, "n_codes must be less than 2^31.");
-            const double* own = representatives ? representatives->data() + first : nullptr;
-            columns.push_back({n_codes.data()[j], nominal.data()[j], std::uint32_t(j), own});
+            columns.push_back({n_codes.data()[j], nominal.data()[j], std::uint32_t(j)});
+            columns[j].integer = integer.data()[j];
+            if (is_exact != nullptr && is_exact[j])
+                columns[j].distances = distances->data() + first;
+            else if (representatives)
+                columns[j].values = representatives->data() + first;
             first += n_codes.data()[j];
         }
         require(!representatives || representatives->shape(0) == first,
                 "representatives must have one entry per code.");
+        require(!distances || distances->shape(0) == first,
+                "distances must have one entry per code.");
         if (thresholds) set_thresholds(columns);
         return columns;
     }
@@ -111,10 +125,19 @@ struct EncodingArrays {
         const std::int64_t* begin = first_threshold->data();
         check_offsets(begin, columns.size(), thresholds->shape(0),
                       "first_threshold must be ascending indices of thresholds.");
+        const std::uint64_t* whole = sized(whole_thresholds, thresholds->shape(0),
+                                           "whole_thresholds must have one entry per threshold.");
         for (std::size_t j = 0; j < columns.size(); ++j) {
             const double *own = thresholds->data() + begin[j],
                          *end = thresholds->data() + begin[j + 1];
-            require(std::is_sorted(own, end), "thresholds must be ascending in each column.");
+            if (columns[j].distances != nullptr) {
+                require(whole != nullptr, "distances require whole_thresholds.");
+                columns[j].whole_thresholds = whole + begin[j];
+                require(std::is_sorted(whole + begin[j], whole + begin[j + 1]),
+                        "whole_thresholds must be ascending in each column.");
+            } else {
+                require(std::is_sorted(own, end), "thresholds must be ascending in each column.");
+            }
             columns[j].thresholds = own;
             columns[j].n_thresholds = std::size_t(end - own);
         }
@@ -141,6 +164,7 @@ struct CodeValues {
     Array1<const std::int64_t> offsets;
     Maybe1<const std::uint32_t> codes;
     bool all_values;
+    Maybe1<const bool> halves;
 
     Scales view() const {
         require(offsets.shape(0) == columns.size() + 1,
@@ -154,6 +178,7 @@ struct CodeValues {
         scales.offsets = offsets.data();
         scales.codes = sized(codes, bits.shape(0), "codes must have one entry per value.");
         scales.values = all_values;
+        scales.halves = sized(halves, bits.shape(0), "halves must have one entry per edge.");
         return scales;
     }
 };

@@ -30,13 +30,13 @@ struct ColumnTypes {
     std::size_t size() const { return types.size(); }
 };
 
-inline bool is_real(Type type) { return type <= Type::kFloat; }
+inline bool is_number(Type type) { return type < Type::kOrdinal; }
 
 using Any1 = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
 using Masks = std::vector<Maybe1<const bool>>;
 
 // The columns of a table in their own types, which may be strided. A missing value is NaN, a masked
-// integer, or the code -1.
+// integer, or the code -1. For prediction, floats may replace integers.
 struct TreeTable {
     std::vector<AnyColumn> columns;
     std::size_t rows = 0;
@@ -54,12 +54,17 @@ struct TreeTable {
 
     std::size_t size() const { return columns.size(); }
 
+    // Codes are those of integers: floats among them would have none.
+    void check_own_types() const {
+        require(!floats_for_integers_, "integer columns must have integers to be encoded.");
+    }
+
     // Whether a model of these types can be applied; float64 and float32 are compared alike.
     void check(const ColumnTypes& model) const {
         require(size() == model.size(), "the table must have the columns of the model.");
         for (std::size_t j = 0; j < size(); ++j) {
             const Type type = columns[j].type, expected = model.types[j];
-            require(type == expected || (is_real(type) && is_real(expected)),
+            require(type == expected || (is_real(type) && is_number(expected)),
                     "the columns must have the types of the model.");
             require(columns[j].n_categories == model.n_categories[j],
                     "the columns must have the numbers of categories of the model.");
@@ -86,19 +91,21 @@ struct TreeTable {
         require(array.shape(0) == rows, "columns must have equal lengths.");
         AnyColumn column;
         column.type = stored_type(array, type);
+        floats_for_integers_ |= is_real(column.type) && !is_real(type);
         column.data = array.data();
         column.stride = array.stride(0);
         column.n_categories = n_categories;
+        column.model_type = type;
         column.missing_mask = reinterpret_cast<const std::uint8_t*>(
             sized(masks_[j], rows, "a missing mask must be as long as its column."));
         if (type >= Type::kOrdinal) check_codes(column);
         columns.push_back(column);
     }
 
-    // The type of an array: that of its column, but float64 and float32 may replace each other.
+    // The type of an array: that of its column, but floats may replace numbers of other types.
     static Type stored_type(const Any1& array, Type type) {
-        if (is_real(type) && array.dtype() == nb::dtype<double>()) return Type::kDouble;
-        if (is_real(type) && array.dtype() == nb::dtype<float>()) return Type::kFloat;
+        if (is_number(type) && array.dtype() == nb::dtype<double>()) return Type::kDouble;
+        if (is_number(type) && array.dtype() == nb::dtype<float>()) return Type::kFloat;
         const bool fits = type == Type::kInt ? array.dtype() == nb::dtype<std::int64_t>()
                           : type == Type::kUnsigned
                               ? array.dtype() == nb::dtype<std::uint64_t>()
@@ -118,6 +125,7 @@ struct TreeTable {
 
     std::vector<Any1> arrays_;
     Masks masks_;
+    bool floats_for_integers_ = false;
 };
 
 // Call body with a value of the C++ type of a column.

@@ -57,6 +57,7 @@ nb::object narrowed(const std::vector<std::uint32_t>& wide, std::size_t p, std::
 
 nb::tuple rank_columns(const TreeTable& table, int threads) {
     const std::size_t p = table.size(), n = table.rows;
+    table.check_own_types();
     checked_threads(threads);
     std::vector<std::uint32_t> codes(p * n), n_codes(p);
     std::vector<RankBuffers> buffers(static_cast<std::size_t>(threads));
@@ -90,9 +91,11 @@ nb::tuple edges_of_columns(const TreeTable& table, const Maybe1<const double>& w
     if (max_bins < 2 || max_bins > 0xFFFF)
         throw std::invalid_argument("max_bins must be in [2, 65535], got " +
                                     std::to_string(max_bins) + ".");
+    table.check_own_types();
     checked_threads(threads);
     std::vector<std::uint32_t> n_codes(p);
     std::vector<std::vector<std::uint64_t>> edges(p);
+    std::vector<std::vector<bool>> halves(p);
     std::vector<RankBuffers> buffers(static_cast<std::size_t>(threads));
     without_gil([&] {
         for_segments({p, p}, threads_for(40.0 * double(p * table.rows), threads),
@@ -102,16 +105,19 @@ nb::tuple edges_of_columns(const TreeTable& table, const Maybe1<const double>& w
                          if (column.type >= Type::kOrdinal) return;
                          with_type(column.type, [&](auto kind) {
                              using T = decltype(kind);
-                             edges[j] =
-                                 as_bits(bin_edges<T>(table.values<T>(j), row_weight, max_bins,
-                                                      buffers[std::size_t(thread)]));
+                             BinEdges<T> own = bin_edges<T>(table.values<T>(j), row_weight,
+                                                            max_bins, buffers[std::size_t(thread)]);
+                             edges[j] = as_bits(own.values);
+                             halves[j] = std::move(own.halves);
                          });
                          n_codes[j] = std::uint32_t(edges[j].size() + 1);
                      });
     });
     ConcatenatedBits all(edges);
+    std::vector<std::uint8_t> all_halves;
+    for (const auto& own : halves) all_halves.insert(all_halves.end(), own.begin(), own.end());
     return nb::make_tuple(owned(std::move(n_codes)), owned(std::move(all.bits)),
-                          owned(std::move(all.offsets)));
+                          owned(std::move(all.offsets)), owned(std::move(all_halves)));
 }
 
 template <typename Code>
@@ -157,6 +163,7 @@ nb::object bin_columns(const TreeTable& table, const Array1<const std::uint32_t>
                        const Array1<const std::uint64_t>& edges,
                        const Array1<const std::int64_t>& offsets, int threads) {
     const std::size_t p = table.size();
+    table.check_own_types();
     require(n_codes.shape(0) == p && offsets.shape(0) == p + 1,
             "n_codes must have one entry per column, and offsets one more.");
     check_offsets(offsets.data(), p, edges.shape(0), "offsets must be ascending indices of edges.");
@@ -181,6 +188,7 @@ nb::ndarray<nb::numpy, std::uint64_t> look_up(const TreeTable& table,
                                               const Array1<const std::int64_t>& offsets,
                                               int threads) {
     const std::size_t p = table.size();
+    table.check_own_types();
     require(has_shape(codes, p, table.rows), "codes must have shape (n_columns, n_rows).");
     require(offsets.shape(0) == p + 1 && offsets.data()[0] == 0 &&
                 std::size_t(offsets.data()[p]) == wanted.shape(0),
@@ -224,7 +232,8 @@ void bind_tree_encode(nb::module_& module) {
     module.def("tree_bin_edges", &edges_of_columns, "table"_a, "weight"_a.noconvert().none(),
                "max_bins"_a, "threads"_a,
                "Compute bins by weight, finer in the tails.\n\n"
-               "Returns the number of codes per column, the upper edges and their offsets.");
+               "Returns the number of codes per column, the upper edges and their offsets, and\n"
+               "which edges between integers are one half higher.");
     module.def("tree_bin", &bin_columns, "table"_a, "n_codes"_a.noconvert(), "edges"_a.noconvert(),
                "offsets"_a.noconvert(), "threads"_a,
                "Return the bins of all values (columns x rows).");

@@ -163,10 +163,14 @@ void nodes_of_rows(const TreeConfig& config, const StateIn& state, const AnyCode
 
 void bind_tree_grow(nb::module_& module) {
     nb::class_<EncodingArrays>(module, "ColumnEncoding", "Meaning of the codes of each column.")
-        .def(nb::init<Array1<const std::uint32_t>, Array1<const bool>, Maybe1<const double>,
-                      Maybe1<const double>, Maybe1<const std::int64_t>>(),
-             "n_codes"_a.noconvert(), "nominal"_a.noconvert(),
-             "representatives"_a.noconvert() = nb::none(), "thresholds"_a.noconvert() = nb::none(),
+        .def(nb::init<Array1<const std::uint32_t>, Array1<const bool>, Array1<const bool>,
+                      Maybe1<const double>, Maybe1<const std::uint64_t>, Maybe1<const bool>,
+                      Maybe1<const double>, Maybe1<const std::uint64_t>,
+                      Maybe1<const std::int64_t>>(),
+             "n_codes"_a.noconvert(), "nominal"_a.noconvert(), "integer"_a.noconvert(),
+             nb::kw_only(), "representatives"_a.noconvert() = nb::none(),
+             "distances"_a.noconvert() = nb::none(), "exact"_a.noconvert() = nb::none(),
+             "thresholds"_a.noconvert() = nb::none(), "whole_thresholds"_a.noconvert() = nb::none(),
              "first_threshold"_a.noconvert() = nb::none());
     nb::class_<TargetArrays>(module, "TreeTargets", "Targets and weights of rows, in fixed point.")
         .def(nb::init<Maybe1<const std::uint16_t>, Maybe1<const std::int64_t>,

@@ -81,9 +81,10 @@ void bind_tree_pack(nb::module_& module) {
     nb::class_<CodeValues>(module, "CodeValues",
                            "Upper edges of bins, or the values of some or all codes.")
         .def(nb::init<const ColumnTypes&, Array1<const std::uint64_t>, Array1<const std::int64_t>,
-                      Maybe1<const std::uint32_t>, bool>(),
+                      Maybe1<const std::uint32_t>, bool, Maybe1<const bool>>(),
              "columns"_a, "bits"_a.noconvert(), "offsets"_a.noconvert(),
-             "codes"_a.noconvert() = nb::none(), "all_values"_a = false);
+             "codes"_a.noconvert() = nb::none(), "all_values"_a = false,
+             "halves"_a.noconvert() = nb::none());
     module.def("tree_threshold_codes", &threshold_codes, "config"_a, "encoding"_a, "state"_a,
                "Return columns and codes on both sides of all thresholds.");
     module.def("tree_pack", &pack_tree, "config"_a, "state"_a, "values"_a,

@@ -104,10 +104,13 @@ def separating(column, rows, thresholds):
 
 
 def as_threshold(column, rows, threshold):
-    """Return a threshold as a float, an integer, or the last category left of it."""
+    """Return a threshold as a float, a multiple of one half, or the last category left of it."""
     if column.kind == "ordinal":
         return max(column.values[i] for i in rows if column.values[i] <= threshold)
-    return float(threshold) if column.kind == "float" else math.floor(threshold)
+    if column.kind == "float":
+        return float(threshold)
+    whole, half = divmod(math.floor(2 * threshold), 2)
+    return whole + half / 2 if -(2**52) <= whole < 2**52 else whole
 
 
 def thresholds_of(column, target, rows, options, root):

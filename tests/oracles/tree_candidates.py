@@ -102,7 +102,9 @@ def midpoint(kind, a, b):
     if kind == "ordinal":
         return a
     if kind == "int":
-        return (a + b) // 2
+        whole, odd = divmod(a + b, 2)
+        # Where float64 would round, the integer separates the same integers.
+        return whole + 0.5 if odd and -(2**52) <= whole < 2**52 else whole
     middle = a / 2 + b / 2
     return middle if a <= middle < b else a
 

@@ -15,7 +15,7 @@ COLUMNS = _native.ColumnTypes([ColumnType.FLOAT64], [0])
 
 def edges(column: Array, bins: int, weight: Array | None = None) -> Array:
     """Return the upper edges of the bins of one column."""
-    counts, bits, _ = _native.tree_bin_edges(
+    counts, bits, _, _ = _native.tree_bin_edges(
         _native.TreeTable([column], [None], COLUMNS), weight, bins, 1
     )
     own: Array = bits.view(np.float64)

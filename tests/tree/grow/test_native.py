@@ -27,7 +27,7 @@ def config(**fields: Any) -> _native.TreeConfig:
 
 
 def encoding(n_codes: Any = N_CODES) -> _native.ColumnEncoding:
-    return _native.ColumnEncoding(n_codes, NOMINAL)
+    return _native.ColumnEncoding(n_codes, NOMINAL, np.zeros_like(NOMINAL))
 
 
 def grow() -> Any:

@@ -8,14 +8,16 @@ from ceiba._native import NodeTest
 from ceiba.tree.model.node_dtype import NODE_DTYPE, NodeView
 
 
-def pack(word: int, child: int, column: int, kind: NodeTest, missing_branch: int) -> list[int]:
-    test = column | kind << 24 | missing_branch << 28
+def pack(
+    word: int, child: int, column: int, kind: NodeTest, missing_branch: int, half: bool = False
+) -> list[int]:
+    test = column | kind << 24 | missing_branch << 28 | half << 31
     return [word, child & 0xFFFFFFFF | test << 32]
 
 
 NODES = np.array(
     [
-        pack(7, 1, 2**24 - 1, NodeTest.INTERVALS, 15),
+        pack(7, 1, 2**24 - 1, NodeTest.INTERVALS, 7, half=True),
         pack(2**64 - 1, -1, 0, NodeTest.LEAF, 0),
         pack(0, 2**31 - 1, 3, NodeTest.TABLE, 2),
     ],
@@ -33,7 +35,8 @@ def test_fields_are_decoded() -> None:
     assert node.child.tolist() == [1, -1, 2**31 - 1]
     assert node.column.tolist() == [2**24 - 1, 0, 3]
     assert node.kind.tolist() == [NodeTest.INTERVALS, NodeTest.LEAF, NodeTest.TABLE]
-    assert node.missing_branch.tolist() == [15, 0, 2]
+    assert node.missing_branch.tolist() == [7, 0, 2]
+    assert node.has_half.tolist() == [True, False, False]
     assert (node.kind == NodeTest.LEAF).tolist() == [False, True, False]
 
 
@@ -43,9 +46,16 @@ def test_fields_are_written_to_the_array() -> None:
     node.child[0] = 5
     node.value[1] = -1.5
     node.word[2] = 9
-    assert nodes[0].tolist() == pack(7, 5, 2**24 - 1, NodeTest.INTERVALS, 15)
+    assert nodes[0].tolist() == pack(7, 5, 2**24 - 1, NodeTest.INTERVALS, 7, half=True)
     assert nodes[1, 0] == np.array(-1.5).view(np.uint64)
     assert nodes[2, 0] == 9
+
+
+def test_a_half_is_cleared_alone() -> None:
+    nodes = NODES.copy()
+    NodeView(nodes).clear_half(np.array([0, 2]))
+    assert nodes[0].tolist() == pack(7, 1, 2**24 - 1, NodeTest.INTERVALS, 7)
+    assert nodes[2].tolist() == NODES[2].tolist()
 
 
 def test_make_leaf_clears_the_test() -> None:

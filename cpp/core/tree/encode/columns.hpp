@@ -16,11 +16,22 @@ struct Column {
     std::uint32_t n_codes = 0;
     bool nominal = false;
     std::uint32_t index = 0;
-    const double* values = nullptr;      // representative value of each code, for threshold grids
-    const double* thresholds = nullptr;  // ascending; only for ThresholdGrid::kGiven
+    bool integer = false;            // the values are integers
+    const double* values = nullptr;  // representative value of each code, for threshold grids
+    // Integers that float64 would round have their exact distances from the smallest one instead.
+    const std::uint64_t* distances = nullptr;
+    // Ascending; only for ThresholdGrid::kGiven. With distances, the whole and the fractional part
+    // of each threshold's own distance.
+    const double* thresholds = nullptr;
+    const std::uint64_t* whole_thresholds = nullptr;
     std::size_t n_thresholds = 0;
 
     std::uint32_t missing_code() const { return n_codes; }
+    // Representative value of a code: its value, the middle of its bin, or its index in an ordinal
+    // column.
+    double value(std::uint32_t code) const {
+        return values == nullptr ? double(code) : values[code];
+    }
 };
 
 template <typename Code>

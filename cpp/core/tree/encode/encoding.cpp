@@ -109,8 +109,8 @@ double tail_scale(double below, double all) {
 }  // namespace
 
 template <typename T>
-std::vector<T> bin_edges(const ColumnValues<T>& values, const double* weight, std::size_t bins,
-                         RankBuffers& buffers) {
+BinEdges<T> bin_edges(const ColumnValues<T>& values, const double* weight, std::size_t bins,
+                      RankBuffers& buffers) {
     std::size_t known;
     const std::uint64_t* sorted = sort_known(values, buffers, known);
     std::vector<T> distinct;
@@ -125,19 +125,19 @@ std::vector<T> bin_edges(const ColumnValues<T>& values, const double* weight, st
         sum += weight == nullptr ? 1.0 : weight[row];
         below.back() = sum;
     }
-    std::vector<T> edges;
+    BinEdges<T> edges;
     if (distinct.size() <= bins) {
         for (std::size_t i = 0; i + 1 < distinct.size(); ++i)
-            edges.push_back(midpoint(distinct[i], distinct[i + 1]));
+            edges.add_between(distinct[i], distinct[i + 1]);
         return edges;
     }
     // Put an edge behind the value at which the current bin is full.
     double next_position = 1 / double(bins);
-    for (std::size_t i = 0; i + 1 < distinct.size() && edges.size() + 1 < bins; ++i) {
+    for (std::size_t i = 0; i + 1 < distinct.size() && edges.values.size() + 1 < bins; ++i) {
         const double position = tail_scale(below[i], sum);
         if (position < next_position) continue;
-        edges.push_back(midpoint(distinct[i], distinct[i + 1]));
-        next_position = position + (1 - position) / double(bins - edges.size());
+        edges.add_between(distinct[i], distinct[i + 1]);
+        next_position = position + (1 - position) / double(bins - edges.values.size());
     }
     return edges;
 }
@@ -185,8 +185,8 @@ void assign_bins(const ColumnValues<T>& values, const std::vector<T>& edges, std
 
 #define CEIBA_TREE_CODING(T)                                                              \
     template std::uint32_t rank(const ColumnValues<T>&, std::uint32_t*, RankBuffers&);    \
-    template std::vector<T> bin_edges(const ColumnValues<T>&, const double*, std::size_t, \
-                                      RankBuffers&);                                      \
+    template BinEdges<T> bin_edges(const ColumnValues<T>&, const double*, std::size_t,    \
+                                   RankBuffers&);                                         \
     template std::vector<T> values_of_codes(const ColumnValues<T>&, const std::uint8_t*,  \
                                             const std::vector<std::uint32_t>&);           \
     template std::vector<T> values_of_codes(const ColumnValues<T>&, const std::uint16_t*, \

@@ -42,19 +42,28 @@ template <typename T, typename Code>
 std::vector<T> values_of_codes(const ColumnValues<T>& values, const Code* codes,
                                const std::vector<std::uint32_t>& wanted);
 
+// Upper edges of bins; of integers an edge may be one half higher than its value.
+template <typename T>
+struct BinEdges {
+    std::vector<T> values;
+    std::vector<bool> halves;
+
+    void add_between(T a, T b);
+};
+
 // Compute the upper edges of at most `bins` bins by weight, finer in the tails: a value belongs to
 // the first bin whose edge is not below it, or to the last bin, which has no edge. If there are no
 // more distinct values than bins, each has its own. `weight` may be null.
 template <typename T>
-std::vector<T> bin_edges(const ColumnValues<T>& values, const double* weight, std::size_t bins,
-                         RankBuffers& buffers);
+BinEdges<T> bin_edges(const ColumnValues<T>& values, const double* weight, std::size_t bins,
+                      RankBuffers& buffers);
 
 // Assign bins to rows [begin, end); a missing value gets the code edges.size() + 1.
 template <typename T, typename Code>
 void assign_bins(const ColumnValues<T>& values, const std::vector<T>& edges, std::size_t begin,
                  std::size_t end, Code* codes);
 
-// Threshold t between a < b: a <= t < b.
+// Threshold t between a < b: a <= t < b. Of integers it is rounded down.
 template <typename T>
 T midpoint(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -64,6 +73,21 @@ T midpoint(T a, T b) {
         using Unsigned = std::make_unsigned_t<T>;
         return T(Unsigned(a) + (Unsigned(b) - Unsigned(a)) / 2);
     }
+}
+
+// Whether the midpoint of two integers is one half above `midpoint`.
+template <typename T>
+bool odd_distance(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>)
+        return false;
+    else
+        return (std::uint64_t(b) - std::uint64_t(a)) & 1;
+}
+
+template <typename T>
+void BinEdges<T>::add_between(T a, T b) {
+    values.push_back(midpoint(a, b));
+    halves.push_back(odd_distance(a, b));
 }
 
 }  // namespace ceiba::tree

@@ -66,6 +66,7 @@ class SubtreeGrower {
         entries_.resize(columns_.count() * n_);
         ranks_.resize(columns_.count());
         values_.resize(columns_.count());
+        distances_.resize(columns_.count());
         for (std::size_t j = 0; j < columns_.count(); ++j) {
             if (is_wide(j))
                 rank_column(j);
@@ -117,10 +118,13 @@ class SubtreeGrower {
             const SmallEntry small = code == missing ? kMaxSmallCode : SmallEntry(rank.size() - 1);
             out[i] = small << kSmallBits | position;
         }
-        if (columns_.columns[j].values == nullptr) return;
+        const Column& column = columns_.columns[j];
         values_[j].clear();
-        for (const std::uint32_t code : rank)
-            values_[j].push_back(columns_.columns[j].values[code]);
+        distances_[j].clear();
+        for (const std::uint32_t code : rank) {
+            if (column.values != nullptr) values_[j].push_back(column.values[code]);
+            if (column.distances != nullptr) distances_[j].push_back(column.distances[code]);
+        }
     }
 
     // Columns that vary, without those that must not be tested again.
@@ -202,6 +206,7 @@ class SubtreeGrower {
         Candidate& best = best_.back();
         Column own = columns_.columns[j];
         if (own.values != nullptr && is_wide(j)) own.values = values_[j].data();
+        if (own.distances != nullptr && is_wide(j)) own.distances = distances_[j].data();
         finder_.search_small(cell, own, missing_code(j), node_targets_,
                              {entries(j) + node.begin, node.end - node.begin}, best);
         if (best.found() && is_wide(j)) {
@@ -287,6 +292,7 @@ class SubtreeGrower {
     std::vector<LargeEntry> large_;
     std::vector<std::vector<std::uint32_t>> ranks_;
     std::vector<std::vector<double>> values_;  // of the ranks
+    std::vector<std::vector<std::uint64_t>> distances_;
     std::vector<std::uint32_t> counts_, positions_, spare_positions_;
     std::vector<std::uint16_t> branch_;
     std::vector<std::size_t> sizes_, next_;

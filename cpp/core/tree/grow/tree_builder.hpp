@@ -38,7 +38,7 @@ struct Node {
     double min_target = 0, max_target = 0;  // of the node's rows
     double gain = 0;
     double runner_up_gain = 0;
-    // NaN: the midpoint of the values on both sides.
+    // Of integers its distance from the value below; NaN: the midpoint of the values on both sides.
     double threshold = std::numeric_limits<double>::quiet_NaN();
     Number squares = 0;
     std::int64_t table = -1;  // first index in TreeBuilder::tables

@@ -112,7 +112,7 @@ const char* surrogate_defect(const TreeView& tree, const SurrogateView& surrogat
         const Type type = types[split.column()];
         const bool table = split.kind() == Test::kTable;
         if (split.child < 0 || split.child > 1 || (table != (type == Type::kNominal)) ||
-            (!table && !test_fits_type(split.kind(), type)) || split.kind() == Test::kIntervals)
+            (!table && !test_fits_type(split, type)) || split.kind() == Test::kIntervals)
             return "the test of a surrogate must match the type of its column.";
         if (!table) continue;
         const std::size_t n_entries = std::size_t(n_categories[split.column()]) + 1;

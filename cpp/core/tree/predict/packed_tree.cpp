@@ -146,10 +146,13 @@ PackedNode SplitPacker::split(const Node& n, std::int32_t child) {
     } else if (n.shape == SplitShape::kIntervals) {
         add_intervals(n, packed);
     } else {
-        packed.bits = n.shape == SplitShape::kKnown
-                          ? scales_.largest(column)
-                          : scales_.threshold(column, n.threshold_code, n.next_code, n.threshold);
-        packed.test = packed_test(column, threshold_test(scales_.types[column]), n.missing_branch);
+        const Threshold threshold =
+            n.shape == SplitShape::kKnown
+                ? Threshold{scales_.largest(column)}
+                : scales_.threshold(column, n.threshold_code, n.next_code, n.threshold);
+        packed.bits = threshold.bits;
+        packed.test = packed_test(column, threshold_test(scales_.types[column]), n.missing_branch,
+                                  threshold.half);
     }
     return packed;
 }
@@ -157,12 +160,20 @@ PackedNode SplitPacker::split(const Node& n, std::int32_t child) {
 void SplitPacker::add_intervals(const Node& n, PackedNode& packed) {
     const auto column = std::size_t(n.column);
     packed.bits = words_.size();
-    packed.test = packed_test(column, Test::kIntervals, 0);
-    const std::int32_t n_thresholds = builder_.n_thresholds(n);
+    const auto n_thresholds = std::size_t(builder_.n_thresholds(n));
     words_.push_back(std::uint64_t(n.missing_branch) << 32 | std::uint64_t(n_thresholds));
-    for (std::int32_t i = 0; i < n_thresholds; ++i)
-        words_.push_back(scales_.threshold(column, builder_.threshold_code(n, i, false),
-                                           builder_.threshold_code(n, i, true)));
+    std::vector<std::uint64_t> halves((n_thresholds + 63) / 64, 0);
+    bool any_half = false;
+    for (std::size_t i = 0; i < n_thresholds; ++i) {
+        const auto [bits, half] =
+            scales_.threshold(column, builder_.threshold_code(n, std::int32_t(i), false),
+                              builder_.threshold_code(n, std::int32_t(i), true));
+        words_.push_back(bits);
+        halves[i / 64] |= std::uint64_t(half) << i % 64;
+        any_half |= half;
+    }
+    if (any_half) words_.insert(words_.end(), halves.begin(), halves.end());
+    packed.test = packed_test(column, Test::kIntervals, 0, any_half);
 }
 
 PackedNode SplitPacker::surrogate(const Surrogate& s) {
@@ -175,8 +186,9 @@ PackedNode SplitPacker::surrogate(const Surrogate& s) {
         tables_.push_back(-1);
         tables_.insert(tables_.end(), first, first + std::ptrdiff_t(scales_.n_categories[column]));
     } else {
-        packed.bits = scales_.threshold(column, s.threshold_code, s.next_code);
-        packed.test = packed_test(column, threshold_test(scales_.types[column]), 0);
+        const Threshold threshold = scales_.threshold(column, s.threshold_code, s.next_code);
+        packed.bits = threshold.bits;
+        packed.test = packed_test(column, threshold_test(scales_.types[column]), 0, threshold.half);
     }
     return packed;
 }
@@ -242,34 +254,41 @@ std::uint64_t Scales::value(std::size_t column, std::uint32_t code) const {
 namespace {
 
 // Threshold that separates a < b: `threshold_value` if it does, otherwise their midpoint.
+Threshold real_threshold(std::uint64_t below, std::uint64_t above, double threshold_value) {
+    const auto a = std::bit_cast<double>(below), b = std::bit_cast<double>(above);
+    const bool separates = a <= threshold_value && threshold_value < b;
+    const double otherwise = std::isnan(threshold_value) ? midpoint(a, b) : a;
+    return {std::bit_cast<std::uint64_t>(separates ? threshold_value : otherwise)};
+}
+
+// The same for integers, in multiples of one half: `distance` from a is rounded down to one.
 template <typename T>
-std::uint64_t separating_threshold(std::uint64_t below, std::uint64_t above,
-                                   double threshold_value) {
+Threshold integer_threshold(std::uint64_t below, std::uint64_t above, double distance) {
     const T a = std::bit_cast<T>(below), b = std::bit_cast<T>(above);
-    if constexpr (std::is_same_v<T, double>) {
-        if (a <= threshold_value && threshold_value < b)
-            return std::bit_cast<std::uint64_t>(threshold_value);
-    } else if (double(a) < threshold_value && threshold_value < double(b)) {
-        // Integers not above the threshold are not above its integer part.
-        return std::bit_cast<std::uint64_t>(
-            std::clamp(T(std::floor(threshold_value)), a, T(b - 1)));
-    }
-    return std::bit_cast<std::uint64_t>(std::isnan(threshold_value) ? midpoint(a, b) : a);
+    if (std::isnan(distance)) return {std::uint64_t(midpoint(a, b)), odd_distance(a, b)};
+    if (!(distance > 0)) return {below};
+    const double whole = std::floor(distance);
+    if (whole >= double(above - below)) return {above - 1};
+    return {below + std::uint64_t(whole), distance - whole >= 0.5};
 }
 
 }  // namespace
 
-std::uint64_t Scales::threshold(std::size_t column, std::uint32_t code, std::uint32_t next_code,
-                                double threshold_value) const {
-    if (types[column] == Type::kOrdinal) return code;
-    const std::uint64_t below = value(column, code);
-    if (codes == nullptr && !values) return below;
-    const std::uint64_t above = value(column, next_code);
+Threshold Scales::threshold(std::size_t column, std::uint32_t code, std::uint32_t next_code,
+                            double threshold_value) const {
+    if (types[column] == Type::kOrdinal) return {code};
+    if (codes == nullptr && !values) return edge(column, code);
+    const std::uint64_t below = value(column, code), above = value(column, next_code);
     if (types[column] == Type::kInt)
-        return separating_threshold<std::int64_t>(below, above, threshold_value);
+        return integer_threshold<std::int64_t>(below, above, threshold_value);
     if (types[column] == Type::kUnsigned)
-        return separating_threshold<std::uint64_t>(below, above, threshold_value);
-    return separating_threshold<double>(below, above, threshold_value);
+        return integer_threshold<std::uint64_t>(below, above, threshold_value);
+    return real_threshold(below, above, threshold_value);
+}
+
+Threshold Scales::edge(std::size_t column, std::uint32_t code) const {
+    const std::int64_t index = offsets[column] + code;
+    return {bits[index], halves != nullptr && halves[index]};
 }
 
 std::uint64_t Scales::largest(std::size_t column) const {

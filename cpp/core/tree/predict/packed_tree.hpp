@@ -34,7 +34,11 @@ enum class Test : std::uint8_t {
 //          value. With fractional or surrogate routing, words and tables of categories are followed
 //          by bits or flags of the categories present in training
 //   child  first branch, the others follow; in a classification leaf its row in the leaves
-//   test   column (24 bits), kind of test (4), branch of missing values (4)
+//   test   column (24 bits), kind of test (4), branch of missing values (3), and whether a
+//   threshold
+//          of an integer column is `bits` + 1/2 (the midpoint of 2 and 3; integers are compared
+//          with 2, floats with 2.5); with intervals the thresholds are then followed by one such
+//          bit each
 struct PackedNode {
     std::uint64_t bits;
     std::int32_t child;
@@ -42,13 +46,22 @@ struct PackedNode {
 
     std::uint32_t column() const { return test & 0xFFFFFF; }
     Test kind() const { return Test(test >> 24 & 0xF); }
-    std::uint32_t missing_branch() const { return test >> 28; }
+    std::uint32_t missing_branch() const { return test >> 28 & 7; }
+    bool has_half() const { return test >> 31; }
 };
 static_assert(sizeof(PackedNode) == 16);
 
-inline std::uint32_t packed_test(std::size_t column, Test kind, std::int32_t missing_branch) {
-    return std::uint32_t(column) | std::uint32_t(kind) << 24 | std::uint32_t(missing_branch) << 28;
+inline std::uint32_t packed_test(std::size_t column, Test kind, std::int32_t missing_branch,
+                                 bool half = false) {
+    return std::uint32_t(column) | std::uint32_t(kind) << 24 | std::uint32_t(missing_branch) << 28 |
+           std::uint32_t(half) << 31;
 }
+
+// Threshold of a column as bits of its type; of integers it may be one half higher.
+struct Threshold {
+    std::uint64_t bits;
+    bool half = false;
+};
 
 // Upper edges of the bins of all columns, the values of all codes, or the values of the codes at
 // the thresholds of a tree, as bits of double, int64 or uint64.
@@ -59,15 +72,17 @@ struct Scales {
     const std::int64_t* offsets = nullptr;
     const std::uint32_t* codes = nullptr;  // null: one edge or value per code
     bool values = false;                   // values, not edges: a threshold is the midpoint of two
+    const bool* halves = nullptr;          // of edges between integers: whether to add one half
 
     bool has(std::size_t column, std::uint32_t code) const;
-    // Threshold between two codes: `threshold_value`, or the midpoint if that is NaN.
-    std::uint64_t threshold(
-        std::size_t column, std::uint32_t code, std::uint32_t next_code,
-        double threshold_value = std::numeric_limits<double>::quiet_NaN()) const;
+    // Threshold between two codes: `threshold_value` (of integers its distance from the value of
+    // `code`), or the midpoint if that is NaN.
+    Threshold threshold(std::size_t column, std::uint32_t code, std::uint32_t next_code,
+                        double threshold_value = std::numeric_limits<double>::quiet_NaN()) const;
     std::uint64_t largest(std::size_t column) const;
 
   private:
+    Threshold edge(std::size_t column, std::uint32_t code) const;
     std::uint64_t value(std::size_t column, std::uint32_t code) const;
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "common/parallel.hpp"
 #include "tree/predict/interleaved_walk.hpp"
@@ -20,15 +22,58 @@ std::int32_t real_branch(const PackedNode& node, double x) {
     return !(x <= std::bit_cast<double>(node.bits));
 }
 
-// Number of a node's thresholds below a value.
+double real_at(const AnyColumn& column, std::size_t row) {
+    return column.type == Type::kDouble ? at<double>(column, row) : double(at<float>(column, row));
+}
+
+// Whether a float is above an integer threshold, which may be one half higher. Exact: up to 2^52 in
+// size the threshold is a float, beyond that all floats are whole numbers.
 template <typename T>
-std::int32_t interval_of(const std::uint64_t* words, T value) {
+bool is_above(double x, T threshold, bool half) {
+    constexpr double kLimit = 0x1p52;
+    // The largest integer separates known values from missing ones.
+    if (threshold == std::numeric_limits<T>::max()) return false;
+    const auto rounded = double(threshold);
+    if (std::abs(rounded) <= kLimit) return x > rounded + (half ? 0.5 : 0.0);
+    // 2^63 or 2^64: the first float above all integers of the type.
+    if (x >= std::ldexp(1.0, std::numeric_limits<T>::digits)) return true;
+    return x >= double(std::numeric_limits<T>::min()) && T(x) > threshold;
+}
+
+// Branch of a float at a threshold of an integer column.
+template <typename T>
+std::int32_t integer_branch(const PackedNode& node, double x) {
+    if (x != x) return std::int32_t(node.missing_branch());
+    return is_above(x, T(node.bits), node.has_half());
+}
+
+// Number of a node's thresholds for which `below` holds, which are the first ones.
+template <typename Below>
+std::int32_t count_thresholds(const std::uint64_t* words, const Below& below) {
     const std::uint64_t *first = words + 1, *last = first + std::uint32_t(*words);
-    const auto below = [&](std::uint64_t word) { return value > std::bit_cast<T>(word); };
     return std::int32_t(std::partition_point(first, last, below) - first);
 }
 
-std::int32_t interval_branch(const std::uint64_t* words, const AnyColumn& column, std::size_t row) {
+// Number of a node's thresholds below a value.
+template <typename T>
+std::int32_t interval_of(const std::uint64_t* words, T value) {
+    return count_thresholds(
+        words, [&](const std::uint64_t& word) { return value > std::bit_cast<T>(word); });
+}
+
+// Number of a node's thresholds of an integer column below a float.
+template <typename T>
+std::int32_t integer_interval_of(const std::uint64_t* words, bool has_halves, double x) {
+    const std::uint64_t *first = words + 1, *halves = first + std::uint32_t(*words);
+    return count_thresholds(words, [&](const std::uint64_t& word) {
+        const auto i = std::size_t(&word - first);
+        return is_above(x, T(word), has_halves && halves[i / 64] >> i % 64 & 1);
+    });
+}
+
+std::int32_t interval_branch(const TreeView& tree, const PackedNode& node, const AnyColumn& column,
+                             std::size_t row) {
+    const std::uint64_t* words = tree.words + node.bits;
     const auto missing_branch = std::int32_t(*words >> 32);
     if (column.missing_mask != nullptr && column.missing_mask[row]) return missing_branch;
     switch (column.type) {
@@ -43,9 +88,13 @@ std::int32_t interval_branch(const std::uint64_t* words, const AnyColumn& column
         default:
             break;
     }
-    const double x =
-        column.type == Type::kDouble ? at<double>(column, row) : double(at<float>(column, row));
-    return x != x ? missing_branch : interval_of(words, x);
+    const double x = real_at(column, row);
+    if (x != x) return missing_branch;
+    if (column.model_type == Type::kInt)
+        return integer_interval_of<std::int64_t>(words, node.has_half(), x);
+    if (column.model_type == Type::kUnsigned)
+        return integer_interval_of<std::uint64_t>(words, node.has_half(), x);
+    return interval_of(words, x);
 }
 
 }  // namespace
@@ -73,12 +122,16 @@ std::int32_t branch_of(const TreeView& tree, const PackedNode& node, const AnyCo
             return real_branch(node, at<float>(column, row));
         case Test::kInt:
             if (column.missing_mask != nullptr && column.missing_mask[row]) return missing_branch;
+            if (is_real(column.type))
+                return integer_branch<std::int64_t>(node, real_at(column, row));
             return at<std::int64_t>(column, row) > std::int64_t(node.bits);
         case Test::kUnsigned:
             if (column.missing_mask != nullptr && column.missing_mask[row]) return missing_branch;
+            if (is_real(column.type))
+                return integer_branch<std::uint64_t>(node, real_at(column, row));
             return at<std::uint64_t>(column, row) > node.bits;
         case Test::kIntervals:
-            return interval_branch(tree.words + node.bits, column, row);
+            return interval_branch(tree, node, column, row);
         default:
             break;
     }
@@ -126,8 +179,9 @@ void route_columns(const TreeView& tree, const std::vector<AnyColumn>& columns, 
                  });
 }
 
-bool test_fits_type(Test kind, Type type) {
-    switch (kind) {
+bool test_fits_type(const PackedNode& node, Type type) {
+    if (node.has_half() && type != Type::kInt && type != Type::kUnsigned) return false;
+    switch (node.kind()) {
         case Test::kReal:
             return type == Type::kDouble || type == Type::kFloat;
         case Test::kInt:
@@ -160,7 +214,8 @@ std::size_t count_branches(const TreeView& tree, const PackedNode& node, std::si
     if (node.kind() == Test::kIntervals) {
         if (node.bits >= tree.n_words) return 0;
         const std::uint64_t n = std::uint32_t(tree.words[node.bits]);
-        if (n == 0 || n > tree.n_words - node.bits - 1) return 0;
+        const std::uint64_t n_halves = node.has_half() ? (n + 63) / 64 : 0;
+        if (n == 0 || n + n_halves > tree.n_words - node.bits - 1) return 0;
         return std::max<std::size_t>(n + 1, (tree.words[node.bits] >> 32) + 1);
     }
     if (node.kind() != Test::kTable) return two;
@@ -180,13 +235,14 @@ const char* tree_defect(const TreeView& tree, const std::vector<Type>& types,
     for (std::size_t i = 0; i < tree.count; ++i) {
         const PackedNode& node = tree.nodes[i];
         if (node.kind() == Test::kLeaf) {
-            if (node.column() != 0 || (node.missing_branch() != 0 && !leaf_flags))
+            if (node.column() != 0 || node.has_half() ||
+                (node.missing_branch() != 0 && !leaf_flags))
                 return "a leaf must not have a test.";
             continue;
         }
         if (node.column() >= types.size())
             return "the column of a node must be less than the number of columns.";
-        if (!test_fits_type(node.kind(), types[node.column()]))
+        if (!test_fits_type(node, types[node.column()]))
             return "the test of a node must match the type of its column.";
         const std::size_t n_branches = count_branches(tree, node, n_categories[node.column()]);
         if (n_branches == 0)

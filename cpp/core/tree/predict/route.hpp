@@ -15,8 +15,9 @@ struct AnyColumn {
     const void* data = nullptr;  // int32 codes for ordinal and nominal columns
     std::ptrdiff_t stride = 1;   // in elements
     const std::uint8_t* missing_mask =
-        nullptr;                     // of integers; a missing float is NaN, a missing code -1
-    std::uint32_t n_categories = 0;  // of ordinal and nominal columns
+        nullptr;                      // of integers; a missing float is NaN, a missing code -1
+    std::uint32_t n_categories = 0;   // of ordinal and nominal columns
+    Type model_type = Type::kDouble;  // an integer type where floats replace integers
 };
 
 struct TreeView {
@@ -28,11 +29,13 @@ struct TreeView {
     std::size_t n_tables = 0;
 };
 
-// Branch of a row at a node, and whether its value is missing.
+// Branch of a row at a node, and whether its value is missing. An integer column may be stored as
+// floats.
 std::int32_t branch_of(const TreeView& tree, const PackedNode& node, const AnyColumn& column,
                        std::size_t row);
 bool is_missing(const AnyColumn& column, std::size_t row);
-bool test_fits_type(Test kind, Type type);
+bool test_fits_type(const PackedNode& node, Type type);
+inline bool is_real(Type type) { return type <= Type::kFloat; }
 
 // Check that every row reaches a leaf and reads nothing beyond the arrays, since a tree may come
 // from a file. `n_categories` of every column, 0 for numbers; with `leaf_flags` (forests) leaves

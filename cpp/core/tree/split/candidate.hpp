@@ -60,7 +60,7 @@ struct CandidateNumbers {
     double correction = 0;   // subtracted from the terms when the gain is computed
     double chance_gain = 0;  // subtracted as well when columns are compared, but not from the gain
     double branch_xlog2x = 0;  // sum of x log2 x over the weights of the branches
-    // NaN: the midpoint of the values on both sides.
+    // Of integers its distance from the value below; NaN: the midpoint of the values on both sides.
     double threshold = std::numeric_limits<double>::quiet_NaN();
     std::uint32_t n_allowed = 0;  // candidates whose branches are large enough
     std::uint32_t threshold_code = 0;

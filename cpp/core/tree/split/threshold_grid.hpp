@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,66 +17,106 @@ namespace ceiba::tree {
 // Stream of the keyed draws of random thresholds; any number serves.
 constexpr std::uint64_t kThresholdStream = 0x63757473;
 
-// Representative value of a code: its value, the middle of its bin, or its index in an ordinal
-// column.
-inline double value_of(const Column& column, std::uint32_t code) {
-    return column.values == nullptr ? double(code) : column.values[code];
-}
-
 class GridThresholds {
   public:
-    // The thresholds in ascending order; values up to a threshold go left.
+    // Compute the thresholds of a node, unless they are given for the column.
     template <typename Source, typename Scorer>
-    const std::vector<double>& compute(const Column& column, Source source, const Scorer& scorer) {
-        if (scorer.config.threshold_grid == ThresholdGrid::kGiven) {
-            thresholds_.assign(column.thresholds, column.thresholds + column.n_thresholds);
-            return thresholds_;
-        }
-        gather(column, source, scorer);
+    void compute(const Column& column, Source source, const Scorer& scorer) {
+        column_ = &column;
+        grid_ = scorer.config.threshold_grid;
         thresholds_.clear();
+        if (grid_ == ThresholdGrid::kGiven) return;
+        gather(source, scorer);
         const double lowest = values_.front(), highest = values_.back();
         const auto n = double(scorer.config.n_thresholds);
-        switch (scorer.config.threshold_grid) {
+        switch (grid_) {
             case ThresholdGrid::kMean:
-                thresholds_.push_back(mean());
+                add_single(mean());
                 break;
             case ThresholdGrid::kMedian:
-                thresholds_.push_back(median());
+                add_single(median());
                 break;
             case ThresholdGrid::kQuantile:
-                for (double i = 1; i <= n; ++i) thresholds_.push_back(quantile(i, n + 1));
+                for (double i = 1; i <= n; ++i) {
+                    const std::size_t index = quantile_index(i, n + 1);
+                    thresholds_.push_back({index, values_[index]});
+                }
                 break;
             case ThresholdGrid::kEqualWidth:
-                for (double i = 1; i <= n; ++i)
-                    thresholds_.push_back(interpolate(lowest, highest, i, n + 1));
+                for (double i = 1; i <= n; ++i) add(interpolate(lowest, highest, i, n + 1));
                 break;
             default:
                 for (double i = 0; i < n; ++i)
-                    thresholds_.push_back(interpolate(lowest, highest, draw(column, scorer, i), 1));
+                    add(interpolate(lowest, highest, draw(column, scorer, i), 1));
         }
-        // A single threshold above all values would separate nothing: use the second largest value.
-        const ThresholdGrid grid = scorer.config.threshold_grid;
-        const bool single = grid == ThresholdGrid::kMean || grid == ThresholdGrid::kMedian;
-        if (single && values_.size() > 1 && thresholds_[0] >= highest)
-            thresholds_[0] = values_[values_.size() - 2];
-        // Infinite values have no midpoint.
-        std::erase_if(thresholds_, [](double threshold) { return std::isnan(threshold); });
         std::sort(thresholds_.begin(), thresholds_.end());
-        return thresholds_;
+    }
+
+    std::size_t size() const {
+        return grid_ == ThresholdGrid::kGiven ? column_->n_thresholds : thresholds_.size();
+    }
+
+    // Whether threshold t, in ascending order, is below the i-th value of the node; values up to a
+    // threshold go left.
+    bool is_below(std::size_t t, std::size_t i, std::uint32_t code) const {
+        if (grid_ != ThresholdGrid::kGiven) return thresholds_[t].index < i;
+        if (column_->distances != nullptr)
+            return column_->whole_thresholds[t] < column_->distances[code];
+        return column_->thresholds[t] < column_->value(code);
+    }
+
+    // Threshold t, not below the i-th value: a number, for integers its distance from that value.
+    double threshold(std::size_t t, std::size_t i, std::uint32_t code) const {
+        if (grid_ != ThresholdGrid::kGiven)
+            return thresholds_[t].value - (column_->integer ? values_[i] : 0);
+        if (column_->distances != nullptr)
+            return double(column_->whole_thresholds[t] - column_->distances[code]) +
+                   column_->thresholds[t];
+        return column_->thresholds[t] - (column_->integer ? column_->value(code) : 0);
     }
 
   private:
-    // Distinct values of the node, and the cumulative weight of each.
+    // A threshold, and the index of the last value of the node that is not above it.
+    struct NodeThreshold {
+        std::size_t index;
+        double value;
+
+        auto operator<=>(const NodeThreshold&) const = default;
+    };
+
+    // Distinct values of the node, and the cumulative weight of each. Values with exact distances
+    // count from the smallest of the node: float64 rounds them as little as possible.
     template <typename Source, typename Scorer>
-    void gather(const Column& column, Source& source, const Scorer& scorer) {
+    void gather(Source& source, const Scorer& scorer) {
         values_.clear();
         weights_.clear();
         cell_.assign(scorer.size, 0);
+        const std::uint64_t* distances = column_->distances;
+        const std::uint64_t lowest = distances == nullptr ? 0 : distances[source.code()];
         while (source.more()) {
-            values_.push_back(value_of(column, source.code()));
+            const std::uint32_t code = source.code();
+            values_.push_back(distances == nullptr ? column_->value(code)
+                                                   : double(distances[code] - lowest));
             source.take(cell_.data());
             weights_.push_back(double(scorer.cells.weight(cell_.data())));
         }
+    }
+
+    // Infinite values have no midpoint: NaN is no threshold.
+    void add(double threshold) {
+        if (std::isnan(threshold)) return;
+        const auto above = std::upper_bound(values_.begin(), values_.end(), threshold);
+        if (above != values_.begin())
+            thresholds_.push_back({std::size_t(above - values_.begin()) - 1, threshold});
+    }
+
+    // A single threshold above all values would separate nothing: use the second largest value.
+    void add_single(double threshold) {
+        const std::size_t n = values_.size();
+        if (n > 1 && threshold >= values_.back())
+            thresholds_.push_back({n - 2, values_[n - 2]});
+        else
+            add(threshold);
     }
 
     // `part` / `parts` of the way from `lowest` to `highest`, whose difference may overflow.
@@ -106,12 +147,8 @@ class GridThresholds {
     // Index of the first value up to which there is `part` / `parts` of the weight.
     std::size_t quantile_index(double part, double parts) const {
         const double weight = part * weights_.back() / parts;
-        return std::size_t(std::lower_bound(weights_.begin(), weights_.end(), weight) -
-                           weights_.begin());
-    }
-
-    double quantile(double part, double parts) const {
-        return values_[std::min(quantile_index(part, parts), values_.size() - 1)];
+        const auto found = std::lower_bound(weights_.begin(), weights_.end(), weight);
+        return std::min(std::size_t(found - weights_.begin()), values_.size() - 1);
     }
 
     // The midpoint of two values if the weight is halved between them.
@@ -121,7 +158,10 @@ class GridThresholds {
         return values_[i] / 2 + values_[i + 1] / 2;
     }
 
-    std::vector<double> values_, weights_, thresholds_;
+    const Column* column_ = nullptr;
+    ThresholdGrid grid_ = ThresholdGrid::kEvery;
+    std::vector<double> values_, weights_;
+    std::vector<NodeThreshold> thresholds_;
     std::vector<Number> cell_;
 };
 

@@ -127,20 +127,19 @@ class ThresholdSearch {
     // Try only the thresholds of the grid, in ascending order: each at the last value not above it.
     template <typename Source>
     void search_grid(const Column& column, Source& source, Candidate& best) {
-        const std::vector<double>& thresholds = grid_.compute(column, source, scorer_);
+        grid_.compute(column, source, scorer_);
         std::fill(left_.begin(), left_.end(), Number(0));
         Number* left = left_.data();
-        std::size_t t = 0;
+        std::size_t t = 0, i = 0;
         std::uint32_t code = source.code();
-        for (source.take(left); source.more(); source.take(left)) {
+        for (source.take(left); source.more(); source.take(left), ++i) {
             best.column_varies = true;
             const std::uint32_t next = source.code();
-            const double above = value_of(column, next);
-            while (t < thresholds.size() && thresholds[t] < value_of(column, code)) ++t;
-            if (t < thresholds.size() && thresholds[t] < above) {
+            while (t < grid_.size() && grid_.is_below(t, i, code)) ++t;
+            if (t < grid_.size() && grid_.is_below(t, i + 1, next)) {
                 scorer_.difference(right_.data(), scorer_.known(), left);
                 if (try_threshold(best, left, right_.data(), code, next))
-                    best.threshold = reported_threshold(thresholds[t]);
+                    best.threshold = reported_threshold(grid_.threshold(t, i, code));
             }
             code = next;
         }

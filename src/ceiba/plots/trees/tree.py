@@ -248,7 +248,7 @@ class _Row:
         types = tree.columns.types
         self._tree = tree
         self._values = [_value(*entry) for entry in zip(arrays, missing, types, strict=True)]
-        # As given: for comparison, values of integer columns are rounded up.
+        # As given: for comparison, integers are limited to the type of their column.
         self._given = [table.column(j)[0].item() for j in range(len(types))]
 
     def branch_fractions(self, node: int) -> tuple[list[float], tuple[str, ...]]:

@@ -109,9 +109,9 @@ class RuleCondition:
             return np.asarray(allowed[values])
         satisfied = np.ones(len(values), bool)
         if self.low is not None:
-            satisfied &= values > self.encode(self.low)
+            satisfied &= values > _comparable(self.encode(self.low), values)
         if self.high is not None:
-            satisfied &= values <= self.encode(self.high)
+            satisfied &= values <= _comparable(self.encode(self.high), values)
         return satisfied
 
     def _interval_text(self, name: str, decimals: int) -> str:
@@ -125,6 +125,17 @@ class RuleCondition:
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+def _comparable(bound: Any, values: Array) -> Any:
+    """Return a bound that values are above exactly if they are above the given one.
+
+    NumPy would round an integer beside floats: the largest float up to it separates them alike.
+    """
+    if values.dtype.kind != "f" or not isinstance(bound, int):
+        return bound
+    rounded = float(bound)
+    return rounded if int(rounded) <= bound else np.nextafter(rounded, -np.inf)
 
 
 def _not_none(*bounds: Any) -> list[Any]:
@@ -227,6 +238,8 @@ def format_threshold(value: Any, column: Column, decimals: int) -> str:
         return _format_time(value, column.dtype)
     if not isinstance(value, float) or column.categories:
         return str(value)
+    if "int" in column.dtype:  # a multiple of one half, shown exactly
+        return f"{value:.1f}"
     if 1e6 <= abs(value) < _MAX_EXACT:  # six digits would hide part of the integer part
         return format_number(value, decimals)
     return f"{value:.{max(6, decimals)}g}"

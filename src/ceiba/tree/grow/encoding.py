@@ -43,6 +43,11 @@ class ColumnTypes:
         """Mask of the nominal columns."""
         return np.array([kind == ColumnType.NOMINAL for kind in self.types])
 
+    @property
+    def integer(self) -> Array:
+        """Mask of the columns of integers."""
+        return np.array([kind in (ColumnType.INT64, ColumnType.UINT64) for kind in self.types])
+
     @cached_property
     def native(self) -> _native.ColumnTypes:
         """The native counterpart."""
@@ -56,32 +61,47 @@ def _column_type(column: Column) -> ColumnType:
     return _NUMBER_TYPES.get(column.dtype, ColumnType.INT64)
 
 
-def column_arrays(table: Table, columns: ColumnTypes) -> tuple[list[Array], list[Array | None]]:
-    """Return arrays and missing masks of all columns, in the types of a model."""
+def column_arrays(
+    table: Table, columns: ColumnTypes, *, integers_only: bool = False
+) -> tuple[list[Array], list[Array | None]]:
+    """Return arrays and missing masks of all columns, in the types of a model.
+
+    Floats in an integer column stay floats, which prediction compares with the thresholds exactly;
+    ``integers_only`` rounds them up, for codes.
+    """
     block = table.block
     if block is not None:
         kind = _NUMBER_TYPES.get(block.dtype.name, ColumnType.INT64)
         if set(columns.types) == {kind}:
             return list(block.T), [None] * block.shape[1]
-    typed = [_typed_column(table, j, kind) for j, kind in enumerate(columns.types)]
+    typed = [_typed_column(table, j, kind, integers_only) for j, kind in enumerate(columns.types)]
     return [array for array, _ in typed], [mask for _, mask in typed]
+
+
+def _integer_arrays(table: Table, columns: ColumnTypes) -> tuple[list[Array], list[Array | None]]:
+    return column_arrays(table, columns, integers_only=True)
 
 
 def observed_mask(kind: int, array: Array, mask: Array | None) -> Array:
     """Return which rows have a value in a column."""
     if kind in (ColumnType.NOMINAL, ColumnType.ORDINAL):
         return array >= 0
-    if kind in (ColumnType.INT64, ColumnType.UINT64):
+    if array.dtype.kind != "f":
         return np.ones(len(array), bool) if mask is None else ~mask
     return ~np.isnan(array)
 
 
-def native_table(table: Table, columns: ColumnTypes) -> _native.TreeTable:
-    """Return a table for the kernels, in the types of a model."""
-    return _native.TreeTable(*column_arrays(table, columns), columns.native)
+def native_table(
+    table: Table, columns: ColumnTypes, *, integers_only: bool = False
+) -> _native.TreeTable:
+    """Return a table for the kernels, in the types of a model; see `column_arrays`."""
+    arrays, masks = column_arrays(table, columns, integers_only=integers_only)
+    return _native.TreeTable(arrays, masks, columns.native)
 
 
-def _typed_column(table: Table, j: int, kind: ColumnType) -> tuple[Array, Array | None]:
+def _typed_column(
+    table: Table, j: int, kind: ColumnType, integers_only: bool
+) -> tuple[Array, Array | None]:
     array = table.column(j)
     if kind in (ColumnType.NOMINAL, ColumnType.ORDINAL):
         return array, None
@@ -89,12 +109,14 @@ def _typed_column(table: Table, j: int, kind: ColumnType) -> tuple[Array, Array 
         # A column of float32 may be float64 at prediction: both are compared as float64.
         dtype = np.float64 if kind == ColumnType.FLOAT64 else array.dtype
         return array.astype(dtype, copy=False), None
+    if array.dtype.kind == "f" and not integers_only:
+        return array.astype(np.float64, copy=False), None
     name = "int64" if kind == ColumnType.INT64 else "uint64"
     return array if array.dtype == name else _to_integers(array, name), table.missing_mask(j)
 
 
 def _to_integers(array: Array, dtype: str) -> Array:
-    """Return numbers for integer thresholds t: x > t exactly if ceil(x) > t."""
+    """Return numbers as integers: floats are rounded up, and all limited to the dtype."""
     limits = np.iinfo(dtype)
     if array.dtype.kind != "f":
         return np.clip(array, max(limits.min, 0), np.iinfo(np.int64).max).astype(dtype)
@@ -129,9 +151,9 @@ class RowSample:
         _native.uniforms(seed, _SAMPLE_STREAM, batch.first_row, keys)
         columns = ColumnTypes.of(rows.table.schema)
         if len(rows) <= size:
-            return cls(size, keys, *column_arrays(rows.table, columns), rows.weight, columns)
+            return cls(size, keys, *_integer_arrays(rows.table, columns), rows.weight, columns)
         kept = _smallest(keys, size)
-        arrays, masks = column_arrays(rows.table.take(kept), columns)
+        arrays, masks = _integer_arrays(rows.table.take(kept), columns)
         weight = None if rows.weight is None else rows.weight[kept]
         return cls(size, keys[kept], arrays, masks, weight, columns)
 
@@ -171,30 +193,37 @@ class CodeValues:
 
     ``bits`` are those of float64, int64 or uint64 numbers, ``offsets`` the index of the first
     number of each column, and the end. ``codes`` are those of the values, ascending in each column;
-    None for the upper edges of bins, one for each but the last.
+    None for the upper edges of bins, one for each but the last. ``halves`` is the mask of the edges
+    between integers that are one half higher.
     """
 
     bits: Array
     offsets: Array
     codes: Array | None = None
+    halves: Array | None = None
 
     def value(self, columns: ColumnTypes, column: int, code: int) -> float:
         """Return the value of a code, or the upper edge of a bin, as a float."""
         part = slice(self.offsets[column], self.offsets[column + 1])
         index = code if self.codes is None else int(np.searchsorted(self.codes[part], code))
         values = self.values(columns, column)
-        return float(values[index]) if index < len(values) else np.inf
+        if index == len(values):
+            return np.inf
+        half = self.halves is not None and self.halves[self.offsets[column] + index]
+        return float(values[index]) + half / 2
 
     def values(self, columns: ColumnTypes, column: int) -> Array:
-        """Return all values of a column, as floats."""
+        """Return all values of a column, in its type."""
         part = slice(self.offsets[column], self.offsets[column + 1])
         dtypes = {ColumnType.INT64: np.int64, ColumnType.UINT64: np.uint64}
         own: Array = self.bits[part].view(dtypes.get(columns.types[column], np.float64))
-        return own.astype(np.float64)
+        return own
 
     def native(self, columns: ColumnTypes, *, all_values: bool = False) -> _native.CodeValues:
         """Return the native view; ``all_values`` if every code has its value."""
-        return _native.CodeValues(columns.native, self.bits, self.offsets, self.codes, all_values)
+        return _native.CodeValues(
+            columns.native, self.bits, self.offsets, self.codes, all_values, self.halves
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,28 +232,35 @@ class ColumnEncoding:
 
     A column has ``n_codes`` codes, and a missing value the next one. ``edges`` are the upper edges
     of bins; None if codes are ranks among all values. For a grid of thresholds,
-    ``representatives`` has a value for each code, column after column, and ``root_thresholds`` the
-    thresholds that all nodes use, column after column, and the index of each column's first.
+    ``representatives`` has a value for each code, column after column; columns in ``exact``, whose
+    integers float64 would round, have ``distances`` from the smallest one instead.
+    ``root_thresholds`` are those that all nodes use, column after column (with distances the
+    fractional and the whole part of their own), and the index of each column's first.
     """
 
     columns: ColumnTypes
     n_codes: Array
     edges: CodeValues | None = None
     representatives: Array | None = None
-    root_thresholds: tuple[Array, Array] | None = None
+    distances: Array | None = None
+    exact: Array | None = None
+    root_thresholds: tuple[Array, Array, Array] | None = None
 
     def native(self) -> _native.ColumnEncoding:
         """Return the native view."""
-        thresholds, first = self.root_thresholds or (None, None)
+        thresholds, whole, first = self.root_thresholds or (None, None, None)
         return _native.ColumnEncoding(
-            self.n_codes, self.columns.nominal, self.representatives, thresholds, first
-        )
+            self.n_codes, self.columns.nominal, self.columns.integer,
+            representatives=self.representatives, distances=self.distances, exact=self.exact,
+            thresholds=thresholds, whole_thresholds=whole, first_threshold=first,
+        )  # fmt: skip
 
     @classmethod
     def of_ranks(cls, table: Table, threads: int) -> tuple[ColumnEncoding, Array]:
         """Return the ranks of all values, and the codes of the table."""
         columns = ColumnTypes.of(table.schema)
-        codes, n_codes = _native.tree_rank(native_table(table, columns), threads)
+        rows = native_table(table, columns, integers_only=True)
+        codes, n_codes = _native.tree_rank(rows, threads)
         return cls(columns, n_codes), codes
 
     @classmethod
@@ -232,13 +268,15 @@ class ColumnEncoding:
         """Return bins of a sample, finer in the tails; few distinct values get one bin each."""
         columns = sample.columns
         rows = _native.TreeTable(sample.arrays, sample.missing_masks, columns.native)
-        n_codes, edges, offsets = _native.tree_bin_edges(rows, sample.weight, max_bins, threads)
-        return cls(columns, n_codes, CodeValues(edges, offsets))
+        n_codes, edges, offsets, halves = _native.tree_bin_edges(
+            rows, sample.weight, max_bins, threads
+        )
+        return cls(columns, n_codes, CodeValues(edges, offsets, halves=halves.view(np.bool_)))
 
     def encode(self, table: Table, threads: int) -> Array:
         """Return the bins of a table's values, of shape (columns, rows)."""
         assert self.edges is not None
-        rows = native_table(table, self.columns)
+        rows = native_table(table, self.columns, integers_only=True)
         codes = _native.tree_bin(rows, self.n_codes, self.edges.bits, self.edges.offsets, threads)
         return np.asarray(codes)
 
@@ -247,7 +285,7 @@ class ColumnEncoding:
         sizes = np.where(np.array(self.columns.types) < ColumnType.ORDINAL, self.n_codes, 0)
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         wanted = np.concatenate([np.arange(size, dtype=np.uint32) for size in sizes])
-        rows = native_table(table, self.columns)
+        rows = native_table(table, self.columns, integers_only=True)
         return CodeValues(_native.tree_values(rows, codes, wanted, offsets, threads), offsets)
 
     def look_up(
@@ -262,7 +300,7 @@ class ColumnEncoding:
         pairs = np.unique(columns[kept].astype(np.int64) << 32 | wanted[kept].astype(np.int64))
         offsets = np.searchsorted(pairs >> 32, np.arange(len(self.n_codes) + 1))
         own = (pairs & 0xFFFFFFFF).astype(np.uint32)
-        rows = native_table(table, self.columns)
+        rows = native_table(table, self.columns, integers_only=True)
         bits = _native.tree_values(rows, codes, own, offsets, threads)
         return CodeValues(np.asarray(bits), offsets, own)
 

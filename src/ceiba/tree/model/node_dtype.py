@@ -4,7 +4,8 @@
 word  threshold, set of categories, or offset into ``words`` or ``tables``;
       in a leaf of a regression tree its prediction
 child first branch; in a leaf of a classification tree its row of ``leaves``
-test  bits 0-23 tested column, 24-27 `NodeTest`, 28-31 branch of missing values
+test  bits 0-23 tested column, 24-27 `NodeTest`, 28-30 branch of missing values,
+      31 whether a threshold of an integer column is word + 1/2
 ====  =======================================================================
 """
 
@@ -16,7 +17,8 @@ from ceiba._typing import Array
 
 NODE_DTYPE = np.dtype([("word", np.uint64), ("child", np.int32), ("test", np.uint32)])
 
-_COLUMN_MASK, _KIND_SHIFT, _KIND_MASK, _MISSING_SHIFT = 0xFFFFFF, 24, 0xF, 28
+_COLUMN_MASK, _KIND_SHIFT, _KIND_MASK = 0xFFFFFF, 24, 0xF
+_MISSING_SHIFT, _MISSING_MASK, _HALF_SHIFT = 28, 0x7, 31
 
 
 class NodeView:
@@ -58,7 +60,19 @@ class NodeView:
     @property
     def missing_branch(self) -> Array:
         """Branch of missing values of each node, where the node itself holds it."""
-        return np.asarray(self.record["test"] >> _MISSING_SHIFT)
+        return np.asarray(self.record["test"] >> _MISSING_SHIFT & _MISSING_MASK)
+
+    @property
+    def has_half(self) -> Array:
+        """Mask of the nodes whose integer threshold is one half higher than ``word``.
+
+        Integers are compared with the word alone. Of intervals, some threshold is.
+        """
+        return np.asarray(self.record["test"] >> _HALF_SHIFT).astype(bool)
+
+    def clear_half(self, nodes: Array) -> None:
+        """Make the integer thresholds of some nodes equal to their words."""
+        self.record["test"][nodes] &= np.uint32((1 << _HALF_SHIFT) - 1)
 
     def make_leaf(self, leaf: Array) -> None:
         """Clear the tests of the nodes in a mask."""

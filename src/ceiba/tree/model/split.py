@@ -28,6 +28,8 @@ THRESHOLD_DTYPES: dict[int, Any] = {
 INFINITE_THRESHOLD: dict[int, int] = {
     NodeTest.INT: 2**63 - 1, NodeTest.UNSIGNED: 2**64 - 1, NodeTest.ORDINAL: 2**31 - 1,
 }  # fmt: skip
+# From here on all float64 numbers are whole.
+MAX_HALF = 2**52
 # Test of a threshold, by the type of its column (`ceiba.tree.grow.encoding`).
 _THRESHOLD_TESTS = (
     NodeTest.REAL, NodeTest.REAL, NodeTest.INT, NodeTest.UNSIGNED, NodeTest.ORDINAL,
@@ -118,15 +120,19 @@ def decode_split(tree: Tree, node: int) -> Split:
     missing_branch, n_branches = int(packed.missing_branch[0]), int(tree.n_branches[node])
     if test == NodeTest.INTERVALS:
         missing_branch, n = divmod(int(tree.words[word]), 2**32)
-        parts = tree.words[word + 1 : word + 1 + n].reshape(n, 1)
+        end = word + 1 + n
         kind = _THRESHOLD_TESTS[tree.columns.types[index]]
-        thresholds = tuple(_threshold(own, column, kind) for own in parts)
+        halves = _bits(tree.words[end:], n) if packed.has_half[0] else np.zeros(n, bool)
+        thresholds = tuple(
+            _threshold(tree.words[word + 1 + i : word + 2 + i], column, kind, halves[i])
+            for i in range(n)
+        )
         return Split(
             "intervals", index, column.name, None, (), missing_branch, n_branches, "intervals",
             thresholds,
         )  # fmt: skip
     if test in THRESHOLD_DTYPES:
-        threshold = _threshold(packed.word, column, test)
+        threshold = _threshold(packed.word, column, test, packed.has_half[0])
         return Split(
             "threshold", index, column.name, threshold, (), missing_branch, n_branches, method
         )
@@ -145,12 +151,18 @@ def decode_split(tree: Tree, node: int) -> Split:
     return Split(name, index, column.name, None, groups, missing_branch, n_branches, method)
 
 
-def _threshold(word: Array, column: Column, test: int) -> Any:
-    """Decode a threshold: a number, or the last category of branch 0."""
+def _threshold(word: Array, column: Column, test: int, half: bool) -> Any:
+    """Decode a threshold: a number, or the last category of branch 0.
+
+    ``half``: one half is added to an integer, unless it is a time or float64 would round the sum;
+    no value of the column lies between the two.
+    """
     if test == NodeTest.ORDINAL:
         code = int(word[0])
         return column.categories[code] if code < len(column.categories) else np.inf
     value = word.view(THRESHOLD_DTYPES[test])[0].item()
+    if half and not column.temporal and -MAX_HALF <= value < MAX_HALF:
+        return value + 0.5
     return np.inf if value == INFINITE_THRESHOLD.get(test) else value
 
 
@@ -184,7 +196,7 @@ def _surrogate(tree: Tree, index: int) -> Surrogate:
         branch_of = tree.tables[word + 1 : word + 1 + len(column.categories)]
         branches = _categories_of_branches(column, branch_of, 2)
     else:
-        threshold = _threshold(packed.word, column, test)
+        threshold = _threshold(packed.word, column, test, packed.has_half[0])
     return Surrogate(
         j, column.name, threshold, bool(packed.child[0]), branches,
         float(tree.agreement[index]), float(tree.adjusted_agreement[index]),

@@ -21,6 +21,7 @@ from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.sklearn_names import LEAF_THRESHOLD, SklearnTreeNames
 from ceiba.tree.model.split import (
     INFINITE_THRESHOLD,
+    MAX_HALF,
     METHODS,
     THRESHOLD_DTYPES,
     Split,
@@ -179,6 +180,7 @@ class Tree(SklearnTreeNames, Record):
     def threshold(self) -> Array:
         """Threshold of each node as a float (category code if ordinal); NaN if it has none.
 
+        Of an integer column a multiple of one half, rounded only if larger than 2**52.
         Infinity where a split separates known values from missing ones; -2 in leaves, as in
         scikit-learn.
         """
@@ -189,6 +191,9 @@ class Tree(SklearnTreeNames, Record):
             threshold[here] = word[here].view(dtype)
             if test in INFINITE_THRESHOLD:
                 threshold[here & (word == INFINITE_THRESHOLD[test])] = np.inf
+        temporal = np.array([column.temporal for column in self.schema])
+        half = NodeView(self.nodes).has_half & ~temporal[self.column]
+        threshold[half & (threshold >= -MAX_HALF) & (threshold < MAX_HALF)] += 0.5
         threshold[self.is_leaf] = LEAF_THRESHOLD
         return threshold
 
