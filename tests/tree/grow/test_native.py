@@ -131,7 +131,7 @@ def test_n_codes_must_agree_with_the_edges() -> None:
     ("array", "kind", "n_categories"),
     [
         (np.zeros(3, np.int32), ColumnType.FLOAT64, 0),
-        (np.zeros(3), ColumnType.INT64, 0),
+        (np.zeros(3, np.int32), ColumnType.INT64, 0),
         (np.zeros(3, np.int64), ColumnType.UINT64, 0),
         (np.zeros(3, np.int64), ColumnType.NOMINAL, 2),
         (np.array([0, 2, 1], np.int32), ColumnType.NOMINAL, 2),
@@ -147,6 +147,13 @@ def test_columns_must_have_their_types(array: Any, kind: ColumnType, n_categorie
 def test_float32_and_float64_may_replace_each_other() -> None:
     columns = _native.ColumnTypes([ColumnType.FLOAT32, ColumnType.FLOAT64], [0, 0])
     _native.TreeTable([np.zeros(3), np.zeros(3, np.float32)], [None, None], columns)
+
+
+def test_floats_replace_integers_for_prediction_only() -> None:
+    columns = _native.ColumnTypes([ColumnType.INT64], [0])
+    table = _native.TreeTable([np.array([0.5, 1.5])], [None], columns)
+    with pytest.raises(ValueError, match="must have integers to be encoded"):
+        _native.tree_rank(table, 1)
 
 
 def test_column_types_can_be_pickled() -> None:
