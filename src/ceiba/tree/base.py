@@ -256,9 +256,9 @@ def check_out_of_memory(config: TreeConfig) -> None:
             "pruned('reduced_error', ...) with validation rows.",
         ),
         (
-            config.pruning == "cost_complexity" and config.ccp_alpha is None,
+            config.cross_validates_alpha,
             f"pruning='cost_complexity' with ccp_alpha=None {in_memory} for cross-validation: set "
-            f"ccp_alpha to a number {where}.",
+            f"ccp_alpha or pruning_step to a number {where}.",
         ),
         (
             config.pruning == "pessimistic" and config.subtree_raising,

@@ -9,19 +9,22 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import Between, ScanScoreMixin
 from ceiba.data.schema import Schema
 from ceiba.data.target import Task
 from ceiba.engine import Engine
-from ceiba.stats import TargetSummary
+from ceiba.stats import TargetSummary, ToLabeledRows
 from ceiba.stats.points import WEIGHT_RANGE
 from ceiba.tree.base import DecisionTree
 from ceiba.tree.config import TreeConfig
 from ceiba.tree.grow.grower import GrowthResult, TreeGrower
 from ceiba.tree.grow.targets import FixedPointScale, WeightTotals
 from ceiba.tree.model.tree import Tree
+from ceiba.tree.partition import DepthScores, depth_scores
+from ceiba.tree.prune.reduced_error import NodeErrors
 
 
 class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
@@ -173,6 +176,39 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
             Columns as in ``classes_``.
         """
         return self._predict_rows(X, Tree.predict)
+
+    def depth_scores(self, X: Any, y: Any = None, sample_weight: Any = None) -> DepthScores:
+        """Compute entropy and gain of the partition of rows at each depth of the tree.
+
+        The partition at a depth consists of the nodes there and the leaves above.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``: the training rows, or others.
+
+        Returns
+        -------
+        DepthScores
+            A row for each depth, from the root on: number of nodes with rows, mean entropy (bits)
+            and Gini impurity, and their decrease since the root.
+
+        Examples
+        --------
+        >>> from ceiba import DecisionTreeClassifier, datasets
+        >>> weather = datasets.load("weather_nominal")
+        >>> model = DecisionTreeClassifier(algorithm="id3").fit(weather.table, weather.y)
+        >>> print(model.depth_scores(weather.table, weather.y))
+        depth  nodes  entropy    gini    gain  gini decrease
+        0          1   0.9403  0.4592  0.0000         0.0000
+        1          3   0.6935  0.3429  0.2467         0.1163
+        2          5   0.0000  0.0000  0.9403         0.4592
+        """
+        check_is_fitted(self)
+        engine, source = self._open_source(X, sample_weight, y=y, reset=False, task=self._task)
+        rows = engine.rows(source.partitions, ToLabeledRows(self._task))
+        sums = engine.reduce(rows, NodeErrors.of, self.tree_, self.classes_).node_sums
+        return depth_scores(self.tree_, sums)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Predict the logarithms of the class probabilities of each row."""

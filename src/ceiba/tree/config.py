@@ -92,6 +92,7 @@ class TreeConfig:
     growth: str = "auto"
     max_features: int | float | str | None = None
     ccp_alpha: float | None = None
+    pruning_step: int | None = None
     trace: bool = False
 
     @classmethod
@@ -103,7 +104,7 @@ class TreeConfig:
         given = {name: value for name, value in parameters.items() if value is not None}
         preset = PRESETS[algorithm]
         values = {**preset, **_adapt_preset(preset, given), **given}
-        if "pruning" not in given and given.get("ccp_alpha", 0.0) > 0:
+        if "pruning" not in given and (given.get("ccp_alpha", 0.0) > 0 or "pruning_step" in given):
             values["pruning"] = "cost_complexity"
         config = cls(**values)
         _check(config)
@@ -150,6 +151,15 @@ class TreeConfig:
         return self.missing == "fractional" or self.mdl_correction or self.min_split_fraction > 0
 
     @property
+    def cross_validates_alpha(self) -> bool:
+        """Whether cross-validation chooses the subtree of cost-complexity pruning."""
+        return (
+            self.pruning == "cost_complexity"
+            and self.ccp_alpha is None
+            and self.pruning_step is None
+        )
+
+    @property
     def prunes(self) -> bool:
         """Whether ``fit`` prunes the grown tree."""
         return self.pruning != "none" or self.collapse
@@ -186,6 +196,7 @@ def _check(config: TreeConfig) -> None:
         ("above_average_gain", (False,), "criterion", config.criterion != "gain_ratio"),
         ("mdl_correction", (False,), "criterion", config.criterion not in _ENTROPY_CRITERIA),
         ("ccp_alpha", (None, 0.0), "pruning", config.pruning != "cost_complexity"),
+        ("pruning_step", (None,), "pruning", config.pruning != "cost_complexity"),
     ):
         value = getattr(config, name)
         if is_unused and value not in unset:
@@ -205,6 +216,11 @@ def _check(config: TreeConfig) -> None:
         if getattr(config, setting) == chosen and value not in allowed:
             choices = " or ".join(f"{name}={choice!r}" for choice in allowed)
             raise ParameterError(f"{setting}={chosen!r} requires {choices}, got {value!r}.")
+    if config.pruning_step is not None and config.ccp_alpha is not None:
+        raise ParameterError(
+            "ccp_alpha and pruning_step both select a subtree of the cost-complexity path, got "
+            f"{config.ccp_alpha!r} and {config.pruning_step!r}: set one of them."
+        )
     if intervals and config.n_intervals is None and config.is_regression:
         raise ParameterError(
             "splits='intervals' requires n_intervals for regression, got None: the description "

@@ -78,8 +78,8 @@ class TreeParameters(Parameters):
         "Threshold candidates of numeric columns: between any two neighboring values, with the "
         "threshold halfway (midpoint) or at the largest value of the table that is not above that "
         "(value); a grid of n_thresholds quantiles, equal steps or random numbers; or the mean or "
-        "median. A grid, mean or median takes values as floats, so integers above 2^53 may compare "
-        "equal to it.",
+        "median. Thresholds of integer columns are multiples of one half, others are rounded down "
+        "to one.",
     ] = None
     splitter: Annotated[
         Literal["best", "random"],
@@ -139,6 +139,12 @@ class TreeParameters(Parameters):
         "Complexity parameter of cost-complexity pruning: the cost of a leaf, in units of the risk "
         "as a fraction of the total weight. None: by cross-validation, if "
         "pruning='cost_complexity'. A positive number alone implies cost_complexity.",
+    ] = None
+    pruning_step: Annotated[
+        int | None,
+        AtLeast(0),
+        "Step of the cost-complexity path to prune to (MATLAB's level), in place of ccp_alpha: 0 "
+        "is the whole tree, and the last step its root. A number alone implies cost_complexity.",
     ] = None
     prune_folds: Annotated[
         int,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ceiba.tree.classifier import DecisionTreeClassifier
+from ceiba.tree.compare.table import NamedRows, align_columns
 from ceiba.tree.config import PRESETS, TreeConfig
 from ceiba.tree.explain.conditions import branch_text
 from ceiba.tree.model.tree import Tree
@@ -19,27 +20,10 @@ _HEADINGS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComparisonTable:
+class ComparisonTable(NamedRows):
     """Rows with names, and the fitted estimator of each."""
 
-    rows: tuple[Any, ...]
     models: dict[str, Any]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.rows)
-
-    def __getitem__(self, name: str) -> Any:
-        for row in self.rows:
-            if row.name == name:
-                return row
-        names = ", ".join(repr(row.name) for row in self.rows)
-        raise KeyError(f"no row has the name {name!r}; the names are {names}")
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +138,3 @@ def _format(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def align_columns(lines: list[list[str]], separator: str = "  ", right: bool = False) -> str:
-    """Pad cells to columns of text; ``right`` aligns all but the first to the right."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    pad = str.rjust if right else str.ljust
-    return "\n".join(
-        separator.join([line[0].ljust(widths[0]), *map(pad, line[1:], widths[1:])]).rstrip()
-        for line in lines
-    )

@@ -15,7 +15,8 @@ from ceiba.engine.local import effective_threads, run_tasks
 from ceiba.inference import Interval, t_interval, wilson
 from ceiba.stats import LabeledRows, ToLabeledRows
 from ceiba.tree.base import DecisionTree
-from ceiba.tree.compare.presets import ComparisonTable, align_columns
+from ceiba.tree.compare.presets import ComparisonTable
+from ceiba.tree.compare.table import align_columns
 from ceiba.tree.prune.cross_validation import (
     AlphaRule,
     FoldFit,

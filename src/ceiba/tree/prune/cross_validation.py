@@ -157,7 +157,9 @@ def _fit_fold(template: Any, rows: LabeledRows, fold: Array, weight: Array, numb
 
 def unpruned_clone(estimator: Any) -> Any:
     """Clone an estimator without trace and pruning method; C4.5's collapsing is kept."""
-    return clone(estimator).set_params(pruning="none", ccp_alpha=None, trace=False)
+    return clone(estimator).set_params(
+        pruning="none", ccp_alpha=None, pruning_step=None, trace=False
+    )
 
 
 def fit_clone(template: Any, rows: LabeledRows) -> Any:

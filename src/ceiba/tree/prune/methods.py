@@ -26,6 +26,7 @@ from ceiba.tree.prune.reduced_error import (
     apply_class_weight,
     encode_known_classes,
     reduced_error_frames,
+    warn_of_training_rows,
 )
 
 Method = Literal["none", "reduced_error", "pessimistic", "cost_complexity", "step"]
@@ -198,6 +199,7 @@ def _prune_on_validation_rows(tree: Tree, model: Any, rows: Any, engine: Engine)
     statistic = engine.reduce(
         rows, NodeErrors.of, tree, classes, node_classes, class_weight_of(model)
     )
+    warn_of_training_rows(tree, statistic, medians=model.criterion == "absolute_error")
     frames = reduced_error_frames(tree, statistic.errors, statistic.weight)
     return PrunedTree.of(tree, frames, {"n_rows": statistic.rows})
 

@@ -129,7 +129,9 @@ class CostComplexityPath:
 
     def _check_step(self, step: int) -> None:
         if not 0 <= step < self.n_steps:
-            raise ValueError(f"step must be an int in [0, {self.n_steps - 1}], got {step}.")
+            raise ValueError(
+                f"the pruning step must be an int in [0, {self.n_steps - 1}], got {step}."
+            )
 
 
 def cost_complexity_path(tree: Tree, risk: Risk = "impurity") -> CostComplexityPath:

@@ -115,7 +115,8 @@ class PruningMixin:
     ) -> Self:
         """Return a copy of the estimator with its grown tree pruned.
 
-        Options left at None are taken from the estimator's parameters, except alpha and step:
+        Options left at None are taken from the estimator's parameters, except alpha and step
+        (``ccp_alpha`` and ``pruning_step``):
         "cost_complexity" with neither of them chooses alpha by cross-validation. An option that
         does not apply to the method raises ValueError.
 
@@ -123,7 +124,8 @@ class PruningMixin:
         ----------
         method : {"reduced_error", "pessimistic", "cost_complexity", "step", "none"}
             - "reduced_error": bottom-up, a node becomes a leaf if that does not raise the error on
-              validation rows (Quinlan 1987).
+              validation rows (Quinlan 1987). The training rows would prune next to nothing:
+              `ceiba.tree.TrainingRowsWarning`.
             - "pessimistic": if it does not raise the pessimistic error on the training rows (C4.5;
               classifiers only).
             - "cost_complexity": the subtree for ``alpha`` or ``step`` of the cost-complexity path,
@@ -236,7 +238,7 @@ def prune_in_fit(
 ) -> None:
     """Prune a tree that was just grown, by the parameters of its estimator."""
     alpha = config.ccp_alpha if config.pruning == "cost_complexity" else None
-    pruning = pruning_config(model, config.pruning, alpha=alpha)
+    pruning = pruning_config(model, config.pruning, alpha=alpha, step=config.pruning_step)
     apply_pruning(model, pruning, rows if held_out is None else held_out, engine)
 
 

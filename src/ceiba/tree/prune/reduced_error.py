@@ -11,6 +11,7 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.data.table import Table
 from ceiba.data.target import class_indices
+from ceiba.data.warn import warn_user
 from ceiba.engine.contract import AdditiveStatistic, Batch
 from ceiba.stats.labeled import LabeledRows
 from ceiba.tree.grow.encoding import native_table
@@ -20,6 +21,12 @@ from ceiba.tree.prune.path import cost_matrix_of
 
 # Sums of weights in another order differ by less than this fraction of the largest error.
 _RELATIVE_TOLERANCE = 1e-12
+# Weights and means of the same rows differ by less than this, in fixed point and in floats.
+_SAME_ROWS_TOLERANCE = 1e-9
+
+
+class TrainingRowsWarning(UserWarning):
+    """Validation rows cannot be told from the training rows, which prune next to nothing."""
 
 
 def reduced_error_frames(tree: Tree, errors: Array, total: float) -> list[dict[str, Any]]:
@@ -52,10 +59,12 @@ class NodeErrors(AdditiveStatistic):
     """Statistic: errors of every node as a leaf, with number and weight of the rows.
 
     The errors are the misclassified weight (with a cost matrix its cost), or weighted squared
-    errors.
+    errors. ``node_sums`` are the weights of the classes in every node, or the weight and the
+    weighted sum of the targets.
     """
 
     errors: Array
+    node_sums: Array
     rows: int
     weight: float
 
@@ -78,9 +87,33 @@ class NodeErrors(AdditiveStatistic):
         if classes is not None:
             target = encode_known_classes(rows, classes).astype(np.int32)
             weight = apply_class_weight(rows, target, class_weight)
-        errors = _node_errors(tree, rows.table, target, weight, batch.threads, node_classes)
+        errors, sums = _node_errors(tree, rows.table, target, weight, batch.threads, node_classes)
         total = float(len(rows)) if weight is None else float(weight.sum())
-        return cls(errors, len(rows), total)
+        return cls(errors, sums, len(rows), total)
+
+
+def warn_of_training_rows(tree: Tree, held_out: NodeErrors, medians: bool) -> None:
+    """Warn if every node has the same weights and targets among the rows as in training.
+
+    Nothing else is compared, and no row is stored: the rows are routed for their errors anyway. So
+    permuted, reloaded and partitioned training rows are found, too. Other rows of the same weights
+    in every node have the same effect. ``medians``: the tree stores no means to compare.
+    """
+    if tree.is_classification:
+        given, grown = held_out.node_sums, tree.value
+    else:
+        given = held_out.node_sums[:, : 1 if medians else 2]
+        weight = tree.weight[:, None]
+        grown = np.concatenate([weight, weight * tree.value], axis=1)[:, : given.shape[1]]
+    tolerance = _SAME_ROWS_TOLERANCE * np.abs(grown).max(axis=0)
+    if tree.n_nodes > 1 and np.all(np.abs(given - grown) <= tolerance):
+        warn_user(
+            "pruning by 'reduced_error' has no effect on the training rows: the validation rows "
+            "have the same weights and targets in every node as the training rows. Pass rows that "
+            "the tree was not grown from, or set pruning='reduced_error', which holds some out in "
+            "fit.",
+            TrainingRowsWarning,
+        )
 
 
 def encode_known_classes(rows: LabeledRows, classes: Array) -> Array:
@@ -117,22 +150,23 @@ def _node_errors(
     weight: Array | None,
     threads: int,
     node_classes: Array | None,
-) -> Array:
-    """Compute the error of every node as a leaf on the rows that reach it."""
+) -> tuple[Array, Array]:
+    """Compute the error of every node as a leaf on the rows that reach it, and its sums."""
     if tree.missing == "fractional":
         return _fractional_errors(tree, table, target, weight, node_classes)
     leaf = tree.apply(table, threads)
     if tree.is_classification:
         held_out = node_class_weights(tree, leaf, target, weight)
-        return misclassification_errors(tree, held_out, node_classes)
+        return misclassification_errors(tree, held_out, node_classes), held_out
     node_weight, mean, squares = node_target_moments(tree, leaf, target, weight).T
-    return np.asarray(squares + node_weight * (mean - tree.prediction_values[:, 0]) ** 2)
+    errors = squares + node_weight * (mean - tree.prediction_values[:, 0]) ** 2
+    return errors, np.stack([node_weight, node_weight * mean], axis=1)
 
 
 def _fractional_errors(
     tree: Tree, table: Table, target: Array, weight: Array | None, node_classes: Array | None
-) -> Array:
-    """Compute node errors where rows reach several leaves in fractions."""
+) -> tuple[Array, Array]:
+    """Compute node errors where rows reach several leaves in fractions, and the nodes' sums."""
     classification = tree.is_classification
     value = tree.prediction_values[:, 0]
     # Relative to the root's value, squares lose fewer digits.
@@ -144,11 +178,12 @@ def _fractional_errors(
     )  # fmt: skip
     sums = add_to_ancestors(tree, sums)
     if classification:
-        return misclassification_errors(tree, sums, node_classes)
+        return misclassification_errors(tree, sums, node_classes), sums
     weight_sum, y_sum, yy_sum = sums.T
     shifted = value - value[0]
     errors = yy_sum - 2 * shifted * y_sum + shifted * shifted * weight_sum
-    return np.asarray(np.maximum(errors, 0.0))
+    sums = np.stack([weight_sum, y_sum + value[0] * weight_sum], axis=1)
+    return np.maximum(errors, 0.0), sums
 
 
 def node_class_weights(tree: Tree, leaf: Array, label: Array, weight: Array | None = None) -> Array:
