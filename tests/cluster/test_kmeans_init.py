@@ -121,3 +121,16 @@ def test_relocation_leaves_no_rounding_in_unobserved_columns():
         model = KMeans(3, init=centers, max_iter=1).fit(X, sample_weight=weight)
     assert model.n_relocations_ == 2
     assert model.cluster_centers_[0, 1] == pytest.approx(8.0)
+
+
+def test_function_of_another_signature_raises():
+    with pytest.raises(TypeError, match=r"init must be a function .* got <built-in function len>"):
+        KMeans(2, init=len).fit(np.eye(4))
+    with pytest.raises(TypeError, match=r"called as init\(X, n_clusters, random_state=...\)"):
+        KMeans(2, init=lambda X: X[:2]).fit(np.eye(4))
+
+
+@pytest.mark.parametrize("result", ["centers", None, [["a", "b"]]])
+def test_function_that_returns_no_centers_raises(result):
+    with pytest.raises(ValueError, match="initial centers"):
+        KMeans(2, init=lambda X, k, random_state: result).fit(np.eye(4))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
-from functools import wraps
-from inspect import isfunction, isgeneratorfunction, signature
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -13,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
+from ceiba.base.errstate import guard_methods, with_default_errstate
 from ceiba.base.parameters import Parameters, validate
 from ceiba.base.progress import CallbackMixin
 from ceiba.base.value_types import format_value
@@ -52,16 +51,8 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
     _task: ClassVar[Task | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Give the methods of rows NumPy's default handling of floating-point errors."""
         super().__init_subclass__(**kwargs)
-        for name, method in list(vars(cls).items()):
-            is_public = isfunction(method) and not name.startswith("_")
-            if (
-                is_public
-                and not isgeneratorfunction(method)
-                and "X" in signature(method).parameters
-            ):
-                setattr(cls, name, _with_default_errors(method))
+        guard_methods(cls)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -144,20 +135,6 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
         check_schema_attributes(self)
 
 
-def _with_default_errors(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that computes as usual where the user made NumPy raise for underflow.
-
-    Exponentials of unlikely rows underflow to zero, and so on: that is part of the algorithms.
-    """
-
-    @wraps(method)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
-            return method(*args, **kwargs)
-
-    return call
-
-
 class ScanScoreMixin:
     """Add scans and Dask collections with a target to scikit-learn's ``score``.
 
@@ -165,6 +142,7 @@ class ScanScoreMixin:
     ``_score_on(engine, source)``, which scores rows with a target in one pass.
     """
 
+    @with_default_errstate
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy of a classifier, or the R² of a regressor.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -28,6 +29,7 @@ from ceiba.base import (
 from ceiba.base.estimator import schema_attributes
 from ceiba.base.record import check_values
 from ceiba.base.scaling import StoredScaling, check_scaling
+from ceiba.base.value_types import format_value
 from ceiba.cluster.lloyd import LloydResult, kmeans_plusplus, lloyd, random_rows
 from ceiba.cluster.statistics import (
     Assignment,
@@ -397,6 +399,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
                     "memory, got a function."
                 )
             state = RandomState(np.array([seed & 0xFFFFFFFF, seed >> 32, run], dtype=np.uint32))
+            _check_init_function(given)
             points = rows.table().X
             X = points.view() if scaling is None else scaling.from_units(points)
             X.flags.writeable = False  # it is the user's own array
@@ -499,8 +502,27 @@ def _center_attributes(
     return attributes
 
 
+def _check_init_function(function: Callable[..., Any]) -> None:
+    """Raise TypeError for a function that cannot be called as scikit-learn calls it."""
+    try:
+        inspect.signature(function).bind(None, 1, random_state=None)
+    except TypeError as error:
+        raise TypeError(
+            "init must be a function that is called as init(X, n_clusters, random_state=...) and "
+            f"returns the centers, got {function!r}: {error}."
+        ) from None
+    except ValueError:  # a builtin without a signature
+        return
+
+
 def _check_centers(given: Any, k: int, d: int) -> Array:
-    centers = np.array(given, dtype=np.float64, order="C")
+    try:
+        centers = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The initial centers must be an array of numbers of shape {(k, d)}, got "
+            f"{format_value(given)}."
+        ) from None
     if centers.ndim != 2 or len(centers) != k:
         raise ValueError(
             f"The shape of the initial centers {centers.shape} does not match the number of "

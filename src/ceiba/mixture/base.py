@@ -152,9 +152,13 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
     @property
     def precisions_(self) -> Array:
         """Inverse covariances, in the shape of ``covariances_``."""
-        roots = self.precisions_cholesky_
-        with np.errstate(over="ignore", under="ignore"):
+        if self._units is None:
+            roots = self.precisions_cholesky_
             return roots @ np.swapaxes(roots, -1, -2) if self._form.full else roots**2
+        factors = self._gaussians.factors
+        precisions = np.swapaxes(factors, 1, 2) @ factors if self._form.full else factors**2
+        own = self._units.covariances_to_units(precisions)
+        return np.ascontiguousarray(to_fitted(own, self._form, self._units))
 
     @property
     def precisions_cholesky_(self) -> Array:

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from ceiba._typing import Array
 from ceiba.base import check_unused, seed_of
+from ceiba.base.errstate import with_default_errstate
 from ceiba.data.arrays import is_dask, is_scan
 from ceiba.data.table import Table
 from ceiba.mixture.gaussian_mixture import GaussianMixture, check_n_components
@@ -24,6 +25,7 @@ MCLUST_TYPES = (
 _Folds = tuple[Table, Array]
 
 
+@with_default_errstate
 def choose_components(
     X: Any,
     n_components: Iterable[int] = range(1, 10),

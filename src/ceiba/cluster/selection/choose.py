@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from ceiba._typing import Array
 from ceiba.base import seed_of, unused_error
+from ceiba.base.errstate import with_default_errstate
 from ceiba.cluster.kmeans import KMeans
 from ceiba.cluster.selection.gap import draw_box, draw_principal, gap_statistic, one_error_rule
 from ceiba.cluster.selection.silhouette import estimate, sample_rows, silhouettes
@@ -75,6 +76,7 @@ class ClusterChoice:
         return describe(self)
 
 
+@with_default_errstate
 def choose_n_clusters(
     X: Any,
     ks: Iterable[int] = range(1, 11),

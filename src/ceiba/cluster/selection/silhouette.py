@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from ceiba._typing import Array
 from ceiba.base import seed_of
+from ceiba.base.errstate import with_default_errstate
 from ceiba.cluster.selection.validity import (
     Grouping,
     centered_rows,
@@ -45,6 +46,7 @@ class SilhouetteEstimate(NamedTuple):
     n_rows: int
 
 
+@with_default_errstate
 def silhouette_samples(X: Any, labels: Any, *, n_jobs: int | None = None) -> Array:
     """Compute the silhouette coefficient of every row: (b - a) / max(a, b).
 
@@ -81,6 +83,7 @@ def silhouette_samples(X: Any, labels: Any, *, n_jobs: int | None = None) -> Arr
     return np.asarray(values)
 
 
+@with_default_errstate
 def silhouette_score(
     X: Any,
     labels: Any,
@@ -113,6 +116,7 @@ def silhouette_score(
     ).score
 
 
+@with_default_errstate
 def silhouette_estimate(
     X: Any,
     labels: Any,

@@ -22,6 +22,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from ceiba._typing import Array
+from ceiba.base.errstate import with_default_errstate
 from ceiba.data.encoding import Encoding
 from ceiba.data.table import Table
 
@@ -100,6 +101,7 @@ def nearest_centers(X: Array, centers: Array) -> Array:
     return np.concatenate(parts) if parts else np.empty(0, np.intp)
 
 
+@with_default_errstate
 def calinski_harabasz_score(X: Any, labels: Any) -> float:
     """Compute the Calinski-Harabasz index: between-cluster over within-cluster variance.
 
@@ -137,6 +139,7 @@ def calinski_harabasz_score(X: Any, labels: Any) -> float:
     return float(between / within * freedom) if within > 0 else float("inf")
 
 
+@with_default_errstate
 def davies_bouldin_score(X: Any, labels: Any) -> float:
     """Compute the Davies-Bouldin index: mean over clusters of the worst overlap with another.
 
@@ -178,6 +181,7 @@ def davies_bouldin_score(X: Any, labels: Any) -> float:
     return float(overlap.max(axis=1).mean())
 
 
+@with_default_errstate
 def inertia_score(X: Any, labels: Any) -> float:
     """Compute the sum of squares about the cluster means, over the observed values.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.base.errstate import with_default_errstate
 from ceiba.compat.netlab.inputs import Rows, check_count, netlab_seed
 from ceiba.compat.netlab.mix import Mix, check_mix
 from ceiba.mixture.base import draw_rows
@@ -14,6 +15,7 @@ from ceiba.mixture.densities import log_densities, posteriors
 from ceiba.mixture.statistics import Gaussians
 
 
+@with_default_errstate
 def gmmactiv(mix: Mix, x: Any) -> Array:
     """Compute the density of each component at each row, without its prior.
 
@@ -39,6 +41,7 @@ def gmmactiv(mix: Mix, x: Any) -> Array:
     return _activations(model, rows)
 
 
+@with_default_errstate
 def gmmpost(mix: Mix, x: Any) -> tuple[Array, Array]:
     """Compute the posterior probability of each component for each row.
 
@@ -68,6 +71,7 @@ def gmmpost(mix: Mix, x: Any) -> tuple[Array, Array]:
     return rows.predict(posteriors, model), _activations(model, rows)
 
 
+@with_default_errstate
 def gmmprob(mix: Mix, x: Any) -> Array:
     """Compute the density of the mixture at each row.
 
@@ -107,6 +111,7 @@ def _activations(model: Gaussians, rows: Rows) -> Array:
     return np.asarray(np.exp(np.column_stack(logs)))
 
 
+@with_default_errstate
 def gmmsamp(mix: Mix, n: int, *, random_state: Any = None) -> tuple[Array, Array]:
     """Draw rows from a mixture.
 

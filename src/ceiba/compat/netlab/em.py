@@ -9,6 +9,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.base import Iterations
+from ceiba.base.errstate import with_default_errstate
 from ceiba.compat.netlab.inputs import Options, Rows
 from ceiba.compat.netlab.mix import Mix, check_mix
 from ceiba.mixture.config import EMConfig, MixtureData
@@ -21,6 +22,7 @@ from ceiba.stats.dependence import describe_dependences, find_dependences
 _EPS = float(np.finfo(np.float64).eps)
 
 
+@with_default_errstate
 def gmmem(mix: Mix, x: Any, options: Any) -> tuple[Mix, Array, Array]:
     """Train a mixture by EM, starting from its parameters.
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ceiba._typing import Array
+from ceiba.base.errstate import with_default_errstate
 from ceiba.cluster.statistics import Assignment, CenterSums
 from ceiba.compat.netlab.inputs import Options, Rows, as_matrix, netlab_seed
 from ceiba.compat.netlab.mix import Mix, check_mix, covar_fields
@@ -25,6 +26,7 @@ _WIDTH = 1.0
 _EPS = float(np.finfo(np.float64).eps)
 
 
+@with_default_errstate
 def kmeans(
     centres: Any, data: Any, options: Any, *, random_state: Any = None
 ) -> tuple[Array, Array, Array, Array]:
@@ -107,6 +109,7 @@ def _run_kmeans(
     return centers, np.eye(k)[labels], np.array(errlog)
 
 
+@with_default_errstate
 def gmminit(mix: Mix, x: Any, options: Any, *, random_state: Any = None) -> Mix:
     """Initialize a mixture from clusters of k-means, which starts at random rows.
 
