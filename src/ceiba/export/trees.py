@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ceiba._native import NodeTest
 from ceiba._typing import Array
 from ceiba.ensemble.common.votes import expand_classes
 from ceiba.export.errors import NotExpressibleError
 from ceiba.tree.base import DecisionTree
 from ceiba.tree.model.node_dtype import NodeView
+from ceiba.tree.model.split import THRESHOLD_DTYPES
 from ceiba.tree.model.tree import Tree
 
 
@@ -60,6 +62,37 @@ def prediction_table(tree: Tree, values: Array) -> tuple[Array, Array]:
     row_of_leaf = np.full(tree.n_nodes, -1)
     row_of_leaf[leaves] = row.reshape(-1)
     return table, row_of_leaf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThresholdNodes:
+    """Tests of all nodes as arrays, for those that float64 thresholds describe completely.
+
+    Parameters
+    ----------
+    selected : ndarray of bool
+        Nodes with two branches, by a threshold of numbers that float64 can hold or of the codes of
+        an ordinal column. The other arrays are valid for these nodes.
+    column : ndarray
+    threshold : ndarray of float64
+    missing_first : ndarray of bool
+        Whether missing values go to the first branch.
+    """
+
+    selected: Array
+    column: Array
+    threshold: Array
+    missing_first: Array
+
+    @classmethod
+    def of(cls, tree: Tree) -> ThresholdNodes:
+        """Select the nodes of a tree."""
+        threshold, column = tree.threshold, tree.column
+        has_threshold = np.isin(tree.test, [int(test) for test in THRESHOLD_DTYPES])
+        temporal = np.array([c.temporal for c in tree.schema])[column]
+        exact = (tree.test == NodeTest.REAL) | np.isinf(threshold) | (np.abs(threshold) <= 2.0**52)
+        selected = has_threshold & (tree.n_branches == 2) & ~temporal & exact
+        return cls(selected, column, threshold, NodeView(tree.nodes).missing_branch == 0)
 
 
 def check_tree_members(model: Any, where: str) -> None:

@@ -17,7 +17,7 @@ from ceiba._typing import Array
 from ceiba.data.schema import Kind
 from ceiba.export.errors import NotExpressibleError
 from ceiba.export.onnx.graph import ML, Graph
-from ceiba.export.trees import prediction_table
+from ceiba.export.trees import ThresholdNodes, prediction_table
 from ceiba.tree.explain.conditions import RuleCondition, branch_condition
 from ceiba.tree.model.tree import Tree
 
@@ -63,9 +63,21 @@ class LeafRouter:
             return
         # Branches have larger numbers than their node, so that they are added before it.
         entries: dict[int, tuple[int, bool]] = {}
-        for node in range(tree.n_nodes - 1, -1, -1):
-            if tree.is_leaf[node]:
-                entries[node] = self._add_leaf(int(row_of_leaf[node]), number)
+        simple = ThresholdNodes.of(tree)
+        tests = zip(
+            tree.is_leaf.tolist(), simple.selected.tolist(), row_of_leaf.tolist(),
+            simple.column.tolist(), simple.threshold.tolist(), simple.missing_first.tolist(),
+            tree.child.tolist(), strict=True,
+        )  # fmt: skip
+        for node, test in reversed(list(enumerate(tests))):
+            is_leaf, is_simple, row, column, threshold, missing_first, child = test
+            if is_leaf:
+                entries[node] = self._add_leaf(row, number)
+            elif is_simple:
+                own = _Node(columns[column], _LEQ, threshold, (), missing_first)
+                own.true, own.false = entries[child], entries[child + 1]
+                self.nodes.append(own)
+                entries[node] = len(self.nodes) - 1, False
             else:
                 entries[node] = self._add_split(tree, node, columns, entries)
         self.roots.append(entries[0][0])

@@ -19,6 +19,7 @@ from ceiba._typing import Array
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
 from ceiba.export.errors import NotExpressibleError
+from ceiba.export.trees import ThresholdNodes
 from ceiba.tree.grow.encoding import ColumnTypes, column_arrays, observed_mask
 from ceiba.tree.model.split import Split
 from ceiba.tree.model.tree import Tree
@@ -65,43 +66,57 @@ class Thresholds:
             return self
         return Thresholds(tuple(self.values[j] for j in columns), self.at_values)
 
-    def round(self, threshold: float, column: int) -> float:
-        """Return the threshold for values in float32."""
-        if not np.isfinite(threshold):
-            return threshold
+    def round(self, threshold: Array, column: Array) -> Array:
+        """Return the thresholds of some columns for values in float32."""
         if self.values is None:
-            value = threshold if self.at_values else _nearby_decimal(threshold)
-            return threshold if value is None else _keep_side(threshold, value)
-        values = self.values[column]
-        end = int(np.searchsorted(values, threshold, side="right"))
-        below = _to_float32(values[end - 1]) if end else -np.inf
-        above = _to_float32(values[end]) if end < len(values) else np.inf
-        return threshold if below <= threshold < above or below == above else below
+            value = threshold if self.at_values else _nearby_decimals(threshold)
+            return _keep_side(threshold, value)
+        rounded = threshold.copy()
+        for j in np.unique(column):
+            own = column == j
+            below, above = _float32_neighbors(threshold[own], self.values[j])
+            keep = ((below <= threshold[own]) & (threshold[own] < above)) | (below == above)
+            rounded[own] = np.where(keep, threshold[own], below)
+        return rounded
 
 
-def _nearby_decimal(threshold: float) -> float | None:
-    """Return the decimal number of few digits that a threshold equals up to rounding, or None.
+def _float32_neighbors(threshold: Array, values: Array) -> tuple[Array, Array]:
+    """Return the float32 of the largest value up to a threshold, and of the next one."""
+    ends = np.searchsorted(values, threshold, side="right")
+    short = np.concatenate([[-np.inf], _to_float32(values), [np.inf]])
+    return short[ends], short[ends + 1]
+
+
+def _nearby_decimals(threshold: Array) -> Array:
+    """Return decimal numbers of few digits that thresholds equal up to rounding, else NaN.
 
     Columns of decimals such as 1.6, 1.7, 1.8 have rows with the value of a midpoint, which is
     1.7000000000000002. Midpoints of values that float32 can hold have more digits, or are exact.
     """
-    value = float(f"{threshold:.{_DIGITS}g}")
-    return value if abs(value - threshold) <= 4 * np.spacing(abs(threshold)) else None
+    value = np.full(len(threshold), np.nan)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        scaled = threshold * 10.0 ** (_DIGITS - 1 - np.floor(np.log10(np.abs(threshold))))
+        candidates = np.flatnonzero(np.abs(scaled - np.rint(scaled)) < 1e-6)
+    for i in candidates.tolist():
+        decimal = float(f"{threshold[i]:.{_DIGITS}g}")
+        if abs(decimal - threshold[i]) <= 4 * np.spacing(abs(threshold[i])):
+            value[i] = decimal
+    return value
 
 
-def _keep_side(threshold: float, value: float) -> float:
-    """Return a threshold that has the float32 of a value on the side of the value."""
-    rounded = _to_float32(value)
-    if value <= threshold:
-        return max(threshold, rounded)
-    if rounded > threshold:
-        return threshold
-    return float(np.nextafter(np.float32(rounded), np.float32(-np.inf)))
+def _keep_side(threshold: Array, value: Array) -> Array:
+    """Return thresholds that have the float32 of a value, unless NaN, on the value's side."""
+    short = _to_float32(value)
+    with np.errstate(over="ignore", invalid="ignore"):
+        lower = np.nextafter(short.astype(np.float32), np.float32(-np.inf)).astype(np.float64)
+    moved_up = (value <= threshold) & (short > threshold) & np.isfinite(short)
+    moved_down = (value > threshold) & (short <= threshold)
+    return np.where(moved_up, short, np.where(moved_down, lower, threshold))
 
 
-def _to_float32(value: Any) -> float:
+def _to_float32(values: Array) -> Array:
     with np.errstate(over="ignore"):
-        return float(np.float32(value))
+        return np.asarray(values).astype(np.float32).astype(np.float64)
 
 
 def criterion_name(criterion: str) -> str:
@@ -147,21 +162,33 @@ def sklearn_tree(tree: Tree, thresholds: Thresholds) -> Any:
     nodes["feature"], nodes["threshold"] = _NO_FEATURE, _NO_FEATURE
     nodes["impurity"] = tree.impurity
     nodes["n_node_samples"], nodes["weighted_n_node_samples"] = tree.n_rows, tree.weight
-    for node in np.flatnonzero(~tree.is_leaf).tolist():
-        split = tree.split(node)
-        threshold, swapped = _threshold(split, tree.schema[split.column])
-        entry = nodes[node]
-        entry["feature"] = split.column
-        entry["threshold"] = thresholds.round(threshold, split.column)
-        entry["missing_go_to_left"] = (split.missing_branch == 0) != swapped
-        if swapped:
-            entry["left_child"], entry["right_child"] = entry["right_child"], entry["left_child"]
+    _set_tests(nodes, tree, thresholds)
     n_classes = max(1, tree.leaves.shape[1])
     structure = SklearnTree(len(tree.schema), np.array([n_classes], dtype=np.intp), 1)
     values = np.ascontiguousarray(_node_values(tree)[:, None, :])
     state = {"max_depth": tree.max_depth, "node_count": n_nodes, "nodes": nodes, "values": values}
     structure.__setstate__(state)
     return structure
+
+
+def _set_tests(nodes: Array, tree: Tree, thresholds: Thresholds) -> None:
+    """Set column, threshold and branch of missing values of the inner nodes."""
+    simple = ThresholdNodes.of(tree)
+    own = simple.selected
+    ordinal = np.array([column.kind is Kind.ORDINAL for column in tree.schema])[simple.column]
+    nodes["feature"][own] = simple.column[own]
+    nodes["threshold"][own] = np.where(ordinal, simple.threshold + 0.5, simple.threshold)[own]
+    nodes["missing_go_to_left"][own] = simple.missing_first[own]
+    for node in np.flatnonzero(~tree.is_leaf & ~own).tolist():
+        split = tree.split(node)
+        threshold, swapped = _threshold(split, tree.schema[split.column])
+        entry = nodes[node]
+        entry["feature"], entry["threshold"] = split.column, threshold
+        entry["missing_go_to_left"] = (split.missing_branch == 0) != swapped
+        if swapped:
+            entry["left_child"], entry["right_child"] = entry["right_child"], entry["left_child"]
+    inner = ~tree.is_leaf
+    nodes["threshold"][inner] = thresholds.round(nodes["threshold"][inner], nodes["feature"][inner])
 
 
 def _node_values(tree: Tree) -> Array:
@@ -196,11 +223,9 @@ def _check_tree(tree: Tree) -> None:
 
 
 def _threshold(split: Split, column: Column) -> tuple[float, bool]:
-    """Return the threshold of a split, and whether the first branch has the larger values."""
+    """Return a threshold for other splits, and whether the first branch has the larger values."""
     if column.kind is Kind.NOMINAL:
         return _category_threshold(split, column)
-    if column.kind is Kind.ORDINAL and split.threshold != np.inf:
-        return column.categories.index(split.threshold) + 0.5, False
     if column.temporal:
         raise NotExpressibleError(
             f"scikit-learn compares values in float32, which cannot hold the times of column "
