@@ -25,6 +25,7 @@ MODELS: dict[str, Any] = TREES | {
         missing="fractional", max_depth=4, cost_matrix=[[0, 1, 5], [2, 0, 1], [9, 1, 0]]
     ),
     "fractional regressor": ceiba.DecisionTreeRegressor(missing="fractional", max_depth=6),
+    "fractional root": ceiba.DecisionTreeClassifier(missing="fractional", min_samples_leaf=400),
     "surrogate": ceiba.DecisionTreeClassifier(missing="surrogate", max_depth=4),
     "surrogate regressor": ceiba.DecisionTreeRegressor(missing="surrogate", max_depth=6),
 }

@@ -159,6 +159,8 @@ def _weighted_tree(dialect: _C, planned: PlannedTree, name: str) -> list[str]:
         f"    double weight[{n_nodes}];",
         "    weight[0] = 1.0;",
     ]
+    if n_nodes == 1:
+        lines += [f"    {line}" for line in dialect.unused()]
 
     def choose(known: str, own: str, fraction: float) -> str:
         return f"({known} ? ({own} ? 1.0 : 0.0) : {_number(fraction)})"
