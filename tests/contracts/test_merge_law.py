@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import ceiba
 from ceiba.engine import Batch
-from ceiba.engine.contract import RowResults
+from ceiba.engine.contract import RowResults, is_exact
 from tests.budget import examples
 from tests.contracts.cases import STATISTICS, StatisticCase, assert_alike
 
@@ -63,6 +63,25 @@ def test_a_part_without_rows_changes_nothing(case: StatisticCase, data: st.DataO
     nothing, whole, nothing_more = summaries(case, rows, [0, 0, n, n])
     assert_alike(case.seen(nothing.merge(whole)), case.seen(whole), close=0)
     assert_alike(case.seen(whole.merge(nothing_more)), case.seen(whole), close=0)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in STATISTICS if is_exact(case.summarize)], ids=lambda case: case.name
+)
+@examples(15)
+@given(data=st.data())
+def test_exact_statistics_take_parts_in_any_order(case: StatisticCase, data: st.DataObject) -> None:
+    rows = data.draw(case.kind.rows)
+    n, kind = case.kind.size(rows), case.kind
+    model = case.model(kind.ready(rows))
+    bounds = [0, *sorted(data.draw(st.lists(st.integers(0, n), max_size=4))), n]
+    parts = data.draw(st.permutations(list(pairwise(bounds))))
+    batches = [Batch(kind.ready(kind.slice(rows, a, b)), a) for a, b in parts]
+    total = case.summarize(batches[0], *model)
+    for batch in batches[1:]:
+        total.add(batch, *model)
+    (whole,) = summaries(case, rows, [0, n])
+    assert_alike(total, whole, close=0)
 
 
 @cases

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ceiba.engine import PartitionError, Rows
-from ceiba.engine.contract import merge_in_order, partition_error
+from ceiba.engine.contract import partition_error
+from ceiba.engine.merging import merge_in_order
 from tests.engine.parts import Listing, column, parts
 
 
@@ -17,7 +18,7 @@ def test_numbering_follows_the_counts() -> None:
 
 def test_numbering_takes_the_counts_of_partitions_with_rows() -> None:
     rows = Rows(parts([[], [1.0, 2.0], [], [3.0]]), column)
-    counts = merge_in_order(rows.summary(index, Listing.of) for index in range(4)).lengths
+    counts = merge_in_order((rows.summary(index, Listing.of) for index in range(4)), 4).lengths
     assert counts == (2, 1)
     assert rows.numbered(counts).first_rows == (0, 0, 2, 2)
 
@@ -29,12 +30,12 @@ def test_wrong_number_of_counts_is_refused() -> None:
 
 def test_fold_merges_from_the_left_and_passes_over_nothing() -> None:
     a, b = Listing(((0, 1.0),), (1,)), Listing(((0, 2.0),), (1,))
-    assert merge_in_order([None, a, None, b]).values == [1.0, 2.0]
+    assert merge_in_order([None, a, None, b], 4).values == [1.0, 2.0]
 
 
 def test_fold_of_no_rows_is_refused() -> None:
     with pytest.raises(ValueError, match="got partitions without rows only"):
-        merge_in_order([None, None])
+        merge_in_order([None, None], 2)
 
 
 @pytest.mark.parametrize(

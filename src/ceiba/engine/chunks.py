@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor
 from typing import Any
 
-from ceiba.engine.contract import Batch, Engine, P, R, Rows, S, T, merge_in_order
+from ceiba.engine.contract import Batch, Engine, P, R, Rows, S, T
 from ceiba.engine.local import run_tasks, task_pool
+from ceiba.engine.merging import merge_in_order
 
 # Summaries per thread that are being computed or not merged yet: enough that a slow partition does
 # not leave the other threads idle, few enough to bound the memory of the statistics.
@@ -20,8 +21,9 @@ class ChunksEngine(Engine):
     """Run on the partitions of a scan, of which ``threads`` are in memory at a time.
 
     Readers and native kernels release the GIL, so partitions are spread over Python threads and
-    each is summarized single-threaded. Statistics are merged in the order of the partitions,
-    so that the result is the same, bit for bit, for any number of threads.
+    each is summarized single-threaded. Statistics are merged in the order of the partitions, in a
+    shape that their number determines: the result is the same, bit for bit, for any number of
+    threads, and on a Dask cluster.
     """
 
     name = "chunks"
@@ -40,7 +42,8 @@ class ChunksEngine(Engine):
 
         with task_pool(self.threads) as pool:
             try:
-                return merge_in_order(self._summaries(pool, rows, summarize_unless_stopped))
+                summaries = self._summaries(pool, rows, summarize_unless_stopped)
+                return merge_in_order(summaries, len(rows.partitions))
             finally:
                 stopped.set()  # partitions that are still being loaded are not summarized
 

@@ -53,6 +53,30 @@ class AdditiveStatistic:
         return type(self)(*(one + two for one, two in pairs))
 
 
+class ExactStatistic(ABC):
+    """Statistic of integers, equal in every bit for any order and grouping of the rows.
+
+    An engine may add the batches of a worker to one statistic instead of merging one per batch,
+    which costs more than the rows of a small batch if the statistic is large.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def add(self, batch: Batch[Any], *model: Any) -> None:
+        """Add the rows of another batch in place, with the ``model`` of the first one."""
+
+    @abstractmethod
+    def merge(self, other: Self) -> Self:
+        """Return the statistic of both parts."""
+
+
+def is_exact(summarize: Callable[..., Any]) -> bool:
+    """Return whether a function, such as ``Statistic.of``, makes exact statistics."""
+    owner = getattr(summarize, "__self__", None)
+    return isinstance(owner, type) and issubclass(owner, ExactStatistic)
+
+
 @dataclass(slots=True)
 class Batch(Generic[P]):
     """Rows of one partition, as the learner prepared them.
@@ -137,17 +161,6 @@ class Rows(Generic[P]):
             return summarize(Batch(self.prepare(chunk), self.first_row(index)), *model)
         except Exception as error:
             raise partition_error(partition.name, error) from error
-
-
-def merge_in_order(statistics: Iterable[S | None]) -> S:
-    """Merge statistics from the left; None represents a partition without rows."""
-    merged: S | None = None
-    for statistic in statistics:
-        if statistic is not None:
-            merged = statistic if merged is None else merged.merge(statistic)
-    if merged is None:
-        raise ValueError("X must have at least one row, got partitions without rows only.")
-    return merged
 
 
 @dataclass(frozen=True, slots=True)

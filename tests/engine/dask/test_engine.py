@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ceiba
 from ceiba.data.schema import Kind
 from ceiba.engine import PartitionError, choose_engine
 from ceiba.engine.dask.engine import DaskEngine
@@ -217,7 +218,11 @@ def test_the_target_of_a_partition_is_loaded_with_it(engine: DaskEngine) -> None
             ValueError,
             r"partition [01] .*: y must be partitioned like X, got \d targets for 2 rows",
         ),
-        (da.full(6, 0.5, chunks=2), ValueError, "partition 0 of the Dask array: Unknown label"),
+        (
+            da.full(6, 0.5, chunks=2),
+            ValueError,
+            r"partition [012] of the Dask array: Unknown label",
+        ),
     ],
 )
 def test_targets_of_another_make_are_refused(
@@ -328,7 +333,7 @@ def test_a_failing_summary_is_named_and_bad_values_stay_a_value_error(engine: Da
 # functions of a module travel by their name.
 FAILURES: list[Exception] = []
 SUMMARISED: list[int] = []
-GATE = threading.Event()
+GATE, AT_GATE = threading.Event(), threading.Event()
 
 
 def fail_at_times(block: Any) -> Any:
@@ -344,6 +349,7 @@ def refuse(batch: Any) -> Listing:
 
 def wait_at_gate(block: Any) -> Any:
     if block[0, 0] == 4.0:
+        AT_GATE.set()
         GATE.wait(60)
     return block
 
@@ -356,6 +362,7 @@ class Stubborn(Listing):
 @pytest.fixture
 def gate() -> Iterator[threading.Event]:
     GATE.clear()
+    AT_GATE.clear()
     yield GATE
     GATE.set()
 
@@ -468,6 +475,33 @@ def test_ctrl_c_takes_the_tasks_back(
     with pytest.raises(KeyboardInterrupt):
         engine.reduce(rows, Listing.of)
     gate.set()
+    assert not _left(client)
+
+
+@pytest.mark.parametrize("persisted", [False, True])
+def test_ctrl_c_ends_a_fit_promptly(client: Any, gate: threading.Event, persisted: bool) -> None:
+    """While a partition hangs, be it in a task of the fit or in one of the persisted rows."""
+    X = da.from_array(numbers(6), chunks=(2, 2)).map_blocks(wait_at_gate, dtype=float)
+    X = client.persist(X) if persisted else X
+    model, main = ceiba.KMeans(2, n_jobs=1), threading.main_thread().ident or 0
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        AT_GATE.wait(60)
+        time.sleep(0.3)
+        sent.append(time.monotonic())
+        signal.pthread_kill(main, signal.SIGINT)
+
+    def fit_interrupted(rows: Any) -> None:
+        threading.Thread(target=interrupt).start()
+        model.fit(rows)
+
+    with client.as_current(), pytest.raises(KeyboardInterrupt):
+        fit_interrupted(X)
+    assert time.monotonic() - sent[0] < 2.0
+    assert not hasattr(model, "cluster_centers_")
+    gate.set()
+    del X
     assert not _left(client)
 
 

@@ -8,6 +8,11 @@ import pytest
 from ceiba import _native
 from ceiba._native import ColumnType
 from ceiba._typing import Array
+from ceiba.data.source import Chunk
+from ceiba.data.table import Table
+from ceiba.engine import LocalEngine
+from ceiba.stats import ToLabeledRows
+from ceiba.tree.grow.encoding import RowSample, draw_sample
 
 ROWS = 20_000
 COLUMNS = _native.ColumnTypes([ColumnType.FLOAT64], [0])
@@ -79,3 +84,16 @@ def test_frequent_value_takes_one_bin() -> None:
 def test_few_distinct_values_get_one_bin_each() -> None:
     column = np.repeat([1.0, 2.0, 5.0], [1, 1000, 3])
     np.testing.assert_array_equal(edges(column, 3), [1.5, 3.5])
+
+
+@pytest.mark.parametrize("n_rows", [5000, 500_000, 10])
+def test_the_sample_is_that_of_all_rows(n_rows: int) -> None:
+    """Also if ``n_rows`` is so wrong that too few keys are below the bound."""
+    engine, X = LocalEngine(1), np.random.default_rng(0).normal(size=(5000, 2))
+    chunk = Chunk(Table.of(X), np.arange(5000) % 2)
+    rows = engine.prepared_rows(ToLabeledRows("classification")(chunk))
+    one = draw_sample(engine, rows, n_rows, 300, seed=3)
+    other = engine.reduce(rows, RowSample.of, 300, 3)
+    assert len(one.keys) == 300
+    assert one.keys.tolist() == other.keys.tolist()
+    assert [column.tolist() for column in one.arrays] == [c.tolist() for c in other.arrays]

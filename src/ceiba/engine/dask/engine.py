@@ -1,39 +1,51 @@
-"""The dask engine: one task per partition, on the cluster of the current client."""
+"""The dask engine: passes over partitions on the cluster of the current client."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
-from uuid import uuid4
 
 from ceiba.data.schema import Schema
-from ceiba.data.source import Chunk, PartitionedSource
+from ceiba.data.source import PartitionedSource
 from ceiba.data.table import check_kinds_without_schema
-from ceiba.engine.contract import Batch, Engine, P, R, Rows, S, T, merge_in_order, partition_error
-from ceiba.engine.dask.futures import TaskError, TimeLimits, results_in_order
+from ceiba.engine.contract import Engine, P, R, RowResults, Rows, S, T, is_exact
+from ceiba.engine.dask.futures import (
+    TaskError,
+    TimeLimits,
+    cancelled_on_error,
+    results_in_order,
+    worker_threads,
+)
+from ceiba.engine.dask.passes import PartitionTasks, pickled
 from ceiba.engine.dask.source import (
     BlockReader,
     SchemaSummary,
     check_collection,
-    check_lengths,
     dask_partitions,
     declared_columns,
     known_schema,
 )
-from ceiba.engine.local import effective_threads, inside_task
-
-# How often a task that raised is run again: reads from a shared store may fail temporarily.
-_RETRIES = 2
+from ceiba.engine.dask.tasks import (
+    Work,
+    add_up,
+    collect,
+    merge_in_row_order,
+    run_single_threaded,
+    unpack,
+)
+from ceiba.engine.local import effective_threads
+from ceiba.engine.merging import require_statistic
 
 
 class DaskEngine(Engine):
     """Run on the partitions of a Dask collection, on the workers that hold them.
 
     Only graphs, models and statistics are transferred; rows stay on the workers, and a partition
-    whose worker is lost is computed again. Statistics are merged in the order of the partitions. A
-    partition is computed anew in every reduction unless the user has persisted the collection.
+    whose worker is lost is computed again. A task runs several partitions, so that the cost of a
+    pass hardly depends on their number. Statistics are merged on the workers, in the order of the
+    partitions and in a shape that their number determines. A partition is computed anew in every
+    reduction unless the user has persisted the collection.
 
     Parameters
     ----------
@@ -43,7 +55,7 @@ class DaskEngine(Engine):
         How long the cluster may be without any worker before a fit fails: seconds, or a string
         like ``"5 minutes"``. Otherwise dask's setting ``ceiba.worker-timeout``, or 60 seconds.
     partition_timeout : float or str, optional
-        Time limit for the next partition (or task of a `map`) to finish. Otherwise
+        Time limit for the next task to finish, which may run several partitions. Otherwise
         dask's setting ``ceiba.partition-timeout``, or one hour.
     """
 
@@ -59,18 +71,43 @@ class DaskEngine(Engine):
         self.client = current_client() if client is None else client
         self.limits = TimeLimits.of(worker_timeout, partition_timeout)
         self.threads = effective_threads()
+        self._last_tasks: PartitionTasks | None = None
 
     def reduce(self, rows: Rows[P], summarize: Callable[..., S], *model: Any) -> S:
-        """Summarize every partition on the cluster and merge in order."""
-        tasks = _tasks(rows, summarize, model)
-        try:
-            futures = self.client.compute(tasks, retries=_RETRIES, optimize_graph=False)
-            with results_in_order(self.client, futures, self.limits) as statistics:
-                merged: S = merge_in_order(_check_results(statistics, rows))
-                return merged
-        except TaskError as failed:
-            error = failed.error
-            raise partition_error(rows.partitions[failed.index].name, error) from error
+        """Summarize every partition on the cluster and merge there, in order."""
+        tasks, exact = self._tasks(rows), is_exact(summarize)
+        work = Work(rows.prepare, summarize, model, len(rows.partitions))
+        with tasks.run(work, rows, add_up if exact else merge_in_row_order) as futures:
+            merged = tasks.merge(futures, by_worker=exact)
+        rows.empty.update(merged.empty)
+        result: S = merged.result()
+        return result
+
+    def predict(self, rows: Rows[P], function: Callable[..., R], *model: Any) -> R:
+        """Compute one result per row on the cluster, in row order."""
+        work = Work(rows.prepare, function, model, len(rows.partitions))
+        with self._tasks(rows).run(work, rows, collect) as futures:
+            collected = results_in_order(self.client, futures, self.limits)
+            results = dict(pair for pairs in collected for pair in pairs)
+        rows.empty.update(index for index, result in results.items() if result is None)
+        parts = (results[index] for index in range(len(results)))
+        joined = RowResults(tuple(part for part in parts if part is not None))
+        predicted: R = require_statistic(joined if joined.parts else None).concatenate()
+        return predicted
+
+    def _tasks(self, rows: Rows[Any]) -> PartitionTasks:
+        """Return the tasks of the partitions; new ones if the workers have changed."""
+        threads, last = worker_threads(self.client, self.limits), self._last_tasks
+        if (
+            last is None
+            or last.partitions is not rows.partitions
+            or last.threads != threads
+            or last.is_cancelled
+        ):
+            partitions: Sequence[Any] = rows.partitions
+            last = PartitionTasks(self.client, self.limits, partitions, threads)
+            self._last_tasks = last
+        return last
 
     def source(
         self,
@@ -99,10 +136,11 @@ class DaskEngine(Engine):
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:
         """Run the tasks on the cluster's workers, each task single-threaded inside."""
-        futures = self.client.map(partial(_run_single_threaded, function), list(tasks), pure=False)
+        sent = self.client.submit(unpack, pickled(function), pure=False)
+        futures = self.client.map(run_single_threaded, list(tasks), function=sent, pure=False)
         try:
-            with results_in_order(self.client, futures, self.limits) as results:
-                return list(results)
+            with cancelled_on_error(self.client, futures, [sent]):
+                return list(results_in_order(self.client, futures, self.limits))
         except TaskError as failed:
             raise failed.error from None
 
@@ -129,59 +167,3 @@ def current_client() -> Any:
             "Client(address, asynchronous=False)."
         )
     return client
-
-
-def _tasks(rows: Rows[P], summarize: Callable[..., S], model: tuple[Any, ...]) -> list[Any]:
-    """Return one task per partition, with unique keys: no old result is reused."""
-    import dask
-
-    partitions: Sequence[Any] = rows.partitions
-    run, tasks = uuid4().hex, []
-    for index, part in enumerate(partitions):
-        # The model is part of the function, because dask would traverse it as an argument.
-        summary = partial(
-            _summary, part.reader, rows.prepare, rows.first_row(index), summarize, model
-        )
-        # Among equal tasks dask starts with the last key, so counting down makes them finish
-        # almost in the order of the partitions, and few statistics are held before merging.
-        key = f"ceiba-summary-{run}-{len(partitions) - index:09d}"
-        task = dask.delayed(summary, pure=False, traverse=False)
-        tasks.append(task(part.graph, part.weight, part.target, dask_key_name=key))
-    return tasks
-
-
-def _summary(
-    reader: BlockReader,
-    prepare: Callable[[Chunk], P],
-    first_row: int,
-    summarize: Callable[..., S],
-    model: tuple[Any, ...],
-    block: Any,
-    weight: Any,
-    target: Any,
-) -> S | ValueError | None:
-    """Compute the statistic of one block on a worker; None if it has no rows."""
-    with inside_task():
-        try:
-            check_lengths(block, weight, target)
-            if len(block) == 0:
-                return None
-            return summarize(Batch(prepare(reader(block, weight, target)), first_row), *model)
-        except ValueError as error:
-            return error.with_traceback(None)  # not raised: another run would not help
-
-
-def _run_single_threaded(function: Callable[[T], R], task: T) -> R:
-    """Run one task of a `map` on a worker."""
-    with inside_task():
-        return function(task)
-
-
-def _check_results(results: Iterable[Any], rows: Rows[P]) -> Iterator[Any]:
-    """Yield the statistics; record empty partitions and raise returned errors."""
-    for index, statistic in enumerate(results):
-        if isinstance(statistic, ValueError):
-            raise partition_error(rows.partitions[index].name, statistic) from statistic
-        if statistic is None:
-            rows.empty.add(index)
-        yield statistic

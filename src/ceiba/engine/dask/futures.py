@@ -59,41 +59,49 @@ def _seconds(given: float | str | None, setting: str, default: str) -> float:
 
 
 @contextmanager
-def results_in_order(
-    client: Any, futures: Sequence[Any], limits: TimeLimits
-) -> Iterator[Iterator[Any]]:
-    """Open an iterator over the results of ``futures``, in their order.
+def cancelled_on_error(client: Any, *lists: list[Any]) -> Iterator[None]:
+    """Cancel lists of futures if the block is left by an error, a time limit or Ctrl-C.
 
-    A result is yielded as soon as all before it have been. Leaving the block early (by an error, a
-    time limit or Ctrl-C) cancels all futures.
+    Futures may be added to the lists inside the block.
     """
-    pending = dict(enumerate(futures))
     try:
-        yield _in_order(_as_finished(client, pending, limits))
-    finally:
-        if pending and client.status == "running":
+        yield
+    except BaseException:
+        futures = [future for futures in lists for future in futures]
+        if futures and client.status == "running":
             client.cancel(futures)
+        raise
 
 
-def _in_order(finished: Iterator[tuple[int, Any]]) -> Iterator[Any]:
+def results_in_order(client: Any, futures: Sequence[Any], limits: TimeLimits) -> Iterator[Any]:
+    """Yield the results of futures in their order, each as soon as all before it have been."""
     early: dict[int, Any] = {}
     next_index = 0
-    for index, result in finished:
+    for index, result in as_finished(client, futures, limits, with_results=True):
         early[index] = result
         while next_index in early:
             yield early.pop(next_index)
             next_index += 1
 
 
-def _as_finished(
-    client: Any, pending: dict[int, Any], limits: TimeLimits
+def as_finished(
+    client: Any,
+    futures: Sequence[Any],
+    limits: TimeLimits,
+    sizes: Sequence[int] | None = None,
+    *,
+    with_results: bool = False,
 ) -> Iterator[tuple[int, Any]]:
-    """Yield index and result of each finished task; remove it from ``pending``."""
+    """Yield the index of each future as it finishes, and its result or None.
+
+    ``sizes`` are the numbers of partitions of the tasks, for messages.
+    """
     from distributed import as_completed
 
+    pending = dict(enumerate(futures))
     indices = {future.key: index for index, future in pending.items()}
     completed = as_completed(
-        pending.values(), loop=client.loop, with_results=True, raise_errors=False
+        pending.values(), loop=client.loop, with_results=with_results, raise_errors=False
     )
     last_result = last_worker = time.monotonic()
     while pending:
@@ -103,13 +111,15 @@ def _as_finished(
             # ``completed`` never contains a task whose result was lost in transfer and which failed
             # when it was run again: its state has to be checked.
             _raise_failure(pending)
-            if _has_workers(client, limits.worker):
+            if worker_threads(client, limits):
                 last_worker = time.monotonic()
             now = time.monotonic()
-            limits.check(now - last_worker, now - last_result, len(pending))
+            n_pending = len(pending) if sizes is None else sum(sizes[index] for index in pending)
+            limits.check(now - last_worker, now - last_result, max(1, n_pending))
             continue
         last_result = last_worker = time.monotonic()
-        for future, result in completed.next_batch(block=False):
+        for item in completed.next_batch(block=False):
+            future, result = item if with_results else (item, None)
             index = indices[future.key]
             _raise_failure({index: future})
             del pending[index]
@@ -124,8 +134,9 @@ def _raise_failure(futures: dict[int, Any]) -> None:
             raise TaskError(index, RuntimeError("the Dask cluster cancelled the task."))
 
 
-def _has_workers(client: Any, timeout: float) -> bool:
+def worker_threads(client: Any, limits: TimeLimits) -> dict[str, int]:
+    """Return the number of threads of each worker; empty if the scheduler does not respond."""
     try:
-        return bool(client.nthreads(callback_timeout=timeout))
-    except (OSError, TimeoutError):  # the scheduler does not respond
-        return False
+        return dict(client.nthreads(callback_timeout=limits.worker))
+    except (OSError, TimeoutError, RuntimeError):  # the latter from a client that is closing
+        return {}

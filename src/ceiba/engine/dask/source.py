@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.engine.contract import Batch
+from ceiba.engine.dask.alignment import aligned_blocks
+from ceiba.engine.dask.blocks import Block, ClusterBlock, independent_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,23 @@ class BlockReader:
 
     def __call__(self, block: Any, weight: Any = None, target: Any = None) -> Chunk:
         """Return the chunk of a NumPy or pandas block with its weights and target."""
-        # Not here, on a worker, but by the client, for all partitions together.
+        if self.schema is not None and _is_plain(block, self.schema):
+            # 0.2 ms instead of 3.5 for a small frame of 28 columns, in every pass.
+            block = block.to_numpy()
+        # Warnings are given by the client, for all partitions together.
         table = Table.of(block, self.schema, kinds=self.kinds, warn=False)
+        if isinstance(getattr(target, "dtype", None), np.dtype) and target.dtype.kind in "fiub":
+            target = np.asarray(target)  # an array is read ten times as fast as a series
         return Chunk(table, target, None if weight is None else np.asarray(weight))
+
+
+def _is_plain(block: Any, schema: Schema) -> bool:
+    """Return whether a block is a pandas frame of floats of one dtype, as in the schema."""
+    dtypes = getattr(block, "dtypes", None)
+    if dtypes is None or [*block.columns] != schema.names:
+        return False
+    names = {column.dtype for column in schema} | {str(dtype) for dtype in dtypes}
+    return names in ({"float64"}, {"float32"})
 
 
 def check_lengths(block: Any, weight: Any, target: Any) -> None:
@@ -42,21 +58,44 @@ def check_lengths(block: Any, weight: Any, target: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class DaskPartition:
-    """One block of a Dask collection, as the Delayed object that computes it."""
+    """One block of a Dask collection, and the tasks that compute it.
+
+    Parameters
+    ----------
+    name : str
+    reader : BlockReader
+    delayed : tuple of Delayed or None
+        Rows, weights and target; or one object for all three.
+    block : ClusterBlock or None
+        The same as tasks of this partition alone; None if it shares tasks with others.
+    """
 
     name: str
     reader: BlockReader
-    graph: Any
-    weight: Any = None
-    target: Any = None
+    delayed: tuple[Any, ...]
+    block: ClusterBlock | None
+
+    @property
+    def futures(self) -> tuple[Any, ...]:
+        """Persisted inputs of the block."""
+        return () if self.block is None else self.block.futures
+
+    @property
+    def task_block(self) -> Block:
+        """The block as a task runs it, with all of its values as inputs if it shares tasks."""
+        if self.block is not None:
+            return self.block.block
+        keys = tuple(None if part is None else part.key for part in self.delayed)
+        return Block(keys, (), tuple(key for key in keys if key is not None))
 
     def load(self) -> Chunk:
         """Compute the block and return its rows to this process."""
         import dask
 
-        parts = dask.compute(self.graph, self.weight, self.target)
-        check_lengths(*parts)
-        return self.reader(*parts)
+        parts = dask.compute(*self.delayed)
+        rows, weight, target = parts[0] if len(parts) == 1 else parts
+        check_lengths(rows, weight, target)
+        return self.reader(rows, weight, target)
 
 
 def dask_partitions(
@@ -65,14 +104,32 @@ def dask_partitions(
     """Return the row blocks of a Dask collection, with their weights and targets."""
     if _is_array(X) and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    graphs = np.ravel(X.to_delayed(optimize_graph=True)).tolist()
-    weights = _aligned_blocks("sample_weight", weight, len(graphs))
-    targets = _aligned_blocks("y", target, len(graphs))
+    delayed = aligned_blocks(X, weight, target)
+    graph = _persisted_blocks(X, weight, target)
+    for part in delayed[0]:
+        if part is not None:  # the blocks of a collection have one graph in common
+            graph.update(part.__dask_graph__())
+    keys = [tuple(None if part is None else part.key for part in parts) for parts in delayed]
+    found = independent_blocks(graph, keys)
+    blocks: Sequence[ClusterBlock | None] = [None] * len(delayed) if found is None else found
     word = "array" if _is_array(X) else "DataFrame"
     return tuple(
-        DaskPartition(f"{index} of the Dask {word}", reader, *parts)
-        for index, parts in enumerate(zip(graphs, weights, targets, strict=True))
+        DaskPartition(f"{index} of the Dask {word}", reader, *pair)
+        for index, pair in enumerate(zip(delayed, blocks, strict=True))
     )
+
+
+def _persisted_blocks(*collections: Any) -> dict[Any, Any]:
+    """Return the futures of persisted arrays, which an optimized graph does not contain."""
+    from distributed import Future
+
+    arrays = (array for array in collections if _is_array(array))
+    return {
+        key: value
+        for array in arrays
+        for key, value in array.__dask_graph__().items()
+        if isinstance(value, Future)
+    }
 
 
 def known_schema(X: Any) -> Schema | None:
@@ -116,25 +173,6 @@ def _is_complete(dtype: Any) -> bool:
     if hasattr(dtype, "categories"):
         return UNKNOWN_CATEGORIES not in dtype.categories
     return dtype.kind in "fiubmM"
-
-
-def _aligned_blocks(name: str, values: Any, partitions: int) -> list[Any]:
-    """Return the blocks of weights or targets, one for each partition of X."""
-    if values is None:
-        return [None] * partitions
-    if not hasattr(values, "to_delayed") or values.ndim != 1:
-        raise TypeError(
-            f"{name} must be a Dask series or a 1D Dask array partitioned like X, because X is a "
-            f"Dask collection, got {type(values).__name__}: pass a column of the same frame, or "
-            "beside an array use dask.array.from_array(values, chunks=X.chunks[0])."
-        )
-    graphs: list[Any] = np.ravel(values.to_delayed(optimize_graph=True)).tolist()
-    if len(graphs) != partitions:
-        raise ValueError(
-            f"{name} must have as many partitions as X ({partitions}), got {len(graphs)}: use "
-            "rechunk or repartition."
-        )
-    return graphs
 
 
 @dataclass(frozen=True, slots=True)

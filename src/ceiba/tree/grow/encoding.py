@@ -13,7 +13,7 @@ from ceiba._native import ColumnType
 from ceiba._typing import Array
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
-from ceiba.engine import Batch
+from ceiba.engine import Batch, Engine
 from ceiba.stats.labeled import LabeledRows
 
 _NUMBER_TYPES = {
@@ -144,15 +144,16 @@ class RowSample:
     columns: ColumnTypes
 
     @classmethod
-    def of(cls, batch: Batch[LabeledRows], size: int, seed: int) -> RowSample:
-        """Draw the sample of a batch."""
+    def of(cls, batch: Batch[LabeledRows], size: int, seed: int, max_key: float = 1.0) -> RowSample:
+        """Draw the sample of a batch from the rows with keys below ``max_key``."""
         rows = batch.rows
         keys = np.empty(len(rows))
         _native.uniforms(seed, _SAMPLE_STREAM, batch.first_row, keys)
         columns = ColumnTypes.of(rows.table.schema)
-        if len(rows) <= size:
+        if len(rows) <= size and max_key >= 1.0:
             return cls(size, keys, *_integer_arrays(rows.table, columns), rows.weight, columns)
-        kept = _smallest(keys, size)
+        kept = np.flatnonzero(keys < max_key)
+        kept = kept[_smallest(keys[kept], size)]
         arrays, masks = _integer_arrays(rows.table.take(kept), columns)
         weight = None if rows.weight is None else rows.weight[kept]
         return cls(size, keys[kept], arrays, masks, weight, columns)
@@ -174,6 +175,22 @@ class RowSample:
         if self.weight is not None and other.weight is not None:
             weight = np.concatenate([self.weight, other.weight])[kept]
         return replace(self, keys=keys[kept], arrays=arrays, missing_masks=masks, weight=weight)
+
+
+def draw_sample(engine: Engine, rows: Any, n_rows: int, size: int, seed: int) -> RowSample:
+    """Draw the sample of numbered rows on any engine.
+
+    Parts need not return rows that are unlikely to be in the sample: of a terabyte in ten thousand
+    partitions each would return as many rows as the sample has.
+    """
+    # The number of keys below ``max_key`` is binomial. Less than ``size`` would be eight standard
+    # deviations below its mean.
+    max_key = (size + 8.0 * np.sqrt(size)) / n_rows
+    if max_key < 1.0:
+        sample = engine.reduce(rows, RowSample.of, size, seed, max_key)
+        if len(sample.keys) == size:
+            return sample
+    return engine.reduce(rows, RowSample.of, size, seed)
 
 
 def _smallest(keys: Array, size: int) -> Array:

@@ -30,7 +30,7 @@ from ceiba.data.table import Table
 from ceiba.engine import Engine
 from ceiba.tree.config import GrowthConfig, TreeConfig
 from ceiba.tree.explain.conditions import branch_text, branch_values
-from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding, RowSample
+from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding, draw_sample
 from ceiba.tree.grow.statistics import DepthSums, GrowthState, OpenRows
 from ceiba.tree.grow.targets import GrowthInputs, TargetArrays
 from ceiba.tree.grow.thresholds import add_bin_candidates, add_rank_candidates, snap_to_values
@@ -148,7 +148,8 @@ class TreeGrower:
 
     def grow_binned(self, max_bins: int, passes: Callable[[], Iterable[Any]]) -> GrowthResult:
         """Grow a tree whose thresholds are bin edges; ``passes`` reports the passes."""
-        sample = self.engine.reduce(self.rows, RowSample.of, SAMPLE_ROWS, self.inputs.seed)
+        inputs = self.inputs
+        sample = draw_sample(self.engine, self.rows, inputs.n_rows, SAMPLE_ROWS, inputs.seed)
         encoding = ColumnEncoding.of_bins(sample, max_bins, self.engine.threads)
         if not self.config.all_thresholds:
             encoding = add_bin_candidates(encoding, self.config, self.inputs.seed, sample)

@@ -10,7 +10,7 @@ import numpy as np
 from ceiba import _native
 from ceiba._native import LeafReason
 from ceiba._typing import Array
-from ceiba.engine import AdditiveStatistic, Batch
+from ceiba.engine import AdditiveStatistic, Batch, ExactStatistic
 from ceiba.stats.labeled import LabeledRows
 from ceiba.tree.config import GrowthConfig
 from ceiba.tree.grow.encoding import ColumnEncoding
@@ -45,7 +45,7 @@ class GrowthState(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DepthSums:
+class DepthSums(ExactStatistic):
     """Sums of targets per (node, column, code), and extremes of the nodes' targets.
 
     The sums are integers: equal in every bit for any partitioning.
@@ -67,21 +67,33 @@ class DepthSums:
         nodes: Array,
     ) -> DepthSums:
         """Sum the batch's rows in some nodes."""
-        codes = encoding.encode(batch.rows.table, batch.threads)
-        node = nodes_of_rows(growth, state, codes, encoding)
-        slot_of = np.full(max(nodes.max(), node.max(initial=0)) + 1, -1, np.int32)
-        slot_of[nodes] = np.arange(len(nodes))
         sums = cls(
             np.zeros(len(nodes) * encoding.total_codes * growth.cell_size, np.int64),
             np.zeros(len(nodes), np.int64),
             np.full(len(nodes), np.inf),
             np.full(len(nodes), -np.inf),
         )
+        sums.add(batch, encoding, scale, growth, state, nodes)
+        return sums
+
+    def add(
+        self,
+        batch: Batch[LabeledRows],
+        encoding: ColumnEncoding,
+        scale: FixedPointScale,
+        growth: GrowthConfig,
+        state: GrowthState | None,
+        nodes: Array,
+    ) -> None:
+        """Add the batch's rows to the sums of the same nodes."""
+        codes = encoding.encode(batch.rows.table, batch.threads)
+        node = nodes_of_rows(growth, state, codes, encoding)
+        slot_of = np.full(max(nodes.max(), node.max(initial=0)) + 1, -1, np.int32)
+        slot_of[nodes] = np.arange(len(nodes))
         _native.tree_depth_sums(
             growth.native, codes, encoding.native(), scale.targets(batch.rows).native(),
-            slot_of[node], sums.native(), batch.threads,
+            slot_of[node], self.native(), batch.threads,
         )  # fmt: skip
-        return sums
 
     def native(self) -> _native.DepthSums:
         """Return the native view of the sums."""

@@ -1,0 +1,188 @@
+"""Passes over the partitions of a Dask collection: their tasks, from the client's side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+from ceiba.engine.contract import Rows, partition_error
+from ceiba.engine.dask.futures import (
+    TaskError,
+    TimeLimits,
+    as_finished,
+    cancelled_on_error,
+    results_in_order,
+)
+from ceiba.engine.dask.placement import Bundle, free_bundles, holders, placed_bundles
+from ceiba.engine.dask.source import DaskPartition
+from ceiba.engine.dask.tasks import (
+    RETRIES,
+    FailedPartitionError,
+    HeldPartition,
+    Work,
+    hold,
+    merge_parts,
+    run_partitions,
+    unpack,
+)
+
+# Statistics that one task merges: few enough that they fit into the memory of its worker.
+_FAN_IN = 8
+
+
+class PartitionTasks:
+    """Partitions as tasks of a cluster: which run together, where, and what they hold.
+
+    Persisted partitions run where they are, in bundles of one worker; if they are small, their
+    rows are copied once, in bundles of neighbors. Other partitions are computed inside the task of
+    their bundle, one after another, and on any worker. Where partitions share tasks of the user's
+    graph, each has a task of its own.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    limits : TimeLimits
+    partitions : sequence of DaskPartition
+    threads : mapping from the addresses of workers to their numbers of threads
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        limits: TimeLimits,
+        partitions: Sequence[DaskPartition],
+        threads: Mapping[str, int],
+    ) -> None:
+        self.client, self.limits = client, limits
+        self.partitions, self.threads = partitions, threads
+        self.bundles = self._make_bundles()
+        self._held = [self._hold(bundle) for bundle in self.bundles]
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether a pass has failed."""
+        return any(future.cancelled() for future in self._held)
+
+    def _make_bundles(self) -> list[Bundle]:
+        n_partitions = len(self.partitions)
+        if any(part.block is None for part in self.partitions):
+            return [Bundle((index,)) for index in range(n_partitions)]
+        if not all(part.futures for part in self.partitions):
+            return free_bundles(n_partitions, self.threads)
+        self._wait_for_persisted()
+        workers, sizes = holders(self.client, [part.futures[0] for part in self.partitions])
+        return placed_bundles(workers, sizes, self.threads)
+
+    def _wait_for_persisted(self) -> None:
+        """Wait until persisted partitions are computed; an error names the partition."""
+        pairs = [(part, f) for part in self.partitions for f in part.futures if not f.done()]
+        try:
+            for _ in as_finished(self.client, [future for _, future in pairs], self.limits):
+                pass
+        except TaskError as failed:
+            error = failed.error
+            raise partition_error(pairs[failed.index][0].name, error) from error
+
+    def _hold(self, bundle: Bundle) -> Any:
+        """Send the blocks of a bundle to its worker, once for all passes."""
+        parts = [
+            HeldPartition(index, self.partitions[index].reader, self.partitions[index].task_block)
+            for index in bundle.indices
+        ]
+        inputs = self._persisted(bundle) if bundle.copied else None
+        return self._submit("hold", hold, pickled(parts), inputs, worker=bundle.worker)
+
+    def _persisted(self, bundle: Bundle) -> list[list[Any]]:
+        return [list(self.partitions[index].futures) for index in bundle.indices]
+
+    @contextmanager
+    def run(self, work: Work, rows: Rows[Any], how: Callable[..., Any]) -> Iterator[list[Any]]:
+        """Open one pass: yield one future per bundle; an error of theirs names the partition.
+
+        An error, a time limit or Ctrl-C cancels them, those that are added to the list, and the
+        held partitions: there is no pass after it.
+        """
+        futures: list[Any] = []
+        sent = self._submit("work", unpack, pickled(work))
+        try:
+            with cancelled_on_error(self.client, [sent], self._held, futures):
+                inputs = self._inputs()
+                for bundle, held, values in zip(self.bundles, self._held, inputs, strict=True):
+                    first_rows = tuple(rows.first_row(index) for index in bundle.indices)
+                    arguments = sent, held, first_rows, values, how
+                    futures.append(
+                        self._submit("summary", run_partitions, *arguments, worker=bundle.worker)
+                    )
+                yield futures
+        except TaskError as failed:
+            error, cause = self._named(failed)
+            raise error from cause
+
+    def _inputs(self) -> list[list[list[Any]] | None]:
+        """Return the inputs of each bundle in a pass; None if it holds its rows or needs none."""
+        if any(part.block is None for part in self.partitions):
+            delayed = [[one for one in part.delayed if one is not None] for part in self.partitions]
+            flat = [one for parts in delayed for one in parts]
+            # Not persisted, so computed in every pass; the pass keeps them as long as it needs.
+            computed = iter(self.client.compute(flat, retries=RETRIES, optimize_graph=False))
+            return [[[next(computed) for _ in parts]] for parts in delayed]
+        persisted = all(part.futures for part in self.partitions)
+        return [
+            self._persisted(bundle) if not bundle.copied and persisted else None
+            for bundle in self.bundles
+        ]
+
+    def merge(self, futures: list[Any], *, by_worker: bool) -> Any:
+        """Merge the statistics of a pass on the workers and return the one that is left.
+
+        ``by_worker`` merges those of a worker first; otherwise those of neighboring partitions.
+        """
+        level = list(range(len(futures)))
+        if by_worker:
+            level.sort(key=lambda index: (self.bundles[index].worker or "", index))
+        merged_by: dict[int, list[int]] = {}
+        while len(level) > 1:
+            groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
+            level = []
+            for group in groups:
+                merged_by[len(futures)] = group
+                level.append(len(futures))
+                futures.append(self._submit("merge", merge_parts, [futures[i] for i in group]))
+        sizes = [len(bundle.indices) for bundle in self.bundles] + [0] * len(merged_by)
+        for index, _ in as_finished(self.client, futures, self.limits, sizes):
+            for part in merged_by.get(index, ()):
+                futures[part].release()  # its worker may forget the statistic
+        (merged,) = results_in_order(self.client, [futures[-1]], self.limits)
+        return unpack(merged) if isinstance(merged, bytes) else merged
+
+    def _submit(
+        self, name: str, function: Callable[..., Any], *args: Any, worker: str | None = None
+    ) -> Any:
+        # A lost worker is replaced by another one.
+        where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+        return self.client.submit(function, *args, key=f"ceiba-{name}-{uuid4().hex}", **where)
+
+    def _named(self, failed: TaskError) -> tuple[Exception, Exception]:
+        """Return the error of a task with the name of its partition, and its cause."""
+        error = failed.error
+        if isinstance(error, FailedPartitionError):
+            if error.index is None:
+                return error.error, error
+            return partition_error(self.partitions[error.index].name, error.error), error.error
+        if failed.index >= len(self.bundles):
+            return error, failed
+        indices = self.bundles[failed.index].indices
+        first, last = (self.partitions[index].name for index in (indices[0], indices[-1]))
+        # Of several partitions that wait on a lost worker Dask does not know which one ended it.
+        name = first if len(indices) == 1 else f"{first}, or another one up to {last}"
+        return partition_error(name, error), error
+
+
+def pickled(value: Any) -> bytes:
+    """Return a pickle, which the scheduler passes on without reading it: see `unpack`."""
+    from distributed.protocol import pickle
+
+    packed: bytes = pickle.dumps(value)
+    return packed

@@ -1,0 +1,86 @@
+"""Assign partitions to tasks: several of a worker in one, whatever their number."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import Any
+
+# A task costs the scheduler about a millisecond in every pass, and a statistic on its worker. Two
+# tasks per thread are enough to keep the threads busy.
+TASKS_PER_THREAD = 2
+# Time limits, retries and the balance of the load work task by task, so tasks stay short.
+_MAX_PARTITIONS = 32
+_MAX_BYTES = 512_000_000
+# Small partitions are copied once, neighbors to the same worker. Finding and converting each of
+# them in every pass, and merging their statistics across workers, would take longer than the passes
+# themselves. The copies of a worker take no more than ``_MAX_COPIES``.
+_SMALL_BYTES = 1_000_000
+_MAX_COPIES = 256_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Partitions, in order, that one task of every pass runs, and the worker it should run on.
+
+    ``copied`` if the worker copies their rows before the first pass.
+    """
+
+    indices: tuple[int, ...]
+    worker: str | None = None
+    copied: bool = False
+
+
+def free_bundles(
+    n_partitions: int, threads: Mapping[str, int], *, copied: bool = False
+) -> list[Bundle]:
+    """Return bundles of consecutive partitions, which any worker can load."""
+    slots = [worker for worker, n in threads.items() for _ in range(n)]
+    size = _bundle_size(n_partitions, len(slots))
+    groups = _groups(range(n_partitions), size if copied else min(size, _MAX_PARTITIONS))
+    workers = cycle(slots or [None])
+    return [Bundle(group, worker, copied) for group, worker in zip(groups, workers, strict=False)]
+
+
+def placed_bundles(
+    workers: Sequence[str | None], n_bytes: Sequence[int], threads: Mapping[str, int]
+) -> list[Bundle]:
+    """Return bundles of persisted partitions, given the worker and the size of each of them."""
+    if max(n_bytes) <= _SMALL_BYTES and sum(n_bytes) <= _MAX_COPIES * len(threads):
+        return free_bundles(len(n_bytes), threads, copied=True)
+    by_worker: dict[str | None, list[int]] = defaultdict(list)
+    for index, worker in enumerate(workers):
+        by_worker[worker].append(index)
+    bundles = []
+    for worker, indices in by_worker.items():
+        largest = max(1, *(n_bytes[index] for index in indices))
+        size = _bundle_size(len(indices), threads.get(worker or "", 1))
+        groups = _groups(indices, min(size, _MAX_BYTES // largest))
+        bundles += [Bundle(group, worker) for group in groups]
+    return sorted(bundles, key=lambda bundle: bundle.indices)
+
+
+def _bundle_size(n_partitions: int, n_threads: int) -> int:
+    return -(-n_partitions // (TASKS_PER_THREAD * max(1, n_threads)))
+
+
+def _groups(indices: Sequence[int], size: int) -> list[tuple[int, ...]]:
+    rest = iter(indices)
+    return list(iter(lambda: tuple(islice(rest, max(1, size))), ()))
+
+
+def holders(client: Any, futures: Sequence[Any]) -> tuple[list[str | None], list[int]]:
+    """Return the worker that holds each of some futures, None if none does, and their sizes."""
+    where = client.who_has(futures)
+    sizes = client.nbytes([future.key for future in futures], summary=False)
+    loads: dict[str, int] = defaultdict(int)
+    workers: list[str | None] = []
+    for future in futures:
+        # Of several copies, the one on the worker with the fewest partitions so far.
+        worker = min(where.get(future.key, ()), key=loads.__getitem__, default=None)
+        if worker is not None:
+            loads[worker] += 1
+        workers.append(worker)
+    return workers, [int(sizes.get(future.key, 0)) for future in futures]

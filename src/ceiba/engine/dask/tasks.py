@@ -1,0 +1,186 @@
+"""What runs on the workers: load partitions, summarize them, merge their statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ceiba.data.source import Chunk
+from ceiba.engine.contract import Batch, ExactStatistic, R, T
+from ceiba.engine.dask.blocks import Block
+from ceiba.engine.dask.source import BlockReader, check_lengths
+from ceiba.engine.local import inside_task
+from ceiba.engine.merging import PartialMerge, TotalMerge
+
+# Index, rows (None if there are none) and number of the first row of a partition.
+LoadedPartition = tuple[int, Chunk | None, int]
+
+# How often a partition that could not be loaded is loaded again: reads from a shared store may fail
+# temporarily.
+RETRIES = 2
+# Unmerged statistics above this number travel as one string of bytes. Each of their arrays would
+# be a message of its own, which takes longer than copying them.
+_MAX_SEPARATE = 4
+
+
+class FailedPartitionError(Exception):
+    """The partition with an index raised an error; None if merging statistics did."""
+
+    def __init__(self, index: int | None, error: Exception) -> None:
+        super().__init__(index, error)
+        self.index, self.error = index, error
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one pass does with every partition; it is sent to a worker once."""
+
+    prepare: Callable[[Chunk], Any]
+    function: Callable[..., Any]
+    model: tuple[Any, ...]
+    n_partitions: int
+
+    def __call__(self, index: int, chunk: Chunk, first_row: int) -> Any:
+        """Return the result of one partition with rows; errors have its index."""
+        try:
+            return self.function(Batch(self.prepare(chunk), first_row), *self.model)
+        except Exception as error:
+            raise FailedPartitionError(index, error.with_traceback(None)) from None
+
+    def add_to(self, total: ExactStatistic, index: int, chunk: Chunk, first_row: int) -> None:
+        """Add one partition with rows to an exact statistic; errors have its index."""
+        try:
+            total.add(Batch(self.prepare(chunk), first_row), *self.model)
+        except Exception as error:
+            raise FailedPartitionError(index, error.with_traceback(None)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPartition:
+    """A partition on its worker: its rows if they are kept, else the block that computes them.
+
+    ``kept`` is a tuple, so that no rows (None) and an error can be kept as well.
+    """
+
+    index: int
+    reader: BlockReader
+    block: Block
+    kept: tuple[Chunk | Exception | None] | None = None
+
+    def load(self, inputs: Sequence[Any]) -> Chunk | None:
+        """Return the chunk, or None if it has no rows; errors have the index of the partition."""
+        if self.kept is None:
+            return self._load(inputs)
+        (chunk,) = self.kept
+        if isinstance(chunk, Exception):
+            raise FailedPartitionError(self.index, chunk)
+        return chunk
+
+    def keep(self, inputs: Sequence[Any]) -> HeldPartition:
+        """Return the partition with its rows."""
+        kept: Chunk | Exception | None
+        try:
+            kept = self._load(inputs)
+        except FailedPartitionError as failed:
+            kept = failed.error
+        return HeldPartition(self.index, self.reader, Block((), (), ()), (kept,))
+
+    def _load(self, inputs: Sequence[Any]) -> Chunk | None:
+        for attempt in range(RETRIES + 1):
+            try:
+                parts = self.block.run(inputs)
+                check_lengths(*parts)
+                return self.reader(*parts) if len(parts[0]) else None
+            except Exception as error:
+                # Invalid values are invalid in another run, too.
+                if attempt == RETRIES or isinstance(error, ValueError):
+                    raise FailedPartitionError(self.index, error.with_traceback(None)) from None
+        raise AssertionError
+
+
+def unpack(packed: bytes) -> Any:
+    """Return the object of a pickle, which the scheduler passes on without reading it."""
+    from distributed.protocol import pickle
+
+    return pickle.loads(packed)
+
+
+def hold(packed: bytes, inputs: list[list[Any]] | None) -> list[HeldPartition]:
+    """Return the partitions of a pickle, for all passes; with their rows if there are inputs."""
+    partitions: list[HeldPartition] = unpack(packed)
+    if inputs is None:
+        return partitions
+    with inside_task():
+        return [part.keep(values) for part, values in zip(partitions, inputs, strict=True)]
+
+
+def run_partitions(
+    work: Work,
+    held: list[HeldPartition],
+    first_rows: Sequence[int],
+    inputs: list[list[Any]] | None,
+    how: Callable[[Work, Iterable[LoadedPartition]], Any],
+) -> Any:
+    """Load some partitions one after another and return what ``how`` makes of them."""
+    given = [()] * len(held) if inputs is None else inputs
+    with inside_task():
+        loaded = (
+            (part.index, part.load(values), first_row)
+            for part, values, first_row in zip(held, given, first_rows, strict=True)
+        )
+        return how(work, loaded)
+
+
+def merge_in_row_order(work: Work, loaded: Iterable[LoadedPartition]) -> Any:
+    """Summarize partitions and merge as far as their order allows."""
+    merged: PartialMerge[Any] = PartialMerge(work.n_partitions)
+    for index, chunk, first_row in loaded:
+        statistic = None if chunk is None else work(index, chunk, first_row)
+        try:
+            merged.add(index, statistic)
+        except Exception as error:
+            raise FailedPartitionError(None, error.with_traceback(None)) from None
+    return _pack(merged)
+
+
+def add_up(work: Work, loaded: Iterable[LoadedPartition]) -> TotalMerge[Any]:
+    """Add partitions to one exact statistic."""
+    merged: TotalMerge[Any] = TotalMerge(work.n_partitions)
+    for index, chunk, first_row in loaded:
+        if chunk is None:
+            merged.empty.add(index)
+        elif merged.total is None:
+            merged.total = work(index, chunk, first_row)
+        else:
+            work.add_to(merged.total, index, chunk, first_row)
+    return merged
+
+
+def collect(work: Work, loaded: Iterable[LoadedPartition]) -> list[tuple[int, Any]]:
+    """Return the results of partitions, None for those without rows, with their indices."""
+    return [
+        (index, None if chunk is None else work(index, chunk, first_row))
+        for index, chunk, first_row in loaded
+    ]
+
+
+def merge_parts(parts: Sequence[Any]) -> Any:
+    """Merge the statistics of several tasks as far as their order allows."""
+    unpacked = [unpack(part) if isinstance(part, bytes) else part for part in parts]
+    merged = type(unpacked[0])(unpacked[0].n_partitions)
+    for part in unpacked:
+        merged.update(part)
+    return _pack(merged)
+
+
+def _pack(merged: Any) -> Any:
+    from distributed.protocol import pickle
+
+    return pickle.dumps(merged) if len(merged) > _MAX_SEPARATE else merged
+
+
+def run_single_threaded(task: T, function: Callable[[T], R]) -> R:
+    """Run one task of a `map` on a worker."""
+    with inside_task():
+        return function(task)

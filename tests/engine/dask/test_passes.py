@@ -1,0 +1,207 @@
+"""Passes over many partitions: few tasks, one statistic for the client, one model for all."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ceiba
+from ceiba.engine import PartitionError
+from ceiba.engine.chunks import ChunksEngine
+from ceiba.engine.dask import passes, placement
+from ceiba.engine.dask.engine import DaskEngine
+from ceiba.engine.dask.placement import Bundle, free_bundles, placed_bundles
+from ceiba.tree.grow import grower
+from tests.engine.parts import Listing, WeightedSum, column, parts, whole
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+
+pytestmark = [
+    pytest.mark.dask,
+    pytest.mark.xdist_group("dask in process"),
+    pytest.mark.filterwarnings("ignore:Port 8787"),
+]
+
+
+@dataclass
+class Traffic:
+    """Number of tasks, and bytes of the results that the client received."""
+
+    tasks: int = 0
+    received: int = 0
+
+
+@pytest.fixture
+def traffic(monkeypatch: pytest.MonkeyPatch) -> Traffic:
+    seen = Traffic()
+    submit, results = distributed.Client.submit, passes.results_in_order
+
+    def count_tasks(*args: Any, **options: Any) -> Any:
+        seen.tasks += 1
+        return submit(*args, **options)
+
+    def count_bytes(*args: Any) -> Any:
+        for result in results(*args):
+            seen.received += len(pickle.dumps(result))
+            yield result
+
+    monkeypatch.setattr(distributed.Client, "submit", count_tasks)
+    monkeypatch.setattr(passes, "results_in_order", count_bytes)
+    return seen
+
+
+@dataclass(frozen=True)
+class Total:
+    """A sum whose rounding depends on the order of the merges."""
+
+    total: float
+
+    @classmethod
+    def of(cls, batch: Any) -> Total:
+        return cls(float(np.sum(batch.rows)))
+
+    def merge(self, other: Total) -> Total:
+        return Total(self.total + other.total)
+
+
+def uneven(n: int) -> Any:
+    return np.random.default_rng(0).lognormal(sigma=9.0, size=(n, 1))
+
+
+def persisted(client: Any, x: Any, partitions: int) -> Any:
+    return client.persist(da.from_array(x, chunks=(len(x) // partitions, x.shape[1])))
+
+
+@pytest.mark.parametrize("mode", ["copied", "placed", "not persisted", "shared tasks"])
+def test_the_bits_are_those_of_chunks(
+    client: Any, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    """Whichever way partitions run, the shape of the merges is the same."""
+    if mode == "placed":
+        monkeypatch.setattr(placement, "_SMALL_BYTES", 0)
+    x, n = uneven(300), 150
+    X = da.from_array(x, chunks=(2, 1)) if mode != "copied" else persisted(client, x, n)
+    if mode == "placed":
+        X = persisted(client, x, n)
+    if mode == "shared tasks":
+        X = X + 0.0 * X.mean()
+    engine, files = DaskEngine(client), ChunksEngine(2)
+    rows = engine.rows(engine.source(X).partitions, column)
+    same = files.rows(parts(np.split(x[:, 0], n)), column)
+    assert engine.reduce(rows, Total.of) == files.reduce(same, Total.of)
+    listing = engine.reduce(rows, Listing.of)
+    assert listing.values == x[:, 0].tolist()
+    numbered = engine.reduce(rows.numbered(listing.lengths), Listing.of)
+    assert [number for number, _ in numbered.rows] == list(range(300))
+    predicted = engine.predict(rows, lambda batch: batch.rows + 1.0)
+    assert predicted.tolist() == (x[:, 0] + 1.0).tolist()
+
+
+def test_neither_tasks_nor_bytes_depend_on_the_partitions(client: Any, traffic: Traffic) -> None:
+    found = []
+    for n in (8, 200):
+        X, weight = persisted(client, uneven(400), n), da.ones(400, chunks=400 // n)
+        engine = DaskEngine(client)
+        rows = engine.rows(engine.source(X, client.persist(weight)).partitions, whole)
+        engine.reduce(rows, WeightedSum.of)  # holds the partitions
+        traffic.tasks = traffic.received = 0
+        engine.reduce(rows, WeightedSum.of)
+        found.append((traffic.tasks, traffic.received))
+    assert found[0] == found[1]
+    assert found[0][0] == 6  # the model, two tasks for each of two threads, a merge
+
+
+class Pickled:
+    """A model that counts how often it is pickled."""
+
+    times = 0
+
+    def __reduce__(self) -> Any:
+        Pickled.times += 1
+        return Pickled, ()
+
+
+def summarize_with(batch: Any, model: Any) -> Total:
+    assert isinstance(model, Pickled)
+    return Total.of(batch)
+
+
+def test_the_model_is_sent_once(client: Any) -> None:
+    engine = DaskEngine(client)
+    rows = engine.rows(engine.source(da.from_array(uneven(40), chunks=(2, 1))).partitions, column)
+    Pickled.times = 0
+    engine.reduce(rows, summarize_with, Pickled())
+    assert Pickled.times == 1
+
+
+def test_a_tree_is_the_same_for_any_number_of_partitions(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grower, "GATHER_BYTES", 0)
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(600, 3)), rng.integers(3, size=600)
+    model = ceiba.DecisionTreeClassifier(max_bins=20, max_depth=4)
+    local = model.fit(X, y).tree_.to_text()
+    with client.as_current():
+        for size in (300, 4):
+            dX, dy = da.from_array(X, chunks=(size, 3)), da.from_array(y, chunks=size)
+            assert model.fit(client.persist(dX), client.persist(dy)).tree_.to_text() == local
+
+
+def fail_in_the_third(block: Any, block_info: Any = None) -> Any:
+    if block_info[0]["chunk-location"][0] == 3:
+        raise OSError("the disk is gone")
+    return block
+
+
+def test_a_persisted_partition_that_fails_is_named(client: Any) -> None:
+    X = da.from_array(uneven(10), chunks=(2, 1)).map_blocks(fail_in_the_third, dtype=float)
+    X, engine = client.persist(X), DaskEngine(client)
+    with pytest.raises(PartitionError, match="partition 3 of the Dask array: the disk is gone"):
+        engine.reduce(engine.rows(engine.source(X).partitions, column), Total.of)
+
+
+def test_tasks_hold_the_partitions_of_the_fit_only(client: Any) -> None:
+    X = persisted(client, uneven(40), 20)
+    engine = DaskEngine(client)
+    engine.reduce(engine.rows(engine.source(X).partitions, column), Total.of)
+    del engine
+    for _ in range(100):
+        left = [key for keys in client.has_what().values() for key in keys]
+        if not any(str(key).startswith("ceiba") for key in left):
+            return
+    pytest.fail(f"still held: {left}")
+
+
+# Placement
+
+
+def test_partitions_that_any_worker_can_load_are_neighbors() -> None:
+    bundles = free_bundles(10, {"a": 1, "b": 2})
+    assert [bundle.indices for bundle in bundles] == [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]
+    assert [bundle.worker for bundle in bundles] == ["a", "b", "b", "a", "b"]
+    assert max(len(bundle.indices) for bundle in free_bundles(10_000, {"a": 1})) == 32
+    assert free_bundles(2, {}) == [Bundle((0,)), Bundle((1,))]
+
+
+def test_large_partitions_stay_on_their_workers() -> None:
+    large = [300_000_000] * 5
+    bundles = placed_bundles(["a", "b", "a", "b", "a"], large, {"a": 1, "b": 1})
+    assert bundles == [Bundle((i,), worker) for i, worker in enumerate("ababa")]
+    medium = placed_bundles(["a", "b", "a", "b", "a"], [2_000_000] * 5, {"a": 1, "b": 1})
+    assert medium == [
+        Bundle((0, 2), "a"), Bundle((1,), "b"), Bundle((3,), "b"), Bundle((4,), "a")
+    ]  # fmt: skip
+
+
+def test_small_partitions_are_copied_next_to_their_neighbors() -> None:
+    small = placed_bundles(["a", "b"] * 4, [1_000] * 8, {"a": 1, "b": 1})
+    assert small == [Bundle((2 * i, 2 * i + 1), worker, True) for i, worker in enumerate("abab")]
+    many = placed_bundles(["a", "b"] * 400, [900_000] * 800, {"a": 1, "b": 1})
+    assert not any(bundle.copied for bundle in many)
