@@ -15,6 +15,7 @@ from ceiba.base.errstate import guard_methods, with_default_errstate
 from ceiba.base.parameters import Parameters, validate
 from ceiba.base.progress import CallbackMixin
 from ceiba.base.value_types import format_value
+from ceiba.data.arrays import is_dask_scan
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
 from ceiba.data.target import Task
@@ -118,7 +119,7 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
     def _check_columns(self, X: Any) -> None:
         """Raise scikit-learn's errors unless the columns are those of ``fit``."""
         dicts = isinstance(X, list) and bool(X) and isinstance(X[0], dict)
-        dask_frame = hasattr(X, "npartitions") and hasattr(X, "columns")
+        dask_frame = is_dask_scan(X) or (hasattr(X, "npartitions") and hasattr(X, "columns"))
         if dicts or dask_frame or isinstance(getattr(X, "schema", None), Schema):
             return  # scikit-learn does not see these names: Table.of compares them
         if type(X) is not np.ndarray or self.schema_.named:

@@ -39,7 +39,14 @@ def is_dask(value: Any) -> bool:
 
 def is_scan(X: Any) -> bool:
     """Return whether ``X`` is a scan; a frame with columns of these names has a shape as well."""
-    return hasattr(X, "partitions") and hasattr(X, "schema") and not hasattr(X, "shape")
+    if hasattr(X, "shape"):
+        return False
+    return is_dask_scan(X) or (hasattr(X, "partitions") and hasattr(X, "schema"))
+
+
+def is_dask_scan(X: Any) -> bool:
+    """Return whether ``X`` is a scan of a Dask DataFrame."""
+    return type(X).__name__ == "DaskScan" and is_dask(getattr(X, "frame", None))
 
 
 def check_size(rows: int, columns: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ceiba.data.arrays import is_dask, is_scan
+from ceiba.data.arrays import is_dask, is_dask_scan, is_scan
 from ceiba.data.categories import find_categories
 from ceiba.data.column import UnseenCategories
 from ceiba.data.identifiers import without_identifiers
@@ -33,8 +33,8 @@ def choose_engine(
     Parameters
     ----------
     X : array, frame, list, scan, Dask array or Dask DataFrame
-        A Dask collection runs on the cluster of the current client, a scan in chunks, anything
-        else in memory.
+        A Dask collection, or a scan of one, runs on the cluster of the current client, a scan of
+        files in chunks, anything else in memory.
     sample_weight : array of shape (n_rows,), optional
         For a Dask collection a Dask series or array partitioned like it. The weights of a scan
         are one of its columns.
@@ -63,6 +63,11 @@ def choose_engine(
         _check_target(X, y)
     else:
         y = None
+    if is_dask_scan(X):
+        _check_beside_scan(sample_weight, kinds)
+        kinds = X.kinds if schema is None else None
+        X, target, sample_weight = X.split()
+        y = target if supervised else None
     if is_dask(X):
         from ceiba.engine.dask.engine import DaskEngine
 
@@ -112,13 +117,7 @@ def _check_target(X: Any, y: Any) -> None:
 def _scan_source(
     scan: Source, sample_weight: Any, schema: Schema | None, kinds: Mapping[str, Any] | None
 ) -> Source:
-    if sample_weight is not None:
-        raise ValueError(
-            "sample_weight must be None for a scan, whose weights are one of its columns: use "
-            "ceiba.scan(..., weight=...)."
-        )
-    if kinds:
-        raise ValueError("kinds must be None for a scan: use ceiba.scan(..., kinds=...).")
+    _check_beside_scan(sample_weight, kinds)
     if schema is None:
         schema = without_identifiers(scan.schema)
     elif unseen := list(_unseen_categories(scan.schema, schema)):
@@ -126,6 +125,17 @@ def _scan_source(
     if schema == scan.schema:
         return scan
     return PartitionedSource(schema, [_SchemaPartition(part, schema) for part in scan.partitions])
+
+
+def _check_beside_scan(sample_weight: Any, kinds: Mapping[str, Any] | None) -> None:
+    """Raise for weights and kinds beside a scan, which has its own."""
+    if sample_weight is not None:
+        raise ValueError(
+            "sample_weight must be None for a scan, whose weights are one of its columns: use "
+            "ceiba.scan(..., weight=...)."
+        )
+    if kinds:
+        raise ValueError("kinds must be None for a scan: use ceiba.scan(..., kinds=...).")
 
 
 def _unseen_categories(found: Schema, expected: Schema) -> Iterator[UnseenCategories]:

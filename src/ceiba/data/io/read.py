@@ -9,12 +9,14 @@ from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, cast, overload
 
 from ceiba._typing import Array
+from ceiba.data.arrays import is_dask
 from ceiba.data.io import csv, parquet
 from ceiba.data.io.arff import read_arff
 from ceiba.data.io.csv_dialect import MISSING, Dialect, Header, file_dialect
+from ceiba.data.io.dask_frame import DaskScan
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.files import (
     FileStamp,
@@ -280,7 +282,7 @@ class ScannedSource:
 
 
 def scan(
-    paths: Paths,
+    paths: Paths | Any,
     *,
     target: str | None = None,
     weight: str | None = None,
@@ -299,9 +301,10 @@ def scan(
 
     Parameters
     ----------
-    paths : path, pattern, or list of them
+    paths : path, pattern, list of them, or Dask DataFrame
         ``"part-*.parquet"`` for example; files of a pattern are taken in sorted order. All files
-        must have one format and the same columns.
+        must have one format and the same columns. A Dask DataFrame is fitted on its cluster, and
+        ``target``, ``weight``, ``columns`` and ``kinds`` are those of its columns.
     target, weight : str, optional
         The columns of the target and of the row weights.
     columns : list of str, optional
@@ -318,8 +321,9 @@ def scan(
 
     Returns
     -------
-    ScannedSource
-        With ``schema``, ``partitions``, ``n_rows``, ``target`` and ``weight``.
+    ScannedSource or DaskScan
+        For files with ``schema``, ``partitions``, ``n_rows``, ``target`` and ``weight``; for a
+        Dask DataFrame with ``target`` and ``weight``.
 
     Notes
     -----
@@ -340,9 +344,17 @@ def scan(
     >>> source.partitions[0].load().target
     array(['no', 'yes'], dtype='<U3')
     """
+    options = Dialect(delimiter, header, missing, quote)
+    if is_dask(paths):
+        if options != Dialect() or partition_bytes is not None:
+            raise ValueError(
+                "delimiter, header, missing, quote and partition_bytes must have their defaults "
+                "for a Dask DataFrame: use the options of dask.dataframe.read_csv, or repartition."
+            )
+        frame = DaskScan.of(paths, target, weight, columns, kinds)
+        return cast(ScannedSource, frame)
     require_arrow("ceiba.scan")
     found = _find_files(paths)
-    options = Dialect(delimiter, header, missing, quote)
     first = found[0]
     files = [FileStamp.of(path) for path in found]
     dialect: Dialect | None = None
