@@ -11,11 +11,13 @@ from pkgutil import resolve_name
 
 import pytest
 
+import ceiba
 from tests.paths import ROOT
 
 SOURCES = sorted((ROOT / "src" / "ceiba").rglob("*.py"))
 # Keys of Dask's configuration, which look like names.
 _KEY = r"(?![\w.]*-)"
+_OF_OTHERS = {"BaseClassifier"}
 _NAME = re.compile(rf"\b{_KEY}((?:ceiba|plots|datasets)(?:\.[A-Za-z]\w*)+)")
 
 
@@ -58,6 +60,17 @@ def test_names_in_messages_exist() -> None:
     found = {(name, at) for at, text in messages() for name in _NAME.findall(text)}
     assert len(found) > 25
     assert [(name, at) for name, at in sorted(found) if not exists(name)] == []
+
+
+def test_learners_in_messages_exist() -> None:
+    found = {
+        (name, at)
+        for at, text in messages()
+        for name in re.findall(r"\b[A-Z]\w+(?:Classifier|Regressor|Mixture|Means)\b", text)
+    }
+    assert found
+    absent = [(name, at) for name, at in sorted(found) if not hasattr(ceiba, name)]
+    assert [entry for entry in absent if entry[0] not in _OF_OTHERS] == []
 
 
 def test_extras_in_messages_exist() -> None:

@@ -198,3 +198,8 @@ def test_classes_are_merged_and_found(one, other):
     if one - other:
         with pytest.raises(ValueError, match=f"unknown class {min(one - other)};"):
             class_indices(mine, theirs)
+
+
+def test_the_name_of_a_column_is_no_target():
+    with pytest.raises(ValueError, match=r"got a single value instead\. Pass a value for each row"):
+        Target.of("buys", 3)

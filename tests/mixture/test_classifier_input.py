@@ -71,7 +71,7 @@ def test_infinity_raises_and_names_its_row(method, value):
 def test_nominal_columns_raise():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=[*"abc"]).assign(color=WORDS[Y])
-    with pytest.raises(ValueError, match=r"nominal column 'color'.*LatentClassMixture"):
+    with pytest.raises(ValueError, match=r"nominal column 'color'.*ceiba\.RandomForestClassifier"):
         GaussianMixtureClassifier().fit(frame, Y)
 
 

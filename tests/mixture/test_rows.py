@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ceiba
-from ceiba import GaussianMixture
+from ceiba import GaussianMixture, KMeans
 from ceiba.data.table import Table
 from ceiba.engine import Batch
 from ceiba.mixture.densities import log_densities as kernel_log_densities
@@ -257,8 +257,11 @@ def test_nominal_columns_raise_and_name_the_alternative():
         {"a": X[:, 0], "color": ["red", "green", "blue"] * 30, "b": ["x", "y"] * 45}
     )
     for method in ("fit", "partial_fit"):
-        with pytest.raises(ValueError, match=r"'color' and 1 more.*LatentClassMixture"):
+        with pytest.raises(
+            ValueError, match=r"'color' and 1 more: leave it out, or.*ceiba\.KMeans"
+        ):
             getattr(GaussianMixture(2), method)(frame)
+    assert len(KMeans(2).fit(frame).labels_) == len(frame)
 
 
 def test_ordinal_columns_count_as_ranks_from_zero_to_one():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from itertools import combinations
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -77,6 +78,22 @@ assert "matplotlib.pyplot" not in sys.modules, "pyplot holds global state"
         [sys.executable, "-c", code, "/dev/null"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_show_opens_the_picture(monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    picture = plots.impurity_curves()
+    assert picture.show() is picture
+    (url,) = opened
+    with urlopen(url) as file:
+        assert file.read(8) == b"\x89PNG\r\n\x1a\n"
+
+
+def test_show_without_a_viewer_advises_to_save(monkeypatch):
+    monkeypatch.setattr("webbrowser.open", lambda url: False)
+    with pytest.raises(RuntimeError, match=r'picture\.save\("picture\.png"\)'):
+        plots.impurity_curves().show()
 
 
 def test_missing_matplotlib_error_names_the_extra(monkeypatch):

@@ -230,6 +230,11 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         message = "A column-vector y was passed when a 1d array was expected: use y.ravel()."
         warn_user(message, DataConversionWarning)
         return
+    if not shape:
+        raise ValueError(
+            "y should be a 1d array, got a single value instead. Pass a value for each row, "
+            "X['target'] for example, and leave that column out of X."
+        )
     raise ValueError(
         f"y should be a 1d array, got an array of shape {shape} instead. Multiple targets are not "
         "supported: fit one model for each."

@@ -19,8 +19,8 @@ figure : matplotlib Figure or SubFigure, optional
 Returns
 -------
 Figure
-    The figure drawn on. A new one displays itself in a notebook, and ``.save("plot.png")``
-    writes it to a file.""",
+    The figure drawn on. A new one displays itself in a notebook, ``.show()`` opens it in a
+    viewer, and ``.save("plot.png")`` writes it to a file.""",
     "sample": """\
 max_points : int
     Draw a random sample of this many rows if there are more.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import webbrowser
 from base64 import b64encode
 from io import BytesIO
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,21 @@ class Picture(Figure):
         """Write the picture (PNG, SVG or PDF by suffix), make its folder, and return it."""
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         self.savefig(path)
+        return self
+
+    def show(self) -> Picture:  # type: ignore[override]
+        """Open the picture in the viewer or browser of this computer, and return it.
+
+        A notebook displays a picture without this call.
+        """
+        folder = Path(mkdtemp(prefix="ceiba-"))
+        path = folder / "picture.png"
+        self.save(path)
+        if not webbrowser.open(path.as_uri()):
+            raise RuntimeError(
+                "There is no viewer to open the picture: write it to a file, "
+                'picture.save("picture.png").'
+            )
         return self
 
     def pixels(self) -> Any:
