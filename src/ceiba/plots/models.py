@@ -20,10 +20,11 @@ def model_error(parameter: str, expected: str, given: Any, remedy: str | None = 
     shows such an object.
     """
     if isinstance(given, BaseEstimator) and not is_fitted(given):
-        return NotFittedError(
+        error: Exception = NotFittedError(
             f"This {type(given).__name__} instance is not fitted yet. Call 'fit' before it is "
             "drawn."
         )
+        return error
     text = f"{parameter} must be {expected}, got {_type_name(given)}"
     remedy = picture_of(given) if remedy is None else remedy
     return TypeError(f"{text}: {remedy}." if remedy else f"{text}.")
