@@ -175,7 +175,11 @@ def _shown_columns(
     numeric = [j for j, c in enumerate(schema) if c.kind is Kind.NUMERIC and not c.temporal]
     if columns is None:
         if len(numeric) < width:
-            raise ValueError(f"X must have at least {width} numeric columns, got {len(numeric)}.")
+            one = ": draw a regression tree of one column with plots.step_functions"
+            remedy = one if len(schema) == 1 and not hasattr(model, "classes_") else ""
+            raise ValueError(
+                f"X must have at least {width} numeric columns, got {len(numeric)}{remedy}."
+            )
         importances = getattr(model, "feature_importances_", np.zeros(len(schema)))
         return tuple(sorted(sorted(numeric, key=lambda j: -importances[j])[:width]))
     if isinstance(columns, str) or len(columns) != width:

@@ -123,7 +123,10 @@ def _step_ends(path: CostComplexityPath) -> Array:
     """Return where the steps begin on the axis, and the end of the last."""
     positive = path.alphas[path.alphas > 0]
     if not len(positive):
-        raise ValueError("path must have a step with alpha > 0, got only the grown tree.")
+        raise ValueError(
+            "path must have a step with alpha > 0, got only the grown tree: it is a single leaf, or "
+            "none of its splits gains anything."
+        )
     factor = max(2.0, float(positive[-1] / positive[0]) ** 0.1)
     ends = np.append(path.alphas, positive[-1] * factor)
     clipped: Array = np.maximum(ends, positive[0] / factor)
