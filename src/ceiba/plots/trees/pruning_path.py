@@ -124,8 +124,8 @@ def _step_ends(path: CostComplexityPath) -> Array:
     positive = path.alphas[path.alphas > 0]
     if not len(positive):
         raise ValueError(
-            "path must have a step with alpha > 0, got only the grown tree: it is a single leaf, or "
-            "none of its splits gains anything."
+            "path must have a step with alpha > 0, got only the grown tree: it is a single leaf, "
+            "or none of its splits gains anything."
         )
     factor = max(2.0, float(positive[-1] / positive[0]) ** 0.1)
     ends = np.append(path.alphas, positive[-1] * factor)
