@@ -107,6 +107,17 @@ def test_titles_with_long_names_end_beside_the_comparison():
     assert max(left.y1, right.y1) < figure.bbox.height
 
 
+def test_the_chosen_column_is_drawn_even_if_many_gain_more(iris):
+    gains = np.array([0.1, 0.5, 0.2, 0.3])
+    frame = {**iris.trace_[0].values, "column": 0, "candidate_gain": gains}
+    wide = {**frame, "candidate_gain": np.append(gains, -1.0)}
+    for shown in (frame, wide):
+        ax = player_of(iris, [shown]).draw(0).axes[1]
+        assert [to_hex(bar.get_facecolor()) for bar in ax.patches].index(ACCENT.lower()) == 3
+        assert ax.get_xlabel().endswith("larger gains:\ncorrected or excluded")
+    assert ax.get_xlabel().startswith("1 more: smaller or none\n")
+
+
 def title_box(ax):
     shown = ax.get_title(loc="left")
     return next(t for t in ax.findobj(Text) if t.get_text() == shown).get_window_extent()

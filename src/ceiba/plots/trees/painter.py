@@ -179,19 +179,27 @@ class TreePainter:
         return f"Pruning {pruning.index(index) + 1:,} of {len(pruning):,}: {change}, {leaves} left"
 
     def _draw_candidates(self, ax: Any, index: int) -> None:
-        """Draw the best gain of each column, the largest at the top."""
+        """Draw the best gain of each column, the largest at the top.
+
+        Another column than the chosen one may have the largest gain: that of many categories is
+        corrected when columns are compared, and C4.5 excludes gains below the average.
+        """
         frame = self._frames[index]
-        gain = np.asarray(frame["candidate_gain"], dtype=float)
+        gain, chosen = np.asarray(frame["candidate_gain"], dtype=float), int(frame["column"])
         usable = np.flatnonzero(gain >= 0)
-        best = usable[np.argsort(-gain[usable], kind="stable")][:_MAX_COLUMNS]
+        ranked = usable[np.argsort(-gain[usable], kind="stable")]
+        best = ranked[:_MAX_COLUMNS]
+        if chosen not in best:
+            best = np.append(best[:-1], chosen)
         names = [shorten(self._tree.schema[int(j)].name, 18) for j in best]
-        colors = [ACCENT if j == frame["column"] else _OTHER for j in best]
+        colors = [ACCENT if j == chosen else _OTHER for j in best]
         ax.barh(np.arange(len(best)), gain[best], color=colors, height=0.7)
         _style_bars(ax, names, "Best gain per column")
         rest = len(gain) - len(best)
-        if rest:
-            text = f"{rest:,} more: smaller or none"
-            ax.set_xlabel(text, fontsize=TICK_SIZE, color=INK)
+        notes = [f"{rest:,} more: smaller or none"] if rest else []
+        if ranked[0] != chosen and gain[ranked[0]] > gain[chosen]:
+            notes.append("larger gains:\ncorrected or excluded")
+        ax.set_xlabel("\n".join(notes), fontsize=TICK_SIZE, color=INK)
 
     def _draw_comparison(self, ax: Any, index: int) -> None:
         """Draw the quantities that pruning compared, the chosen one highlighted."""
