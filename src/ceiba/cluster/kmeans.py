@@ -139,7 +139,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     n_jobs: Annotated[int | None, "Threads; None or -1 uses every core allowed."] = None
     algorithm: Annotated[
         Literal["lloyd", "elkan"],
-        "Both give Lloyd's iterations, of which bounds on the distances skip most (Hamerly); the "
+        "Both give Lloyd's iterations, where bounds skip many distances (Hamerly); the "
         "model is the same.",
     ] = "lloyd"
     copy_x: Annotated[bool, "X is never changed, so both values do the same."] = True
