@@ -184,7 +184,7 @@ def test_choice_round_trips(choice):
         ({"cv": 100}, "n_samples >= 200"),
         ({"n_components": []}, "component"),
         ({"covariance_types": []}, "covariance_types"),
-        ({"covariance_types": ["FULL"]}, "covariance_type"),
+        ({"covariance_types": ["complete"]}, "covariance_type"),
         ({"n_components": [0, 1]}, "component"),
         ({"n_components": [-2]}, "component"),
         ({"n_components": [1.5]}, "component"),

@@ -119,7 +119,7 @@ def test_warning_counts_rows_never_out_of_bag():
     ) as caught:
         model = BaggingClassifier(n_estimators=3, oob_score=True).fit(X, Y)
     never = int(np.isnan(model.oob_decision_function_[:, 0]).sum())
-    assert str(caught[0].message).startswith(f"{never} of 90 ")
+    assert str(caught[0].message).startswith(f"Some inputs do not have OOB scores: {never} of 90 ")
     assert caught[0].filename == __file__
 
 

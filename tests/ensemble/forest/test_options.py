@@ -41,6 +41,8 @@ CHANGES: list[dict[str, Any]] = [
     {"bootstrap": False, "max_samples": 100},
     {"max_samples": 50},
     {"max_samples": 0.5},
+    {"max_samples": 1.5},
+    {"ccp_alpha": 0.02},
     {"random_state": 1},
 ]
 OF_CLASSES: list[dict[str, Any]] = [
@@ -56,7 +58,7 @@ OF_NUMBERS: list[dict[str, Any]] = [
     {"max_features": "sqrt"},
 ]
 # Options that do not change the trees: see the tests below.
-ELSEWHERE = {"oob_score", "importance", "warm_start", "n_jobs", "category_correction"}
+ELSEWHERE = {"oob_score", "importance", "warm_start", "n_jobs", "category_correction", "verbose"}
 
 
 def positive_numbers(trees: int = 6, **options: Any) -> RandomForestRegressor:
