@@ -32,6 +32,8 @@ void bind_process(nb::module_& module) {
     register_fork_handler();
     module.def("max_threads", &max_threads,
                "Return the number of threads that OpenMP allows; 1 in a forked child.");
+    module.def("startable_threads", &startable_threads, "wanted"_a,
+               "Return how many threads, up to wanted, the process could start now.");
     module.def("forked", &forked, "Return whether this process is a forked child.");
     module.def("instruction_set", &instruction_set,
                "Return the instruction set of the kernels in use.");

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 def max_threads() -> int:
     """Return the number of threads that OpenMP allows; 1 in a forked child."""
 
+def startable_threads(wanted: int) -> int:
+    """Return how many threads, up to wanted, the process could start now."""
+
 def forked() -> bool:
     """Return whether this process is a forked child."""
 

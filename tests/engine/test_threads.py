@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from threadpoolctl import threadpool_limits
 
+from ceiba import _native
 from ceiba.engine.local import LocalEngine, effective_threads, inside_task, run_tasks
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -119,3 +120,48 @@ def test_ctrl_c_does_not_wait_for_running_tasks() -> None:
     with pytest.raises(KeyboardInterrupt):
         run_tasks(work, range(10), 2)
     heard.set()
+
+
+# Threads that cannot be started
+
+FITS = """
+import numpy as np
+from ceiba import BaggingClassifier, KMeans, RandomForestClassifier, _native
+rng = np.random.default_rng(0)
+X = rng.normal(size=(4_000, 8))
+y = (X[:, 0] + X[:, 1] > 0).astype(int)
+def fit():
+    models = RandomForestClassifier(4, n_jobs=2), BaggingClassifier(n_estimators=3, n_jobs=2)
+    found = [model.fit(X, y).predict_proba(X).sum(axis=0).tolist() for model in models]
+    return [*found, KMeans(3, n_jobs=2).fit(X).inertia_]
+"""
+LIMITED = """
+import resource
+print(_native.startable_threads(4))
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + 2**30
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+print(_native.startable_threads(4))
+print(fit())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit address space")
+def test_fewer_threads_where_the_system_refuses_more() -> None:
+    """OpenMP would end the process: no stack of 2 GiB fits into what is left."""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_STACKSIZE": "2G"}
+    run = subprocess.run(
+        [sys.executable, "-c", FITS + LIMITED], capture_output=True, text=True, env=environment
+    )
+    assert run.returncode == 0, run.stderr
+    here: dict[str, Any] = {}
+    exec(FITS, here)
+    assert run.stdout.splitlines() == ["4", "0", str(here["fit"]())]
+
+
+@pytest.mark.parametrize("startable", [0, 1, 2])
+def test_tasks_run_on_the_threads_that_can_be_started(
+    startable: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_native, "startable_threads", lambda wanted: min(wanted, startable))
+    assert run_tasks(lambda i: (i, effective_threads()), range(5), 4) == [(i, 1) for i in range(5)]

@@ -1,4 +1,4 @@
-// Implementation of the parallel loops: fork detection, interrupt polling, exception transfer.
+// Implementation of the parallel loops: interrupt polling, exception transfer, number of threads.
 #include "common/parallel.hpp"
 
 #include <omp.h>
@@ -30,6 +30,25 @@ void poll_until_done(Interrupt& interrupt, const std::atomic<std::size_t>& left)
     }
 }
 
+// The loop whose body this thread runs, and the number of the thread in it.
+struct EnclosingLoop {
+    Interrupt* interrupt = nullptr;
+    int thread = 0;
+};
+thread_local EnclosingLoop enclosing_loop;
+
+// Sets the enclosing loop of this thread while a body runs.
+class InsideLoop {
+  public:
+    InsideLoop(Interrupt& interrupt, int thread) : before_(enclosing_loop) {
+        enclosing_loop = {&interrupt, thread};
+    }
+    ~InsideLoop() { enclosing_loop = before_; }
+
+  private:
+    EnclosingLoop before_;
+};
+
 }  // namespace
 
 void set_interrupt_poll(bool (*poll)()) { interrupt_poll = poll; }
@@ -42,20 +61,28 @@ bool forked() { return in_forked_child; }
 
 int max_threads() { return forked() ? 1 : omp_get_max_threads(); }
 
+Interrupt::Interrupt() : parent_(enclosing_loop.interrupt), parent_thread_(enclosing_loop.thread) {}
+
 bool Interrupt::stopped(int thread) {
-    if (thread == 0 && interrupt_poll != nullptr) {
-        const long long now = milliseconds();
-        // Polling every 50 ms leaves a wide margin to the promised 200 ms.
-        if (last_poll_ == 0) last_poll_ = now;
-        if (now - last_poll_ >= 50) {
-            last_poll_ = now;
-            if (interrupt_poll()) {
-                by_user_ = true;
-                stop();
-            }
-        }
+    if (thread == 0) {
+        if (parent_ != nullptr)
+            parent_->stopped(parent_thread_);
+        else if (interrupt_poll != nullptr)
+            poll();
     }
     return raised();
+}
+
+void Interrupt::poll() {
+    const long long now = milliseconds();
+    // Polling every 50 ms leaves a wide margin to the promised 200 ms.
+    if (last_poll_ == 0) last_poll_ = now;
+    if (now - last_poll_ < 50) return;
+    last_poll_ = now;
+    if (interrupt_poll()) {
+        by_user_ = true;
+        stop();
+    }
 }
 
 void for_segments(const Segments& segments, int threads, const SegmentBody& body) {
@@ -64,6 +91,7 @@ void for_segments(const Segments& segments, int threads, const SegmentBody& body
     const auto guarded = [&](std::size_t s, int thread) {
         if (interrupt.stopped(thread)) return;
         try {
+            const InsideLoop inside(interrupt, thread);
             body(s, thread, interrupt);
         } catch (...) {
 #pragma omp critical(ceiba_failure)
@@ -71,7 +99,9 @@ void for_segments(const Segments& segments, int threads, const SegmentBody& body
             interrupt.stop();
         }
     };
-    if (threads <= 1 || segments.count == 1 || forked()) {
+    if (segments.count == 1 || forked()) threads = 1;
+    threads = available_threads(threads);
+    if (threads <= 1) {
         for (std::size_t s = 0; s < segments.count; ++s) guarded(s, 0);
     } else {
         std::atomic<std::size_t> left{segments.count};

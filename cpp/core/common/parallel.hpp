@@ -26,6 +26,12 @@ void set_interrupt_poll(bool (*poll)());
 // GNU OpenMP would block on threads that the fork did not copy.
 int max_threads();
 bool forked();
+
+// Number of threads, up to `wanted`, that the process could start now in addition to those it has.
+int startable_threads(int wanted);
+
+// Number of threads, up to `wanted`, on which the calling thread can run a parallel loop.
+int available_threads(int wanted);
 void register_fork_handler();
 
 struct Segments {
@@ -43,25 +49,37 @@ inline Segments segments(std::size_t rows, std::size_t min_rows, std::size_t max
     return {rows, std::clamp<std::size_t>(count, 1, max_segments)};
 }
 
-// A stop flag that long loops poll.
+// A stop flag that long loops poll. One that is created in the body of a parallel loop belongs to
+// that loop: if the loop stops, it stops too.
 class Interrupt {
   public:
+    Interrupt();
+    Interrupt(const Interrupt&) = delete;
+    Interrupt& operator=(const Interrupt&) = delete;
+
     // Cheap enough to call every few hundred rows: thread 0 reads the clock, the others read a
     // flag.
     bool stopped(int thread);
-    bool raised() const { return stop_.load(std::memory_order_relaxed); }
-    // True if the user interrupted, false if another thread failed.
-    bool by_user() const { return by_user_; }
+    bool raised() const {
+        return stop_.load(std::memory_order_relaxed) || (parent_ != nullptr && parent_->raised());
+    }
+    // True if the user interrupted or the enclosing loop stopped, false if another thread failed.
+    bool by_user() const { return by_user_ || (parent_ != nullptr && parent_->raised()); }
     void stop() { stop_.store(true, std::memory_order_relaxed); }
 
   private:
+    void poll();
+
+    Interrupt* parent_;  // of the enclosing loop, which this thread runs as `parent_thread_`
+    int parent_thread_;
     std::atomic<bool> stop_{false};
     bool by_user_ = false;
     long long last_poll_ = 0;
 };
 
-// Call body(segment, thread, interrupt) for every segment on `threads` threads. Rethrows the first
-// exception of a body, or throws Interrupted.
+// Call body(segment, thread, interrupt) for every segment on `threads` threads, or on fewer where
+// the system refuses to start so many. Rethrows the first exception of a body, or throws
+// Interrupted.
 using SegmentBody = std::function<void(std::size_t, int, Interrupt&)>;
 void for_segments(const Segments& segments, int threads, const SegmentBody& body);
 

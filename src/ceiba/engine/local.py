@@ -144,8 +144,15 @@ def task_pool(threads: int) -> Iterator[ThreadPoolExecutor]:
 
 
 def run_tasks(function: Callable[[T], R], tasks: Iterable[T], threads: int) -> list[R]:
-    """Return the results of all tasks, in order; an error cancels the waiting tasks."""
-    if threads == 1:
+    """Return the results of all tasks, in order; an error cancels the waiting tasks.
+
+    There are fewer threads where the system refuses to start so many.
+    """
+    tasks = list(tasks)
+    threads = min(threads, len(tasks))
+    if threads > 1:
+        threads = _native.startable_threads(threads)
+    if threads <= 1:
         with inside_task():
             return [function(task) for task in tasks]
     with task_pool(threads) as pool:

@@ -206,6 +206,11 @@ LONG_CALLS = {
     "trees of all columns": (
         20_000, NUMBERS, "model.set_params(n_estimators=10_000, max_depth=None).fit(X, numbers)"
     ),
+    # A second tree on another thread, which does not receive the signal.
+    "two large trees": (
+        200_000, NUMBERS,
+        "model.set_params(max_features=None, max_depth=None, n_jobs=2).fit(X, numbers)",
+    ),
     "many draws": (
         200, CLASSES, "model.set_params(max_samples=10**7, n_estimators=10_000).fit(X, classes)"
     ),

@@ -58,6 +58,13 @@ class ColumnSearch {
     }
 
   private:
+    // Rows between two checks for an interrupt; smaller nodes are not worth one.
+    static constexpr std::size_t kCheckedRows = 1 << 14;
+
+    bool stopped(const NodeRows& node, std::size_t row) {
+        return node.size() >= kCheckedRows && row % kCheckedRows == 0 && finder_->stopped();
+    }
+
     // Maximum rows of a node whose columns are searched one by one, where lanes do not apply.
     static constexpr std::size_t kMaxOneByOne = 64;
 
@@ -87,11 +94,12 @@ class ColumnSearch {
                 counting_pays(columns_[std::size_t(searched[a])], node.size());
             (use_histogram ? counted_ : sorted_).push_back(a);
         }
-        if (!counted_.empty()) count_columns(builder, sample, node, cell);
+        if (!counted_.empty() && !count_columns(builder, sample, node, cell)) return;
         if (use_lanes_) search_lanes();
         if (sorted_.empty()) return;
-        gather(sample, node);
+        if (!gather(sample, node)) return;
         for (std::size_t s = 0; s < sorted_.size(); ++s) {
+            if (stopped(node, 0)) return;
             const std::size_t a = sorted_[s];
             const Column& column = columns_[std::size_t(searched[a])];
             const ColumnEntries& column_entries = column_entries_[s];
@@ -157,40 +165,47 @@ class ColumnSearch {
         return rows >= 3 * (std::size_t(column.n_codes) + 1);
     }
 
-    void count_columns(const TreeBuilder& builder, const Sample& sample, const NodeRows& node,
+    // Count the bins of columns and search them; false if it was interrupted.
+    bool count_columns(const TreeBuilder& builder, const Sample& sample, const NodeRows& node,
                        const NodeCell& cell) {
         std::size_t codes = 0;
         for (const std::size_t a : counted_)
             codes += columns_[std::size_t(searched[a])].missing_code() + 1;
         histogram_.begin(codes, builder.weight(node.node));
-        codes_.for_rows(sample, node.begin, node.end,
-                        [&](const auto& codes, std::size_t begin, std::size_t k) {
-                            std::size_t first = 0;
-                            for (const std::size_t a : counted_) {
-                                const auto j = std::size_t(searched[a]);
-                                histogram_.add(sample, begin, k, first, codes(j));
-                                first += std::size_t(columns_[j].missing_code()) + 1;
-                            }
-                        });
+        const bool complete = codes_.for_rows(
+            sample, node.begin, node.end, [&](const auto& codes, std::size_t begin, std::size_t k) {
+                if (stopped(node, begin - node.begin)) return false;
+                std::size_t first = 0;
+                for (const std::size_t a : counted_) {
+                    const auto j = std::size_t(searched[a]);
+                    histogram_.add(sample, begin, k, first, codes(j));
+                    first += std::size_t(columns_[j].missing_code()) + 1;
+                }
+                return true;
+            });
+        if (!complete) return false;
         const Number* cells = histogram_.cells();
         for (const std::size_t a : counted_) {
             const Column& column = columns_[std::size_t(searched[a])];
             finder_->search_bins(cell, column, cells, best[a]);
             cells += (std::size_t(column.missing_code()) + 1) * builder.size;
         }
+        return true;
     }
 
-    // Gather the entries of the columns to sort.
-    void gather(const Sample& sample, const NodeRows& node) {
+    // Gather the entries of the columns to sort; false if it was interrupted.
+    bool gather(const Sample& sample, const NodeRows& node) {
         const std::size_t n = node.size(), m = sorted_.size();
         if (entries_.size() < n * m) entries_.resize(n * m);
         column_entries_.resize(m);
         for (std::size_t s = 0; s < m; ++s) column_entries_[s] = {entries_.data() + s * n, ~0u, 0};
-        codes_.for_rows(
+        return codes_.for_rows(
             sample, node.begin, node.end, [&](const auto& codes, std::size_t begin, std::size_t k) {
+                if (stopped(node, begin - node.begin)) return false;
                 for (std::size_t s = 0; s < m; ++s)
                     gather_column(sample, node, begin, k, codes(std::size_t(searched[sorted_[s]])),
                                   column_entries_[s]);
+                return true;
             });
     }
 

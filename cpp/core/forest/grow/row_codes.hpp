@@ -20,33 +20,37 @@ struct RowCodes {
     bool dense(std::size_t rows) const { return rows >= by_column->rows / 16; }
 
     // Call body(codes, first position, count) for the rows [begin, end) of a sample in blocks,
-    // where codes(j)(i) is the code of row i of the block in column j. The rows of a block stay in
-    // the first-level cache while one column after another is read.
+    // where codes(j)(i) is the code of row i of the block in column j, until it returns false;
+    // return whether it never did. The rows of a block stay in the first-level cache while one
+    // column after another is read.
     template <typename Sample, typename Body>
-    void for_rows(const Sample& sample, std::size_t begin, std::size_t end,
+    bool for_rows(const Sample& sample, std::size_t begin, std::size_t end,
                   const Body& body) const {
         const bool from_column = dense(end - begin);
         for (; begin < end; begin += kBlockRows) {
             const std::size_t k = std::min(kBlockRows, end - begin);
-            from_column ? from_columns(sample, begin, k, body) : from_rows(sample, begin, k, body);
+            if (!(from_column ? from_columns(sample, begin, k, body)
+                              : from_rows(sample, begin, k, body)))
+                return false;
         }
+        return true;
     }
 
   private:
     static constexpr std::size_t kBlockRows = 128;
 
     template <typename Sample, typename Body>
-    void from_columns(const Sample& sample, std::size_t begin, std::size_t k,
+    bool from_columns(const Sample& sample, std::size_t begin, std::size_t k,
                       const Body& body) const {
         std::uint32_t row_index[kBlockRows];
         for (std::size_t i = 0; i < k; ++i) row_index[i] = sample.row(begin + i);
         const auto codes = [&](std::size_t j) {
             return [codes = column(j), &row_index](std::size_t i) { return codes[row_index[i]]; };
         };
-        body(codes, begin, k);
+        return body(codes, begin, k);
     }
     template <typename Sample, typename Body>
-    void from_rows(const Sample& sample, std::size_t begin, std::size_t k, const Body& body) const {
+    bool from_rows(const Sample& sample, std::size_t begin, std::size_t k, const Body& body) const {
         const Code* block_rows[kBlockRows];
         for (std::size_t i = 0; i < k; ++i) {
             block_rows[i] = row(sample.row(begin + i));
@@ -55,7 +59,7 @@ struct RowCodes {
         const auto codes = [&](std::size_t j) {
             return [j, &block_rows](std::size_t i) { return block_rows[i][j]; };
         };
-        body(codes, begin, k);
+        return body(codes, begin, k);
     }
 };
 
