@@ -198,13 +198,12 @@ def _raise_type(name: str, items: list[Any], families: dict[type, str]) -> None:
 def _check_exact(name: str, items: list[Any]) -> None:
     """Raise for whole numbers that neither 64 bits nor float64 can represent."""
     for row, value in enumerate(items):
-        if isinstance(value, Fraction | Decimal):
-            is_exact = value != value or abs(value) <= sys.float_info.max
-        elif isinstance(value, int) and whole_dtype(value, value) == "float64":
-            is_exact = abs(value) <= sys.float_info.max and int(float(value)) == value
-        else:
+        if not isinstance(value, _ANY_SIZE) or value != value:
             continue
-        if not is_exact:
+        fits = abs(value) <= sys.float_info.max
+        if isinstance(value, int) and whole_dtype(value, value) == "float64":
+            fits = fits and int(float(value)) == value
+        if not fits:
             raise ValueError(
                 f"Column {name!r}, row {row}: {shorten_number(value)} is not representable by 64 "
                 "bits or as a float64. Convert the column: to float where rounding is harmless, to "

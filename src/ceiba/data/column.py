@@ -198,10 +198,10 @@ def convert_column(
     values = replace(values, name=column.name)
     if column.kind is not Kind.NUMERIC:
         categories = to_categories(values)
-        converted = _recode(categories, column.kind, column.categories)
-        if unseen is not None and (found := _unseen(categories, converted[1])):
+        recoded = _recode(categories, column.kind, column.categories)
+        if unseen is not None and (found := _unseen(categories, recoded[1])):
             unseen.append(found)
-        return converted
+        return recoded
     converted = _convert_numbers(to_numbers(values), column)
     return replace(column, dtype=converted.dtype), converted
 

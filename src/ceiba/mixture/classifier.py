@@ -354,7 +354,7 @@ def _class_priors(given: Any, parts: ClassData) -> Array:
     priors = check_probabilities(values, len(values), "priors")
     if len(parts.classes) == len(parts.all_classes):
         return priors
-    learned = np.array(parts.for_all_classes(parts.of_learned(priors), 0.0))
+    learned = np.array(parts.for_all_classes(parts.of_learned(priors.tolist()), 0.0))
     if not learned.any():
         raise ValueError(
             f"priors must be positive for a class with rows of positive weight, got {values!r}."

@@ -151,3 +151,28 @@ def test_arff_requires_no_optional_package(tmp_path):
         f"assert len(read({str(path)!r})) == 2\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"),
+    [
+        ("gz", gzip.compress),
+        ("bz2", bz2.compress),
+        ("xz", lzma.compress),
+        ("zip", lambda data: zipped(inner=data)),
+    ],
+)
+@pytest.mark.parametrize("form", ["csv", "arff"])
+def test_decompression_stops_at_a_limit(tmp_path, suffix, pack, form):
+    head = b"a\n" if form == "csv" else b"@relation r\n@attribute a numeric\n@data\n"
+    data = head + b"1\n" * 500_000
+    path = tmp_path / f"t.{form}.{suffix}"
+    path.write_bytes(pack(data))
+    assert path.stat().st_size < 10_000
+    with pytest.raises(ReadError, match=r"more than 999,999 bytes .* larger max_bytes"):
+        read(path, max_bytes=999_999)
+    if form == "csv":
+        assert len(read(path, max_bytes=len(data))) == len(read(path, max_bytes=None)) == 500_000
+    for bad in (0, 1.5, "1"):
+        with pytest.raises(ValueError, match="max_bytes must be a positive int or None"):
+            read(path, max_bytes=bad)

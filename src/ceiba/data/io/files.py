@@ -11,15 +11,24 @@ import os
 import re
 import zipfile
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from ceiba.data.io.errors import ReadError
 
 BOM = b"\xef\xbb\xbf"
 
-_STANDARD = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
+#: Default limit of the decompressed size of a file.
+MAX_BYTES = 4 << 30
+
+_STANDARD: dict[str, Callable[[Any], Any]] = {
+    ".gz": lambda file: gzip.GzipFile(fileobj=file),
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+}
 _COMPRESSIONS = (*_STANDARD, ".zip", ".zst")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, ValueError)
@@ -51,16 +60,20 @@ def split_suffix(path: Path) -> tuple[str, str]:
     return Path(path.stem).suffix.lower(), last
 
 
-def read_bytes(path: Path) -> tuple[bytes, str]:
-    """Read and decompress a file; also return the suffix of its format."""
+def read_bytes(path: Path, max_bytes: int | None = MAX_BYTES) -> tuple[bytes, str]:
+    """Read and decompress a file; also return the suffix of its format.
+
+    Decompression stops at ``max_bytes``: a small file may stand for any number of bytes.
+    """
     suffix, compression = split_suffix(path)
     raw = path.read_bytes()
     if not compression:
         return raw, suffix
     try:
         if compression == ".zip":
-            return _zip_member(path, raw, suffix)
-        return _decompress(path, raw, compression), suffix
+            return _zip_member(path, raw, suffix, max_bytes)
+        with _open_compressed(path, raw, compression) as file:
+            return _read_limited(path, file, max_bytes), suffix
     except ReadError:
         raise
     except (*_DAMAGE, RuntimeError, NotImplementedError) as error:
@@ -71,9 +84,23 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
         ) from error
 
 
-def _decompress(path: Path, raw: bytes, compression: str) -> bytes:
+def _read_limited(path: Path, file: Any, max_bytes: int | None) -> bytes:
+    if max_bytes is None:
+        return bytes(file.read())
+    data = bytes(file.read(max_bytes + 1))
+    if len(data) > max_bytes:
+        raise ReadError.at(
+            path,
+            f"the file has more than {max_bytes:,} bytes when decompressed. Pass a larger "
+            "max_bytes (None for no limit), or decompress it and use ceiba.scan, which reads it "
+            "in parts.",
+        )
+    return data
+
+
+def _open_compressed(path: Path, raw: bytes, compression: str) -> Any:
     if compression in _STANDARD:
-        return bytes(_STANDARD[compression].decompress(raw))
+        return _STANDARD[compression](io.BytesIO(raw))
     try:
         zstd = importlib.import_module("compression.zstd")
     except ModuleNotFoundError:
@@ -82,10 +109,10 @@ def _decompress(path: Path, raw: bytes, compression: str) -> bytes:
             "decompression of .zst requires Python 3.14: decompress the file with `zstd -d`, or "
             "compress it as .gz.",
         ) from None
-    return bytes(zstd.decompress(raw))
+    return zstd.ZstdFile(io.BytesIO(raw))
 
 
-def _zip_member(path: Path, raw: bytes, suffix: str) -> tuple[bytes, str]:
+def _zip_member(path: Path, raw: bytes, suffix: str, max_bytes: int | None) -> tuple[bytes, str]:
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         # macOS adds a folder of file attributes to its archives.
         names = [
@@ -98,7 +125,9 @@ def _zip_member(path: Path, raw: bytes, suffix: str) -> tuple[bytes, str]:
             raise ReadError.at(
                 path, f"the archive must contain one file, got {len(names)} ({listed or 'none'})."
             )
-        return archive.read(names[0]), suffix or Path(names[0]).suffix.lower()
+        with archive.open(names[0]) as file:
+            data = _read_limited(path, file, max_bytes)
+        return data, suffix or Path(names[0]).suffix.lower()
 
 
 def to_utf8(raw: bytes, encoding: str, path: Path) -> bytes:

@@ -19,6 +19,7 @@ from ceiba.data.io.csv_dialect import MISSING, Dialect, Header, file_dialect
 from ceiba.data.io.dask_frame import DaskScan
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.files import (
+    MAX_BYTES,
     FileStamp,
     check_local,
     read_bytes,
@@ -40,9 +41,33 @@ _LOCAL_ONLY = "download it, or open it with pandas, Polars or Dask and pass the 
 
 
 @overload
-def read(path: Paths, *, target: None = None, **options: Any) -> Table: ...
+def read(
+    path: Paths,
+    *,
+    target: None = None,
+    columns: Sequence[str] | None = ...,
+    kinds: Mapping[str, str | Sequence[Any]] | None = ...,
+    delimiter: str = ...,
+    header: Header = ...,
+    missing: Sequence[str] = ...,
+    quote: str | None = ...,
+    encoding: str = ...,
+    max_bytes: int | None = ...,
+) -> Table: ...
 @overload
-def read(path: Paths, *, target: str, **options: Any) -> tuple[Table, Array]: ...
+def read(
+    path: Paths,
+    *,
+    target: str,
+    columns: Sequence[str] | None = ...,
+    kinds: Mapping[str, str | Sequence[Any]] | None = ...,
+    delimiter: str = ...,
+    header: Header = ...,
+    missing: Sequence[str] = ...,
+    quote: str | None = ...,
+    encoding: str = ...,
+    max_bytes: int | None = ...,
+) -> tuple[Table, Array]: ...
 def read(
     path: Paths,
     *,
@@ -54,6 +79,7 @@ def read(
     missing: Sequence[str] = MISSING,
     quote: str | None = '"',
     encoding: str = "utf-8",
+    max_bytes: int | None = MAX_BYTES,
 ) -> Table | tuple[Table, Array]:
     """Read CSV, ARFF or Parquet files, compressed or not, into a table.
 
@@ -89,6 +115,9 @@ def read(
         CSV only. The character around fields with delimiters, newlines or (doubled) quotes.
     encoding : str
         CSV and ARFF. UTF-8 by default.
+    max_bytes : int or None
+        Compressed CSV and ARFF. The largest size after decompression, 4 GiB by default; None for
+        no limit.
 
     Returns
     -------
@@ -125,12 +154,14 @@ def read(
     (['humidity'], array(['sunny', 'rainy'], dtype='<U5'))
     """
     options = Dialect(delimiter, header, missing, quote)
+    if max_bytes is not None and (not isinstance(max_bytes, Integral) or max_bytes < 1):
+        raise ValueError(f"max_bytes must be a positive int or None, got {max_bytes!r}.")
     if target is not None and columns is not None and not isinstance(columns, str):
         columns = [*columns, *([target] if target not in columns else [])]
     if isinstance(path, str | os.PathLike) and not _is_pattern(os.fspath(path)):
         check_local(path, _LOCAL_ONLY)
         path = Path(path)
-        table = _read_file(path, columns, kinds, options, encoding)
+        table = _read_file(path, columns, kinds, options, encoding, max_bytes)
     else:
         table = _read_files(path, columns, kinds, options, encoding)
     if target is None:
@@ -172,6 +203,7 @@ def _read_file(
     kinds: Mapping[str, str | Sequence[Any]] | None,
     options: Dialect,
     encoding: str,
+    max_bytes: int | None,
 ) -> Table:
     suffix, compression = split_suffix(path)
     if suffix in _PARQUET:
@@ -182,7 +214,7 @@ def _read_file(
         return parquet.read_parquet(path, columns, kinds)
     if suffix or compression != ".zip":  # the member of an archive has a suffix of its own
         _check_suffix(path, suffix, ".arff")
-    raw, suffix = read_bytes(path)
+    raw, suffix = read_bytes(path, max_bytes)
     _check_suffix(path, suffix, ".arff")
     if suffix == ".arff":
         _check_unused(path, "ARFF", options)

@@ -200,7 +200,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
     def _learned_classes(self) -> Array:
         """Classes that some member has: those with rows of positive weight."""
         found = np.zeros(len(self.classes_), bool)
-        # Most members share one array of classes.
+        # Members usually share one array of classes.
         for own in {id(member.classes_): member.classes_ for member in self.estimators_}.values():
             found[class_indices(np.asarray(own), self.classes_)] = True
         return self.classes_ if found.all() else np.asarray(self.classes_[found])
