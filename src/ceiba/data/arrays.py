@@ -200,7 +200,8 @@ def _check_exact(name: str, items: list[Any]) -> None:
     for row, value in enumerate(items):
         if not isinstance(value, _ANY_SIZE) or value != value:
             continue
-        fits = abs(value) <= sys.float_info.max
+        size: Any = abs(value)
+        fits = size <= sys.float_info.max
         if isinstance(value, int) and whole_dtype(value, value) == "float64":
             fits = fits and int(float(value)) == value
         if not fits:
