@@ -91,7 +91,7 @@ def test_all_options_are_tested() -> None:
         "category_correction", "n_intervals", "thresholds", "threshold_scope", "n_thresholds",
         "max_surrogates",
         "feature_reuse", "empty_branches", "pruning", "ccp_alpha", "prune_folds", "prune_rule",
-        "validation_fraction",
+        "pruning_step", "validation_fraction",
     }  # fmt: skip
     of_classes = {
         "algorithm", "above_average_gain", "mdl_correction", "min_split_fraction",

@@ -270,7 +270,7 @@ def test_outputs_of_predict(ctree, iris):
             predict(ctree, X, nargout=wrong)
     with pytest.raises(ValueError, match=r"nargout must be an int in \[1, 2\]"):
         predict(fitrtree(X, X[:, 0]), X, nargout=3)
-    with pytest.raises(TypeError, match="fitctree or fitrtree"):
+    with pytest.raises(TypeError, match="fitctree, fitrtree or fitcensemble"):
         predict("tree", X)
 
 

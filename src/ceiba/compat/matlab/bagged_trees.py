@@ -55,6 +55,7 @@ class BaggedTrees(Sequence[FittedTree]):
         counts, leaf = self.draw_counts(index), tree.apply(rows.table)
         fields: dict[str, Any] = {
             "ResponseName": rows.response, "Prune": False, "risk": "impurity", "surrogates": True,
+            "training": None,
         }  # fmt: skip
         if not rows.is_classification:
             # With replacement the weights are in the draws, otherwise in the rows.

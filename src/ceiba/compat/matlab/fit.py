@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ceiba._typing import Array
 from ceiba.compat.matlab.fitted_tree import ClassificationTree, FittedTree, RegressionTree
-from ceiba.compat.matlab.inputs import read_costs, read_prior, read_rows
+from ceiba.compat.matlab.inputs import (
+    Response,
+    for_classes,
+    read_costs,
+    read_prior,
+    read_rows,
+)
+from ceiba.compat.matlab.losses import Training
 from ceiba.compat.matlab.name_value import NameValue
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
@@ -116,8 +125,14 @@ def fitctree(X: Any, Y: Any, *pairs: Any, **named: Any) -> ClassificationTree:
     """
     options = NameValue.read("fitctree", _CLASSIFICATION_OPTIONS, pairs, named)
     columns, response, response_name = read_rows(X, Y, options, classification=True)
+    _check_categories(options, columns, two_classes=len(response.classes) <= 2)
+    return _grow_classification(options, response_name, columns, response)
+
+
+def _grow_classification(
+    options: NameValue, response_name: str, columns: Table, response: Response
+) -> ClassificationTree:
     classes = response.classes
-    _check_categories(options, columns, two_classes=len(classes) <= 2)
     prior, factors = read_prior(options.of("Prior", "empirical"), response)
     costs = read_costs(options.of("Cost"), classes)
     criterion: Any = CRITERIA[options.word("SplitCriterion", list(CRITERIA), "gdi")]
@@ -133,6 +148,9 @@ def fitctree(X: Any, Y: Any, *pairs: Any, **named: Any) -> ClassificationTree:
     fitted = ClassificationTree(
         tree=tree,
         risk=risk,
+        training=Training(
+            columns, response, partial(_grow_fold, _grow_classification, options, response_name)
+        ),
         **_tree_fields(options, response_name),
         ClassNames=classes,
         ClassCount=node_class_weights(tree, leaf, response.values).astype(np.int64),
@@ -184,14 +202,40 @@ def fitrtree(X: Any, Y: Any, *pairs: Any, **named: Any) -> RegressionTree:
     for name in ("SplitCriterion", "PruneCriterion"):
         options.word(name, ["mse"], "mse")
     columns, response, response_name = read_rows(X, Y, options, classification=False)
+    return _grow_regression(options, response_name, columns, response)
+
+
+def _grow_regression(
+    options: NameValue, response_name: str, columns: Table, response: Response
+) -> RegressionTree:
     mean = np.average(response.values, weights=response.weights)
     error = float(np.average((response.values - mean) ** 2, weights=response.weights))
     tolerance = options.number("QuadraticErrorTolerance", 1e-6)
     model = DecisionTreeRegressor(min_impurity_split=tolerance * error, **_tree_parameters(options))
     model.fit(columns, response.values, sample_weight=response.weights)
-    fields = _tree_fields(options, response_name)
-    fitted = RegressionTree(tree=model.tree_, risk="impurity", **fields)
+    grow = partial(_grow_fold, _grow_regression, options, response_name)
+    fitted = RegressionTree(
+        tree=model.tree_,
+        risk="impurity",
+        training=Training(columns, response, grow),
+        **_tree_fields(options, response_name),
+    )
     return _limit_and_merge(fitted, options)
+
+
+def _grow_fold(
+    grow: Callable[..., Any],
+    options: NameValue,
+    response_name: str,
+    training: Training,
+    rows: Array,
+) -> Any:
+    """Grow a tree from some of the training rows; a class without rows is left out."""
+    full = training.response
+    response = full.take(rows)
+    if len(response.classes) < len(full.classes):
+        options = for_classes(options, full.classes, np.isin(full.classes, response.classes))
+    return grow(options, response_name, training.columns.take(rows), response)
 
 
 def _tree_parameters(options: NameValue) -> dict[str, Any]:

@@ -10,6 +10,8 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.compat.matlab.inputs import categorical_indices, rows_to_predict
+from ceiba.compat.matlab.losses import Training, TreeLosses
+from ceiba.compat.matlab.name_value import check_nargout
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
 from ceiba.tree.model.subtrees import collapse, kept_nodes
@@ -18,7 +20,7 @@ from ceiba.tree.prune.path import CostComplexityPath, Risk, cost_complexity_path
 
 
 @dataclass(frozen=True, eq=False)
-class FittedTree:
+class FittedTree(TreeLosses):
     """A tree under MATLAB's names: nodes are numbered from 1, layer by layer.
 
     Parameters
@@ -32,6 +34,8 @@ class FittedTree:
         Risk that pruning uses.
     surrogates : bool
         Whether rows with a missing value follow surrogate splits; otherwise they stay at the node.
+    training : Training or None
+        The training rows, and how the tree was grown from them; None for the trees of a bag.
     """
 
     tree: Tree
@@ -39,6 +43,7 @@ class FittedTree:
     Prune: bool
     risk: Risk
     surrogates: bool
+    training: Training | None
 
     def __repr__(self) -> str:
         shown = {
@@ -165,6 +170,32 @@ class FittedTree:
         """Numbers, from 1, of categorical columns."""
         return categorical_indices(self.tree.schema)
 
+    @property
+    def X(self) -> Table:
+        """Predictors of the training rows."""
+        return self._training_rows.columns
+
+    @property
+    def Y(self) -> Array:
+        """Response of the training rows."""
+        return self._training_rows.response.labels
+
+    @property
+    def W(self) -> Array:
+        """Weights of the training rows, of sum 1."""
+        weights = self._training_rows.response.row_weights
+        return np.asarray(weights / weights.sum())
+
+    def predict(self, X: Any, *, nargout: int = 1) -> Any:
+        """Predict rows; see `ceiba.compat.matlab.predict` for the outputs."""
+        outputs = self._outputs(X)
+        check_nargout(nargout, len(outputs))
+        return outputs[0] if nargout == 1 else outputs[:nargout]
+
+    def _outputs(self, X: Any) -> tuple[Array, ...]:
+        """Return all outputs of ``predict``."""
+        raise NotImplementedError
+
     def collapse(self, nodes: Array) -> Self:
         """Return the tree with some nodes, numbered from 0, as leaves."""
         return replace(self, tree=collapse(self.tree, nodes))
@@ -244,6 +275,12 @@ class ClassificationTree(FittedTree):
         others[np.arange(self.NumNodes), self.class_index] = 0
         return np.asarray(others.sum(axis=1))
 
+    def _outputs(self, X: Any) -> tuple[Array, ...]:
+        node = self.apply(X)
+        class_index = self.class_index[node]
+        labels, scores = self.ClassNames[class_index], self.ClassProbability[node]
+        return labels, scores, node + 1, class_index + 1
+
     def collapse(self, nodes: Array) -> Self:
         """Return the tree with some nodes, numbered from 0, as leaves."""
         smaller = collapse(self.tree, nodes)
@@ -255,6 +292,10 @@ class ClassificationTree(FittedTree):
 @dataclass(frozen=True, eq=False, repr=False)
 class RegressionTree(FittedTree):
     """A regression tree, as `fitrtree` returns it; see there for an example."""
+
+    def _outputs(self, X: Any) -> tuple[Array, ...]:
+        node = self.apply(X)
+        return self.NodeMean[node], node + 1
 
     @property
     def NodeMean(self) -> Array:

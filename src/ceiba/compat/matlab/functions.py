@@ -10,22 +10,27 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.compat.matlab.ensemble import ClassificationEnsemble
 from ceiba.compat.matlab.fitted_tree import ClassificationTree, FittedTree, RegressionTree
-from ceiba.compat.matlab.name_value import NameValue, check_nargout
+from ceiba.compat.matlab.name_value import NameValue
 from ceiba.compat.matlab.tree_bagger import TreeBagger
 
 _Fitted = TypeVar("_Fitted", bound=FittedTree)
 
 
 def predict(
-    tree: FittedTree | TreeBagger, X: Any, *pairs: Any, nargout: int = 1, **named: Any
+    tree: FittedTree | TreeBagger | ClassificationEnsemble,
+    X: Any,
+    *pairs: Any,
+    nargout: int = 1,
+    **named: Any,
 ) -> Any:
     """Predict rows, and return the nodes at which they end.
 
     Parameters
     ----------
-    tree : ClassificationTree, RegressionTree or TreeBagger
-        For a bag see `TreeBagger.predict`, which has other outputs.
+    tree : ClassificationTree, RegressionTree, ClassificationEnsemble or TreeBagger
+        For a bag see `TreeBagger.predict`, which has other outputs; an ensemble has two.
     X : array, frame or Table
         Rows with the columns of training; those of a frame are found by name.
     *pairs, **named
@@ -58,23 +63,12 @@ def predict(
         return tree.predict(X, *pairs, nargout=nargout, **named)
     if pairs or named:
         raise ValueError("options of predict have no effect with a single tree: leave them out.")
-    outputs = _outputs(tree, X)
-    check_nargout(nargout, len(outputs))
-    return outputs[0] if nargout == 1 else outputs[:nargout]
-
-
-def _outputs(tree: FittedTree, X: Any) -> tuple[Array, ...]:
-    if isinstance(tree, ClassificationTree):
-        node = tree.apply(X)
-        class_index = tree.class_index[node]
-        labels, scores = tree.ClassNames[class_index], tree.ClassProbability[node]
-        return labels, scores, node + 1, class_index + 1
-    if isinstance(tree, RegressionTree):
-        node = tree.apply(X)
-        return tree.NodeMean[node], node + 1
-    raise TypeError(
-        f"tree must come from fitctree or fitrtree, or be a TreeBagger, got {type(tree).__name__}."
-    )
+    if not isinstance(tree, FittedTree | ClassificationEnsemble):
+        raise TypeError(
+            "tree must come from fitctree, fitrtree or fitcensemble, or be a TreeBagger, got "
+            f"{type(tree).__name__}."
+        )
+    return tree.predict(X, nargout=nargout)
 
 
 def prune(tree: _Fitted, *pairs: Any, **named: Any) -> _Fitted:
@@ -151,8 +145,7 @@ def view(tree: FittedTree, *pairs: Any, **named: Any) -> Any:
     ----------
     tree : ClassificationTree or RegressionTree
     *pairs, **named
-        ``Mode``: "text" prints, "graph" draws by `ceiba.plots.tree`, whose nodes are numbered from
-        0.
+        ``Mode``: "text" prints, "graph" draws by `ceiba.plots.tree`. Both number the nodes from 1.
 
     Returns
     -------
@@ -177,7 +170,7 @@ def view(tree: FittedTree, *pairs: Any, **named: Any) -> Any:
     from ceiba.plots.trees.tree import tree as draw
 
     classes = tree.ClassNames.tolist() if isinstance(tree, ClassificationTree) else None
-    return draw(tree.tree, classes=classes)
+    return draw(tree.tree, classes=classes, first_number=1)
 
 
 def _lines(tree: FittedTree) -> Iterator[str]:

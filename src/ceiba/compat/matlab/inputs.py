@@ -195,6 +195,25 @@ class Response:
             rows, values = rows[values >= 0], values[values >= 0]
         return cls(values, None if weights is None else weights[rows], rows, classes)
 
+    @property
+    def labels(self) -> Array:
+        """Classes or numbers of the rows."""
+        return np.asarray(self.classes[self.values] if len(self.classes) else self.values)
+
+    @property
+    def row_weights(self) -> Array:
+        """Weights of the rows, by default ones."""
+        return np.ones(len(self.values)) if self.weights is None else self.weights
+
+    def take(self, rows: Array) -> Response:
+        """Return the response of some rows, with the classes that they have."""
+        values, classes = self.values[rows], self.classes
+        if len(classes):
+            present, values = np.unique(values, return_inverse=True)
+            classes = classes[present]
+        weights = None if self.weights is None else self.weights[rows]
+        return Response(values, weights, self.rows[rows], classes)
+
 
 def _encode(target: Target, names: Any) -> tuple[Array, Array]:
     """Return class indices in the order of ClassNames, -1 for other classes, and the classes."""
@@ -276,6 +295,16 @@ def read_costs(given: Any, classes: Array) -> Array:
     if (costs < 0).any() or np.diag(costs).any():
         raise ValueError("Cost must be >= 0, with zeros on its diagonal.")
     return costs
+
+
+def for_classes(options: NameValue, classes: Array, kept: Array) -> NameValue:
+    """Return the options with the prior and the costs of some of the classes."""
+    given = dict(options.given)
+    if given.get("Cost") is not None:
+        given["Cost"] = read_costs(given["Cost"], classes)[np.ix_(kept, kept)]
+    if not isinstance(given.get("Prior", ""), str):
+        given["Prior"] = _by_class(given["Prior"], "Prior", "ClassProbs", classes, 1)[kept]
+    return NameValue(given)
 
 
 def _by_class(given: Any, name: str, field: str, classes: Array, n_dim: int) -> Array:

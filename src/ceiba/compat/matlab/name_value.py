@@ -23,8 +23,8 @@ _ALIASES = {
     "qetoler": "QuadraticErrorTolerance",
 }
 _CROSS_VALIDATION = (
-    "cross-validate with scikit-learn, cross_val_score(ceiba.DecisionTreeClassifier(), X, Y, "
-    "cv=10), or choose the pruning step by it, model.pruned('cost_complexity', X, Y)"
+    "grow the tree, then call its method crossval('KFold', 10), or cvLoss('Subtrees', 'all') to "
+    "choose the pruning level"
 )
 # Options that are not supported, and what to do instead.
 _UNSUPPORTED = {

@@ -184,6 +184,7 @@ class CardWriter:
     decimals: int = 3
     compact: bool = False  # title, bar and number of rows only
     numbered: bool = False  # write the number of the node also if compact
+    first_number: int = 0  # number of the root
 
     @cached_property
     def below(self) -> SubtreeSizes:
@@ -211,7 +212,7 @@ class CardWriter:
         if self.compact and kind != "folded":
             facts = [count_text(int(self.tree.n_rows[node]), "row")]
         if self.compact and self.numbered:
-            facts = [f"[{node}] {facts[0]}"]
+            facts = [f"[{node + self.first_number}] {facts[0]}"]
         return NodeCard(
             node, kind, tuple(_wrap(label)), tuple(title), tuple(facts),
             self.colors.bar(node), tuple(notes), self.colors.tint(node, predicted), tuple(marks),
@@ -271,7 +272,7 @@ class CardWriter:
 
     def _rows(self, node: int) -> list[str]:
         rows, weight = int(self.tree.n_rows[node]), float(self.tree.weight[node])
-        text = [f"[{node}] {count_text(rows, 'row')}"]
+        text = [f"[{node + self.first_number}] {count_text(rows, 'row')}"]
         return text if weight == rows else [*text, f"weight {self.number(weight)}"]
 
     def _value(self, node: int) -> list[str]:

@@ -42,6 +42,7 @@ def tree(
     max_depth: int | None = None,
     runner_ups: bool = False,
     compact: bool = False,
+    first_number: int = 0,
     max_labels: int = 5,
     decimals: int = 3,
     max_size: tuple[float, float] = MAX_SIZE,
@@ -74,6 +75,8 @@ def tree(
     compact : bool
         Show only the column or prediction, the bar and the rows of each node, so that more nodes
         fit.
+    first_number : int
+        Number of the root in the picture: 1 to number nodes as MATLAB does.
     {max_labels}
     {decimals}
     {max_size}
@@ -98,10 +101,12 @@ def tree(
         shown, node=node, max_nodes=max_nodes, max_depth=max_depth,
         max_labels=max_labels, decimals=decimals,
     )  # fmt: skip
-    writer = CardWriter(shown, labels, runner_ups, max_labels, decimals, compact)
+    writer = CardWriter(
+        shown, labels, runner_ups, max_labels, decimals, compact, first_number=first_number
+    )
     builder = DiagramBuilder(writer, node, max_nodes, max_depth)
     if node:
-        title = f"{name}: subtree of node {node:,} of {shown.n_nodes:,} nodes"
+        title = f"{name}: subtree of node {node + first_number:,} of {shown.n_nodes:,} nodes"
     else:
         size = f"{count_text(shown.n_nodes, 'node')}, {count_text(shown.n_leaves, 'leaf')}"
         title = f"{name}: {size}, depth {shown.max_depth}"
