@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -80,7 +81,7 @@ def _tree_of(model: Any) -> str:
 def _has_members(model: Any) -> bool:
     """Return whether the members of an ensemble are trees of Ceiba with an estimator each."""
     members = getattr(model, "estimators_", None)
-    return isinstance(members, list) and bool(members) and has_tree(members[0])
+    return isinstance(members, Sequence) and len(members) > 0 and has_tree(members[0])
 
 
 def _type_name(given: Any) -> str:

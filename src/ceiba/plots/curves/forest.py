@@ -75,7 +75,7 @@ def _curve_remedy(model: Any) -> str | None:
     if hasattr(model, "forest_"):
         dropped = "its out-of-bag results were dropped with its trees, " * bool(model.oob_score)
         return f"{dropped}fit it{' again' * bool(dropped)} with oob_score=True"
-    if hasattr(model, "estimators_samples_") or hasattr(model, "estimators_features_"):
+    if hasattr(model, "estimators_features_"):
         return "a bagging ensemble has the number oob_score_ alone"
     return None
 
