@@ -273,6 +273,11 @@ def numbers(n: int = 12_000) -> Any:
     )
 
 
+def huge(n: int = 3_000) -> Any:
+    """Numbers whose squares overflow."""
+    return numbers(n) * 1e200
+
+
 def weighted(n: int = 3_000) -> Any:
     """Numbers with a column of weights, a tenth of them zero."""
     rng = np.random.default_rng(3)
@@ -330,6 +335,13 @@ LEARNERS = [
     LearnerCase(
         "KMeans of missing values and categories", partial(ceiba.KMeans, 3), mixed, **_CENTERS
     ),
+    LearnerCase(
+        "KMeans of columns divided by their range",
+        partial(ceiba.KMeans, 3, scale="range"),
+        mixed,
+        **_CENTERS,
+    ),
+    LearnerCase("KMeans of huge values", partial(ceiba.KMeans, 3), huge, **_CENTERS),
     LearnerCase(
         "KMeans from random rows",
         partial(ceiba.KMeans, 3, init="random", n_init=2, max_iter=2),
@@ -434,6 +446,12 @@ LEARNERS = [
     ),
     LearnerCase(
         "a mixture", partial(ceiba.GaussianMixture, 5), partial(numbers, 4_000), **_MIXTURE
+    ),
+    LearnerCase(
+        "a mixture of columns divided by their spread",
+        partial(ceiba.GaussianMixture, 3, covariance_type="spherical", scale="std", max_iter=5),
+        with_missing,
+        **_MIXTURE,
     ),
     LearnerCase(
         "a mixture of variances",

@@ -141,7 +141,7 @@ def _in_own_units(
     scale: Array,
     names: Sequence[str],
 ) -> LinearDependence:
-    """Solve the equation for the column that leaves the most positive coefficients."""
+    """Solve the equation for a column, if possible one with positive coefficients only."""
     zero = coefficients / scale[columns]
     chosen = int(np.argmax([(zero * -np.sign(one) > 0).sum() for one in zero]))
     solved = -zero / zero[chosen]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log
@@ -77,12 +78,12 @@ class PointScaling:
         return self._multiply(X)
 
     def _subtract_origin(self, values: Array, j: int) -> Array:
-        as_float = values.astype(np.float64) - self.origin_values[j]
+        as_float: Array = values.astype(np.float64) - self.origin_values[j]
         if values.dtype.kind not in "iu":
             return as_float
         # Modulo 2^64 differences are exact; those that might exceed 2^63 need no exactness.
         exact = (values.astype(np.int64) - self.origins[j]).astype(np.float64)
-        return np.where(np.abs(as_float) < 2.0**62, exact, as_float)
+        return np.asarray(np.where(np.abs(as_float) < 2.0**62, exact, as_float))
 
     def to_units(self, points: Array) -> Array:
         """Convert points, (n, d), from the columns' own units."""
@@ -92,7 +93,8 @@ class PointScaling:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             if self.exponents.any():
                 points = np.ldexp(points.astype(np.float64), self.exponents)
-            return points / self.divisors.astype(points.dtype) if self.scaled else points
+            scaled = points / self.divisors.astype(points.dtype) if self.scaled else points
+        return np.asarray(scaled)
 
     def from_units(self, points: Array) -> Array:
         """Convert points, (n, d), to the columns' own units, as far as float64 holds them."""
@@ -254,7 +256,7 @@ class ToIntegerRanges:
 
 
 def integer_origins(
-    engine: Any, partitions: tuple[Partition, ...], encoding: Encoding, moments: Any
+    engine: Any, partitions: Sequence[Partition], encoding: Encoding, moments: Any
 ) -> dict[int, int]:
     """Return the integer to subtract from each column that float64 cannot resolve.
 
