@@ -7,7 +7,7 @@ import pickle
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from unittest import mock
@@ -81,7 +81,6 @@ class Traffic:
     tasks: int = 0
     received: int = 0
     cpu: float = 0.0
-    seconds: float = field(default=0.0)
 
 
 @contextmanager
@@ -93,10 +92,15 @@ def counted() -> Iterator[Traffic]:
 
     traffic = Traffic()
     submit, results, reduce = Client.submit, passes.results_in_order, engine.DaskEngine.reduce
+    map_tasks = Client.map
 
     def count_task(*args: Any, **options: Any) -> Any:
         traffic.tasks += 1
         return submit(*args, **options)
+
+    def count_tasks_of_map(client: Any, function: Any, *iterables: Any, **options: Any) -> Any:
+        traffic.tasks += len(iterables[0])
+        return map_tasks(client, function, *iterables, **options)
 
     def count_bytes(*args: Any) -> Iterator[Any]:
         for result in results(*args):
@@ -107,16 +111,17 @@ def counted() -> Iterator[Traffic]:
         traffic.passes += 1
         return reduce(*args)
 
-    before, start = _cpu_seconds(), time.perf_counter()
+    before = cpu_seconds()
     with (
         mock.patch.object(Client, "submit", count_task),
+        mock.patch.object(Client, "map", count_tasks_of_map),
         mock.patch.object(passes, "results_in_order", count_bytes),
         mock.patch.object(engine.DaskEngine, "reduce", count_pass),
     ):
         yield traffic
-    traffic.seconds = time.perf_counter() - start
-    traffic.cpu = _cpu_seconds() - before
+    traffic.cpu = cpu_seconds() - before
 
 
-def _cpu_seconds() -> float:
+def cpu_seconds() -> float:
+    """Return the processor time of all workers."""
     return float(sum(client().run(time.process_time).values()))

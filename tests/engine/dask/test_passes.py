@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,10 +42,15 @@ class Traffic:
 def traffic(monkeypatch: pytest.MonkeyPatch) -> Traffic:
     seen = Traffic()
     submit, results = distributed.Client.submit, passes.results_in_order
+    map_tasks = distributed.Client.map
 
     def count_tasks(*args: Any, **options: Any) -> Any:
         seen.tasks += 1
         return submit(*args, **options)
+
+    def count_tasks_of_map(client: Any, function: Any, *iterables: Any, **options: Any) -> Any:
+        seen.tasks += len(iterables[0])
+        return map_tasks(client, function, *iterables, **options)
 
     def count_bytes(*args: Any) -> Any:
         for result in results(*args):
@@ -52,6 +58,7 @@ def traffic(monkeypatch: pytest.MonkeyPatch) -> Traffic:
             yield result
 
     monkeypatch.setattr(distributed.Client, "submit", count_tasks)
+    monkeypatch.setattr(distributed.Client, "map", count_tasks_of_map)
     monkeypatch.setattr(passes, "results_in_order", count_bytes)
     return seen
 
@@ -85,7 +92,7 @@ def test_the_bits_are_those_of_chunks(
     """Whichever way partitions run, the shape of the merges is the same."""
     if mode == "placed":
         monkeypatch.setattr(placement, "_SMALL_BYTES", 0)
-    x, n = uneven(300), 150
+    x, n = uneven(160), 80
     X = da.from_array(x, chunks=(2, 1)) if mode != "copied" else persisted(client, x, n)
     if mode == "placed":
         X = persisted(client, x, n)
@@ -98,7 +105,7 @@ def test_the_bits_are_those_of_chunks(
     listing = engine.reduce(rows, Listing.of)
     assert listing.values == x[:, 0].tolist()
     numbered = engine.reduce(rows.numbered(listing.lengths), Listing.of)
-    assert [number for number, _ in numbered.rows] == list(range(300))
+    assert [number for number, _ in numbered.rows] == list(range(160))
     predicted = engine.predict(rows, lambda batch: batch.rows + 1.0)
     assert predicted.tolist() == (x[:, 0] + 1.0).tolist()
 
@@ -165,6 +172,31 @@ def test_a_persisted_partition_that_fails_is_named(client: Any) -> None:
     X, engine = client.persist(X), DaskEngine(client)
     with pytest.raises(PartitionError, match="partition 3 of the Dask array: the disk is gone"):
         engine.reduce(engine.rows(engine.source(X).partitions, column), Total.of)
+
+
+def test_persisted_partitions_beside_others(client: Any) -> None:
+    x = uneven(12)
+    X = da.concatenate([persisted(client, x[:8], 4), da.from_array(x[8:], chunks=(2, 1))])
+    engine = DaskEngine(client)
+    rows = engine.rows(engine.source(X).partitions, column)
+    assert engine.reduce(rows, Listing.of).values == x[:, 0].tolist()
+
+
+def test_sizes_and_workers_are_those_of_the_scheduler(client: Any) -> None:
+    X = persisted(client, np.zeros((40, 10)), 4)
+    engine = DaskEngine(client)
+    tasks = engine._tasks(engine.rows(engine.source(X).partitions, column))
+    workers, sizes = placement.holders(client, [part.futures[0] for part in tasks.partitions])
+    assert set(workers) <= set(client.nthreads())
+    assert all(800 <= size < 1000 for size in sizes)
+
+
+def test_a_large_model_gives_no_warning(client: Any) -> None:
+    engine = DaskEngine(client)
+    rows = engine.rows(engine.source(da.from_array(uneven(4), chunks=(2, 1))).partitions, column)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        engine.reduce(rows, lambda batch, model: Total.of(batch), np.zeros(2_000_000))
 
 
 def test_tasks_hold_the_partitions_of_the_fit_only(client: Any) -> None:

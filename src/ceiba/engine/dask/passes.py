@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -30,6 +31,8 @@ from ceiba.engine.dask.tasks import (
 
 # Statistics that one task merges: few enough that they fit into the memory of its worker.
 _FAN_IN = 8
+# Dask warns of graphs of 10 MB. That is no more than a deep tree, which is sent once per pass.
+_WARN_FROM = "distributed.admin.large-graph-warning-threshold"
 
 
 class PartitionTasks:
@@ -58,7 +61,8 @@ class PartitionTasks:
         self.client, self.limits = client, limits
         self.partitions, self.threads = partitions, threads
         self.bundles = self._make_bundles()
-        self._held = [self._hold(bundle) for bundle in self.bundles]
+        # The blocks are sent to the workers once for all passes, those that are copied with rows.
+        self._held = self._submit_bundles("hold", hold, [self._blocks(b) for b in self.bundles])
 
     @property
     def is_cancelled(self) -> bool:
@@ -85,14 +89,13 @@ class PartitionTasks:
             error = failed.error
             raise partition_error(pairs[failed.index][0].name, error) from error
 
-    def _hold(self, bundle: Bundle) -> Any:
-        """Send the blocks of a bundle to its worker, once for all passes."""
+    def _blocks(self, bundle: Bundle) -> tuple[Any, ...]:
+        """Return the arguments of `hold`."""
         parts = [
             HeldPartition(index, self.partitions[index].reader, self.partitions[index].task_block)
             for index in bundle.indices
         ]
-        inputs = self._persisted(bundle) if bundle.copied else None
-        return self._submit("hold", hold, pickled(parts), inputs, worker=bundle.worker)
+        return pickled(parts), self._persisted(bundle) if bundle.copied else None
 
     def _persisted(self, bundle: Bundle) -> list[list[Any]]:
         return [list(self.partitions[index].futures) for index in bundle.indices]
@@ -104,17 +107,17 @@ class PartitionTasks:
         An error, a time limit or Ctrl-C cancels them, those that are added to the list, and the
         held partitions: there is no pass after it.
         """
+        import dask
+
         futures: list[Any] = []
-        sent = self._submit("work", unpack, pickled(work))
+        with dask.config.set({_WARN_FROM: "1 GB"}):
+            sent = self._submit("work", unpack, pickled(work))
         try:
             with cancelled_on_error(self.client, [sent], self._held, futures):
-                inputs = self._inputs()
-                for bundle, held, values in zip(self.bundles, self._held, inputs, strict=True):
-                    first_rows = tuple(rows.first_row(index) for index in bundle.indices)
-                    arguments = sent, held, first_rows, values, how
-                    futures.append(
-                        self._submit("summary", run_partitions, *arguments, worker=bundle.worker)
-                    )
+                first_rows = [tuple(map(rows.first_row, b.indices)) for b in self.bundles]
+                pairs = zip(self._held, first_rows, self._inputs(), strict=True)
+                arguments = [(sent, *pair, how) for pair in pairs]
+                futures += self._submit_bundles("summary", run_partitions, arguments)
                 yield futures
         except TaskError as failed:
             error, cause = self._named(failed)
@@ -128,9 +131,9 @@ class PartitionTasks:
             # Not persisted, so computed in every pass; the pass keeps them as long as it needs.
             computed = iter(self.client.compute(flat, retries=RETRIES, optimize_graph=False))
             return [[[next(computed) for _ in parts]] for parts in delayed]
-        persisted = all(part.futures for part in self.partitions)
+        persisted = any(part.futures for part in self.partitions)
         return [
-            self._persisted(bundle) if not bundle.copied and persisted else None
+            self._persisted(bundle) if persisted and not bundle.copied else None
             for bundle in self.bundles
         ]
 
@@ -157,12 +160,25 @@ class PartitionTasks:
         (merged,) = results_in_order(self.client, [futures[-1]], self.limits)
         return unpack(merged) if isinstance(merged, bytes) else merged
 
-    def _submit(
-        self, name: str, function: Callable[..., Any], *args: Any, worker: str | None = None
-    ) -> Any:
-        # A lost worker is replaced by another one.
-        where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
-        return self.client.submit(function, *args, key=f"ceiba-{name}-{uuid4().hex}", **where)
+    def _submit(self, name: str, function: Callable[..., Any], *args: Any) -> Any:
+        return self.client.submit(function, *args, key=_key(name))
+
+    def _submit_bundles(
+        self, name: str, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
+    ) -> list[Any]:
+        """Return the futures of a task per bundle; those of a worker are submitted together."""
+        by_worker: dict[str | None, list[int]] = defaultdict(list)
+        for number, bundle in enumerate(self.bundles):
+            by_worker[bundle.worker].append(number)
+        futures: dict[int, Any] = {}
+        for worker, numbers in by_worker.items():
+            # A lost worker is replaced by another one.
+            where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+            columns = zip(*(arguments[number] for number in numbers), strict=True)
+            keys = [_key(name) for _ in numbers]
+            submitted = self.client.map(function, *map(list, columns), key=keys, **where)
+            futures.update(zip(numbers, submitted, strict=True))
+        return [futures[number] for number in range(len(self.bundles))]
 
     def _named(self, failed: TaskError) -> tuple[Exception, Exception]:
         """Return the error of a task with the name of its partition, and its cause."""
@@ -178,6 +194,10 @@ class PartitionTasks:
         # Of several partitions that wait on a lost worker Dask does not know which one ended it.
         name = first if len(indices) == 1 else f"{first}, or another one up to {last}"
         return partition_error(name, error), error
+
+
+def _key(name: str) -> str:
+    return f"ceiba-{name}-{uuid4().hex}"
 
 
 def pickled(value: Any) -> bytes:

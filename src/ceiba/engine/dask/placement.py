@@ -83,4 +83,4 @@ def holders(client: Any, futures: Sequence[Any]) -> tuple[list[str | None], list
         if worker is not None:
             loads[worker] += 1
         workers.append(worker)
-    return workers, [int(sizes.get(future.key, 0)) for future in futures]
+    return workers, [int(sizes.get(future.key, _MAX_BYTES)) for future in futures]
