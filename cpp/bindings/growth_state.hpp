@@ -47,7 +47,7 @@ inline void check_nodes(const TreeBuilder& builder) {
                 "split nodes must have 2 or more branches, and missing values one of them.");
         const bool has_table =
             node.shape == SplitShape::kTable || node.shape == SplitShape::kIntervals;
-        require(node.shape != SplitShape::kLeaf && has_table == (node.table >= 0),
+        require(node.shape != SplitShape::kNone && has_table == (node.table >= 0),
                 "split nodes must have a threshold or a table.");
         if (!node.expanded()) continue;
         require(node.missing_branch >= 0 && node.child > i && node.child + node.n_branches <= count,

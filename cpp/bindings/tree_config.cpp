@@ -117,8 +117,8 @@ void bind_config(nb::module_& module) {
     split_field<&SplitConfig::multiway>(config, "multiway");
     split_field<&SplitConfig::empty_branches>(config, "empty_branches");
     split_field<&SplitConfig::two_branches_suffice>(config, "two_branches_suffice");
-    split_field<&SplitConfig::average_gain_guard>(config, "average_gain_guard");
-    split_field<&SplitConfig::mdl_penalty>(config, "mdl_penalty");
+    split_field<&SplitConfig::above_average_gain>(config, "above_average_gain");
+    split_field<&SplitConfig::mdl_correction>(config, "mdl_correction");
     split_field<&SplitConfig::category_correction>(config, "category_correction");
     split_field<&SplitConfig::min_rows>(config, "min_rows");
     split_field<&SplitConfig::min_weight>(config, "min_weight");

@@ -17,7 +17,7 @@ struct NaiveNode {
     std::vector<Number> total;
     int column = -1;
     std::uint32_t threshold_code = 0;
-    SplitShape shape = SplitShape::kLeaf;
+    SplitShape shape = SplitShape::kNone;
     std::int32_t missing_branch = 0;
     std::vector<std::int32_t> category_branch;  // -1: absent from the node
     std::vector<NaiveNode> branches;

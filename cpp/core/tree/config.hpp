@@ -47,8 +47,8 @@ struct SplitConfig {
     bool gain_ratio = false;
     bool empty_branches = false;  // multiway: categories absent from the node get a branch as well
     bool two_branches_suffice = false;  // multiway: only two branches must be large enough
-    bool average_gain_guard = false;    // gain ratio: only columns of at least average gain compete
-    bool mdl_penalty = false;  // subtract the cost of choosing a threshold (MDL) from its gain
+    bool above_average_gain = false;    // gain ratio: only columns of at least average gain compete
+    bool mdl_correction = false;  // subtract the cost of choosing a threshold (MDL) from its gain
     bool category_correction = false;  // subtract the gain that so many categories reach by chance
     Number min_rows = 1;
     Number min_weight = 0;

@@ -42,7 +42,8 @@ class Interval:
         return f"{self.estimate:.4g} [{self.lower:.4g}, {self.upper:.4g}]"
 
 
-def _check_confidence_level(confidence_level: float) -> None:
+def check_confidence_level(confidence_level: float) -> None:
+    """Raise ValueError unless a confidence level lies between 0 and 1."""
     if not 0 < confidence_level < 1:
         raise ValueError(f"confidence_level must be a float in (0, 1), got {confidence_level!r}.")
 
@@ -69,7 +70,7 @@ def t_interval(values: Any, confidence_level: float = 0.95) -> Interval:
     >>> print(t_interval([4.0, 5.0, 6.0, 5.0]))
     5 [3.701, 6.299]
     """
-    _check_confidence_level(confidence_level)
+    check_confidence_level(confidence_level)
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or len(array) < 2:
         raise ValueError(f"values must be 1D with at least two entries, got shape {array.shape}.")
@@ -113,7 +114,7 @@ def wilson(successes: float, n: float, confidence_level: float = 0.95) -> Interv
     >>> print(wilson(3, 50))
     0.06 [0.02061, 0.1622]
     """
-    _check_confidence_level(confidence_level)
+    check_confidence_level(confidence_level)
     if not (math.isfinite(n) and n > 0):
         raise ValueError(f"n must be a positive, finite number, got {n!r}.")
     if not 0 <= successes <= n:

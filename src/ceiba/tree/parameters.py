@@ -143,8 +143,9 @@ class TreeParameters(Parameters):
     pruning_step: Annotated[
         int | None,
         AtLeast(0),
-        "Step of the cost-complexity path to prune to (MATLAB's level), in place of ccp_alpha: 0 "
-        "is the whole tree, and the last step its root. A number alone implies cost_complexity.",
+        "Step of the cost-complexity path to prune to, counted as in MATLAB, in place of "
+        "ccp_alpha: 0 is the whole tree, and the last step its root. A number alone implies "
+        "cost_complexity.",
     ] = None
     prune_folds: Annotated[
         int,

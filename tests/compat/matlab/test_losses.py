@@ -119,7 +119,7 @@ def test_holdout_and_leaveout() -> None:
         tree.crossval("Holdout", 0.2, "KFold", 5)
 
 
-def test_cross_validated_levels() -> None:
+def test_cross_validation_of_the_pruning_steps() -> None:
     X, Y = iris()
     E, SE, nleaf, best = fitctree(X, Y).cvloss("Subtrees", "all", nargout=4)
     assert E[-1] == pytest.approx(2 / 3)

@@ -243,3 +243,12 @@ def test_chosen_alpha_equals_the_naive_one(name, options, risk, weighted):
     within = errors <= errors.min() + found["standard_errors"][best]
     assert found["step"] == max(np.flatnonzero(within))
     assert found["alpha"] == path.alphas[found["step"]]
+
+
+def test_the_confidence_level_is_checked_before_the_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(*args: object, **kwargs: object) -> None:
+        raise AssertionError("fitted before the check")
+
+    monkeypatch.setattr(DecisionTreeClassifier, "fit", fit)
+    with pytest.raises(ValueError, match="confidence_level must be"):
+        compare_pruning(DecisionTreeClassifier(), [[0], [1]], [0, 1], confidence_level=2.0)

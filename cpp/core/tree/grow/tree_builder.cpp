@@ -181,7 +181,7 @@ void TreeBuilder::decide(std::size_t node, const std::vector<std::int32_t>& colu
     Node& n = nodes[node];
     std::size_t winner = best.size(), second = best.size();
     bool has_candidates = false, no_gain = false;
-    const bool guard = config.split.gain_ratio && config.split.average_gain_guard;
+    const bool guard = config.split.gain_ratio && config.split.above_average_gain;
     const double min_gain = guard ? average_gain(node, best) - kSlack : 0;
     std::uint32_t ties = 0;
     const auto score = [&](std::size_t i) {

@@ -53,7 +53,7 @@ struct Node {
     std::int32_t runner_up = -1;
     std::int32_t parent = -1;
     std::int32_t padding = 0;
-    SplitShape shape = SplitShape::kLeaf;
+    SplitShape shape = SplitShape::kNone;
     SearchMethod method = SearchMethod::kNone;
     Reason reason = Reason::kOpen;
     std::uint8_t nominal = 0;  // whether the column of the split is nominal

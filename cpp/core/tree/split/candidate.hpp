@@ -11,7 +11,7 @@
 
 namespace ceiba::tree {
 
-enum class SplitShape : std::uint8_t { kLeaf, kThreshold, kKnown, kTable, kIntervals };
+enum class SplitShape : std::uint8_t { kNone, kThreshold, kKnown, kTable, kIntervals };
 // How a split was found. Nominal columns: a prefix in the order of the mean (kOrdered), of the
 // first principal component (kPrincipal) or of the medians (kMedian), all groupings (kExhaustive),
 // or a branch per category (kMultiway).
@@ -68,7 +68,7 @@ struct CandidateNumbers {
     std::int32_t missing_branch = kHeavierBranch;
     std::int32_t n_branches = 2;
     std::uint32_t ties = 0;  // candidates with the same score as the best
-    SplitShape shape = SplitShape::kLeaf;
+    SplitShape shape = SplitShape::kNone;
     SearchMethod method = SearchMethod::kNone;
     bool has_candidates = false;     // there was a candidate, allowed or not
     bool column_varies = false;      // even if the grid has no threshold in its range
@@ -80,7 +80,7 @@ struct Candidate : CandidateNumbers {
     std::vector<std::pair<std::uint32_t, std::int32_t>> table;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> thresholds;
 
-    bool found() const { return shape != SplitShape::kLeaf; }
+    bool found() const { return shape != SplitShape::kNone; }
 
     // Reset, but keep the memory.
     void clear() {

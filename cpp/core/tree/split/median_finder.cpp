@@ -145,7 +145,7 @@ void MedianSplitFinder<Weighted>::find(const NodeCell& node, const Column& colum
     best.chance_gain = chance_gain(node.max_gain, runs_.size(), items_.size());
     best.score = best.terms - best.chance_gain;
     best.no_gain = best.chance_gain > 0 && best.score <= node.term;
-    if (best.no_gain) best.shape = SplitShape::kLeaf;
+    if (best.no_gain) best.shape = SplitShape::kNone;
 }
 
 template <bool Weighted>

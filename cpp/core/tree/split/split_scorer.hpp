@@ -101,7 +101,7 @@ class SplitScorer {
     // The score by which candidates of one column are compared. With the average-gain guard a
     // column is represented by its largest gain, as in C4.5.
     double score(double terms, double branch_xlog2x) const {
-        return config.gain_ratio && !config.average_gain_guard ? gain_ratio(terms, branch_xlog2x)
+        return config.gain_ratio && !config.above_average_gain ? gain_ratio(terms, branch_xlog2x)
                                                                : terms;
     }
 
@@ -111,13 +111,13 @@ class SplitScorer {
         best.correction += known_correction_;
         const double rounding = kGainRounding * double(cells.weight(node_.cell));
         const double terms = best.terms - best.correction - best.chance_gain;
-        const bool penalized = config.mdl_penalty || best.chance_gain > 0;
+        const bool penalized = config.mdl_correction || best.chance_gain > 0;
         best.no_gain = penalized && terms - node_.term <= rounding;
         if (best.no_gain) {
-            best.shape = SplitShape::kLeaf;
+            best.shape = SplitShape::kNone;
             return;
         }
-        if (config.gain_ratio && (config.average_gain_guard || penalized))
+        if (config.gain_ratio && (config.above_average_gain || penalized))
             best.score = gain_ratio(terms + known_correction_, best.branch_xlog2x);
         else if (!config.gain_ratio && (config.ignores_missing() || penalized))
             best.score = terms;

@@ -41,7 +41,7 @@ class ThresholdSearch {
             search_grid(column, source, best);
         else if (!search_blocks_if_exact(source, best))
             search_all(source, best);
-        if (scorer_.config.mdl_penalty && best.found()) apply_mdl_penalty(best);
+        if (scorer_.config.mdl_correction && best.found()) apply_mdl_correction(best);
     }
 
   private:
@@ -60,7 +60,7 @@ class ThresholdSearch {
 
     // Subtract the bits that encode the choice among the allowed thresholds from the gain (Quinlan
     // 1996, "Improved use of continuous attributes in C4.5", JAIR 4).
-    void apply_mdl_penalty(Candidate& best) const {
+    void apply_mdl_correction(Candidate& best) const {
         best.correction += std::log2(double(best.n_allowed)) / scorer_.config.real_unit;
     }
 

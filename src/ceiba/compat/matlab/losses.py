@@ -49,7 +49,7 @@ class TreeLosses:
         ----------
         *pairs, **named
             ``LossFun``: "mincost" (the cost of the predicted class; by default 1 for an error) or
-            "classiferror"; of regression trees "mse". ``Subtrees``: pruning levels, or "all"; by
+            "classiferror"; of regression trees "mse". ``Subtrees``: pruning steps, or "all"; by
             default 0, the whole tree. ``TreeSize``: "se" or "min".
         nargout : int
         """
@@ -137,7 +137,7 @@ class TreeLosses:
         return self.training
 
     def _steps(self, options: NameValue) -> list[int]:
-        """Return the listed levels of the pruning sequence."""
+        """Return the listed pruning steps."""
         given, last = options.of("Subtrees", 0), self.path.n_steps - 1
         if isinstance(given, str) and given.lower() == "all":
             return list(range(last + 1))

@@ -13,6 +13,7 @@ from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.engine.local import effective_threads, run_tasks
 from ceiba.inference import Interval, t_interval, wilson
+from ceiba.inference.intervals import check_confidence_level
 from ceiba.stats import LabeledRows, ToLabeledRows
 from ceiba.tree.base import DecisionTree
 from ceiba.tree.compare.presets import ComparisonTable
@@ -169,6 +170,7 @@ def compare_pruning(
             "model must be a DecisionTreeClassifier or DecisionTreeRegressor, got "
             f"{type(model).__name__}."
         )
+    check_confidence_level(confidence_level)  # before all the fits
     rows = _labeled(model, Table.of(X), y)
     train, validation, note = _split_rows(model, rows, X_validation, y_validation, seed)
     methods = _Methods(model, unpruned_clone(model), inner_folds, seed)

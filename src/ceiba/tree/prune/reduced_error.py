@@ -26,7 +26,7 @@ _SAME_ROWS_TOLERANCE = 1e-9
 
 
 class TrainingRowsWarning(UserWarning):
-    """Validation rows cannot be told from the training rows, which prune next to nothing."""
+    """Validation rows seem to be the training rows, which prune next to nothing."""
 
 
 def reduced_error_frames(tree: Tree, errors: Array, total: float) -> list[dict[str, Any]]:
