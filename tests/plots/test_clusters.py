@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA
 
 from ceiba import plots
 from ceiba.cluster.kmeans import KMeans
+from ceiba.plots.clustering import KMeansPainter
 from ceiba.plots.projection import Projection, encode_rows
 from ceiba.plots.style import PALETTE
 from tests.plots.figures import blobs, mixed_frame
@@ -112,6 +113,14 @@ def test_centers_of_one_column_are_vertical_lines():
     (ax,) = plots.clusters(model, X).axes
     lines = {line.get_xdata()[0] for line in ax.lines}
     np.testing.assert_allclose(sorted(lines), np.sort(model.cluster_centers_[:, 0]))
+
+
+@pytest.mark.parametrize("scale", ["range", "std"])
+def test_animated_rows_have_the_labels_of_a_scaled_fit(scale):
+    X = blobs() * (1, 100)
+    model = KMeans(3, scale=scale, trace=True).fit(X)
+    painter = KMeansPainter(model.trace_, X, model)
+    np.testing.assert_array_equal(painter.labels(len(model.trace_) - 1), model.labels_)
 
 
 def test_tables_with_categories_and_missing_values_are_drawn():

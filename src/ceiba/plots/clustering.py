@@ -230,6 +230,7 @@ class KMeansPainter:
     def __init__(self, frames: Sequence[Any], X: Any, model: Any) -> None:
         rows, names = encode_rows(X, model)
         self._frames = frames
+        self._scaling = getattr(model, "_scaling", None)
         self._projection = Projection.of(rows, names)
         self._rows = rows[sample_rows(len(rows), MAX_POINTS)]
         self._points = self._projection.project(self._rows)
@@ -252,8 +253,13 @@ class KMeansPainter:
         """Return the index of the nearest center of each drawn row in one frame."""
         if index not in self._labels:
             centers = np.asarray(self._frames[index]["centers"], dtype=float)
-            self._labels[index] = nearest_centers(self._rows, centers)
+            # Distances are those of the fit, which may divide the columns by their spread.
+            rows, centers = (self._to_units(points) for points in (self._rows, centers))
+            self._labels[index] = nearest_centers(rows, centers)
         return self._labels[index]
+
+    def _to_units(self, points: Array) -> Array:
+        return points if self._scaling is None else self._scaling.to_units(points)
 
     def changed(self, index: int) -> Array:
         """Return a mask of the drawn rows whose cluster differs from the previous frame."""
