@@ -35,6 +35,8 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "bagging": lambda: ceiba.BaggingClassifier(n_estimators=3),
     "adaboost": lambda: ceiba.AdaBoostClassifier(n_estimators=3),
 }
+# Expressions, and the reading of a hyper-parameter as an attribute.
+_SKIPPED = ("<genexpr>", "comp>", "<lambda>", "ChoiceAttribute.__get__")
 UNSUPERVISED = ("mixture", "kmeans")
 
 
@@ -63,7 +65,7 @@ class CallRecorder:
         """Record a call; other events change the depth only."""
         path = Path(frame.f_code.co_filename)
         name = frame.f_code.co_qualname.replace(".<locals>", "")
-        if not path.is_relative_to(ROOT) or name.endswith(("<genexpr>", "comp>", "<lambda>")):
+        if not path.is_relative_to(ROOT) or name.endswith(_SKIPPED):
             return
         if event == "call":
             file = path.relative_to(ROOT).as_posix()

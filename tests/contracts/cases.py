@@ -17,7 +17,8 @@ import ceiba
 from ceiba._typing import Array
 from ceiba.cluster.lloyd import CandidateDraw, DrawKey
 from ceiba.cluster.statistics import Assignment, CenterSums, center_distances, farthest_points
-from ceiba.engine.contract import RowResults
+from ceiba.data.source import Chunk
+from ceiba.engine.contract import Batch, RowResults
 from ceiba.engine.dask.source import SchemaSummary
 from ceiba.mixture.densities import (
     ComponentRows,
@@ -31,6 +32,7 @@ from ceiba.mixture.densities import (
 from ceiba.mixture.imputation import impute
 from ceiba.mixture.statistics import ExpectedMoments
 from ceiba.stats import Accuracy, LabeledRows, Moments, Points, PointSpace, TargetSummary
+from ceiba.stats.scaling import IntegerRanges
 from ceiba.tree.grow.encoding import RowSample
 from ceiba.tree.grow.statistics import DepthSums, OpenRows
 from ceiba.tree.grow.targets import WeightTotals
@@ -144,6 +146,11 @@ def _first_class(rows: LabeledRows) -> tuple[Any, ...]:
     return classes, lambda table, threads: np.zeros(len(table), np.int32)
 
 
+def _first_range(batch: Batch[Any]) -> IntegerRanges:
+    """The range of the first column; conversion to int keeps the order of its floats."""
+    return IntegerRanges.of(replace(batch, rows=Chunk(batch.rows)), (0,))
+
+
 STATISTICS = [
     StatisticCase("Moments", Moments.of, seen=_all_rows),
     StatisticCase("CenterSums", CenterSums.of, _sums),
@@ -161,6 +168,7 @@ STATISTICS = [
         "TargetSummary of numbers", TargetSummary.of, seen=_all_rows, kind=MEASURED, close=0
     ),
     StatisticCase("SchemaSummary", SchemaSummary.of, kind=MIXED_CHUNKS, close=0),
+    StatisticCase("IntegerRanges", _first_range, kind=MIXED_CHUNKS, close=0),
     StatisticCase("Accuracy", Accuracy.of, _first_class, kind=CLASSIFIED),
     StatisticCase("_RowCounts", _RowCounts.of, seen=lambda counts: sum(counts.counts)),
     StatisticCase("RowSample", RowSample.of, sampled, kind=CLASS_ROWS, close=0),

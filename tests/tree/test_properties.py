@@ -119,7 +119,7 @@ def test_integer_weights_equal_repetition(data: st.DataObject) -> None:
     X, y = data.draw(tables())
     given_options = options(data.draw) | {"min_samples_leaf": 1}
     times = data.draw(arrays(np.int64, len(X), elements=st.integers(0, 4)))
-    assume(times.sum() > 0)
+    assume(set(y[times > 0]) == set(y))  # a class of weight zero stays, without rows
     weighted = model(**given_options).fit(X, y, times).tree_
     repeated = model(**given_options).fit(X.repeat(times, axis=0), y.repeat(times)).tree_
     assert weighted.nodes.tobytes() == repeated.nodes.tobytes()
@@ -133,7 +133,7 @@ def test_rows_of_zero_weight_are_ignored(data: st.DataObject) -> None:
     X, y = data.draw(tables())
     given_options = options(data.draw)
     w = data.draw(arrays(np.float64, len(X), elements=st.sampled_from([0.0, 0.0, 1.0, 0.3, 7.0])))
-    assume(w.any())
+    assume(set(y[w > 0]) == set(y))  # a class of weight zero stays, without rows
     all_rows = model(**given_options).fit(X, y, w)
     kept = model(**given_options).fit(X[w > 0], y[w > 0], w[w > 0])
     assert whole(all_rows.tree_) == whole(kept.tree_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ceiba.data.schema import Column, Kind, Schema
+from ceiba.data.schema import Column, Kind
 from ceiba.data.warn import warn_user
 
 #: Fewer rows than this may all have different labels without being identifiers.
@@ -50,17 +50,6 @@ def warn_categories(column: Column, n_values: int, remedy: str, where: str = "")
             f"per category to learn from. {remedy}",
             ManyCategoriesWarning,
         )
-
-
-def without_identifiers(schema: Schema) -> Schema:
-    """Return the schema of a fit: marked columns have no categories, so all values are missing."""
-    if not any(column.is_identifier for column in schema):
-        return schema
-    return replace(schema, columns=tuple(map(_without_categories, schema)))
-
-
-def _without_categories(column: Column) -> Column:
-    return replace(column, categories=(), is_identifier=False) if column.is_identifier else column
 
 
 def _is_text(column: Column) -> bool:

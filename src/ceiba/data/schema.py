@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace, field
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
@@ -98,6 +98,16 @@ class Schema:
         if len(names) != width:
             raise ValueError(f"names must have {width} entries, got {len(names)}.")
         return cls(tuple(Column(name, Kind.NUMERIC, dtype=dtype) for name in names))
+
+    def without_identifiers(self) -> Schema:
+        """Return the schema of a fit: identifiers have no categories, so all values are missing."""
+        if not any(column.is_identifier for column in self):
+            return self
+        columns = (
+            replace(column, categories=(), is_identifier=False) if column.is_identifier else column
+            for column in self
+        )
+        return replace(self, columns=tuple(columns))
 
     def check_width(self, width: int, expected_by: str = "this model") -> None:
         """Raise ValueError for data with another number of columns."""

@@ -9,7 +9,6 @@ from typing import Any
 from ceiba.data.arrays import is_dask, is_dask_scan, is_scan
 from ceiba.data.categories import find_categories
 from ceiba.data.column import UnseenCategories
-from ceiba.data.identifiers import without_identifiers
 from ceiba.data.schema import Kind, Schema
 from ceiba.data.source import Chunk, Partition, PartitionedSource, Source
 from ceiba.data.table import Table, warn_unseen
@@ -83,7 +82,7 @@ def choose_engine(
         return ChunksEngine(threads), _scan_source(X, sample_weight, schema, kinds)
     table = Table.of(X, schema, kinds=kinds)
     if schema is None:
-        table = Table.of(table, without_identifiers(table.schema))
+        table = Table.of(table, table.schema.without_identifiers())
     return LocalEngine(threads), InMemorySource(Chunk(table, y, sample_weight))
 
 
@@ -119,7 +118,7 @@ def _scan_source(
 ) -> Source:
     _check_beside_scan(sample_weight, kinds)
     if schema is None:
-        schema = without_identifiers(scan.schema)
+        schema = scan.schema.without_identifiers()
     elif unseen := list(_unseen_categories(scan.schema, schema)):
         warn_unseen(unseen)
     if schema == scan.schema:

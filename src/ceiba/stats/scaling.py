@@ -216,19 +216,29 @@ def warn_dominant_column(moments: Any, encoding: Encoding) -> None:
 
 @dataclass(frozen=True, slots=True)
 class IntegerRanges:
-    """Smallest and largest value of each integer column, as Python ints; None without values."""
+    """Smallest and largest value of some integer columns, as Python ints; None without values."""
 
     low: tuple[int | None, ...]
     high: tuple[int | None, ...]
 
     @classmethod
-    def of(cls, batch: Batch[IntegerRanges]) -> IntegerRanges:
-        """Return the ranges that `ToIntegerRanges` found."""
-        return batch.rows
+    def of(cls, batch: Batch[Chunk], columns: tuple[int, ...]) -> IntegerRanges:
+        """Return the ranges in the columns' own dtype; rows of weight zero are left out."""
+        chunk = batch.rows
+        kept = None if chunk.weight is None else np.asarray(chunk.weight) != 0
+        found = [_integer_range(chunk.table, j, kept) for j in columns]
+        return cls(tuple(low for low, _ in found), tuple(high for _, high in found))
 
     def merge(self, other: IntegerRanges) -> IntegerRanges:
         """Return the ranges of both parts."""
         return IntegerRanges(_pick(min, self.low, other.low), _pick(max, self.high, other.high))
+
+
+def _integer_range(table: Table, j: int, kept: Array | None) -> tuple[Any, Any]:
+    values, missing = table.column(j), table.missing_mask(j)
+    mask = np.ones(len(values), bool) if missing is None else ~missing
+    values = values[mask if kept is None or kept.ndim == 0 else mask & kept]
+    return (int(values.min()), int(values.max())) if len(values) else (None, None)
 
 
 def _pick(choose: Any, one: tuple[Any, ...], two: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -236,23 +246,9 @@ def _pick(choose: Any, one: tuple[Any, ...], two: tuple[Any, ...]) -> tuple[Any,
     return tuple(b if a is None else a if b is None else choose(a, b) for a, b in pairs)
 
 
-@dataclass(frozen=True, slots=True)
-class ToIntegerRanges:
-    """Prepare a partition as the ranges of some integer columns, in their own dtype."""
-
-    columns: tuple[int, ...]
-
-    def __call__(self, chunk: Chunk) -> IntegerRanges:
-        """Return the ranges of one chunk; rows of weight zero are left out."""
-        kept = None if chunk.weight is None else np.asarray(chunk.weight) != 0
-        found = [self._range(chunk.table, j, kept) for j in self.columns]
-        return IntegerRanges(tuple(low for low, _ in found), tuple(high for _, high in found))
-
-    def _range(self, table: Table, j: int, kept: Array | None) -> tuple[Any, Any]:
-        values, missing = table.column(j), table.missing_mask(j)
-        mask = np.ones(len(values), bool) if missing is None else ~missing
-        values = values[mask if kept is None or kept.ndim == 0 else mask & kept]
-        return (int(values.min()), int(values.max())) if len(values) else (None, None)
+def _as_loaded(chunk: Chunk) -> Chunk:
+    """Prepare a partition: nothing is to be done."""
+    return chunk
 
 
 def integer_origins(
@@ -275,9 +271,8 @@ def integer_origins(
             unresolved[j] = first
     if not unresolved:
         return {}
-    ranges = engine.reduce(
-        engine.rows(partitions, ToIntegerRanges(tuple(unresolved))), IntegerRanges.of
-    )
+    rows = engine.rows(partitions, _as_loaded)
+    ranges = engine.reduce(rows, IntegerRanges.of, tuple(unresolved))
     return {
         first: low
         for first, low, high in zip(unresolved.values(), ranges.low, ranges.high, strict=True)

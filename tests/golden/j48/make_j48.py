@@ -11,13 +11,14 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ceiba import datasets
-from ceiba.data.schema import Kind
+from ceiba.data.schema import Kind, Schema
 from ceiba.data.table import Table
 
 J48_TABLES = ("iris", "cleveland", "vote", "glass", "crx", "weather_nominal", "contact_lenses")
@@ -40,6 +41,14 @@ def plain_table(name: str) -> tuple[Table, Any]:
     loaded = datasets.load(name)
     ordinal = [column.name for column in loaded.schema if column.kind is Kind.ORDINAL]
     table = Table.of(loaded.table, kinds=dict.fromkeys(ordinal, "nominal"))
+    # Weka's files were made with the categories in alphabetical order.
+    columns = [
+        replace(column, categories=tuple(sorted(column.categories)))
+        if column.name in ordinal
+        else column
+        for column in table.schema
+    ]
+    table = Table.of(table, Schema(tuple(columns), table.schema.named))
     if name == "glass":
         # Weka cuts only between values that are more than 1e-5 apart, whatever the column's unit.
         columns = [table.column(place) for place in range(len(table.schema))]

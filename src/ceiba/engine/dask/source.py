@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ceiba.data.categories import MAX_CATEGORIES, sort_labels
-from ceiba.data.identifiers import mark_identifier, warn_categories, without_identifiers
+from ceiba.data.identifiers import mark_identifier, warn_categories
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
@@ -227,7 +227,7 @@ class SchemaSummary:
                 remedy = f"Drop it, or convert it: X[{column.name!r}].astype('category')."
                 warn_categories(column, n_values, remedy)
             columns.append(column)
-        return without_identifiers(replace(self.schema, columns=tuple(columns)))
+        return replace(self.schema, columns=tuple(columns)).without_identifiers()
 
 
 def _unite_columns(left: Column, right: Column) -> Column:
