@@ -298,3 +298,14 @@ def test_inconsistent_drawn_batch_is_rejected(damage):
 def test_batches_are_merged_only_if_equal(other):
     assert [batch.n_members for batch in BATCH.followed_by(other)] == [2, 2]
     assert [batch.n_members for batch in BATCH.followed_by(BATCH)] == [4]
+
+
+def test_warm_start_on_equal_rows_in_another_layout():
+    """Rows are compared by their values, whatever container or memory layout they are in."""
+    model = BaggingClassifier(n_estimators=2, warm_start=True, oob_score=True).fit(X, Y)
+    model.set_params(n_estimators=4).fit(np.asfortranarray(X), Y)
+    assert len(model.batches_) == 1
+    changed = X.copy()
+    changed[0, 0] += 1
+    with pytest.raises(ValueError, match="requires all members to be drawn from the same rows"):
+        model.set_params(n_estimators=5).fit(changed, Y)

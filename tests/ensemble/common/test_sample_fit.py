@@ -199,3 +199,27 @@ def test_resampled_boosting_without_a_class(estimator, algorithm):
         ).fit(X, y)
         assert all(member.classes_.tolist() == [0, 1] for member in model.estimators_)
         assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), SVC(), DecisionTreeClassifier()])
+def test_boosting_with_a_class_of_weight_zero(estimator):
+    X, y = rare_class()
+    model = AdaBoostClassifier(estimator, n_estimators=3).fit(X, y, sample_weight=(y == 0) * 1.0)
+    assert model.classes_.tolist() == [0, 1]
+    assert not model.predict(X).any()
+    np.testing.assert_array_equal(model.predict_proba(X), np.eye(2)[np.zeros(60, int)])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"class_weight": {0: 2.0, 1: 3.0}},  # class 2 is not named, and class 1 is rare
+        {"cost_matrix": [[0, 1, 2], [3, 0, 1], [1, 1, 0]]},
+    ],
+)
+def test_options_per_class_with_a_sample_that_lacks_one(options):
+    X, y = rare_class(n_classes=3)
+    model = BaggingClassifier(DecisionTreeClassifier(**options), 4, random_state=11).fit(X, y)
+    assert sum(1 not in y[rows] for rows in model.estimators_samples_) == 2
+    assert all(member.classes_.tolist() == [0, 1, 2] for member in model.estimators_)
+    assert model.predict_proba(X).shape == (60, 3)

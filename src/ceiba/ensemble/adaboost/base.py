@@ -40,8 +40,12 @@ from ceiba.ensemble.adaboost.fitters import (
 from ceiba.ensemble.adaboost.formulas import RoundResult, RowWeights
 from ceiba.ensemble.common.base import BaseMetaEnsemble, class_attributes, warn_single_leaves
 from ceiba.ensemble.common.parameters import MemberEstimator, Seed
-from ceiba.ensemble.common.rows import TrainingData
-from ceiba.ensemble.common.sample_fit import SampleFitter
+from ceiba.ensemble.common.rows import TrainingData, accepts_table
+from ceiba.ensemble.common.sample_fit import (
+    ConstantMember,
+    SampleFitter,
+    has_one_weighted_class,
+)
 from ceiba.stats.labeled import LabeledRows
 from ceiba.tree.parameters import Jobs
 
@@ -127,6 +131,8 @@ class BaseAdaBoost(AdaBoostParameters, BaseMetaEnsemble):
         engine, training = self._training_data(estimator, X, y, sample_weight, reset=True)
         params = _check_method_params(training.rows.data, params, training.positive)
         data = training.without_zero_weights()
+        if has_one_weighted_class(training, data) and not accepts_table(estimator):
+            estimator = ConstantMember()
         attributes = {**training.rows.attributes, **class_attributes(training.classes)}
         fitter = self._round_fitter(engine, estimator, data, params)
         iterations = Iterations(self, self.n_estimators, trace=self.trace, name="rounds")

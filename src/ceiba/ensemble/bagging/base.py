@@ -7,7 +7,6 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Annotated, Any, Self
 
-import joblib
 import numpy as np
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled
 from sklearn.utils.validation import check_is_fitted
@@ -192,9 +191,7 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         first = len(previous.members)
         # The fingerprint detects whether members that are added later have the same rows.
         needs_fingerprint = self.warm_start or self.oob_score
-        fingerprint = (
-            joblib.hash([training.rows.data, training.labels]) if needs_fingerprint else ""
-        )
+        fingerprint = training.fingerprint() if needs_fingerprint else ""
         sampler = fitter.sampler
         batch = DrawnBatch(
             self.n_estimators - first, len(training.rows), sampler.n_draws, sampler.replace,

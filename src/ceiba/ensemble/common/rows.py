@@ -6,6 +6,7 @@ import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -107,6 +108,16 @@ class TrainingData:
         """Return the indices, among all rows, of some rows of positive weight."""
         return rows if self.positive is None else np.asarray(self.positive[rows])
 
+    def fingerprint(self) -> str:
+        """Return a hash of rows and target."""
+        data = self.rows.data
+        if isinstance(data, Table):
+            # Plain arrays: a hash of the object would change with its class and memory layout.
+            arrays = [np.ascontiguousarray(array) for array in table_arrays(data)]
+            categories = [column.categories for column in data.schema]
+            return str(joblib.hash([arrays, categories, self.labels]))
+        return str(joblib.hash([data, self.labels]))
+
     def expand(self, values: Array) -> Array:
         """Extend values of the rows of positive weight to all rows, with 0 for the others."""
         return expand_rows(values, self.positive, len(self.rows), 0)
@@ -195,6 +206,15 @@ def table_columns(table: Table, columns: Array) -> Table:
     each = ((i, separate_missing_mask(table, j)) for i, j in enumerate(indices))
     masks = {i: mask for i, mask in each if mask is not None}
     return Table(schema, len(table), None, arrays, masks)
+
+
+def table_arrays(table: Table) -> list[Array]:
+    """Return the arrays of a table: its block, or its columns and missing masks."""
+    if table.block is not None:
+        return [table.block]
+    columns = range(len(table.schema))
+    arrays = [array for j in columns for array in (table.column(j), table.missing_mask(j))]
+    return [array for array in arrays if array is not None]
 
 
 def unique_names(names: list[str]) -> list[str]:

@@ -106,6 +106,12 @@ class SampleFitter:
         return np.array([np.argmax(values == code) for code in absent], np.int64)
 
 
+def has_one_weighted_class(training: TrainingData, positive: TrainingData) -> bool:
+    """Return whether only one of several classes has rows of positive weight."""
+    classes, weighted = training.classes, positive.classes
+    return classes is not None and weighted is not None and len(classes) > len(weighted) == 1
+
+
 def warn_all_constant(members: Sequence[Any], name: str) -> None:
     """Warn if the sample of every member has a single class, so that nothing was learned."""
     if members and all(isinstance(member, ConstantMember) for member in members):

@@ -21,6 +21,7 @@ import numpy as np
 from ceiba import _native
 from ceiba._typing import Array
 from ceiba.engine import Engine
+from ceiba.ensemble.common.rows import table_arrays
 from ceiba.ensemble.common.sampling import RowSampler, are_integer_weights, tree_seeds
 from ceiba.ensemble.forest.model import Forest
 from ceiba.stats import LabeledRows, TargetSummary
@@ -92,14 +93,7 @@ class TrainingSample:
         values = [sampler.n_draws, sampler.replace, sampler.all_rows]
         values += [] if rows.target.classes is None else rows.target.classes.tolist()
         crc = zlib.crc32(repr(values).encode())
-        arrays = [rows.weight, rows.target.values]
-        table = rows.table
-        if table.block is not None:
-            arrays.append(table.block)
-        else:
-            for j in range(len(table.schema)):
-                arrays += [table.column(j), table.missing_mask(j)]
-        for array in arrays:
+        for array in [rows.weight, rows.target.values, *table_arrays(rows.table)]:
             if array is not None:
                 crc = zlib.crc32(np.ascontiguousarray(array).data.cast("B"), crc)
         return crc
