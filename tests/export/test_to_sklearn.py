@@ -58,8 +58,8 @@ KNOWN_ONLY: dict[str, Any] = {
 }
 
 
-def check_predictions(model: Any, rows: Any, given: Any = None) -> Any:
-    converted = to_sklearn(model)
+def check_predictions(model: Any, rows: Any, given: Any = None, X: Any = None) -> Any:
+    converted = to_sklearn(model, X)
     assert type(converted).__name__ == type(model).__name__
     assert type(converted).__module__.startswith("sklearn.")
     given = rows if given is None else given
@@ -79,6 +79,9 @@ def test_classifiers_predict_the_same(name):
     model = CLASSIFIERS[name].fit(HOLES, LABEL)
     check_predictions(model, NEW_HOLES)
     check_predictions(model, NEW_HOLES.astype(np.float32))
+    # Rows that need no other thresholds, also if they are few, change none.
+    check_predictions(model, NEW_HOLES, X=HOLES)
+    check_predictions(model, NEW_HOLES, X=HOLES[:3])
 
 
 @pytest.mark.parametrize("name", REGRESSORS)

@@ -26,9 +26,9 @@ def feeds(model: Any, rows: Any, dtype: str = "float64") -> dict[str, np.ndarray
     inputs = {}
     for column in model.schema_:
         values = rows[column.name]
-        if not column.categories:
+        if column.kind == "numeric":
             array = values.to_numpy(dtype=dtype, na_value=np.nan)
-        elif isinstance(column.categories[0], str):
+        elif not column.categories or isinstance(column.categories[0], str):
             array = values.astype(object).where(values.notna(), "").to_numpy(dtype=object)
         else:
             array = values.astype(object).where(values.notna(), -1).to_numpy().astype(np.int64)
@@ -138,6 +138,31 @@ def test_kmeans_of_mixed_tables_with_missing_values():
     outputs = run(model, X)
     np.testing.assert_array_equal(outputs["label"], model.predict(X))
     np.testing.assert_allclose(outputs["distances"], model.transform(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", ["range", "std"])
+def test_scaled_columns(scale):
+    frame, rows = (whole[["width", "count", "color"]] for whole in (table()[0], fuzzed()))
+    model = ceiba.KMeans(4, scale=scale).fit(frame)
+    outputs = run(model, rows)
+    np.testing.assert_array_equal(outputs["label"], model.predict(rows))
+    np.testing.assert_allclose(outputs["distances"], model.transform(rows), rtol=1e-9)
+    X = np.random.default_rng(2).normal(size=(N, 2)) * [1e-4, 1e4]
+    for kind in ("full", "spherical"):
+        mixture = ceiba.GaussianMixture(2, covariance_type=kind, scale=scale).fit(X)
+        outputs = run(mixture, X)
+        np.testing.assert_allclose(outputs["probabilities"], mixture.predict_proba(X), atol=1e-9)
+        np.testing.assert_allclose(outputs["log_density"], mixture.score_samples(X), rtol=1e-9)
+
+
+def test_columns_of_identifiers_are_inputs_without_effect():
+    frame = table()[0][["width", "color"]].assign(name=[f"row {i}" for i in range(N)])
+    for model in (ceiba.RandomForestClassifier(5), ceiba.KMeans(3)):
+        model.fit(frame, table()[1])
+        inputs = feeds(model, frame.assign(name="")) | {"name": np.full((N, 1), "?", object)}
+        session = runtime.InferenceSession(to_onnx(model).SerializeToString())
+        label = session.run(["label"], inputs)[0]
+        assert (label == model.predict(frame)).mean() > 0.99
 
 
 def test_what_onnx_lacks_is_refused():

@@ -61,6 +61,8 @@ def add_points(graph: Graph, schema: Schema, dtype: Any) -> str:
     ends = Encoding.of(schema).offsets
     parts = []
     for j, column in enumerate(schema):
+        if ends[j] == ends[j + 1]:  # a nominal column without categories, as of an identifier
+            continue
         part = graph.add("Gather", codes, graph.constant([j], np.int64), axis=1)
         if column.kind is Kind.NOMINAL:
             part = _indicators(graph, part, ends[j + 1] - ends[j])

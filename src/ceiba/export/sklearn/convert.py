@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import ceiba
 from ceiba._typing import Array
+from ceiba.data.schema import Kind
 from ceiba.data.target import class_indices
 from ceiba.export.errors import NotExpressibleError
 from ceiba.export.sklearn.trees import Thresholds, criterion_name, set_columns, tree_estimator
@@ -183,7 +184,7 @@ def _convert_bagging(model: Any, X: Any) -> Any:
 
 def _convert_kmeans(model: Any, X: Any) -> Any:
     if not model.schema_.all_numeric:
-        names = [column.name for column in model.schema_ if column.categories]
+        names = [column.name for column in model.schema_ if column.kind is not Kind.NUMERIC]
         raise NotExpressibleError(
             f"scikit-learn's KMeans has no nominal columns, got {', '.join(map(repr, names))}: "
             "encode them as numbers before the fit."

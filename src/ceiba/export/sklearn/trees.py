@@ -73,10 +73,11 @@ class Thresholds:
             return _keep_side(threshold, value)
         rounded = threshold.copy()
         for j in np.unique(column):
-            own = column == j
+            own = (column == j) & np.isfinite(threshold)
             below, above = _float32_neighbors(threshold[own], self.values[j])
+            moved = np.where(below > threshold[own], below, _next_lower(above))
             keep = ((below <= threshold[own]) & (threshold[own] < above)) | (below == above)
-            rounded[own] = np.where(keep, threshold[own], below)
+            rounded[own] = np.where(keep, threshold[own], moved)
         return rounded
 
 
@@ -107,11 +108,15 @@ def _nearby_decimals(threshold: Array) -> Array:
 def _keep_side(threshold: Array, value: Array) -> Array:
     """Return thresholds that have the float32 of a value, unless NaN, on the value's side."""
     short = _to_float32(value)
-    with np.errstate(over="ignore", invalid="ignore"):
-        lower = np.nextafter(short.astype(np.float32), np.float32(-np.inf)).astype(np.float64)
     moved_up = (value <= threshold) & (short > threshold) & np.isfinite(short)
     moved_down = (value > threshold) & (short <= threshold)
-    return np.where(moved_up, short, np.where(moved_down, lower, threshold))
+    return np.where(moved_up, short, np.where(moved_down, _next_lower(short), threshold))
+
+
+def _next_lower(short: Array) -> Array:
+    """Return the largest float32 below each number, itself a float32."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.nextafter(short.astype(np.float32), np.float32(-np.inf)).astype(np.float64)
 
 
 def _to_float32(values: Array) -> Array:
