@@ -116,10 +116,11 @@ class Replacement:
 
 
 def first_line(report: pytest.TestReport) -> str:
-    """Return the first line of the error of a failed test."""
+    """Return the first line of the error of a failed test, and more if it is its type alone."""
     crash = getattr(report.longrepr, "reprcrash", None)
-    lines = str(report.longrepr if crash is None else crash.message).strip().splitlines()
-    return normalized(lines[0] if lines else "")
+    text = str(report.longrepr if crash is None else crash.message)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return normalized(" ".join(lines[:3] if lines[0].endswith(":") else lines[:1]))
 
 
 def normalized(message: str) -> str:

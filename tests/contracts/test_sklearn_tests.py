@@ -22,7 +22,7 @@ def test_fits_ceiba():
 @pytest.mark.parametrize("depth", [1, 2])
 def test_fails(depth):
     DecisionTreeClassifier(max_depth=depth)
-    raise RuntimeError(f"depth {depth} at 0x7f3a is wrong")
+    raise RuntimeError(f"\\ndepth {depth} at 0x7f3a is wrong")
 
 def test_uses_another_class():
     ExtraTreeClassifier().fit([[0.0], [1.0]], [0, 1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import zipfile
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -55,7 +56,7 @@ def damaged(name: str, field: str, index: Any, value: Any) -> bytes:
 
 def position(model: Any, field: str) -> int:
     """Index of a field among those of the record, which names its entry."""
-    return list(model.tree_.to_json()).index(field)
+    return [entry.name for entry in fields(model.tree_) if entry.init].index(field)
 
 
 BAD_VALUES = [
@@ -70,8 +71,8 @@ BAD_VALUES = [
     ("classifier", "impurity", 0, np.inf, "impurity must be finite"),
     ("classifier", "gain", 0, np.nan, "gain must be finite"),
     ("classifier", "ties", 0, -1, "ties must be not negative"),
-    ("classifier", "value", (0, 0), np.nan, "value must be finite"),
-    ("classifier", "value", (0, 0), -1.0, "value must be class weights"),
+    ("classifier", "node_values", (0, 0), np.nan, "node_values must be finite"),
+    ("classifier", "node_values", (0, 0), -1.0, "node_values must be class weights"),
     (
         "classifier",
         "runner_up_column",
@@ -84,7 +85,7 @@ BAD_VALUES = [
     ("classifier", "reason", 0, 1, "reason must be 0 in inner nodes"),
     ("classifier", "reason", -1, 0, "reason must be 0 in inner nodes and another code in leaves"),
     ("classifier", "method", 0, 0, "method must be 0 in leaves and another code in inner nodes"),
-    ("regressor", "value", (0, 0), np.inf, "value must be finite"),
+    ("regressor", "node_values", (0, 0), np.inf, "node_values must be finite"),
     ("regressor", "nodes", (-1, 0), np.float64("nan").view(np.uint64), "predictions of the leaves"),
 ]
 

@@ -60,7 +60,7 @@ def check_leaf(walk, i):
 
 def check_value(walk, i):
     """Check the class weights (or fractions, if only these are defined) or the number."""
-    found = np.atleast_1d(walk.tree.value[i]).astype(float)
+    found = np.atleast_1d(walk.tree.node_values[i]).astype(float)
     expected = np.array([float(v) for v in value_of(walk, i)])
     if walk.options.class_weight in ("balanced", "balanced_subsample"):
         found, expected = found / found.sum(), expected / expected.sum()

@@ -116,12 +116,12 @@ def check_numbers(walk, i):
 def check_value(walk, i):
     node, problem, tree = walk.nodes[i], walk.problem, walk.tree
     if not node.rows:
-        above = tree.value[node.parent] if problem.target.n_classes is None else 0.0
-        assert np.all(tree.value[i] == above)
+        above = tree.node_values[node.parent] if problem.target.n_classes is None else 0.0
+        assert np.all(tree.node_values[i] == above)
         return
     expected = node_value(problem.options.criterion, problem.given(node), node.rows)
     largest = max(abs(float(y)) for y in problem.target.values) + float(problem.weight)
-    found = np.atleast_1d(tree.value[i]).tolist()
+    found = np.atleast_1d(tree.node_values[i]).tolist()
     assert found == pytest.approx([float(v) for v in expected], abs=ROUNDED * largest)
 
 

@@ -249,7 +249,7 @@ def swapped_groups(model):
 
 def other_value(model):
     tree = model.trees[0]
-    tree.value[tree.is_leaf.index(True)] += 1
+    tree.node_values[tree.is_leaf.index(True)] += 1
 
 
 def early_leaf(model):

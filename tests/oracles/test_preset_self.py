@@ -374,7 +374,7 @@ def test_comparison_passes_on_naive_trees(options, table):
     [
         lambda tree: tree.weight.__setitem__(1, tree.weight[1] + 1e-6),
         lambda tree: tree.gain.__setitem__(0, tree.gain[0] + 1e-6),
-        lambda tree: tree.value.__setitem__((2, 0), 3.0),
+        lambda tree: tree.node_values.__setitem__((2, 0), 3.0),
         lambda tree: tree.reasons.__setitem__(1, "no_gain"),
         lambda tree: tree.n_rows.__setitem__(3, 9),
         lambda tree: tree.nodes[0].children.reverse(),

@@ -55,7 +55,7 @@ def use_second_best(model):
         lambda model: model.tree_.impurity.__setitem__(2, 0.1),
         lambda model: model.tree_.ties.__setitem__(0, 0),
         lambda model: model.tree_.n_rows.__setitem__(1, 3),
-        lambda model: model.tree_.value.__setitem__((1, 0), 7.0),
+        lambda model: model.tree_.node_values.__setitem__((1, 0), 7.0),
         lambda model: model.nodes[0].children.reverse(),
         lambda model: model.tree_.reasons.__setitem__(1, "max_depth"),
         lambda model: model.feature_importances_.__setitem__(0, 0.9),

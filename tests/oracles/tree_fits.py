@@ -35,7 +35,7 @@ def assert_predictions(model, nodes, table):
     for i, found in enumerate(paths):
         marks[i, found] = 1
     np.testing.assert_array_equal(model.decision_path(frame).toarray(), marks)
-    value = model.tree_.value[leaves]
+    value = model.tree_.node_values[leaves]
     if table.target.n_classes is None:
         assert model.predict(frame).tolist() == value[:, 0].tolist()
         return

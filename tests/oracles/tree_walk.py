@@ -99,7 +99,7 @@ def check_numbers(walk, nodes, i):
     assert tree.weight[i] == pytest.approx(float(weight(target, node.rows)), rel=walk.near)
     own = float(impurity(criterion, target, node.rows))
     assert tree.impurity[i] == pytest.approx(own, abs=walk.slack)
-    check_value(walk, node, np.atleast_1d(tree.value[i]))
+    check_value(walk, node, np.atleast_1d(tree.node_values[i]))
     if node.split is None:
         assert tree.gain[i] == 0
     else:

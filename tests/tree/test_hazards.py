@@ -183,4 +183,4 @@ def test_weighted_means_with_weights_of_many_orders() -> None:
     for leaf in np.unique(leaves):
         rows = leaves == leaf
         mean = np.average(y[rows], weights=w[rows])
-        assert model.tree_.value[leaf, 0] == pytest.approx(mean, rel=1e-6)
+        assert model.tree_.node_values[leaf, 0] == pytest.approx(mean, rel=1e-6)

@@ -92,7 +92,7 @@ def test_trees_are_the_same(table: str, variant: str) -> None:
     assert (tree.n_nodes, tree.n_leaves) == (expected["n_nodes"], expected["n_leaves"])
     for node, record in pairs(tree, expected["tree"]):
         counts = np.array(record["counts"])
-        np.testing.assert_allclose(tree.value[node], counts, rtol=CLOSE, atol=CLOSE)
+        np.testing.assert_allclose(tree.node_values[node], counts, rtol=CLOSE, atol=CLOSE)
         assert tree.weight[node] == pytest.approx(counts.sum(), rel=CLOSE, abs=CLOSE)
         if "threshold" in record:
             assert tree.split(node).threshold == record["threshold"]
@@ -147,5 +147,5 @@ def test_id3_trees_are_the_same(table: str) -> None:
         if record["class"] is None:  # Weka predicts no class there
             assert tree.reasons[node] == "empty"
             continue
-        fractions = tree.value[node] / tree.value[node].sum()
+        fractions = tree.node_values[node] / tree.node_values[node].sum()
         np.testing.assert_allclose(fractions, record["shares"], rtol=CLOSE)

@@ -42,7 +42,7 @@ def numbers(**options: Any) -> DecisionTreeRegressor:
 
 def shape(model: Any) -> str:
     """Return a hash of a tree."""
-    return sha256(model.tree_.nodes.tobytes() + model.tree_.value.tobytes()).hexdigest()
+    return sha256(model.tree_.nodes.tobytes() + model.tree_.node_values.tobytes()).hexdigest()
 
 
 CHANGES: list[dict[str, Any]] = [
@@ -241,21 +241,21 @@ def test_class_weights_equal_row_weights() -> None:
     assert shape(both) == shape(again)
     named = DecisionTreeClassifier(class_weight={"low": 2.0})
     words = np.array(["high", "low", "mid"])[CLASSES]
-    value = named.fit(X, words).tree_.value[0]
+    value = named.fit(X, words).tree_.node_values[0]
     np.testing.assert_array_equal(value, np.bincount(CLASSES) * [1, 2, 1])
 
 
 def test_balanced_classes_have_equal_weight() -> None:
-    value = classes(class_weight="balanced").tree_.value[0]
+    value = classes(class_weight="balanced").tree_.node_values[0]
     np.testing.assert_allclose(value, len(X) / 3)
 
 
 def test_leaf_probabilities_by_hand() -> None:
     options = {"max_depth": 2, "class_weight": {1: 2.5}}
     plain = classes(**options)
-    weights = plain.tree_.value[plain.apply(X)]
+    weights = plain.tree_.node_values[plain.apply(X)]
     total = weights.sum(axis=1, keepdims=True)
-    prior = plain.tree_.value[0] / plain.tree_.value[0].sum()
+    prior = plain.tree_.node_values[0] / plain.tree_.node_values[0].sum()
     laplace = classes(leaf_probability="laplace", **options)
     estimate = classes(leaf_probability="m_estimate", m_prior=7.5, **options)
     for model, expected in [
@@ -277,7 +277,7 @@ def test_leaf_probabilities_by_hand() -> None:
 
 def canonical(tree: Any, node: int = 0) -> Any:
     """Return the subtree of a node without node numbers."""
-    inside = (int(tree.n_rows[node]), tree.reasons[node], tree.value[node].tobytes())
+    inside = (int(tree.n_rows[node]), tree.reasons[node], tree.node_values[node].tobytes())
     if tree.is_leaf[node]:
         return inside
     split = (

@@ -45,7 +45,7 @@ def shape(model):
     """Return a hash of a tree and its predictions."""
     tree = model.tree_
     predicted = np.asarray(model.predict(X)).tobytes()
-    return sha256(tree.nodes.tobytes() + tree.value.tobytes() + predicted).hexdigest()
+    return sha256(tree.nodes.tobytes() + tree.node_values.tobytes() + predicted).hexdigest()
 
 
 # Every option changes something
@@ -197,10 +197,10 @@ def test_empty_branch_predicts_as_its_parent():
     empty = [i for i, reason in enumerate(tree.reasons) if reason == "empty"]
     assert [tree.split(0).branches[i - 1] for i in empty] == [("u",)]
     assert tree.n_rows[empty].tolist() == tree.weight[empty].tolist() == [0]
-    assert not tree.value[empty].any()
+    assert not tree.node_values[empty].any()
     row = X[["word"]].iloc[:1].assign(word=pd.Categorical(["u"], [*"pqrstu"]))
     np.testing.assert_allclose(
-        model.predict_proba(row)[0], tree.value[0] / tree.value[0].sum(), rtol=1e-12
+        model.predict_proba(row)[0], tree.node_values[0] / tree.node_values[0].sum(), rtol=1e-12
     )
 
 
@@ -210,7 +210,9 @@ def test_fractional_weights_add_up():
     for node in np.flatnonzero(~tree.is_leaf):
         below = tree.children(node)
         assert tree.weight[below].sum() == pytest.approx(tree.weight[node])
-        np.testing.assert_allclose(tree.value[below].sum(axis=0), tree.value[node], rtol=1e-9)
+        np.testing.assert_allclose(
+            tree.node_values[below].sum(axis=0), tree.node_values[node], rtol=1e-9
+        )
         assert tree.n_rows[below].sum() >= tree.n_rows[node]
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1, rtol=1e-12)
 
@@ -236,7 +238,7 @@ def test_expensive_errors_become_rarer():
     wrong = [((m.predict(X) == 0) & (CLASSES == 1)).sum() for m in (plain, careful)]
     assert wrong[1] < wrong[0]
     # Weights are those of the rows without costs.
-    assert careful.tree_.value[0].tolist() == np.bincount(CLASSES).tolist()
+    assert careful.tree_.node_values[0].tolist() == np.bincount(CLASSES).tolist()
     assert careful.tree_.weight[0] == len(X)
 
 

@@ -47,7 +47,7 @@ def options(draw: Any) -> dict[str, Any]:
 
 def sides(tree: Any) -> list[bytes]:
     """Return shape, counts and values, without thresholds."""
-    names = ("child", "column", "n_rows", "weight", "value", "gain", "ties", "reason")
+    names = ("child", "column", "n_rows", "weight", "node_values", "gain", "ties", "reason")
     return [getattr(tree, name).tobytes() for name in names]
 
 
@@ -123,7 +123,7 @@ def test_integer_weights_equal_repetition(data: st.DataObject) -> None:
     weighted = model(**given_options).fit(X, y, times).tree_
     repeated = model(**given_options).fit(X.repeat(times, axis=0), y.repeat(times)).tree_
     assert weighted.nodes.tobytes() == repeated.nodes.tobytes()
-    for name in ("weight", "value", "impurity", "gain", "ties"):
+    for name in ("weight", "node_values", "impurity", "gain", "ties"):
         np.testing.assert_array_equal(getattr(weighted, name), getattr(repeated, name))
 
 

@@ -159,7 +159,7 @@ def test_node_values_are_the_same(case: str) -> None:
         assert tree.n_rows[pair.node] == expected["n"]
         assert tree.weight[pair.node] == pytest.approx(expected["wt"], rel=CLOSE)
         value = expected.get("counts", [expected["yval"]])
-        np.testing.assert_allclose(tree.value[pair.node], value, rtol=CLOSE)
+        np.testing.assert_allclose(tree.node_values[pair.node], value, rtol=CLOSE)
 
 
 @pytest.mark.parametrize("case", CASES)

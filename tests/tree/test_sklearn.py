@@ -112,7 +112,7 @@ class Walk:
         assert tree.impurity[node] == pytest.approx(
             max(peer.impurity[other], 0), abs=1e-9 * self.root + 1e-12
         )
-        value = tree.value[node]
+        value = tree.node_values[node]
         if self.criterion != "squared_error":
             value = value / value.sum()
         np.testing.assert_allclose(value, peer.value[other, 0], rtol=1e-9, atol=1e-12)

@@ -20,13 +20,13 @@ from ceiba.base import (
     Estimator,
     Iterations,
     Trace,
-    Verbose,
     parameter,
     reports_progress,
     seed_of,
     validate,
 )
 from ceiba.base.estimator import schema_attributes
+from ceiba.base.parameters import Verbose
 from ceiba.base.record import check_values
 from ceiba.base.scaling import StoredScaling, check_scaling
 from ceiba.base.value_types import format_value

@@ -32,7 +32,7 @@ def _smoothed(tree: Tree, smoothing: float) -> Tree:
     # Leaves that share a row of probabilities may differ in weight: each gets a row of its own.
     nodes = tree.nodes.copy()
     NodeView(nodes).child[tree.is_leaf] = np.arange(tree.n_leaves)
-    weights = tree.value[tree.is_leaf] + smoothing
+    weights = tree.node_values[tree.is_leaf] + smoothing
     return replace(tree, nodes=nodes, leaves=weights / weights.sum(axis=1, keepdims=True))
 
 

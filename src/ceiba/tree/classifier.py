@@ -240,16 +240,16 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         tree, factors = result.tree, grower.inputs.cost_factors
         if factors is None:
             return result
-        value, leaves = tree.value / factors, tree.leaves / factors
+        value, leaves = tree.node_values / factors, tree.leaves / factors
         if summary.integer_weights and self.class_weight is None and tree.missing != "fractional":
             value, leaves = np.rint(value), np.rint(leaves)
         costs = np.array(self.cost_matrix, dtype=np.float64)
         weight = value.sum(axis=1)
-        tree = replace(tree, value=value, leaves=leaves, weight=weight, costs=costs)
+        tree = replace(tree, node_values=value, leaves=leaves, weight=weight, costs=costs)
         return replace(result, tree=tree)
 
     def _with_predictions(self, tree: Tree) -> Tree:
-        return tree.with_leaves(self._leaf_probabilities(tree.leaves, tree.value[0]))
+        return tree.with_leaves(self._leaf_probabilities(tree.leaves, tree.node_values[0]))
 
     def _leaf_probabilities(self, weights: Array, root: Array) -> Array:
         """Return the probabilities of leaves with some class weights, given those of the root."""

@@ -65,7 +65,7 @@ def check_choice(tree, X, labels, weights, n_classes):
     exact = [(stump.column, stump.threshold) for terms, stump, _ in found if terms == best]
     if len(near) == 1:
         assert chosen == exact[0]
-    for leaf, side in zip(tree.value[1:], sides, strict=True):
+    for leaf, side in zip(tree.node_values[1:], sides, strict=True):
         expected = [float(w) * tree.weight[0] for w in side]
         np.testing.assert_allclose(leaf, expected, atol=1e-8)
 

@@ -157,7 +157,7 @@ def test_laplace_adds_one_row_of_each_class_to_every_leaf() -> None:
         )
         assert digest(plain) == digest(laplace)
         tree = plain.tree(0)
-        weights = tree.value[plain.apply(X)[:, 0]]
+        weights = tree.node_values[plain.apply(X)[:, 0]]
         total = weights.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(plain.predict_proba(X), weights / total, rtol=1e-9)
         np.testing.assert_allclose(laplace.predict_proba(X), (weights + 1) / (total + 3), rtol=1e-9)
@@ -241,7 +241,7 @@ def test_forest_without_draws_equals_the_decision_tree() -> None:
     for t in range(3):
         tree = model.tree(t)
         np.testing.assert_array_equal(tree.column, alone.tree_.column)
-        np.testing.assert_array_equal(tree.value, alone.tree_.value)
+        np.testing.assert_array_equal(tree.node_values, alone.tree_.node_values)
         np.testing.assert_array_equal(tree.threshold, alone.tree_.threshold)
     np.testing.assert_allclose(model.feature_importances_, alone.feature_importances_)
 

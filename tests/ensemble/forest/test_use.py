@@ -187,7 +187,7 @@ def test_single_trees_predict_as_in_the_forest(fit: Any, options: dict[str, Any]
         leaf = model.apply(X)[:, t]
         np.testing.assert_array_equal(tree.apply(table), leaf)
         assert tree.is_leaf[leaf].all()
-        value = tree.value[leaf]
+        value = tree.node_values[leaf]
         predictions.append(
             value / value.sum(axis=1, keepdims=True) if fit is classes else value[:, 0]
         )

@@ -162,7 +162,7 @@ def test_split_inside_a_folded_part_highlights_it(cleveland):
 @pytest.mark.parametrize("kind", ["pessimistic", "collapse", "reduced_error", "cost_complexity"])
 def test_pruning_is_drawn_node_by_node(iris, kind):
     tree = iris.tree_
-    held_out = np.roll(tree.value, 1, axis=1)
+    held_out = np.roll(tree.node_values, 1, axis=1)
     errors = misclassification_errors(tree, held_out)
     path = cost_complexity_path(tree)
     frames = {

@@ -67,7 +67,7 @@ def test_pruned_nodes_are_gray_and_collapsed_ones_are_leaves():
         assert (~pruned_mask(ax)).sum() == pruned.n_nodes
         texts = node_texts(ax)
         for node in path.pruned_nodes(step).tolist():
-            best = model.classes_[model.tree_.value[node].argmax()]
+            best = model.classes_[model.tree_.node_values[node].argmax()]
             assert f"→ {best}" in texts[node]
             below = [n for n in order if model.tree_.parent[n] == node]
             assert pruned_mask(ax)[[order.index(n) for n in below]].all()
@@ -131,9 +131,9 @@ def test_leaves_predict_as_the_model_does():
     path = cost_complexity_path(model.tree_)
     step = path.n_steps - 2
     texts = node_texts(panels(pruning_steps(model, [step], max_size=WIDE))[0])
-    root = model.tree_.value[0]
+    root = model.tree_.node_values[0]
     for node in path.pruned_nodes(step).tolist():
-        weights = model.tree_.value[node] + 500 * root / root.sum()
+        weights = model.tree_.node_values[node] + 500 * root / root.sum()
         assert f"→ {model.classes_[weights.argmax()]}" in texts[node]
 
 

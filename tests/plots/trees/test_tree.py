@@ -94,9 +94,9 @@ def test_regression_nodes_show_values_and_a_color_scale():
     texts = node_texts(picture.axes[0])
     assert "value 23.515" in texts[0]
     leaf = int(np.flatnonzero(model.tree_.is_leaf)[0])
-    assert f"→ {model.tree_.value[leaf, 0]:.3f}" in texts[leaf]
+    assert f"→ {model.tree_.node_values[leaf, 0]:.3f}" in texts[leaf]
     scale = picture.axes[0].child_axes[0]
-    low, high = model.tree_.value.min(), model.tree_.value.max()
+    low, high = model.tree_.node_values.min(), model.tree_.node_values.max()
     np.testing.assert_allclose(scale.get_xlim(), [low, high])
 
 
@@ -107,7 +107,7 @@ def test_bars_are_class_proportions_in_legend_colors():
     colors = [to_hex(color) for color in bars.get_facecolor()]
     widths = [np.ptp(path.vertices[:, 0]) for path in bars.get_paths()]
     # Nodes in the order of walk(), each with its classes in order.
-    value = model.tree_.value[list(model.tree_.walk())]
+    value = model.tree_.node_values[list(model.tree_.walk())]
     assert colors == [color_of(k).lower() for row in value for k in np.flatnonzero(row)]
     proportions = (value / value.sum(axis=1, keepdims=True))[value > 0]
     box = boxes(ax)[np.repeat(np.arange(len(value)), (value > 0).sum(axis=1))]
@@ -122,8 +122,10 @@ def test_bars_are_class_proportions_in_legend_colors():
 def test_many_classes_are_named_by_weight_in_distinct_colors():
     model = fitted("glass")
     texts = node_texts(tree(model, max_depth=0).axes[0])[0]
-    heaviest = np.argsort(-model.tree_.value[0], kind="stable")[:3]
-    counts = ", ".join(f"{model.classes_[k]}: {model.tree_.value[0, k]:.0f}" for k in heaviest)
+    heaviest = np.argsort(-model.tree_.node_values[0], kind="stable")[:3]
+    counts = ", ".join(
+        f"{model.classes_[k]}: {model.tree_.node_values[0, k]:.0f}" for k in heaviest
+    )
     assert f"{counts}, … 3 more" in " ".join(texts).replace("\u00a0", " ")
     assert len({color_of(k) for k in range(21)}) == 21
 

@@ -195,7 +195,7 @@ def fractional_losses(model, X, y):
         right = replace(tree, leaves=certain).predict(X)
         return 1.0 - right[np.arange(len(y)), np.searchsorted(model.classes_, y)]
     nodes = tree.nodes.copy()
-    squares = tree.value[tree.is_leaf, 0] ** 2
+    squares = tree.node_values[tree.is_leaf, 0] ** 2
     nodes[tree.is_leaf, 0] = squares.view(np.uint64)
     return y * y - 2 * y * tree.predict(X) + replace(tree, nodes=nodes).predict(X)
 

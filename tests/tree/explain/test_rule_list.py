@@ -132,7 +132,7 @@ def test_rules_have_one_condition_per_column_and_the_counts_of_the_leaf(data):
         assert len(columns) == len(set(columns))
         assert all(c.is_satisfiable and not c.is_trivial for c in rule.conditions)
         assert (rule.n_rows, rule.weight) == (tree.n_rows[rule.node], tree.weight[rule.node])
-        assert list(rule.class_weights) == tree.value[rule.node].tolist()
+        assert list(rule.class_weights) == tree.node_values[rule.node].tolist()
         fraction = max(rule.class_weights) / sum(rule.class_weights)
         assert rule.confidence == pytest.approx(fraction)
         assert rule.prediction == model.classes_[rule.class_index]

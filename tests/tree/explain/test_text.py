@@ -42,7 +42,7 @@ def chain(depth):
     return Tree(
         **{
             "nodes": nodes, "words": np.zeros(0, np.uint64), "tables": np.zeros(0, np.int32),
-            "leaves": np.zeros((0, 0)), "schema": Schema.numeric(1), "value": values[:, None],
+            "leaves": np.zeros((0, 0)), "schema": Schema.numeric(1), "node_values": values[:, None],
             "n_rows": side.astype(np.int64), "weight": side, "impurity": side, "gain": side,
             "reason": np.where(np.isin(np.arange(n), inner), 0, 1).astype(np.uint8),
             "method": np.isin(np.arange(n), inner).astype(np.uint8),
@@ -323,8 +323,9 @@ def test_dictionary_has_the_node_arrays():
     assert found["classes"] == [0, 1]
     nodes = sorted(nodes_of(found), key=lambda node: node["node"])
     assert [node["node"] for node in nodes] == list(range(tree.n_nodes))
-    for name in ("n_rows", "weight", "impurity", "gain", "value", "ties", "depth"):
+    for name in ("n_rows", "weight", "impurity", "gain", "ties", "depth"):
         np.testing.assert_array_equal([node[name] for node in nodes], getattr(tree, name))
+    np.testing.assert_array_equal([node["value"] for node in nodes], tree.node_values)
     assert [node["reason"] for node in nodes] == tree.reasons
     assert [node["method"] for node in nodes] == tree.methods
     for node in nodes:

@@ -200,7 +200,7 @@ def test_one_bin_per_value_gives_the_exact_tree(growth, missing, data):
     assert [n.rows for n in nodes] == [n.rows for n in expected]
     assert [n.children for n in nodes] == [n.children for n in expected]
     assert [n.reason for n in nodes] == [n.reason for n in expected]
-    for name in ("n_rows", "weight", "impurity", "gain", "value", "ties", "column"):
+    for name in ("n_rows", "weight", "impurity", "gain", "node_values", "ties", "column"):
         np.testing.assert_array_equal(getattr(binned.tree_, name), getattr(exactly.tree_, name))
     for i, node in enumerate(nodes):
         if node.split:
@@ -249,5 +249,5 @@ def test_rows_of_zero_weight_are_ignored(data):
         ),
     )
     whole, part = fit(table, options), fit(small, options)
-    for name in ("n_rows", "weight", "impurity", "gain", "value", "column", "threshold"):
+    for name in ("n_rows", "weight", "impurity", "gain", "node_values", "column", "threshold"):
         np.testing.assert_array_equal(getattr(whole.tree_, name), getattr(part.tree_, name))

@@ -306,5 +306,5 @@ def test_one_bin_per_value_gives_the_exact_tree(algorithm, options, data):
     table = data.draw(preset_tables(with_missing=data.draw(st.booleans()), rows=20))
     exact = fit(table, options, algorithm).tree_
     binned = fit(table, options, algorithm, max_bins=255).tree_
-    for name in ("n_rows", "weight", "gain", "impurity", "value", "column", "reason"):
+    for name in ("n_rows", "weight", "gain", "impurity", "node_values", "column", "reason"):
         np.testing.assert_array_equal(getattr(binned, name), getattr(exact, name))

@@ -151,5 +151,5 @@ def test_long_trace_is_thinned(tmp_path: Any) -> None:
 
 def test_trace_does_not_change_the_tree() -> None:
     plain, traced = (DecisionTreeClassifier(trace=trace).fit(X, Y).tree_ for trace in (False, True))
-    for name in ("nodes", "gain", "value", "ties", "runner_up_column", "runner_up_gain"):
+    for name in ("nodes", "gain", "node_values", "ties", "runner_up_column", "runner_up_gain"):
         np.testing.assert_array_equal(getattr(plain, name), getattr(traced, name))

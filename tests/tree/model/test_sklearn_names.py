@@ -93,3 +93,17 @@ def test_splitter_random_draws_one_threshold_per_column() -> None:
     assert model.tree_.n_nodes > DecisionTreeClassifier().fit(IRIS, SPECIES).tree_.n_nodes
     with pytest.raises(ParameterError, match="'thresholds' has no effect with splitter='random'"):
         DecisionTreeClassifier(splitter="random", thresholds="mean").fit(IRIS, SPECIES)
+
+
+def test_value_has_class_fractions_or_means() -> None:
+    weight = np.random.default_rng(1).integers(1, 4, len(IRIS)).astype(float)
+    model = DecisionTreeClassifier(max_depth=2).fit(IRIS, SPECIES, sample_weight=weight)
+    tree, other = model.tree_, sklearn_tree.DecisionTreeClassifier(max_depth=1, random_state=0)
+    assert tree.value.shape == (tree.node_count, 1, 3)
+    np.testing.assert_allclose(tree.value.sum(axis=2), 1.0)
+    root = other.fit(IRIS, SPECIES, sample_weight=weight).tree_.value[0]
+    np.testing.assert_allclose(tree.value[0], root)
+    np.testing.assert_allclose(tree.value[:, 0] * tree.weight[:, None], tree.node_values)
+    numbers = ceiba.DecisionTreeRegressor(max_depth=2).fit(IRIS, SPECIES).tree_
+    assert numbers.value.shape == (numbers.node_count, 1, 1)
+    np.testing.assert_array_equal(numbers.value[:, 0], numbers.node_values)

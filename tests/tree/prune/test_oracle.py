@@ -57,7 +57,7 @@ def grown(data, criterion, rows=24, **more):
 
 def with_costs(tree):
     """Return the tree with a cost matrix."""
-    n = tree.value.shape[1]
+    n = tree.node_values.shape[1]
     return replace(tree, costs=np.ascontiguousarray(COSTS[:n, :n]))
 
 

@@ -92,10 +92,10 @@ def test_rows_end_at_nodes_of_their_path_in_the_grown_tree(data: st.DataObject) 
     leaves, grown = path.pruned_nodes(step).tolist(), model.tree_
     passed = model.decision_path(table.frame).toarray()
     ends = model.apply(table.frame).tolist()
-    found = small.tree_.value[small.apply(table.frame)]
+    found = small.tree_.node_values[small.apply(table.frame)]
     for nodes, end, value in zip(passed, ends, found, strict=True):
         (stop,) = [node for node in leaves if nodes[node]] or [end]
-        assert value.tolist() == grown.value[stop].tolist()
+        assert value.tolist() == grown.node_values[stop].tolist()
 
 
 # Rows and threads

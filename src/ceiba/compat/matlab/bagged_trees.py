@@ -78,7 +78,7 @@ def _with_errors(tree: Tree, leaf: Array, rows: BaggerRows, counts: Array, weigh
     return replace(
         tree, n_rows=n_rows, weight=node_weight, impurity=impurity,
         gain=gains(node_weight, impurity, tree.parent, tree.is_leaf),
-        value=np.where(tree.is_leaf[:, None], tree.value, mean[:, None]),
+        node_values=np.where(tree.is_leaf[:, None], tree.node_values, mean[:, None]),
     )  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def number_by_layer(tree: Tree) -> Tree:
     nodes: Array = tree.nodes[order]
     inner = ~tree.is_leaf[order]
     NodeView(nodes).child[inner] = new_index[tree.child[order[inner]]]
-    side: dict[str, Any] = {name: getattr(tree, name)[order] for name in (*NODE_ARRAYS, "value")}
+    side: dict[str, Any] = {name: getattr(tree, name)[order] for name in NODE_ARRAYS}
     return replace(tree, nodes=nodes, **side)
 
 

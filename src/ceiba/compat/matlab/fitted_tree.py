@@ -252,7 +252,7 @@ class ClassificationTree(FittedTree):
     @cached_property
     def ClassProbability(self) -> Array:
         """Probabilities of the classes in each node, under the prior."""
-        value = self.tree.value
+        value = self.tree.node_values
         return np.asarray(value / value.sum(axis=1, keepdims=True))
 
     @cached_property
@@ -260,8 +260,8 @@ class ClassificationTree(FittedTree):
         """Index, from 0, of the class of each node."""
         unit_costs = 1.0 - np.eye(len(self.ClassNames))
         if np.array_equal(self.Cost, unit_costs):  # sums of the other classes would be rounded
-            return np.asarray(self.tree.value.argmax(axis=1))
-        return np.asarray((self.tree.value @ self.Cost).argmin(axis=1))
+            return np.asarray(self.tree.node_values.argmax(axis=1))
+        return np.asarray((self.tree.node_values @ self.Cost).argmin(axis=1))
 
     @property
     def NodeClass(self) -> Array:
@@ -300,7 +300,7 @@ class RegressionTree(FittedTree):
     @property
     def NodeMean(self) -> Array:
         """Prediction of each node: the mean of its training rows."""
-        return np.asarray(self.tree.value[:, 0])
+        return np.asarray(self.tree.node_values[:, 0])
 
     @property
     def NodeError(self) -> Array:

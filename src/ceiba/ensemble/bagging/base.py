@@ -16,12 +16,12 @@ from ceiba.base import (
     AtLeast,
     Iterations,
     Parameters,
-    Verbose,
     fitted,
     parameter,
     reports_progress,
     seed_of,
 )
+from ceiba.base.parameters import Verbose
 from ceiba.data.target import merge_classes
 from ceiba.engine import Engine
 from ceiba.ensemble.bagging.members import (

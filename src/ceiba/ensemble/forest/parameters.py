@@ -6,7 +6,8 @@ from collections.abc import Callable
 from math import inf
 from typing import Annotated, Any, Literal
 
-from ceiba.base import AtLeast, Between, Parameters, Verbose, parameter
+from ceiba.base import AtLeast, Between, Parameters, parameter
+from ceiba.base.parameters import Verbose
 from ceiba.ensemble.common.parameters import (
     Bootstrap,
     CountOrFraction,

@@ -76,7 +76,7 @@ def _prune_tree(forest: Forest, number: int, ccp_alpha: float, criterion: str) -
         new = {int(i): _class_leaf(units[i], units[i] // steps) for i in np.flatnonzero(is_new)}
     else:
         weight = np.minimum(tree.weight[kept], _MAX_LEAF_WEIGHT).astype(np.int32)
-        value = tree.value[kept, 0].view(np.uint64)
+        value = tree.node_values[kept, 0].view(np.uint64)
         new = {int(i): _Leaf(int(value[i]), int(weight[i])) for i in np.flatnonzero(is_new)}
     rest = parts.repack(packed, kept, new)
     return _PrunedTree(packed, rest, _importances(tree, risks, kept[is_inner]))
@@ -85,11 +85,11 @@ def _prune_tree(forest: Forest, number: int, ccp_alpha: float, criterion: str) -
 def _node_risks(tree: Tree, criterion: str) -> Array:
     """Return weight times impurity of each node, up to a constant of all leaves below it."""
     if criterion in ("gini", "entropy", "log_loss"):
-        fractions = tree.value / tree.weight[:, None]
+        fractions = tree.node_values / tree.weight[:, None]
         if criterion == "gini":
             return np.asarray(tree.weight * (1 - (fractions**2).sum(axis=1)))
         return np.asarray(-tree.weight * xlogy(fractions, fractions).sum(axis=1) / np.log(2))
-    mean = tree.value[:, 0]
+    mean = tree.node_values[:, 0]
     if criterion == "squared_error":
         own = tree.weight * (mean - mean[0]) ** 2
     else:

@@ -56,7 +56,7 @@ def tree_of(forest: Forest, number: int) -> Tree:
     return Tree(
         nodes=nodes, words=forest.words, tables=forest.tables, leaves=leaves,
         schema=forest.schema, n_rows=np.rint(weight).astype(np.int64), weight=weight,
-        impurity=impurity, gain=gains(weight, impurity, parent, is_leaf), value=value,
+        impurity=impurity, gain=gains(weight, impurity, parent, is_leaf), node_values=value,
         reason=np.where(is_leaf, reason, LeafReason.SPLIT).astype(np.uint8),
         method=np.where(is_leaf, SearchMethod.NONE, method).astype(np.uint8),
         ties=np.zeros(n, np.int32), depth=depth,

@@ -75,5 +75,5 @@ def _with_smoothed_leaves(structure: Tree, tree: Any) -> Tree:
     """Return a tree whose leaves predict by ``leaf_probability`` of the estimator."""
     nodes, is_leaf = structure.nodes.copy(), structure.is_leaf
     NodeView(nodes).child[is_leaf] = np.arange(int(is_leaf.sum()), dtype=np.int32)
-    weights = structure.value[is_leaf]
+    weights = structure.node_values[is_leaf]
     return tree._with_predictions(replace(structure, nodes=nodes, leaves=weights))  # type: ignore[no-any-return]

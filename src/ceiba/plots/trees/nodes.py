@@ -40,7 +40,7 @@ class ClassColors:
     """A color for each class, bars of class proportions, and the legend of the classes."""
 
     def __init__(self, tree: Tree, labels: list[Any]) -> None:
-        self._value = tree.value
+        self._value = tree.node_values
         names = [shorten(label, 24) for label in labels[:_MAX_NAMES]]
         rest = len(labels) - len(names)
         self._names = [*names, f"… {rest} more classes"] if rest else names
@@ -91,7 +91,7 @@ class NumberColors:
     """Colors along the range of a tree's values, bars as long as a value, and their scale."""
 
     def __init__(self, tree: Tree) -> None:
-        self._value: Array = tree.value[:, 0]
+        self._value: Array = tree.node_values[:, 0]
         self._low, self._high = float(self._value.min()), float(self._value.max())
 
     def bar(self, node: int) -> Bar:
@@ -254,7 +254,9 @@ class CardWriter:
         is_leaf = bool(tree.is_leaf[node])
         notes = _wrap(LEAF_REASONS[REASONS[tree.reason[node]]]) if is_leaf else []
         if self.labels is None:
-            value = float(tree.leaf_values(np.array([node]))[0] if is_leaf else tree.value[node, 0])
+            value = float(
+                tree.leaf_values(np.array([node]))[0] if is_leaf else tree.node_values[node, 0]
+            )
             return [f"→ {self.number(value)}"], [], notes, None
         if not is_leaf:
             predicted = int(self._class_indices[node])
@@ -276,7 +278,7 @@ class CardWriter:
         return text if weight == rows else [*text, f"weight {self.number(weight)}"]
 
     def _value(self, node: int) -> list[str]:
-        value = self.tree.value[node].tolist()
+        value = self.tree.node_values[node].tolist()
         if self.labels is None:
             return [] if self.tree.is_leaf[node] else [f"value {self.number(value[0])}"]
         if len(value) <= _MAX_UNNAMED:

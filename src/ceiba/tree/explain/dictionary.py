@@ -101,7 +101,7 @@ def leaf_prediction(tree: Tree, leaf: int, labels: list[Any] | None) -> dict[str
 
 
 def _node_record(tree: Tree, node: int, labels: list[Any] | None) -> dict[str, Any]:
-    value, is_leaf = tree.value[node].tolist(), bool(tree.is_leaf[node])
+    value, is_leaf = tree.node_values[node].tolist(), bool(tree.is_leaf[node])
     runner_up, gain = int(tree.runner_up_column[node]), float(tree.runner_up_gain[node])
     record = {
         "node": node,

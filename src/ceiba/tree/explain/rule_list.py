@@ -268,7 +268,7 @@ def _leaf_rule(
         return Rule(conditions, value, n_rows, weight, node=leaf)
     row = int(tree.child[leaf])
     k = int(tree.leaf_class[row])
-    class_weights, confidence = tuple(tree.value[leaf].tolist()), float(tree.leaves[row, k])
+    class_weights, confidence = tuple(tree.node_values[leaf].tolist()), float(tree.leaves[row, k])
     return Rule(conditions, labels[k], n_rows, weight, class_weights, confidence, k, leaf)
 
 

@@ -136,7 +136,7 @@ class _TextWriter:
         return f"{text} ({self._value_text(node)}){self._split_text(node, split)}"
 
     def _value_text(self, node: int) -> str:
-        value = self.tree.value[node].tolist()
+        value = self.tree.node_values[node].tolist()
         if self.labels is None:
             return f"value {format_number(value[0], self.decimals)}"
         present = [k for k, weight in enumerate(value) if weight]

@@ -257,11 +257,12 @@ class TreeGrower:
         arrays = _native.tree_pack(self.growth.native, state, values.native(encoding.columns))
         order = arrays.pop("order")
         arrays["leaves"] = arrays["leaves"] * scale.weight_unit
+        arrays["node_values"] = arrays.pop("value")
         if scale.weight_shift:
             # The kernels use weights relative to the largest, so that squares of targets fit.
             arrays["weight"] = np.ldexp(arrays["weight"], scale.weight_shift)
             if scale.classes is not None:
-                arrays["value"] = np.ldexp(arrays["value"], scale.weight_shift)
+                arrays["node_values"] = np.ldexp(arrays["node_values"], scale.weight_shift)
         tree = Tree(schema=self.inputs.schema, missing=self.config.missing_routing, **arrays)
         if not self.config.trace:
             return GrowthResult(tree, values, order)

@@ -90,6 +90,17 @@ class SklearnTreeNames:
         return np.asarray(self._tree.weight)
 
     @cached_property
+    def value(self) -> Array:
+        """Class fractions, or mean or median, of each node: (n_nodes, 1, n_classes or 1).
+
+        ``node_values`` has the class weights.
+        """
+        values = self._tree.prediction_values
+        if self._tree.is_classification:
+            values = values / values.sum(axis=1, keepdims=True)
+        return np.asarray(values[:, None, :])
+
+    @cached_property
     def feature(self) -> Array:
         """Tested column of each node; -2 in leaves."""
         return np.where(self._tree.is_leaf, _NO_FEATURE, self._tree.column).astype(np.int64)

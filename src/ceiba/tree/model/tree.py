@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from ceiba.tree.model.split import (
 )
 from ceiba.tree.model.validate import REASONS, check_tree
 
+# Fields whose name in model files differs.
+_STORED_NAMES = {"node_values": "value"}
+
 
 @dataclass(frozen=True, eq=False)
 class Tree(SklearnTreeNames, Record):
@@ -54,8 +57,8 @@ class Tree(SklearnTreeNames, Record):
         Number of training rows of each node, and their weight.
     impurity, gain : ndarray
         Impurity of each node, and its decrease by the split (0 in leaves).
-    value : ndarray of shape (n_nodes, n_classes) or (n_nodes, 1)
-        Class weights, or mean or median, of each node.
+    node_values : ndarray of shape (n_nodes, n_classes) or (n_nodes, 1)
+        Class weights, or mean or median, of each node; "value" in model files.
     reason, method : ndarray of uint8
         Why a node is a leaf, and which search found its split: see ``reasons`` and ``methods``.
     ties : ndarray of int32
@@ -93,7 +96,7 @@ class Tree(SklearnTreeNames, Record):
     weight: Annotated[Array, ArrayOf("float64", "n_nodes")]
     impurity: Annotated[Array, ArrayOf("float64", "n_nodes")]
     gain: Annotated[Array, ArrayOf("float64", "n_nodes")]
-    value: Annotated[Array, ArrayOf("float64", "n_nodes", "n_values")]
+    node_values: Annotated[Array, ArrayOf("float64", "n_nodes", "n_values")]
     reason: Annotated[Array, ArrayOf("uint8", "n_nodes")]
     method: Annotated[Array, ArrayOf("uint8", "n_nodes")]
     ties: Annotated[Array, ArrayOf("int32", "n_nodes")]
@@ -335,8 +338,8 @@ class Tree(SklearnTreeNames, Record):
         """Class weights or mean of each node; those of its parent for an empty leaf."""
         empty = np.flatnonzero((self.weight == 0) & (self.parent >= 0))
         if not len(empty):
-            return self.value
-        value: Array = self.value.copy()
+            return self.node_values
+        value: Array = self.node_values.copy()
         value[empty] = value[self.parent[empty]]
         return value
 
@@ -398,6 +401,19 @@ class Tree(SklearnTreeNames, Record):
         from ceiba.tree.explain.dictionary import tree_dict
 
         return tree_dict(self, **options)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields for a model file, under the names of its format."""
+        values = super().to_json()
+        return {_STORED_NAMES.get(name, name): value for name, value in values.items()}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Self:
+        """Return the tree that `to_json` wrote; raise ValueError if it is damaged."""
+        if isinstance(values, dict):
+            fields_of = {stored: name for name, stored in _STORED_NAMES.items()}
+            values = {fields_of.get(name, name): value for name, value in values.items()}
+        return super().from_json(values)
 
     def check(self) -> None:
         """Raise ValueError for arrays that contradict each other."""

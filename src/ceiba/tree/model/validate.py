@@ -20,7 +20,7 @@ _MAX_ROUNDING = 1e-9
 # Arrays with one entry per node.
 NODE_ARRAYS = (
     "n_rows", "weight", "impurity", "gain", "reason", "method", "ties", "depth",
-    "runner_up_column", "runner_up_gain", "value",
+    "runner_up_column", "runner_up_gain", "node_values",
 )  # fmt: skip
 
 
@@ -84,17 +84,21 @@ def _check_probabilities(tree: Tree) -> None:
 
 def _check_descriptions(tree: Tree) -> None:
     """Check the arrays that describe the nodes but do not take part in predictions."""
-    for name in ("impurity", "gain", "runner_up_gain", "value"):
+    for name in ("impurity", "gain", "runner_up_gain", "node_values"):
         array = getattr(tree, name)
         check_values(name, array, np.isfinite(array), "finite")
     for name in ("n_rows", "ties"):
         array = getattr(tree, name)
         check_values(name, array, array >= 0, "not negative")
     n_values = max(1, tree.leaves.shape[1])
-    if tree.value.shape[1] != n_values:
-        raise ValueError(f"value must have {n_values} columns, got {tree.value.shape[1]}.")
+    if tree.node_values.shape[1] != n_values:
+        raise ValueError(
+            f"node_values must have {n_values} columns, got {tree.node_values.shape[1]}."
+        )
     if tree.is_classification:
-        check_values("value", tree.value, tree.value >= 0, "class weights, not negative")
+        check_values(
+            "node_values", tree.node_values, tree.node_values >= 0, "class weights, not negative"
+        )
     n_columns = len(tree.schema)
     valid = (tree.runner_up_column >= -1) & (tree.runner_up_column < n_columns)
     rule = f"-1 or the index of one of {n_columns} columns"

@@ -130,7 +130,7 @@ class FoldFit:
 
     def _node_costs(self, tree: Tree) -> Array:
         """Return the cost of each node's prediction, by true class."""
-        probabilities = self.model._leaf_probabilities(tree.prediction_values, tree.value[0])
+        probabilities = self.model._leaf_probabilities(tree.prediction_values, tree.node_values[0])
         classes = self.held_out.target.classes
         assert classes is not None
         predicted = class_indices(self.model.classes_, classes)[tree.decide(probabilities)]

@@ -194,7 +194,7 @@ def _prune_on_validation_rows(tree: Tree, model: Any, rows: Any, engine: Engine)
     classes, node_classes = None, None
     if model._task == "classification":
         classes = model.classes_
-        probabilities = model._leaf_probabilities(tree.prediction_values, tree.value[0])
+        probabilities = model._leaf_probabilities(tree.prediction_values, tree.node_values[0])
         node_classes = tree.decide(probabilities)
     statistic = engine.reduce(
         rows, NodeErrors.of, tree, classes, node_classes, class_weight_of(model)

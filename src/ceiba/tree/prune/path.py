@@ -240,7 +240,7 @@ def node_risks(tree: Tree, risk: Risk = "impurity") -> Array:
     if risk == "impurity" or not tree.is_classification:
         # With a cost matrix the impurities are those of altered class weights.
         costs = cost_matrix_of(tree)
-        weight = tree.weight if costs is None else tree.value @ costs.sum(axis=1)
+        weight = tree.weight if costs is None else tree.node_values @ costs.sum(axis=1)
         return np.asarray(tree.impurity * (weight / weight[0]))
     return resubstitution_errors(tree, cost_matrix_of(tree)) / total
 
@@ -248,9 +248,9 @@ def node_risks(tree: Tree, risk: Risk = "impurity") -> Array:
 def resubstitution_errors(tree: Tree, costs: Array | None) -> Array:
     """Compute the training weight (or cost) that each node misclassifies."""
     if costs is not None:
-        return np.asarray((tree.value @ costs).min(axis=1))
+        return np.asarray((tree.node_values @ costs).min(axis=1))
     # Summing the classes other than the majority gives an exact zero for pure nodes.
-    rest: Array = tree.value.copy()
+    rest: Array = tree.node_values.copy()
     rest[np.arange(tree.n_nodes), rest.argmax(axis=1)] = 0
     return np.asarray(rest.sum(axis=1))
 

@@ -161,7 +161,7 @@ def _build_tree(tree: Tree, found: dict[str, Array]) -> Tree:
     for name, number in LEAF_DEFAULTS.items():
         side[name][leaf & ~tree.is_leaf[origin]] = number
     side["reason"] = _leaf_reasons(tree, found)
-    side |= {name: found[name] for name in ("n_rows", "weight", "value")}
+    side |= {"n_rows": found["n_rows"], "weight": found["weight"], "node_values": found["value"]}
     side |= take_surrogates(tree, origin, leaf)
     pruned = replace(tree, nodes=nodes, **side)
     pruned = replace(pruned, depth=_depths(pruned.parent))

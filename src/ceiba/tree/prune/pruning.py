@@ -279,7 +279,10 @@ def check_training_rows(model: Any, rows: LabeledRows) -> None:
     if model._task == "classification":
         labels = encode_known_classes(rows, model.classes_)
         weight = apply_class_weight(rows, labels, class_weight_of(model))
-        grown, given = tree.value[0], np.bincount(labels, weight, minlength=len(model.classes_))
+        grown, given = (
+            tree.node_values[0],
+            np.bincount(labels, weight, minlength=len(model.classes_)),
+        )
     if not np.allclose(given, grown, rtol=1e-6, atol=1e-6 * grown.sum()):
         raise ValueError(
             f"X and y must be the training rows, of total weight {grown.sum():g}, got rows of "

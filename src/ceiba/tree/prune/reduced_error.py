@@ -100,11 +100,11 @@ def warn_of_training_rows(tree: Tree, held_out: NodeErrors, medians: bool) -> No
     in every node have the same effect. ``medians``: the tree stores no means to compare.
     """
     if tree.is_classification:
-        given, grown = held_out.node_sums, tree.value
+        given, grown = held_out.node_sums, tree.node_values
     else:
         given = held_out.node_sums[:, : 1 if medians else 2]
         weight = tree.weight[:, None]
-        grown = np.concatenate([weight, weight * tree.value], axis=1)[:, : given.shape[1]]
+        grown = np.concatenate([weight, weight * tree.node_values], axis=1)[:, : given.shape[1]]
     tolerance = _SAME_ROWS_TOLERANCE * np.abs(grown).max(axis=0)
     if tree.n_nodes > 1 and np.all(np.abs(given - grown) <= tolerance):
         warn_user(
