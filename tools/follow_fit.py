@@ -36,7 +36,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "adaboost": lambda: ceiba.AdaBoostClassifier(n_estimators=3),
 }
 # Expressions, and the reading of a hyper-parameter as an attribute.
-_SKIPPED = ("<genexpr>", "comp>", "<lambda>", "ChoiceAttribute.__get__")
+_SKIPPED = ("<genexpr>", "comp>", "<lambda>", "Attribute.__get__", "Attribute.__set__", "fold")
 UNSUPERVISED = ("mixture", "kmeans")
 
 
