@@ -27,6 +27,8 @@ from benchmarks.machine import set_threads
 
 FAN_IN = 8
 MAX_TASK_BYTES = 512_000_000
+# Rows of a tree's sample, of which the edges of bins are computed.
+SAMPLE_ROWS = 65_536
 # Passes of one measurement, of which a single one would be too short.
 _PASSES = 10
 
@@ -68,6 +70,8 @@ class Fit:
         Size of the statistics of all passes.
     per_byte : float
         Seconds in which one thread summarizes a byte of rows in one pass.
+    alone : float
+        Seconds of the client between the passes, such as for choosing splits.
     """
 
     passes: int
@@ -75,13 +79,14 @@ class Fit:
     n_partitions: int
     statistic_bytes: float
     per_byte: float
+    alone: float = 0.0
 
 
 def predict_seconds(fit: Fit, costs: Costs, n_workers: int, n_threads: int = 1) -> float:
     """Predict the time of a fit on persisted rows.
 
     A pass costs a constant, its tasks one after another in the scheduler, and its partitions and
-    bytes in parallel on all threads. Every level of the tree of merges fetches eight statistics.
+    bytes in parallel on all threads. Every round of merges fetches eight statistics.
 
     Examples
     --------
@@ -89,19 +94,23 @@ def predict_seconds(fit: Fit, costs: Costs, n_workers: int, n_threads: int = 1) 
     >>> costs = Costs(0.03, 0.002, 0.0002, 3e-9)
     >>> fit = Fit(passes=10, n_bytes=1e9, n_partitions=100, statistic_bytes=0, per_byte=1e-9)
     >>> round(predict_seconds(fit, costs, n_workers=2), 2)
-    5.5
+    5.49
     """
     slots = n_workers * n_threads
     n_tasks = min(fit.n_partitions, max(2 * slots, fit.n_bytes / MAX_TASK_BYTES))
-    levels = max(1, int(np.ceil(np.log(n_tasks) / np.log(FAN_IN)))) if n_tasks > 1 else 0
+    rounds_of_merges = max(1, int(np.ceil(np.log(n_tasks) / np.log(FAN_IN)))) if n_tasks > 1 else 0
     per_pass = (
         costs.per_pass
         + costs.per_task * n_tasks * (1 + 1 / (FAN_IN - 1))
         + costs.per_partition * fit.n_partitions / slots
         + fit.per_byte * fit.n_bytes / slots
     )
-    merged = costs.per_statistic_byte * fit.statistic_bytes * (1 + levels * min(FAN_IN, n_tasks))
-    return fit.passes * per_pass + merged
+    merged = (
+        costs.per_statistic_byte
+        * fit.statistic_bytes
+        * (1 + rounds_of_merges * min(FAN_IN, n_tasks))
+    )
+    return fit.passes * per_pass + merged + fit.alone
 
 
 def tree_statistic_bytes(depth: int, n_columns: int, max_bins: int, n_classes: int) -> float:
@@ -129,61 +138,115 @@ class Zeros:
 
 
 def measure_costs(rounds: int) -> Costs:
-    """Measure the constants on the two workers, from passes that do nothing."""
-    from ceiba.engine.dask import placement
+    """Measure the constants on the two workers, from passes that do nothing, in turn."""
+    few, many, size, n_tasks, slots = 4, 1024, 2_000_000, 64, data.N_WORKERS
+    from ceiba.stats import Moments, ToPoints
 
-    few, many, slots = 4, 1024, data.N_WORKERS
-    base = seconds_of_pass(few, 1, rounds)
-    more_partitions = seconds_of_pass(many, 1, rounds)
-    with mock.patch.object(placement, "TASKS_PER_THREAD", 32):
-        more_tasks = seconds_of_pass(many, 1, rounds)
-    size = 2_000_000
-    large = seconds_of_pass(few, size, rounds)
-    n_tasks = 32 * slots
-    per_task = (more_tasks - more_partitions) / ((n_tasks - few) * (1 + 1 / (FAN_IN - 1)))
+    points = ToPoints(), Moments.of
+    passes = {
+        "base": make_pass(few, few, _table, Zeros.of, 1),
+        "tasks": make_pass(many, n_tasks, _table, Zeros.of, 1),
+        "fewer tasks": make_pass(many, few, _table, Zeros.of, 1),
+        "statistic": make_pass(few, few, _table, Zeros.of, size),
+        "moments": make_pass(few, few, *points),
+        "partitions": make_pass(many, few, *points),
+    }
+    times: dict[str, list[float]] = {name: [] for name in passes}
+    for _ in range(rounds):
+        for name, run in passes.items():
+            times[name].append(busy_seconds(run) / _PASSES)
+    least = {name: min(seconds) for name, seconds in times.items()}
+    per_task = (least["tasks"] - least["fewer tasks"]) / ((n_tasks - few) * FAN_IN / (FAN_IN - 1))
     return Costs(
-        per_pass=max(0.0, base - per_task * few),
+        per_pass=max(0.0, least["base"] - per_task * few),
         per_task=max(0.0, per_task),
-        per_partition=max(0.0, (more_partitions - base) / (many - few) * slots),
-        per_statistic_byte=max(0.0, (large - base) / (8 * size * (1 + few))),
+        per_partition=max(0.0, (least["partitions"] - least["moments"]) / (many - few) * slots),
+        per_statistic_byte=max(0.0, (least["statistic"] - least["base"]) / (8 * size * (1 + few))),
     )
 
 
-def seconds_of_pass(n_partitions: int, size: int, rounds: int) -> float:
-    """Return the minimum time of a pass with statistics of some numbers."""
+def make_pass(
+    n_partitions: int,
+    n_tasks: int,
+    prepare: Callable[..., Any],
+    summarize: Callable[..., Any],
+    *model: Any,
+) -> Callable[[], None]:
+    """Return a function that makes some passes over a small table."""
+    from ceiba.engine.dask import placement
     from ceiba.engine.dask.engine import DaskEngine
 
-    X, _ = data.persisted(np.zeros((1024, 2)), np.zeros(1024), n_partitions)
+    X, _ = data.persisted(np.zeros((1024, data.N_COLUMNS)), np.zeros(1024), n_partitions)
     engine = DaskEngine(data.client())
-    rows = engine.rows(engine.source(X).partitions, _table)
-    engine.reduce(rows, Zeros.of, size)  # holds the partitions
+    rows = engine.rows(engine.source(X).partitions, prepare)
+    with mock.patch.object(placement, "TASKS_PER_THREAD", n_tasks // data.N_WORKERS):
+        engine.reduce(rows, summarize, *model)  # assigns the partitions to tasks, for all passes
 
     def run() -> None:
         for _ in range(_PASSES):
-            engine.reduce(rows, Zeros.of, size)
+            engine.reduce(rows, summarize, *model)
 
-    return min(busy_seconds(run) for _ in range(rounds)) / _PASSES
+    return run
 
 
 def _table(chunk: Any) -> Any:
     return chunk.table
 
 
-def seconds_per_byte(learner: str, n_rows: int, passes: int, rounds: int) -> float:
-    """Measure how long a thread summarizes a byte of rows: one partition, one thread, no Dask."""
-    from ceiba.engine import choose
-    from ceiba.engine.chunks import ChunksEngine
+@dataclass(frozen=True)
+class Part:
+    """A partition in memory."""
 
-    X, y = data.table(1, n_rows)
-    _, source = choose.choose_engine(X, y=y, supervised=True)
-    one_thread = ChunksEngine(1), source
-    seconds = []
-    with mock.patch("ceiba.base.estimator.choose_engine", return_value=one_thread):
-        for _ in range(rounds):
-            start = time.process_time()
-            data.FITS[learner](X, y)
-            seconds.append(time.process_time() - start)
-    return min(seconds) / (passes * X.nbytes)
+    name: str
+    chunk: Any
+
+    def load(self) -> Any:
+        """Return the rows."""
+        return self.chunk
+
+
+def one_worker(X: Any, y: Any, part_rows: int) -> tuple[Any, Any]:
+    """Return an engine that runs the task of a worker in this process, and its source."""
+    from ceiba.data.source import Chunk, PartitionedSource
+    from ceiba.data.table import Table
+    from ceiba.engine.chunks import ChunksEngine
+    from ceiba.engine.contract import is_exact
+    from ceiba.engine.dask import tasks
+
+    class OneWorker(ChunksEngine):
+        def reduce(self, rows: Any, summarize: Any, *model: Any) -> Any:
+            parts = [(k, part.load(), rows.first_row(k)) for k, part in enumerate(rows.partitions)]
+            work = tasks.Work(rows.prepare, summarize, model, len(parts))
+            how = tasks.add_up if is_exact(summarize) else tasks.merge_in_row_order
+            return tasks.merge_parts([how(work, parts)]).result()
+
+    schema = Table.of(X[:1]).schema
+    starts = range(0, len(X), part_rows)
+    slices = [slice(start, start + part_rows) for start in starts]
+    chunks = [Chunk(Table.of(X[rows], schema), y[rows]) for rows in slices]
+    parts = [Part(str(number), chunk) for number, chunk in enumerate(chunks)]
+    return OneWorker(1), PartitionedSource(schema, parts)
+
+
+def learner_costs(
+    learner: str, sizes: tuple[int, int], part_rows: int, passes: int, rounds: int
+) -> tuple[float, float]:
+    """Measure the seconds per byte and pass, and those of the client alone, from two sizes."""
+    times, n_bytes = [], []
+    for n_rows in sizes:
+        X, y = data.table(1, n_rows)
+        opened = one_worker(X, y, part_rows)
+        with mock.patch("ceiba.base.estimator.choose_engine", return_value=opened):
+            times.append(min(_cpu_seconds(learner, X, y) for _ in range(rounds)))
+        n_bytes.append(X.nbytes)
+    per_byte = (times[1] - times[0]) / (passes * (n_bytes[1] - n_bytes[0]))
+    return per_byte, max(0.0, times[0] - per_byte * passes * n_bytes[0])
+
+
+def _cpu_seconds(learner: str, X: Any, y: Any) -> float:
+    start = time.process_time()
+    data.FITS[learner](X, y)
+    return time.process_time() - start
 
 
 def busy_seconds(run: Callable[[], Any]) -> float:
@@ -211,7 +274,7 @@ class Row:
 
 def compare(learner: str, sizes: Sequence[tuple[int, int]], costs: Costs, rounds: int) -> list[Row]:
     """Predict and measure fits of some numbers of rows in some numbers of partitions."""
-    rows, per_byte = [], 0.0
+    rows = []
     for n_rows, n_partitions in sizes:
         X, y = data.table(0, n_rows)
         table = data.persisted(X, y, n_partitions)
@@ -220,19 +283,25 @@ def compare(learner: str, sizes: Sequence[tuple[int, int]], costs: Costs, rounds
                 data.FITS[learner](*table)
             fit_once = partial(data.FITS[learner], *table)
             measured = min(busy_seconds(fit_once) for _ in range(rounds))
-        per_byte = per_byte or seconds_per_byte(learner, 100_000, traffic.passes, rounds)
-        fit = described(learner, X.nbytes, n_partitions, traffic.passes, per_byte)
+        part_rows = n_rows // n_partitions
+        known = learner_costs(
+            learner, (4 * part_rows, 64 * part_rows), part_rows, traffic.passes, rounds
+        )
+        fit = described(learner, X.nbytes, n_partitions, traffic.passes, *known)
         predicted = predict_seconds(fit, costs, data.N_WORKERS)
         rows.append(Row(learner, n_rows, n_partitions, traffic.passes, predicted, measured))
     return rows
 
 
-def described(learner: str, n_bytes: float, n_partitions: int, passes: int, per_byte: float) -> Fit:
+def described(
+    learner: str, n_bytes: float, n_partitions: int, passes: int, per_byte: float, alone: float
+) -> Fit:
     """Return what one of the fits of `data.FITS` has to do."""
     statistic = passes * data.N_CLUSTERS * (data.N_COLUMNS + 2) * 8.0
     if learner == "tree":
         statistic = tree_statistic_bytes(data.DEPTH, data.N_COLUMNS, data.MAX_BINS, 2)
-    return Fit(passes, n_bytes, n_partitions, statistic, per_byte)
+        statistic += min(n_bytes, SAMPLE_ROWS * data.N_COLUMNS * 8)
+    return Fit(passes, n_bytes, n_partitions, statistic, per_byte, alone)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -242,29 +311,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args(arguments)
     set_threads(1)
-    rounds = 1 if args.quick else args.rounds
-    sizes = [(50_000, 16), (200_000, 64), (800_000, 256)]
-    if args.quick:
-        sizes = [(n // 100, parts) for n, parts in sizes]
+    rounds, factor = (1, 100) if args.quick else (args.rounds, 1)
+    sizes = [(n // factor, parts) for n, parts in ((50_000, 16), (200_000, 64), (800_000, 256))]
     costs = measure_costs(rounds)
     print("constants:", ", ".join(f"{name} {value:.3g} s" for name, value in asdict(costs).items()))
-    rows: list[Row] = []
-    large: dict[str, float] = {}
-    rates: dict[str, float] = {}
+    rows, known, large = [], {}, {}
     for learner in data.FITS:
-        own = compare(learner, sizes, costs, rounds)
-        rows += own
-        passes = own[-1].passes
-        rates[learner] = seconds_per_byte(learner, 1_000 if args.quick else 100_000, passes, rounds)
-        terabyte = described(learner, 1e12, 10_000, passes, rates[learner])
+        rows += compare(learner, sizes, costs, rounds)
+        passes, part = rows[-1].passes, 200_000 // factor
+        known[learner] = learner_costs(learner, (part // 4, part), part, passes, rounds)
+        terabyte = described(learner, 1e12, 10_000, passes, *known[learner])
         large[learner] = predict_seconds(terabyte, costs, n_workers=100, n_threads=4)
     print("\n".join(report.align([_HEAD, *(_cells(row) for row in rows)])))
-    for learner, seconds in large.items():
-        rate = f"{rates[learner] * 1e9:.2f} ns per byte and pass"
-        print(f"{learner}: {rate}; 1 TB in 10,000 partitions on 100 x 4 threads {seconds:.0f} s")
+    for learner, (per_byte, alone) in known.items():
+        text = f"{learner}: {per_byte * 1e9:.2f} ns per byte and pass, {alone:.2g} s alone"
+        print(f"{text}; 1 TB in 10,000 partitions on 100 x 4 threads: {large[learner]:.0f} s")
     name = f"dask-cost{'-quick' if args.quick else ''}"
     content = {"costs": asdict(costs), "rows": [asdict(row) for row in rows]}
-    report.write(name, {**content, "per_byte": rates, "terabyte_seconds": large})
+    report.write(name, {**content, "learners": known, "terabyte_seconds": large})
     print(f"written: benchmarks/results/{name}.json")
     return 0
 

@@ -120,8 +120,8 @@ def _is_complete(graph: Any) -> bool:
     from dask._task_spec import convert_legacy_graph
     from distributed import Future
 
-    low_level = dict(graph)
-    persisted = {value.key for value in low_level.values() if isinstance(value, Future)}
-    tasks = convert_legacy_graph(low_level)
-    known = persisted.union(low_level)
+    raw_tasks = dict(graph)
+    persisted = {value.key for value in raw_tasks.values() if isinstance(value, Future)}
+    tasks = convert_legacy_graph(raw_tasks)
+    known = persisted.union(raw_tasks)
     return all(known.issuperset(task.dependencies) for task in tasks.values())

@@ -142,16 +142,16 @@ class PartitionTasks:
 
         ``by_worker`` merges those of a worker first; otherwise those of neighboring partitions.
         """
-        level = list(range(len(futures)))
+        unmerged = list(range(len(futures)))
         if by_worker:
-            level.sort(key=lambda index: (self.bundles[index].worker or "", index))
+            unmerged.sort(key=lambda index: (self.bundles[index].worker or "", index))
         merged_by: dict[int, list[int]] = {}
-        while len(level) > 1:
-            groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
-            level = []
+        while len(unmerged) > 1:
+            groups = [unmerged[i : i + _FAN_IN] for i in range(0, len(unmerged), _FAN_IN)]
+            unmerged = []
             for group in groups:
                 merged_by[len(futures)] = group
-                level.append(len(futures))
+                unmerged.append(len(futures))
                 futures.append(self._submit("merge", merge_parts, [futures[i] for i in group]))
         sizes = [len(bundle.indices) for bundle in self.bundles] + [0] * len(merged_by)
         for index, _ in as_finished(self.client, futures, self.limits, sizes):
