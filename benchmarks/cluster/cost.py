@@ -155,13 +155,15 @@ def measure_costs(rounds: int) -> Costs:
     for _ in range(rounds):
         for name, run in passes.items():
             times[name].append(busy_seconds(run) / _PASSES)
-    least = {name: min(seconds) for name, seconds in times.items()}
-    per_task = (least["tasks"] - least["fewer tasks"]) / ((n_tasks - few) * FAN_IN / (FAN_IN - 1))
+    minima = {name: min(seconds) for name, seconds in times.items()}
+    per_task = (minima["tasks"] - minima["fewer tasks"]) / ((n_tasks - few) * FAN_IN / (FAN_IN - 1))
     return Costs(
-        per_pass=max(0.0, least["base"] - per_task * few),
+        per_pass=max(0.0, minima["base"] - per_task * few),
         per_task=max(0.0, per_task),
-        per_partition=max(0.0, (least["partitions"] - least["moments"]) / (many - few) * slots),
-        per_statistic_byte=max(0.0, (least["statistic"] - least["base"]) / (8 * size * (1 + few))),
+        per_partition=max(0.0, (minima["partitions"] - minima["moments"]) / (many - few) * slots),
+        per_statistic_byte=max(
+            0.0, (minima["statistic"] - minima["base"]) / (8 * size * (1 + few))
+        ),
     )
 
 

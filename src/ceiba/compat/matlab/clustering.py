@@ -121,7 +121,7 @@ def matrix(X: Any) -> Array:
 def complete_rows(X: Any) -> tuple[Array, Array]:
     """Return the rows, and which of them have no NaN."""
     rows = matrix(X)
-    known = ~np.isnan(rows).any(axis=1)
+    known = np.asarray(~np.isnan(rows).any(axis=1))
     if not known.any():
         raise ValueError("X must have a row without NaN.")
     return rows, known

@@ -146,7 +146,7 @@ class ClassificationEnsemble:
         votes, rows = np.zeros((len(table), len(self.ClassNames))), np.arange(len(table))
         for tree, weight in zip(self.model.estimators_, self.TrainedWeights, strict=True):
             votes[rows, tree.predict(table)] += weight
-        return 2 * votes - self.TrainedWeights.sum()
+        return np.asarray(2 * votes - self.TrainedWeights.sum())
 
     def loss(self, X: Any, Y: Any, *pairs: Any, **named: Any) -> float:
         """Return the fraction of rows with a wrong class.

@@ -129,7 +129,7 @@ class GMDistribution:
 
     def pdf(self, X: Any) -> Array:
         """Return the density at each row."""
-        return np.exp(np.asarray(self.model.score_samples(matrix(X))))
+        return np.asarray(np.exp(self.model.score_samples(matrix(X))))
 
     def random(self, n: int = 1, *, nargout: int = 1) -> Any:
         """Draw rows; with ``nargout=2`` also their components, from 1."""

@@ -17,7 +17,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ceiba._typing import Array
-from ceiba.base import Estimator, validate
+from ceiba.base import Estimator, fitted, validate
 from ceiba.base.estimator import check_schema_attributes
 from ceiba.data.target import Task, class_indices
 from ceiba.data.warn import warn_user
@@ -44,8 +44,8 @@ class BaseMetaEnsemble(MemberSequence, Estimator):
     _task: ClassVar[Task]
     # Class of the estimator that is used for ``estimator=None``.
     _tree_class: ClassVar[type[Any]]
-    estimators_: list[Any]
-    n_features_in_: int
+    estimators_: list[Any] = fitted()
+    n_features_in_: int = fitted()
 
     def _default_estimator(self) -> Any:
         """Return the estimator that is used for ``estimator=None``."""
