@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import ceiba
-from ceiba.export import NotExpressibleError, to_code
+from ceiba.export import NotExpressibleError, to_code, to_sklearn
 from tests.export.mixed_table import TREES, fitted, fuzzed, table
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -197,3 +197,12 @@ def test_what_code_lacks_is_refused():
         to_code(model, "java")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="'table' and 'keep' have no effect with language='c'"):
         to_code(model, "c", table="flowers")
+
+
+def test_floats_in_a_column_of_integers(tmp_path):
+    """Floats are compared with the midpoint of two integers, as in predict."""
+    whole = pd.DataFrame({"i": np.arange(8)})
+    model = ceiba.DecisionTreeClassifier().fit(whole, np.repeat(["a", "b", "c", "d"], 2))
+    rows = pd.DataFrame({"i": np.arange(0.0, 8.0, 0.1)})
+    check(model, rows, tmp_path)
+    assert (to_sklearn(model).predict(rows) == model.predict(rows)).all()
