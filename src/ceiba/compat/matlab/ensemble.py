@@ -357,10 +357,10 @@ def _boosting(
         max_leaf_nodes=learner.count("MaxNumSplits", 10) + 1, random_state=seed,
         **_tree_sizes(learner),
     )  # fmt: skip
-    return AdaBoostClassifier(
-        tree,
-        n_estimators=n,
-        learning_rate=rate,
-        algorithm="m1" if method == "AdaBoostM1" else "samme",
-        random_state=seed,
-    )
+    parameters: dict[str, Any] = {
+        "n_estimators": n,
+        "learning_rate": rate,
+        "algorithm": "m1" if method == "AdaBoostM1" else "samme",
+        "random_state": seed,
+    }
+    return AdaBoostClassifier(tree, **parameters)
