@@ -30,14 +30,13 @@ from ceiba.base.parameters import Verbose
 from ceiba.base.record import check_values
 from ceiba.base.scaling import StoredScaling, check_scaling
 from ceiba.base.value_types import format_value
+from ceiba.cluster.first_pass import summarize_batch, summarize_points
 from ceiba.cluster.lloyd import LloydResult, kmeans_plusplus, lloyd, random_rows
 from ceiba.cluster.statistics import (
     Assignment,
     CenterSums,
     center_distances,
     nearest_labels,
-    summarize_batch,
-    summarize_points,
 )
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema

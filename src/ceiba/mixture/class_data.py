@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.cluster.statistics import point_dtype
+from ceiba.cluster.first_pass import point_dtype
 from ceiba.data.encoding import Encoding
 from ceiba.data.source import Chunk, Source
 from ceiba.mixture.config import MixtureData

@@ -14,7 +14,7 @@ from numpy.random import Generator, RandomState
 from ceiba._typing import Array
 from ceiba.base import AtLeast, Between, Parameters, check_unused, seed_of, validate
 from ceiba.base.parameters import Verbose
-from ceiba.cluster.statistics import summarize_batch, summarize_points
+from ceiba.cluster.first_pass import summarize_batch, summarize_points
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Kind, Schema
 from ceiba.data.source import Source
