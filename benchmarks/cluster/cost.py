@@ -155,14 +155,16 @@ def measure_costs(rounds: int) -> Costs:
     for _ in range(rounds):
         for name, run in passes.items():
             times[name].append(busy_seconds(run) / _PASSES)
-    minima = {name: min(seconds) for name, seconds in times.items()}
-    per_task = (minima["tasks"] - minima["fewer tasks"]) / ((n_tasks - few) * FAN_IN / (FAN_IN - 1))
+    minimum = {name: min(seconds) for name, seconds in times.items()}
+    per_task = (minimum["tasks"] - minimum["fewer tasks"]) / (
+        (n_tasks - few) * FAN_IN / (FAN_IN - 1)
+    )
     return Costs(
-        per_pass=max(0.0, minima["base"] - per_task * few),
+        per_pass=max(0.0, minimum["base"] - per_task * few),
         per_task=max(0.0, per_task),
-        per_partition=max(0.0, (minima["partitions"] - minima["moments"]) / (many - few) * slots),
+        per_partition=max(0.0, (minimum["partitions"] - minimum["moments"]) / (many - few) * slots),
         per_statistic_byte=max(
-            0.0, (minima["statistic"] - minima["base"]) / (8 * size * (1 + few))
+            0.0, (minimum["statistic"] - minimum["base"]) / (8 * size * (1 + few))
         ),
     )
 
