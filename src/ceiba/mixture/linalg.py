@@ -36,7 +36,9 @@ def run_interruptibly(function: Callable[[], R]) -> R:
 
     worker = threading.Thread(target=call, daemon=True)
     worker.start()
-    worker.join()
+    while worker.is_alive():
+        # Without a time limit, a signal that another thread received would not end the waiting.
+        worker.join(0.05)
     if errors:
         raise errors[0]
     return results[0]

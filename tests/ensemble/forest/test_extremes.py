@@ -63,7 +63,7 @@ def test_class_weights_at_the_size_limit_of_a_leaf(n_classes: int) -> None:
         code = encode([int(w) for w in weight])
         assert len(model.forest_.leaves) == (len(code[64:]) + 7) // 8
         np.testing.assert_array_equal(model.predict_proba(X[:1])[0], weight / weight.sum())
-        np.testing.assert_array_equal(model.tree(0).value[0], weight)
+        np.testing.assert_array_equal(model.tree(0).node_values[0], weight)
         listed.append(len(code) > 64)
     assert listed == sorted(listed)
     assert set(listed) == {False, True}
@@ -239,7 +239,7 @@ def test_targets_whose_squares_overflow_or_underflow(scale: float) -> None:
         RandomForestRegressor(2).fit(X, y - y[::-1])
     model = RandomForestRegressor(3, criterion="absolute_error", **WHOLE).fit(X, y - y[::-1])
     np.testing.assert_allclose(model.predict(X), y - y[::-1], rtol=1e-12)
-    np.testing.assert_array_equal(model.tree(0).value[model.apply(X)[:, 0], 0], y - y[::-1])
+    np.testing.assert_array_equal(model.tree(0).node_values[model.apply(X)[:, 0], 0], y - y[::-1])
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])

@@ -80,7 +80,7 @@ def test_one_class() -> None:
             assert (model.oob_importance_.importances == 0).all()
             assert (model.oob_importance_.above_noise == 0).all()
             assert model.forest_.n_nodes == 20
-            assert model.tree(3).value.shape == (1, 1)
+            assert model.tree(3).node_values.shape == (1, 1)
             np.testing.assert_array_equal(model.corrected_importances(X, y), [0, 0])
 
 

@@ -108,7 +108,7 @@ def test_any_class_weights_round_trip(data: Any) -> None:
     model = RandomForestClassifier(1, bootstrap=False).fit(rows, np.arange(len(weight)), weight)
     fractions = weight / weight.sum()
     np.testing.assert_array_equal(model.predict_proba(rows[:1])[0], fractions)
-    np.testing.assert_array_equal(model.tree(0).value[0], weight)
+    np.testing.assert_array_equal(model.tree(0).node_values[0], weight)
     smoothed = model.set_params(leaf_probability="laplace").predict_proba(rows[:1])[0]
     np.testing.assert_allclose(smoothed, (weight + 1) / (weight + 1).sum(), rtol=1e-12)
 

@@ -161,7 +161,7 @@ def tree_predictions(model: Any, rows: Any) -> Array:
     """Return the prediction of each tree for each row: probabilities or a number."""
     predictions = []
     for t in range(model.forest_.n_trees):
-        value = model.tree(t).value[model.apply(rows)[:, t]]
+        value = model.tree(t).node_values[model.apply(rows)[:, t]]
         predictions.append(
             value / value.sum(axis=1, keepdims=True) if value.shape[1] > 1 else value
         )

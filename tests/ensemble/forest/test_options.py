@@ -254,7 +254,7 @@ def test_class_weight_attribute() -> None:
     assert not hasattr(classes(class_weight="balanced_subsample"), "class_weight_")
     model = classes(class_weight="balanced_subsample")
     for t in range(6):
-        value = model.tree(t).value[0]
+        value = model.tree(t).node_values[0]
         np.testing.assert_allclose(value, value[0], rtol=1e-3)
 
 

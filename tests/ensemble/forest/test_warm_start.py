@@ -226,7 +226,7 @@ def test_dropped_trees(fit: Any) -> None:
     assert forest_bits(model.drop_trees([])) == forest_bits(model)
     for t in kept:
         one = model.drop_trees([u for u in range(8) if u != t])
-        np.testing.assert_array_equal(one.tree(0).value, model.tree(t).value)
+        np.testing.assert_array_equal(one.tree(0).node_values, model.tree(t).node_values)
 
 
 @pytest.mark.parametrize("fit", [classes, numbers])
