@@ -356,7 +356,7 @@ class Tree(SklearnTreeNames, Record):
     def decide(self, probabilities: Array) -> Array:
         """Return the most probable class per row, or the one of minimum expected cost.
 
-        Ties go to the first class.
+        Ties go to the first class; rounding may decide between equal expected costs.
         """
         if len(self.costs):
             return np.asarray((probabilities @ self.costs).argmin(axis=1))
