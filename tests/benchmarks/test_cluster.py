@@ -34,7 +34,8 @@ def test_more_partitions_hardly_cost_more():
 def test_workers_share_the_rows():
     large = replace(FIT, n_bytes=1e12, n_partitions=10_000)
     seconds = [predict_seconds(large, COSTS, n, 4) for n in (1, 10, 100)]
-    assert seconds[0] > 8 * seconds[1] > 40 * seconds[2]
+    # Passes and merges cost the same on more workers.
+    assert seconds[0] > 8 * seconds[1] > 32 * seconds[2]
 
 
 def test_the_sums_of_a_tree_double_with_each_depth():

@@ -339,7 +339,16 @@ def test_a_family_consists_of_whole_words():
 
 def test_modules_in_subfolders_are_found():
     families = {name.partition("-")[0] for name in workloads.load_all()}
-    assert families == {"adaboost", "bagging", "forest", "kmeans", "mixture", "read", "tree"}
+    assert families == {
+        "adaboost",
+        "bagging",
+        "dask",
+        "forest",
+        "kmeans",
+        "mixture",
+        "read",
+        "tree",
+    }
 
 
 # Threads and memory

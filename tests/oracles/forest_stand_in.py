@@ -19,7 +19,7 @@ class StandInMember(NaiveTree):
         self.is_leaf = [node.split is None for node in member.nodes]
         self.column = [-1 if node.split is None else node.split.column for node in member.nodes]
         values = [member.value(i) for i in range(self.n_nodes)]
-        self.value = np.array([[float(v) for v in value] for value in values])
+        self.node_values = np.array([[float(v) for v in value] for value in values])
 
 
 class StandInForest:

@@ -32,7 +32,7 @@ class NaiveTree:
         self.weight = [float(weight(problem.given(node), node.rows)) for node in nodes]
         self.impurity = [self._impurity(node) for node in nodes]
         self.gain = [self._gain(node) for node in nodes]
-        self.value = np.array([self._value(index) for index in range(len(nodes))])
+        self.node_values = np.array([self._value(index) for index in range(len(nodes))])
 
     def _impurity(self, node):
         problem = self.problem

@@ -144,7 +144,7 @@ def test_thresholds_with_a_branch_for_missing():
     found = column_candidates(0, column, target, range(5), Rules(missing="branch"))
     assert summary(found) == [
         (2, [[1, 3], [0, 4], [2]], 2),
-        (4, [[0, 1, 3], [4], [2]], 2),
+        (4.5, [[0, 1, 3], [4], [2]], 2),
         (float("inf"), [[0, 1, 3, 4], [2]], 1),
     ]
 

@@ -42,7 +42,9 @@ class NaiveTree:
         self.n_rows = [len(node.rows) for node in nodes]
         self.weight = [float(weight(target, node.rows)) for node in nodes]
         self.impurity = [float(impurity(criterion, target, node.rows)) for node in nodes]
-        self.value = np.array([[float(v) for v in node_value(problem, n.rows)] for n in nodes])
+        self.node_values = np.array(
+            [[float(v) for v in node_value(problem, n.rows)] for n in nodes]
+        )
         self.column = [-1 if node.split is None else node.split.column for node in nodes]
         self.threshold = [
             math.nan if n.split is None or n.split.groups is not None else float(n.split.threshold)
