@@ -33,6 +33,7 @@ class ChoiceAttribute:
 
     def __init__(self, name: str, choices: tuple[str, ...]) -> None:
         self.name = name
+        self.declared = frozenset(choices)
         self.choices = {fold(choice): choice for choice in choices}
         if len(self.choices) < len(choices):
             raise TypeError(f"{name}: its choices differ by case or punctuation only.")
@@ -41,10 +42,14 @@ class ChoiceAttribute:
                 self.choices[synonym] = choice
 
     def __get__(self, estimator: Any, owner: type | None = None) -> Any:
-        if estimator is None or self.name not in estimator.__dict__:
+        values = {} if estimator is None else estimator.__dict__
+        if self.name not in values:
             raise AttributeError(f"{(owner or type(estimator)).__name__!r} has no {self.name!r}")
-        value = estimator.__dict__[self.name]
-        return self.choices.get(fold(value), value) if isinstance(value, str) else value
+        value = values[self.name]
+        # Most values are spelled as declared: folding all of them takes 4 % of a fit of iris.
+        if not isinstance(value, str) or value in self.declared:
+            return value
+        return self.choices.get(fold(value), value)
 
     def __set__(self, estimator: Any, value: Any) -> None:
         estimator.__dict__[self.name] = value
