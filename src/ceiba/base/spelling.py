@@ -46,7 +46,7 @@ class ChoiceAttribute:
         if self.name not in values:
             raise AttributeError(f"{(owner or type(estimator)).__name__!r} has no {self.name!r}")
         value = values[self.name]
-        # Most values are spelled as declared: folding all of them takes 4 % of a fit of iris.
+        # Usually spelled as declared: folding every value takes 4 % of a fit of iris.
         if not isinstance(value, str) or value in self.declared:
             return value
         return self.choices.get(fold(value), value)
