@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 from ceiba import _native
 from ceiba._native import Criterion, FeatureReuse, GrowthOrder, MissingPolicy, ThresholdGrid
-from ceiba.base import ParameterError, check_unused, unused_error
+from ceiba.base import ParameterError, check_unused, declared, unused_error
 from ceiba.data.schema import Column, Kind
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ class TreeConfig:
     @classmethod
     def from_estimator(cls, estimator: Any) -> TreeConfig:
         """Return the configuration of an estimator's parameters, which must all have an effect."""
-        names = ("algorithm", *cls.__dataclass_fields__)
-        values = {n: getattr(estimator, n) for n in names if hasattr(estimator, n)}
+        names = _shared_parameters(type(estimator))
+        values = {name: getattr(estimator, name) for name in names}
         if estimator.splitter == "random":
             check_unused(estimator, ["thresholds", "n_thresholds"], "splitter='random'")
             values |= {"thresholds": "random", "n_thresholds": 1}
@@ -163,6 +163,14 @@ class TreeConfig:
     def prunes(self) -> bool:
         """Whether ``fit`` prunes the grown tree."""
         return self.pruning != "none" or self.collapse
+
+
+@cache
+def _shared_parameters(cls: type) -> list[str]:
+    """Return the parameters of an estimator class that are settings of `TreeConfig`."""
+    names = ("algorithm", *TreeConfig.__dataclass_fields__)
+    own = {entry.name for entry in declared(cls)}
+    return [name for name in names if name in own]
 
 
 def _adapt_preset(preset: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
