@@ -162,6 +162,7 @@ void bind_tree_config(nb::module_& module) {
     bind_model_enums(module);
     bind_config(module);
     module.attr("THRESHOLD_STREAM") = kThresholdStream;
+    module.attr("FEW_CATEGORIES") = kFewCategories;
 }
 
 }  // namespace ceiba::bindings

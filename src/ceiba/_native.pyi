@@ -502,6 +502,8 @@ class TreeConfig:
 
 THRESHOLD_STREAM: int = 1668641907
 
+FEW_CATEGORIES: int = 10
+
 class ColumnTypes:
     """Types and numbers of categories of columns."""
 

@@ -18,6 +18,7 @@ from ceiba import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from ceiba.tree.grow.targets import TargetArrays
 from tests.budget import examples
 from tests.tree.parts import assert_same_tree
 
@@ -127,6 +128,23 @@ def test_ten_categories_are_compared_as_they_are() -> None:
         on = DecisionTreeClassifier().fit(X, y)
         off = DecisionTreeClassifier(category_correction=False).fit(X, y)
         assert (on.tree_.n_nodes == off.tree_.n_nodes) == same
+
+
+@pytest.mark.parametrize("n_categories", [10, 11])
+def test_forests_sum_squares_only_for_many_categories(
+    n_categories: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[bool] = []
+    native = TargetArrays.native
+
+    def record(targets: TargetArrays) -> Any:
+        given.append(targets.weighted_square is not None)
+        return native(targets)
+
+    monkeypatch.setattr(TargetArrays, "native", record)
+    X, y = table(5, n_categories, "squared_error")
+    RandomForestRegressor(2).fit(X, y)
+    assert given == [n_categories > 10]
 
 
 LEARNERS: dict[str, Any] = {

@@ -265,8 +265,7 @@ class GrowthConfig:
                 "max_leaves": int(config.max_leaf_nodes or 0),
                 "columns_per_node": n_drawn_columns(config.max_features, len(columns)),
                 "many_categories": _many_categories(columns, inputs.n_rows),
-                "category_correction": config.category_correction
-                and any(column.kind is Kind.NOMINAL for column in columns),
+                "category_correction": config.category_correction and _has_many(columns),
                 "max_surrogates": int(config.max_surrogates),
                 "min_impurity_decrease": float(config.min_impurity_decrease),
                 "min_impurity": float(config.min_impurity_split),
@@ -336,6 +335,14 @@ def _many_categories(columns: list[Column], n_rows: int) -> float:
     limit = _MANY_CATEGORIES * n_rows
     many = [column.kind is Kind.NOMINAL and len(column.categories) >= limit for column in columns]
     return math.inf if all(many) else limit
+
+
+def _has_many(columns: list[Column]) -> bool:
+    """Return whether some nominal column has so many categories that its gain is corrected."""
+    return any(
+        column.kind is Kind.NOMINAL and len(column.categories) > _native.FEW_CATEGORIES
+        for column in columns
+    )
 
 
 def _min_rows(value: int | float, n_rows: int, minimum: int) -> int:
