@@ -113,7 +113,8 @@ class TreeConfig:
     @classmethod
     def from_estimator(cls, estimator: Any) -> TreeConfig:
         """Return the configuration of an estimator's parameters, which must all have an effect."""
-        names = _shared_parameters(type(estimator))
+        kind: Any = type(estimator)
+        names = _shared_parameters(kind)
         values = {name: getattr(estimator, name) for name in names}
         if estimator.splitter == "random":
             check_unused(estimator, ["thresholds", "n_thresholds"], "splitter='random'")
