@@ -341,6 +341,17 @@ def test_large_integers_beside_other_columns():
     assert len(set(zip(which.tolist(), model.labels_.tolist(), strict=True))) == 2
 
 
+@pytest.mark.filterwarnings("ignore:Column 'id' has a different")
+@pytest.mark.parametrize("names", [["t", "id"], ["id", "t"]])
+def test_large_integers_beside_an_identifier(names):
+    """An identifier is left out, wherever it is: it has no column in the matrix."""
+    table = pd.DataFrame({"t": np.arange(60) + 2**60, "id": [f"u{i}" for i in range(60)]})
+    alone = KMeans(2).fit(table[["t"]])
+    model = KMeans(2).fit(table[names])
+    np.testing.assert_array_equal(model.labels_, alone.labels_)
+    np.testing.assert_array_equal(model.predict(table[names]), alone.labels_)
+
+
 @pytest.mark.parametrize("part", [slice(0, 1), slice(0, 2), slice(500, 503)])
 def test_predictions_do_not_depend_on_the_other_rows(part):
     """Whether integers are distinguishable does not depend on the other rows."""

@@ -71,8 +71,9 @@ class PointScaling:
             return self.to_units(X)
         X = X.astype(np.float64)
         offsets = Encoding.of(table.schema).offsets
-        for j, first in enumerate(offsets[:-1]):
-            if self.origins[first]:
+        for j, (first, end) in enumerate(pairwise(offsets)):
+            # A column without categories, such as an identifier, has no place in the matrix.
+            if first < end and self.origins[first]:
                 observed = ~np.isnan(X[:, first])
                 X[observed, first] = self._subtract_origin(table.column(j)[observed], first)
         return self._multiply(X)
