@@ -44,6 +44,10 @@ def sentences(X, tolerance=0.0):
             ["columns 'c2', 'c4' are linearly dependent: c2 = -0.4 c4 + 1.2"],
         ),
         (
+            np.c_[ROWS[:, :2], 2e6 * ROWS[:, 1]],
+            ["columns 'c1', 'c2' are linearly dependent: c1 = 5e-07 c2"],
+        ),
+        (
             np.c_[ROWS, ROWS[:, 0] - ROWS[:, 1], 2 * ROWS[:, 3]],
             [
                 "columns 'c0', 'c1', 'c4' are linearly dependent: c0 = c1 + c4",
@@ -51,7 +55,7 @@ def sentences(X, tolerance=0.0):
             ],
         ),
     ],
-    ids=["none", "constant", "copy", "sum", "affine", "two sets"],
+    ids=["none", "constant", "copy", "sum", "affine", "other units", "two sets"],
 )
 def test_smallest_sets_and_equations(X, expected):
     assert sentences(X) == expected
@@ -62,6 +66,13 @@ def test_near_dependence():
     X = np.c_[ROWS, ROWS[:, 0] + 1e-3 * noise]
     assert sentences(X) == []
     assert sentences(X, 1e-5)[0].startswith("columns 'c0', 'c4' are nearly linearly dependent")
+
+
+@pytest.mark.parametrize("tolerance", [0.01, 1.0, 9.0])
+def test_a_large_tolerance_makes_no_column_dependent(tolerance):
+    """10 times a covariance_floor close to 1."""
+    assert sentences(ROWS, tolerance) == []
+    assert find_dependences(np.zeros(3), np.eye(3), ["a", "b", "c"], tolerance) == []
 
 
 def test_many_columns():

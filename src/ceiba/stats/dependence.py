@@ -13,6 +13,8 @@ from ceiba._typing import Array
 
 # Fraction of a column's variance that rounding leaves to a column that others determine.
 _ROUNDING = 1e-10
+# Fraction of a column's variance above which the others do not nearly determine it.
+_MAX_TOLERANCE = 0.01
 # Coefficients, in standard deviations, that count as zero: 1e-6 of the variance.
 _NEGLIGIBLE = 1e-3
 # Equations in a message, and columns of an equation that is written out.
@@ -21,7 +23,10 @@ _MAX_EQUATIONS, _MAX_TERMS = 3, 8
 
 @dataclass(frozen=True, slots=True)
 class LinearDependence:
-    """One column as a linear combination of others; no smaller set of them is dependent."""
+    """One column as a linear combination of others.
+
+    No smaller set of them is dependent, unless the sum of many coefficients close to zero matters.
+    """
 
     columns: tuple[str, ...]  # all columns of the set, in the order of the table
     column: str
@@ -72,7 +77,7 @@ def find_dependences(
 
     A pivoted Cholesky factorization of the correlations selects independent columns; in terms of
     them, each of the others has unique coefficients, those that are not zero being the smallest
-    dependent set. Constant columns are left out.
+    dependent set. Where the others matter in sum, all are kept. Constant columns are left out.
 
     Parameters
     ----------
@@ -80,13 +85,13 @@ def find_dependences(
     covariance : array of shape (d, d)
     names : sequence of str
     tolerance : float
-        Fraction of a column's variance that the others may leave unexplained.
+        Fraction of a column's variance that the others may leave unexplained, at most 0.01.
     """
     scale = np.sqrt(np.diagonal(covariance))
     varying = np.flatnonzero(scale > 0)
     if len(varying) < 2:
         return []
-    tolerance = max(tolerance, _ROUNDING)
+    tolerance = min(max(tolerance, _ROUNDING), _MAX_TOLERANCE)
     units = scale[varying]
     correlations = covariance[np.ix_(varying, varying)] / units[:, None] / units
     factor, pivots, rank, _ = dpstrf(correlations, tol=tolerance, lower=1)
@@ -145,7 +150,10 @@ def _in_own_units(
     zero = coefficients / scale[columns]
     chosen = int(np.argmax([(zero * -np.sign(one) > 0).sum() for one in zero]))
     solved = -zero / zero[chosen]
-    rounded = np.where(np.abs(solved - np.round(solved)) < 1e-5, np.round(solved), solved)
+    integers = np.round(solved)
+    # Relative below 1: small coefficients follow from the columns' units.
+    close = np.abs(solved - integers) < 1e-5 * np.minimum(np.abs(solved), 1.0)
+    rounded = np.where(close, integers, solved)
     others = [i for i in range(len(columns)) if i != chosen]
     parts = rounded[others] * mean[columns[others]]
     constant = float(mean[columns[chosen]] - parts.sum())
