@@ -339,7 +339,9 @@ def test_a_table_converts_as_its_container_does():
 
 def test_identifier_columns_warn():
     rows = [{"who": f"id{i}", "x": i % 3} for i in range(21)]
-    with pytest.warns(IdentifierWarning, match="'who' has a different label in every row") as found:
+    with pytest.warns(
+        IdentifierWarning, match="'who' has a different category in every row"
+    ) as found:
         Table.of(rows)
     assert len(found) == 1
 

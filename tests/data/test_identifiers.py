@@ -43,7 +43,9 @@ def learner(request):
 def test_an_identifier_is_left_out_of_the_fit(learner):
     data = frame()
     X, y = data[["id", "x"]], data["y"]
-    with pytest.warns(IdentifierWarning, match="'id' has a different label.*leave it out") as found:
+    with pytest.warns(
+        IdentifierWarning, match="'id' has a different category.*leave it out"
+    ) as found:
         learner.fit(X, y)
     assert [entry.filename for entry in found] == [__file__]
     assert learner.schema_[0].categories == ()
@@ -141,6 +143,14 @@ def test_few_rows_per_category_warn(n_categories, n_rows, warned):
     if warned:
         assert found[0].filename == __file__
         assert f"'code' has {n_categories} categories for {n_rows} values" in str(found[0].message)
+
+
+@pytest.mark.parametrize(("n_rows", "marked"), [(20, False), (21, True)])
+def test_few_rows_may_all_differ(n_rows, marked):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        assert Table.of(frame(n_rows)).schema[0].is_identifier == marked
+    assert [entry.category for entry in found] == [IdentifierWarning] * marked
 
 
 def test_an_identifier_alone_is_nothing_to_learn_from():

@@ -103,7 +103,25 @@ def test_html():
     assert "<th>a&lt;b</th>" in html
     assert "<td>x &amp; y</td>" in html
     assert html.count("<tr>") == 2 + 5 + 1
-    assert "<th>...</th>" in Table.of(np.eye(20))._repr_html_()
+    wide = Table.of(np.eye(20))._repr_html_()
+    assert "<th>...</th>" in wide
+    cells = [row.count("<th>") + row.count("<td>") for row in wide.split("<tr>")[1:]]
+    assert cells == [13] * (2 + 5 + 1)
+
+
+def test_only_the_categories_that_are_shown_are_converted_to_text():
+    class Counted(str):
+        converted = 0
+
+        def __repr__(self):
+            Counted.converted += 1
+            return super().__repr__()
+
+    categories = tuple(Counted(f"c{i}") for i in range(1000))
+    column = Column("c", Kind.NOMINAL, categories, "codes")
+    table = Table.of([{"c": "c1"}, {"c": "c2"}], Schema((column,)))
+    assert "('c0', 'c1', 'c2', 'c3', 'c4', 'c5', ..." in repr(table)
+    assert Counted.converted <= 40
 
 
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(), BaggingClassifier(n_estimators=2)])

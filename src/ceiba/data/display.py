@@ -30,21 +30,23 @@ def table_text(table: Table) -> str:
 def table_html(table: Table) -> str:
     """Return the first rows as an HTML table, with the kind of each column in its head."""
     shown = range(min(len(table.schema), MAX_COLUMNS))
-    more = "<th>...</th>" if len(table.schema) > MAX_COLUMNS else ""
-    heads = [table.schema[j] for j in shown]
-    names = "".join(f"<th>{escape(shorten(column.name))}</th>" for column in heads)
-    kinds = "".join(f"<td><i>{column.kind}</i></td>" for column in heads)
-    columns = [_texts(table.head(MAX_ROWS), j) for j in shown]
-    rows = [
-        "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>"
-        for row in zip(*columns, strict=True)
-    ]
+    more = ["..."] if len(table.schema) > MAX_COLUMNS else []
+    columns = [table.schema[j] for j in shown]
+    names = [escape(shorten(column.name)) for column in columns] + more
+    kinds = [f"<i>{column.kind}</i>" for column in columns] + more
+    values = zip(*(_texts(table.head(MAX_ROWS), j) for j in shown), strict=True)
+    rows = [[escape(text) for text in row] + more for row in values]
     if table.n_rows > MAX_ROWS:
-        rows.append("<tr>" + "<td>...</td>" * len(heads) + "</tr>")
+        rows.append(["..."] * len(names))
+    body = "".join(_html_row(row, "td") for row in rows)
     return (
-        f"<table><caption>{escape(_title(table))}</caption><thead><tr>{names}{more}</tr>"
-        f"<tr>{kinds}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        f"<table><caption>{escape(_title(table))}</caption><thead>{_html_row(names, 'th')}"
+        f"{_html_row(kinds, 'td')}</thead><tbody>{body}</tbody></table>"
     )
+
+
+def _html_row(cells: list[str], tag: str) -> str:
+    return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
 
 
 def shorten(text: str) -> str:
@@ -59,7 +61,9 @@ def _title(table: Table) -> str:
 
 def _column_cells(table: Table, j: int) -> list[str]:
     column = table.schema[j]
-    values = column.dtype if column.kind is Kind.NUMERIC else shorten(str(column.categories))
+    # A category takes at least three characters of the tuple's text: more would not be shown.
+    categories = column.categories[:_MAX_WIDTH]
+    values = column.dtype if column.kind is Kind.NUMERIC else shorten(str(categories))
     end = ", ..." if table.n_rows > MAX_ROWS else ""
     texts = ", ".join(_texts(table.head(MAX_ROWS), j))
     return [shorten(column.name), str(column.kind), values, texts + end]

@@ -8,16 +8,16 @@ from dataclasses import replace
 from ceiba.data.schema import Column, Kind
 from ceiba.data.warn import warn_user
 
-#: Fewer rows than this may all have different labels without being identifiers.
-MIN_IDENTIFIER_ROWS = 20
+# Up to this number, rows may all have different categories without being identifiers.
+_MAX_DISTINCT_ROWS = 20
 
-# A column with more categories than _FEW and fewer rows per category than _MIN_ROWS is warned of:
-# the smallest expected count of the chi-square test, below which frequencies are mostly chance.
-_FEW, _MIN_ROWS = 10, 5
+# A column with more categories than the first and fewer rows per category than the second is warned
+# of: the smallest expected count of the chi-square test, below which frequencies are mostly chance.
+_MAX_UNWARNED_CATEGORIES, _MIN_ROWS_PER_CATEGORY = 10, 5
 
 
 class IdentifierWarning(UserWarning):
-    """A nominal column has a different label in every row, like an identifier."""
+    """A nominal column has a different category in every row, like an identifier."""
 
 
 class ManyCategoriesWarning(UserWarning):
@@ -29,7 +29,7 @@ def mark_identifier(column: Column, n_values: int) -> Column:
 
     Learners leave a marked column out, because no category of it can occur again.
     """
-    is_identifier = _is_text(column) and MIN_IDENTIFIER_ROWS < n_values <= len(column.categories)
+    is_identifier = _is_text(column) and _MAX_DISTINCT_ROWS < n_values <= len(column.categories)
     return replace(column, is_identifier=True) if is_identifier else column
 
 
@@ -38,13 +38,14 @@ def warn_categories(column: Column, n_values: int, remedy: str, where: str = "")
     prefix = f"{where}: column" if where else "Column"
     if column.is_identifier:
         warn_user(
-            f"{prefix} {column.name!r} has a different label in every row, like an identifier: "
+            f"{prefix} {column.name!r} has a different category in every row, like an identifier: "
             f"learners leave it out. {remedy}",
             IdentifierWarning,
         )
         return
     n = len(column.categories)
-    if _is_text(column) and n > _FEW and MIN_IDENTIFIER_ROWS < n_values < _MIN_ROWS * n:
+    few_rows = _MAX_DISTINCT_ROWS < n_values < _MIN_ROWS_PER_CATEGORY * n
+    if _is_text(column) and n > _MAX_UNWARNED_CATEGORIES and few_rows:
         warn_user(
             f"{prefix} {column.name!r} has {n:,} categories for {n_values:,} values, too few rows "
             f"per category to learn from. {remedy}",

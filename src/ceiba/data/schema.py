@@ -39,7 +39,7 @@ class Column:
         ``"datetime64[ns]"`` (nanoseconds since 1970 UTC) and ``"timedelta64[ns]"`` (durations in
         nanoseconds), both stored as int64; ``"codes"`` for the other kinds.
     is_identifier : bool
-        Whether a column of text, of inferred kind, has a different label in every row: learners
+        Whether a column of text, of inferred kind, has a different category in every row: learners
         leave it out.
     """
 

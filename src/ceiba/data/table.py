@@ -119,7 +119,7 @@ class Table:
         unless ``kinds`` or ``schema`` makes the column numeric. An array of bools is numeric, 0 and
         1. None, NaN, NaT and null are missing values.
 
-        A column of text with a different label in each of more than 20 rows is taken for an
+        A column of text with a different category in each of more than 20 rows is taken for an
         identifier: the table keeps it, but learners leave it out, with an `IdentifierWarning`,
         unless its kind is given by ``kinds``, ``schema`` or a categorical. More than 10 categories
         with fewer than 5 rows each, on average, give a `ManyCategoriesWarning`.

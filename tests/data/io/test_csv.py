@@ -211,7 +211,7 @@ def test_columns_in_the_requested_order(write):
 
 def test_identifier_warns(write):
     text = "name,v\n" + "".join(f"n{i},{i}\n" for i in range(30))
-    with pytest.warns(IdentifierWarning, match="'name' has a different label in every row"):
+    with pytest.warns(IdentifierWarning, match="'name' has a different category in every row"):
         read(write(text))
     read(write(text), kinds={"name": "nominal"})  # declared: no warning
 

@@ -490,7 +490,7 @@ def test_too_many_categories(write, write_parquet, monkeypatch, form):
 
 def test_identifier_warns(write_parquet):
     path = write_parquet({"id": [f"n{i}" for i in range(30)], "v": [1] * 30})
-    with pytest.warns(IdentifierWarning, match="'id' has a different label"):
+    with pytest.warns(IdentifierWarning, match="'id' has a different category"):
         _ = scan(path).schema
 
 

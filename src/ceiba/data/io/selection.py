@@ -70,7 +70,7 @@ def add_categories(
     if len(categories) > MAX_CATEGORIES:
         raise ReadError.at(
             path,
-            f"the column has more than {MAX_CATEGORIES:,} different labels, like an identifier. "
+            f"the column has more than {MAX_CATEGORIES:,} different categories, like an identifier. "
             "Leave it out by naming the other columns in `columns`, or declare it in `kinds`.",
             column=column,
         )
