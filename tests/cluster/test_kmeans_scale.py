@@ -12,6 +12,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from ceiba import KMeans, datasets, load, save, scan
 from ceiba.cluster import DominantColumnWarning, choose_n_clusters
+from ceiba.stats import Moments
 from tests.oracles.kmeans_tables import groups
 
 X = groups(1, 90, 3, 3) * [1.0, 1e4, 1e-3] + [0.0, 5e5, 1.0]
@@ -54,6 +55,32 @@ def test_every_way_to_fit_gives_the_same_model(tmp_path, scale):
     np.testing.assert_allclose(called.cluster_centers_, first.cluster_centers_, rtol=1e-9)
     online = KMeans(4, scale=scale).partial_fit(X[:45]).partial_fit(X[45:])
     assert np.isfinite(online.inertia_)
+
+
+@pytest.mark.filterwarnings("ignore:1 empty cluster")
+def test_distant_centers_are_compared_in_float64():
+    """Squares of the distances to the second center overflow in float32."""
+    init = np.array([X.mean(axis=0), [1e25, 0.0, 0.0]])
+    single, double = (
+        KMeans(2, scale="std", init=init, n_init=1, max_iter=1).fit(X.astype(dtype))
+        for dtype in (np.float32, np.float64)
+    )
+    np.testing.assert_array_equal(single.labels_, double.labels_)
+    assert single.inertia_ == pytest.approx(double.inertia_, rel=1e-4)
+
+
+def test_a_batch_in_float64_takes_one_pass(monkeypatch):
+    """No dtype is wider, however distant the rows."""
+    passes = []
+    summarize = Moments.of.__func__
+    monkeypatch.setattr(
+        Moments, "of", classmethod(lambda *args: passes.append(1) or summarize(*args))
+    )
+    model = KMeans(2).partial_fit(X)
+    passes.clear()
+    with pytest.raises(ValueError, match="whose squares are representable"):
+        model.partial_fit(1e120 * X)
+    assert len(passes) == 1
 
 
 def test_refit_without_scale_forgets_it():

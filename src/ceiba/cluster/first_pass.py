@@ -60,7 +60,8 @@ def summarize_points(
         divisors = divisors_of(scale, moments, encoding)
         scaling = replace(scaling, divisors=divisors, scaled=True)
         moments = moments.divided(divisors)
-        rows = engine.rows(partitions, ToPoints(point_dtype(moments, encoding), scaling=scaling))
+        dtype = point_dtype(extend(moments, scaling), encoding)
+        rows = engine.rows(partitions, ToPoints(dtype, scaling=scaling))
     elif scaling.is_identity and point_dtype(whole, encoding) is not None:
         rows, moments = _reduce_moments(engine, partitions, None, "float64")
     return rows.numbered(moments.rows), moments, None if scaling.is_identity else scaling
@@ -97,7 +98,9 @@ def _reduce_moments(
 
 def point_dtype(moments: Moments, encoding: Encoding) -> str | None:
     """Return the dtype that points of these moments need; None where the columns' own does."""
-    return None if squares_fit(moments.spread, encoding.dtype) else "float64"
+    if encoding.dtype == "float64" or squares_fit(moments.spread, encoding.dtype):
+        return None
+    return "float64"
 
 
 def _check_columns(moments: Moments, encoding: Encoding) -> None:

@@ -70,8 +70,9 @@ def add_categories(
     if len(categories) > MAX_CATEGORIES:
         raise ReadError.at(
             path,
-            f"the column has more than {MAX_CATEGORIES:,} different categories, like an identifier. "
-            "Leave it out by naming the other columns in `columns`, or declare it in `kinds`.",
+            f"the column has more than {MAX_CATEGORIES:,} different categories, like an "
+            "identifier. Leave it out by naming the other columns in `columns`, or declare it in "
+            "`kinds`.",
             column=column,
         )
 
