@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,7 @@ from ceiba.engine.chunks import ChunksEngine
 from ceiba.engine.dask import passes, placement
 from ceiba.engine.dask.engine import DaskEngine
 from ceiba.engine.dask.placement import Bundle, free_bundles, placed_bundles
+from ceiba.engine.dask.tasks import Work, merge_in_row_order
 from ceiba.tree.grow import grower
 from tests.engine.parts import Listing, WeightedSum, column, parts, whole
 
@@ -83,6 +86,16 @@ def uneven(n: int) -> Any:
 
 def persisted(client: Any, x: Any, partitions: int) -> Any:
     return client.persist(da.from_array(x, chunks=(len(x) // partitions, x.shape[1])))
+
+
+def in_memory(client: Any, condition: Callable[[Any], bool]) -> list[Any]:
+    """Return the keys of a condition that the workers keep, after they had time to free them."""
+    for _ in range(100):
+        keys = [key for keys in client.has_what().values() for key in keys if condition(key)]
+        if not keys:
+            break
+        time.sleep(0.01)
+    return keys
 
 
 @pytest.mark.parametrize("mode", ["copied", "placed", "not persisted", "shared tasks"])
@@ -174,6 +187,39 @@ def test_a_persisted_partition_that_fails_is_named(client: Any) -> None:
         engine.reduce(engine.rows(engine.source(X).partitions, column), Total.of)
 
 
+def return_late(block: Any) -> Any:
+    time.sleep(0.3)
+    return block
+
+
+def test_partitions_may_share_a_value_that_is_being_persisted(client: Any) -> None:
+    x = uneven(8)
+    X = persisted(client, x, 4)
+    mean = client.persist(X.mean(axis=0).map_blocks(return_late, dtype=float))
+    engine = DaskEngine(client)
+    rows = engine.rows(engine.source(X - mean).partitions, column)
+    values = engine.reduce(rows, Listing.of).values
+    np.testing.assert_allclose(values, (x - x.mean(axis=0))[:, 0])
+
+
+def test_partitions_with_shared_tasks_are_freed_during_the_pass(client: Any) -> None:
+    """The cluster holds no more of the collection than is being summarized."""
+    x = uneven(40)
+    X = da.from_array(x, chunks=(2, 1))
+    engine = DaskEngine(client)
+    rows = engine.rows(engine.source(X - X.mean()).partitions, column)
+    tasks = engine._tasks(rows)
+    assert all(part.block is None for part in tasks.partitions)
+    own = {key for part in tasks.partitions for key in part.delayed[0].__dask_graph__()}
+    work = Work(rows.prepare, Listing.of, (), len(rows.partitions))
+    with tasks.run(work, rows, merge_in_row_order) as futures:
+        with client.as_current():
+            distributed.wait(futures)
+        assert in_memory(client, own.__contains__) == []
+        merged = tasks.merge(futures, by_worker=False)
+    np.testing.assert_allclose(merged.result().values, (x - x.mean())[:, 0])
+
+
 def test_persisted_partitions_beside_others(client: Any) -> None:
     x = uneven(12)
     X = da.concatenate([persisted(client, x[:8], 4), da.from_array(x[8:], chunks=(2, 1))])
@@ -204,11 +250,7 @@ def test_tasks_hold_the_partitions_of_the_fit_only(client: Any) -> None:
     engine = DaskEngine(client)
     engine.reduce(engine.rows(engine.source(X).partitions, column), Total.of)
     del engine
-    for _ in range(100):
-        left = [key for keys in client.has_what().values() for key in keys]
-        if not any(str(key).startswith("ceiba") for key in left):
-            return
-    pytest.fail(f"still held: {left}")
+    assert in_memory(client, lambda key: str(key).startswith("ceiba")) == []
 
 
 # Placement

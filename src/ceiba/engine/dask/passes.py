@@ -81,7 +81,9 @@ class PartitionTasks:
 
     def _wait_for_persisted(self) -> None:
         """Wait until persisted partitions are computed; an error names the partition."""
-        pairs = [(part, f) for part in self.partitions for f in part.futures if not f.done()]
+        # Several partitions may start from one value, such as a persisted mean.
+        pending = {f.key: (part, f) for part in self.partitions for f in part.futures}
+        pairs = [(part, future) for part, future in pending.values() if not future.done()]
         try:
             for _ in as_finished(self.client, [future for _, future in pairs], self.limits):
                 pass
@@ -114,23 +116,34 @@ class PartitionTasks:
             sent = self._submit("work", unpack, pickled(work))
         try:
             with cancelled_on_error(self.client, [sent], self._held, futures):
-                first_rows = [tuple(map(rows.first_row, b.indices)) for b in self.bundles]
-                pairs = zip(self._held, first_rows, self._inputs(), strict=True)
-                arguments = [(sent, *pair, how) for pair in pairs]
-                futures += self._submit_bundles("summary", run_partitions, arguments)
+                futures += self._submit_pass(sent, rows, how)
                 yield futures
         except TaskError as failed:
             error, cause = self._named(failed)
             raise error from cause
 
-    def _inputs(self) -> list[list[list[Any]] | None]:
-        """Return the inputs of each bundle in a pass; None if it holds its rows or needs none."""
+    def _submit_pass(self, sent: Any, rows: Rows[Any], how: Callable[..., Any]) -> list[Any]:
+        """Return the futures of a pass, one per bundle."""
+        computed: list[Any] = []
+        with cancelled_on_error(self.client, computed):
+            first_rows = [tuple(map(rows.first_row, b.indices)) for b in self.bundles]
+            pairs = zip(self._held, first_rows, self._inputs(computed), strict=True)
+            arguments = [(sent, *pair, how) for pair in pairs]
+            return self._submit_bundles("summary", run_partitions, arguments)
+
+    def _inputs(self, computed: list[Any]) -> list[list[list[Any]] | None]:
+        """Return the inputs of each bundle in a pass; None if it holds its rows or needs none.
+
+        Partitions that share tasks are computed in every pass, as futures that are added to
+        ``computed``. No one may keep these: a worker frees the rows of a partition once it is
+        summarized, and computes them again if its statistic is lost.
+        """
         if any(part.block is None for part in self.partitions):
             delayed = [[one for one in part.delayed if one is not None] for part in self.partitions]
             flat = [one for parts in delayed for one in parts]
-            # Not persisted, so computed in every pass; the pass keeps them as long as it needs.
-            computed = iter(self.client.compute(flat, retries=RETRIES, optimize_graph=False))
-            return [[[next(computed) for _ in parts]] for parts in delayed]
+            computed += self.client.compute(flat, retries=RETRIES, optimize_graph=False)
+            futures = iter(computed)
+            return [[[next(futures) for _ in parts]] for parts in delayed]
         persisted = any(part.futures for part in self.partitions)
         return [
             self._persisted(bundle) if persisted and not bundle.copied else None
