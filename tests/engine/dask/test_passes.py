@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ceiba.engine import PartitionError
 from ceiba.engine.chunks import ChunksEngine
 from ceiba.engine.dask import passes, placement
 from ceiba.engine.dask.engine import DaskEngine
-from ceiba.engine.dask.placement import Bundle, free_bundles, placed_bundles
+from ceiba.engine.dask.placement import Bundle, balanced_bundles, local_bundles
 from ceiba.engine.dask.tasks import Work, merge_in_row_order
 from ceiba.tree.grow import grower
 from tests.engine.parts import Listing, WeightedSum, column, parts, whole
@@ -25,6 +26,8 @@ from tests.engine.parts import Listing, WeightedSum, column, parts, whole
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pd = pytest.importorskip("pandas")
 
 pytestmark = [
     pytest.mark.dask,
@@ -232,9 +235,41 @@ def test_sizes_and_workers_are_those_of_the_scheduler(client: Any) -> None:
     X = persisted(client, np.zeros((40, 10)), 4)
     engine = DaskEngine(client)
     tasks = engine._tasks(engine.rows(engine.source(X).partitions, column))
-    workers, sizes = placement.holders(client, [part.futures[0] for part in tasks.partitions])
+    workers, sizes = placement.locate_inputs(client, [part.futures for part in tasks.partitions])
     assert set(workers) <= set(client.nthreads())
     assert all(800 <= size < 1000 for size in sizes)
+
+
+def test_a_partition_is_located_by_its_largest_input() -> None:
+    class Client:
+        def who_has(self, futures: Any) -> Any:
+            return {future.key: [f"worker of {future.key}"] for future in futures}
+
+        def nbytes(self, keys: Any, summary: bool) -> Any:
+            return {"rows": 500, "target": 20, "mean": 8}
+
+    futures = [SimpleNamespace(key=key) for key in ("target", "rows", "mean")]
+    for order in (futures, futures[::-1]):
+        assert placement.locate_inputs(Client(), [order]) == (["worker of rows"], [528])
+
+
+@pytest.mark.parametrize(
+    ("derive", "copied"),
+    [
+        (lambda X: X, True),
+        (lambda X: X[["a", "b"]], True),
+        (lambda X: X.assign(**{f"c{i}": X["a"] for i in range(4)}), False),
+    ],
+    ids=["all columns", "some columns", "more columns"],
+)
+def test_only_persisted_values_are_copied(client: Any, derive: Any, copied: bool) -> None:
+    """The size of values that are computed from them is not known."""
+    frame = pd.DataFrame({"a": np.arange(8.0), "b": np.arange(8.0), "y": np.arange(8)})
+    X = client.persist(dd.from_pandas(frame, npartitions=4))
+    engine = DaskEngine(client)
+    partitions = engine.source(derive(X), y=X["y"]).partitions
+    tasks = engine._tasks(engine.rows(partitions, column))
+    assert [bundle.copied for bundle in tasks.bundles] == [copied] * 4
 
 
 def test_a_large_model_gives_no_warning(client: Any) -> None:
@@ -257,25 +292,29 @@ def test_tasks_hold_the_partitions_of_the_fit_only(client: Any) -> None:
 
 
 def test_partitions_that_any_worker_can_load_are_neighbors() -> None:
-    bundles = free_bundles(10, {"a": 1, "b": 2})
+    bundles = balanced_bundles(10, {"a": 1, "b": 2})
     assert [bundle.indices for bundle in bundles] == [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]
-    assert [bundle.worker for bundle in bundles] == ["a", "b", "b", "a", "b"]
-    assert max(len(bundle.indices) for bundle in free_bundles(10_000, {"a": 1})) == 32
-    assert free_bundles(2, {}) == [Bundle((0,)), Bundle((1,))]
+    assert [bundle.worker for bundle in bundles] == ["a", "a", "b", "b", "b"]
+    few = balanced_bundles(4, dict.fromkeys("abcd", 4))
+    assert [bundle.worker for bundle in few] == ["a", "b", "c", "d"]
+    assert max(len(bundle.indices) for bundle in balanced_bundles(10_000, {"a": 1})) == 32
+    assert balanced_bundles(2, {}) == [Bundle((0,)), Bundle((1,))]
 
 
 def test_large_partitions_stay_on_their_workers() -> None:
     large = [300_000_000] * 5
-    bundles = placed_bundles(["a", "b", "a", "b", "a"], large, {"a": 1, "b": 1})
+    bundles = local_bundles(["a", "b", "a", "b", "a"], large, {"a": 1, "b": 1})
     assert bundles == [Bundle((i,), worker) for i, worker in enumerate("ababa")]
-    medium = placed_bundles(["a", "b", "a", "b", "a"], [2_000_000] * 5, {"a": 1, "b": 1})
+    medium = local_bundles(["a", "b", "a", "b", "a"], [2_000_000] * 5, {"a": 1, "b": 1})
     assert medium == [
         Bundle((0, 2), "a"), Bundle((1,), "b"), Bundle((3,), "b"), Bundle((4,), "a")
     ]  # fmt: skip
+    many = local_bundles(["a"] * 1000, [2_000_000] * 1000, {"a": 1})
+    assert max(len(bundle.indices) for bundle in many) == 32
 
 
 def test_small_partitions_are_copied_next_to_their_neighbors() -> None:
-    small = placed_bundles(["a", "b"] * 4, [1_000] * 8, {"a": 1, "b": 1})
-    assert small == [Bundle((2 * i, 2 * i + 1), worker, True) for i, worker in enumerate("abab")]
-    many = placed_bundles(["a", "b"] * 400, [900_000] * 800, {"a": 1, "b": 1})
+    small = local_bundles(["a", "b"] * 4, [1_000] * 8, {"a": 1, "b": 1})
+    assert small == [Bundle((2 * i, 2 * i + 1), worker, True) for i, worker in enumerate("aabb")]
+    many = local_bundles(["a", "b"] * 400, [900_000] * 800, {"a": 1, "b": 1})
     assert not any(bundle.copied for bundle in many)

@@ -112,6 +112,10 @@ def _collect_target(rows: Any, target: Any) -> tuple[Any, Any, Any]:
     return rows, None, target
 
 
+# The functions that put the rows, weights and target of a partition together.
+COLLECT_FUNCTIONS = (_collect_both, _collect_weight, _collect_target)
+
+
 def _is_complete(graph: Any) -> bool:
     """Return whether a graph has all tasks that its tasks depend on.
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ceiba.engine.dask.alignment import COLLECT_FUNCTIONS
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -34,6 +36,22 @@ class Block:
         found: Any = [None if key is None else values[key] for key in self.outputs]
         rows, weight, target = found[0] if len(found) == 1 else found
         return rows, weight, target
+
+    @property
+    def only_selects(self) -> bool:
+        """Whether rows, weights and target are parts of the inputs, so that they are no larger."""
+        return all(_is_selection(task) for _, task in self.tasks)
+
+
+def _is_selection(task: Any) -> bool:
+    from dask._task_spec import Alias, _execute_subgraph
+
+    function = getattr(task, "func", None)
+    if function is _execute_subgraph:  # tasks that Dask has fused
+        return all(map(_is_selection, task.args[0].values()))
+    if function is None:
+        return isinstance(task, Alias)
+    return function in COLLECT_FUNCTIONS or getattr(function, "__name__", "") == "getitem"
 
 
 @dataclass(frozen=True, slots=True)

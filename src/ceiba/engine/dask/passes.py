@@ -16,7 +16,7 @@ from ceiba.engine.dask.futures import (
     cancelled_on_error,
     results_in_order,
 )
-from ceiba.engine.dask.placement import Bundle, free_bundles, holders, placed_bundles
+from ceiba.engine.dask.placement import Bundle, balanced_bundles, local_bundles, locate_inputs
 from ceiba.engine.dask.source import DaskPartition
 from ceiba.engine.dask.tasks import (
     RETRIES,
@@ -74,10 +74,11 @@ class PartitionTasks:
         if any(part.block is None for part in self.partitions):
             return [Bundle((index,)) for index in range(n_partitions)]
         if not all(part.futures for part in self.partitions):
-            return free_bundles(n_partitions, self.threads)
+            return balanced_bundles(n_partitions, self.threads)
         self._wait_for_persisted()
-        workers, sizes = holders(self.client, [part.futures[0] for part in self.partitions])
-        return placed_bundles(workers, sizes, self.threads)
+        workers, sizes = locate_inputs(self.client, [part.futures for part in self.partitions])
+        may_copy = all(part.task_block.only_selects for part in self.partitions)
+        return local_bundles(workers, sizes, self.threads, may_copy=may_copy)
 
     def _wait_for_persisted(self) -> None:
         """Wait until persisted partitions are computed; an error names the partition."""

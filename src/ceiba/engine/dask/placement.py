@@ -1,11 +1,11 @@
-"""Assign partitions to tasks: several of a worker in one, whatever their number."""
+"""Group partitions into tasks, a few per thread of each worker."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import islice
 from typing import Any
 
 # A task costs the scheduler about a millisecond in every pass, and a statistic on its worker. Two
@@ -33,23 +33,38 @@ class Bundle:
     copied: bool = False
 
 
-def free_bundles(
+def balanced_bundles(
     n_partitions: int, threads: Mapping[str, int], *, copied: bool = False
 ) -> list[Bundle]:
-    """Return bundles of consecutive partitions, which any worker can load."""
+    """Return bundles of consecutive partitions, which any worker can load.
+
+    Each worker gets consecutive bundles, in proportion to its threads.
+    """
     slots = [worker for worker, n in threads.items() for _ in range(n)]
     size = _bundle_size(n_partitions, len(slots))
     groups = _groups(range(n_partitions), size if copied else min(size, _MAX_PARTITIONS))
-    workers = cycle(slots or [None])
-    return [Bundle(group, worker, copied) for group, worker in zip(groups, workers, strict=False)]
+    if not slots:
+        return [Bundle(group, None, copied) for group in groups]
+    return [
+        Bundle(group, slots[index * len(slots) // len(groups)], copied)
+        for index, group in enumerate(groups)
+    ]
 
 
-def placed_bundles(
-    workers: Sequence[str | None], n_bytes: Sequence[int], threads: Mapping[str, int]
+def local_bundles(
+    workers: Sequence[str | None],
+    n_bytes: Sequence[int],
+    threads: Mapping[str, int],
+    *,
+    may_copy: bool = True,
 ) -> list[Bundle]:
-    """Return bundles of persisted partitions, given the worker and the size of each of them."""
-    if max(n_bytes) <= _SMALL_BYTES and sum(n_bytes) <= _MAX_COPIES * len(threads):
-        return free_bundles(len(n_bytes), threads, copied=True)
+    """Return bundles of persisted partitions, given the worker and the size of each of them.
+
+    With ``may_copy``, partitions of this size may be copied: no task makes larger ones of them.
+    """
+    small = max(n_bytes) <= _SMALL_BYTES and sum(n_bytes) <= _MAX_COPIES * len(threads)
+    if small and may_copy:
+        return balanced_bundles(len(n_bytes), threads, copied=True)
     by_worker: dict[str | None, list[int]] = defaultdict(list)
     for index, worker in enumerate(workers):
         by_worker[worker].append(index)
@@ -57,7 +72,7 @@ def placed_bundles(
     for worker, indices in by_worker.items():
         largest = max(1, *(n_bytes[index] for index in indices))
         size = _bundle_size(len(indices), threads.get(worker or "", 1))
-        groups = _groups(indices, min(size, _MAX_BYTES // largest))
+        groups = _groups(indices, min(size, _MAX_PARTITIONS, _MAX_BYTES // largest))
         bundles += [Bundle(group, worker) for group in groups]
     return sorted(bundles, key=lambda bundle: bundle.indices)
 
@@ -71,16 +86,26 @@ def _groups(indices: Sequence[int], size: int) -> list[tuple[int, ...]]:
     return list(iter(lambda: tuple(islice(rest, max(1, size))), ()))
 
 
-def holders(client: Any, futures: Sequence[Any]) -> tuple[list[str | None], list[int]]:
-    """Return the worker that holds each of some futures, None if none does, and their sizes."""
-    where = client.who_has(futures)
-    sizes = client.nbytes([future.key for future in futures], summary=False)
+def locate_inputs(
+    client: Any, inputs: Sequence[Sequence[Any]]
+) -> tuple[list[str | None], list[int]]:
+    """Return where the persisted inputs of each partition are, and the sum of their sizes.
+
+    This is the worker that has the largest of them; None if no worker has it.
+    """
+    keys = [[future.key for future in futures] for futures in inputs]
+    where = client.who_has([future for futures in inputs for future in futures])
+    known = client.nbytes([key for group in keys for key in group], summary=False)
     loads: dict[str, int] = defaultdict(int)
     workers: list[str | None] = []
-    for future in futures:
+    n_bytes: list[int] = []
+    for group in keys:
+        sizes = {key: int(known.get(key, _MAX_BYTES)) for key in group}
+        largest = max(sizes, key=lambda key: (sizes[key], str(key)))
         # Of several copies, the one on the worker with the fewest partitions so far.
-        worker = min(where.get(future.key, ()), key=loads.__getitem__, default=None)
+        worker = min(where.get(largest, ()), key=loads.__getitem__, default=None)
         if worker is not None:
             loads[worker] += 1
         workers.append(worker)
-    return workers, [int(sizes.get(future.key, _MAX_BYTES)) for future in futures]
+        n_bytes.append(sum(sizes.values()))
+    return workers, n_bytes
