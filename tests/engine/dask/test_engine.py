@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 import ceiba
 from ceiba.data.schema import Kind
 from ceiba.engine import PartitionError, choose_engine
+from ceiba.engine.dask import tasks
 from ceiba.engine.dask.engine import DaskEngine
 from ceiba.engine.local import effective_threads
 from ceiba.stats import TargetSummary, ToLabeledRows
@@ -367,12 +369,17 @@ def gate() -> Iterator[threading.Event]:
     GATE.set()
 
 
-def test_a_partition_that_fails_at_times_is_run_again(engine: DaskEngine) -> None:
+def test_a_partition_that_fails_at_times_is_run_again(
+    engine: DaskEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(tasks, "time", SimpleNamespace(sleep=pauses.append))
     FAILURES.extend([OSError("for once"), OSError("and again")])
     X = da.from_array(numbers(6), chunks=(2, 2)).map_blocks(fail_at_times, dtype=float)
     rows = engine.rows(engine.source(X).partitions, column)
     assert engine.reduce(rows, Listing.of).values == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
     assert not FAILURES
+    assert pauses == [0.2, 0.4]
 
 
 def test_bad_values_are_not_tried_again(engine: DaskEngine) -> None:
@@ -419,9 +426,9 @@ def test_without_workers_a_fit_ends() -> None:
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         engine = DaskEngine(client)
-        with pytest.raises(TimeoutError, match=r"no worker for 0\.6 seconds with 3 tasks"):
+        with pytest.raises(TimeoutError, match=r"no worker for 0\.6 seconds with 3 partitions"):
             listing(engine, da.from_array(numbers(6), chunks=(2, 2)))
-        with pytest.raises(TimeoutError, match="no worker"):
+        with pytest.raises(TimeoutError, match=r"no worker .* with 1 task pending"):
             engine.map(abs, [1])
         assert not client.futures
 
@@ -459,8 +466,13 @@ def test_a_hung_partition_ends_the_fit(client: Any, gate: threading.Event) -> No
     engine = DaskEngine(client, partition_timeout="1s")
     X = da.from_array(numbers(6), chunks=(2, 2)).map_blocks(wait_at_gate, dtype=float)
     rows = engine.rows(engine.source(X).partitions, column)
-    with pytest.raises(TimeoutError, match=r"No partition .* for 1 seconds with 1 pending"):
+    message = "No partition has finished .* for 1 seconds with {} pending: make the partitions"
+    with pytest.raises(TimeoutError, match=message.format("1 partition")):
         engine.reduce(rows, Listing.of)
+    with pytest.raises(TimeoutError, match=message.format("[12] partitions?")):
+        engine.predict(rows, lambda batch: batch.rows)
+    with pytest.raises(TimeoutError, match=r"No task .* with 1 task pending: raise the limit"):
+        engine.map(wait_at_gate, [np.full((1, 1), 4.0)])
     gate.set()
     assert not _left(client)
 

@@ -163,6 +163,30 @@ def test_the_model_is_sent_once(client: Any) -> None:
     assert Pickled.times == 1
 
 
+def fail_to_import() -> Any:
+    raise ModuleNotFoundError("No module named 'absent'")
+
+
+class NotOnWorkers:
+    """A model of a module that the workers do not have."""
+
+    def __reduce__(self) -> Any:
+        return fail_to_import, ()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_model_that_workers_cannot_load_is_no_error_of_a_partition(
+    client: Any, shared: bool
+) -> None:
+    engine, X = DaskEngine(client), da.from_array(uneven(40), chunks=(2, 1))
+    rows = engine.rows(engine.source(X - X.mean() if shared else X).partitions, column)
+    with pytest.raises(RuntimeError, match=r"cannot load .*: install .*'absent'") as raised:
+        engine.reduce(rows, summarize_with, NotOnWorkers())
+    assert "partition" not in str(raised.value)
+    with pytest.raises(RuntimeError, match=r"cannot load .*: install .*'absent'"):
+        engine.map(NotOnWorkers(), [1])
+
+
 def test_a_tree_is_the_same_for_any_number_of_partitions(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,9 +207,13 @@ def fail_in_the_third(block: Any, block_info: Any = None) -> Any:
     return block
 
 
-def test_a_persisted_partition_that_fails_is_named(client: Any) -> None:
+@pytest.mark.parametrize("before", [False, True], ids=["during the fit", "before the fit"])
+def test_a_persisted_partition_that_fails_is_named(client: Any, before: bool) -> None:
     X = da.from_array(uneven(10), chunks=(2, 1)).map_blocks(fail_in_the_third, dtype=float)
     X, engine = client.persist(X), DaskEngine(client)
+    if before:
+        with client.as_current():
+            distributed.wait(X)
     with pytest.raises(PartitionError, match="partition 3 of the Dask array: the disk is gone"):
         engine.reduce(engine.rows(engine.source(X).partitions, column), Total.of)
 

@@ -86,8 +86,9 @@ class DaskEngine(Engine):
     def predict(self, rows: Rows[P], function: Callable[..., R], *model: Any) -> R:
         """Compute one result per row on the cluster, in row order."""
         work = Work(rows.prepare, function, model, len(rows.partitions))
-        with self._tasks(rows).run(work, rows, collect) as futures:
-            collected = results_in_order(self.client, futures, self.limits)
+        tasks = self._tasks(rows)
+        with tasks.run(work, rows, collect) as futures:
+            collected = results_in_order(self.client, futures, self.limits, tasks.bundle_sizes)
             results = dict(pair for pairs in collected for pair in pairs)
         rows.empty.update(index for index, result in results.items() if result is None)
         parts = (results[index] for index in range(len(results)))

@@ -35,18 +35,23 @@ class TimeLimits:
             _seconds(task, "ceiba.partition-timeout", "1h"),
         )
 
-    def check(self, without_worker: float, without_result: float, pending: int) -> None:
-        """Raise TimeoutError if a limit has passed."""
+    def check(
+        self, without_worker: float, without_result: float, n_tasks: int, n_partitions: int
+    ) -> None:
+        """Raise TimeoutError if a limit has passed; ``n_partitions`` is 0 for other tasks."""
+        unit, n = ("partition", n_partitions) if n_partitions else ("task", n_tasks)
+        pending = f"{n} {unit}{'s' * (n != 1)} pending"
         if without_worker >= self.worker:
             raise TimeoutError(
-                f"The Dask cluster has had no worker for {self.worker:g} seconds with {pending} "
-                "tasks pending: start workers and fit again, or raise the limit with "
+                f"The Dask cluster has had no worker for {self.worker:g} seconds with {pending}: "
+                "start workers and fit again, or raise the limit with "
                 'dask.config.set({"ceiba.worker-timeout": "10 minutes"}).'
             )
         if without_result >= self.task:
+            smaller = "make the partitions smaller, or " * (n_partitions > 0)
             raise TimeoutError(
-                f"No partition has finished on the Dask cluster for {self.task:g} seconds with "
-                f"{pending} pending: make the partitions smaller, or raise the limit with "
+                f"No {unit} has finished on the Dask cluster for {self.task:g} seconds with "
+                f"{pending}: {smaller}raise the limit with "
                 'dask.config.set({"ceiba.partition-timeout": "3 hours"}).'
             )
 
@@ -73,11 +78,13 @@ def cancelled_on_error(client: Any, *lists: list[Any]) -> Iterator[None]:
         raise
 
 
-def results_in_order(client: Any, futures: Sequence[Any], limits: TimeLimits) -> Iterator[Any]:
+def results_in_order(
+    client: Any, futures: Sequence[Any], limits: TimeLimits, sizes: Sequence[int] | None = None
+) -> Iterator[Any]:
     """Yield the results of futures in their order, each as soon as all before it have been."""
     early: dict[int, Any] = {}
     next_index = 0
-    for index, result in as_finished(client, futures, limits, with_results=True):
+    for index, result in as_finished(client, futures, limits, sizes, with_results=True):
         early[index] = result
         while next_index in early:
             yield early.pop(next_index)
@@ -94,7 +101,7 @@ def as_finished(
 ) -> Iterator[tuple[int, Any]]:
     """Yield the index of each future as it finishes, and its result or None.
 
-    ``sizes`` are the numbers of partitions of the tasks, for messages.
+    ``sizes`` are the numbers of partitions of the tasks, if they have any, for messages.
     """
     from distributed import as_completed
 
@@ -114,8 +121,8 @@ def as_finished(
             if worker_threads(client, limits):
                 last_worker = time.monotonic()
             now = time.monotonic()
-            n_pending = len(pending) if sizes is None else sum(sizes[index] for index in pending)
-            limits.check(now - last_worker, now - last_result, max(1, n_pending))
+            n_partitions = 0 if sizes is None else sum(sizes[index] for index in pending)
+            limits.check(now - last_worker, now - last_result, len(pending), n_partitions)
             continue
         last_result = last_worker = time.monotonic()
         for item in completed.next_batch(block=False):

@@ -22,6 +22,7 @@ from ceiba.engine.dask.tasks import (
     RETRIES,
     FailedPartitionError,
     HeldPartition,
+    UnpackError,
     Work,
     hold,
     merge_parts,
@@ -69,6 +70,11 @@ class PartitionTasks:
         """Whether a pass has failed."""
         return any(future.cancelled() for future in self._held)
 
+    @property
+    def bundle_sizes(self) -> list[int]:
+        """Number of partitions of each task."""
+        return [len(bundle.indices) for bundle in self.bundles]
+
     def _make_bundles(self) -> list[Bundle]:
         n_partitions = len(self.partitions)
         if any(part.block is None for part in self.partitions):
@@ -83,10 +89,11 @@ class PartitionTasks:
     def _wait_for_persisted(self) -> None:
         """Wait until persisted partitions are computed; an error names the partition."""
         # Several partitions may start from one value, such as a persisted mean.
-        pending = {f.key: (part, f) for part in self.partitions for f in part.futures}
-        pairs = [(part, future) for part, future in pending.values() if not future.done()]
+        first_uses = {f.key: (part, f) for part in self.partitions[::-1] for f in part.futures}
+        pairs = [pair for pair in first_uses.values() if pair[1].status != "finished"]
         try:
-            for _ in as_finished(self.client, [future for _, future in pairs], self.limits):
+            futures = [future for _, future in pairs]
+            for _ in as_finished(self.client, futures, self.limits, [1] * len(futures)):
                 pass
         except TaskError as failed:
             error = failed.error
@@ -167,7 +174,7 @@ class PartitionTasks:
                 merged_by[len(futures)] = group
                 unmerged.append(len(futures))
                 futures.append(self._submit("merge", merge_parts, [futures[i] for i in group]))
-        sizes = [len(bundle.indices) for bundle in self.bundles] + [0] * len(merged_by)
+        sizes = self.bundle_sizes + [0] * len(merged_by)
         for index, _ in as_finished(self.client, futures, self.limits, sizes):
             for part in merged_by.get(index, ()):
                 futures[part].release()  # its worker may forget the statistic
@@ -201,11 +208,11 @@ class PartitionTasks:
             if error.index is None:
                 return error.error, error
             return partition_error(self.partitions[error.index].name, error.error), error.error
-        if failed.index >= len(self.bundles):
+        if isinstance(error, UnpackError) or failed.index >= len(self.bundles):
             return error, failed
         indices = self.bundles[failed.index].indices
         first, last = (self.partitions[index].name for index in (indices[0], indices[-1]))
-        # Of several partitions that wait on a lost worker Dask does not know which one ended it.
+        # Dask reports the task of a killed worker, not the partition that was running.
         name = first if len(indices) == 1 else f"{first}, or another one up to {last}"
         return partition_error(name, error), error
 

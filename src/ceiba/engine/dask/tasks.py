@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +18,9 @@ from ceiba.engine.merging import PartialMerge, TotalMerge
 LoadedPartition = tuple[int, Chunk | None, int]
 
 # How often a partition that could not be loaded is loaded again: reads from a shared store may fail
-# temporarily.
+# temporarily. The pause before it doubles each time.
 RETRIES = 2
+_PAUSE_SECONDS = 0.2
 # Unmerged statistics above this number travel as one string of bytes. Each of their arrays would
 # be a message of its own, which takes longer than copying them.
 _MAX_SEPARATE = 4
@@ -30,6 +32,10 @@ class FailedPartitionError(Exception):
     def __init__(self, index: int | None, error: Exception) -> None:
         super().__init__(index, error)
         self.index, self.error = index, error
+
+
+class UnpackError(RuntimeError):
+    """A function, a model or a block could not be unpickled, as where a module is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,7 @@ class HeldPartition:
                 # Invalid values are invalid in another run, too.
                 if attempt == RETRIES or isinstance(error, ValueError):
                     raise FailedPartitionError(self.index, error.with_traceback(None)) from None
+            time.sleep(_PAUSE_SECONDS * 2**attempt)
         raise AssertionError
 
 
@@ -103,7 +110,13 @@ def unpack(packed: bytes) -> Any:
     """Return the object of a pickle, which the scheduler passes on without reading it."""
     from distributed.protocol import pickle
 
-    return pickle.loads(packed)
+    try:
+        return pickle.loads(packed)
+    except Exception as error:
+        raise UnpackError(
+            "A Dask worker cannot load what a fit sends to it: install the same packages there as "
+            f"in this process. {type(error).__name__}: {error}"
+        ) from None
 
 
 def hold(packed: bytes, inputs: list[list[Any]] | None) -> list[HeldPartition]:
