@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import threading
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +18,7 @@ import pytest
 import ceiba
 from ceiba.engine import PartitionError
 from ceiba.engine.chunks import ChunksEngine
-from ceiba.engine.dask import passes, placement
+from ceiba.engine.dask import futures, passes, placement
 from ceiba.engine.dask.engine import DaskEngine
 from ceiba.engine.dask.placement import Bundle, balanced_bundles, local_bundles
 from ceiba.engine.dask.tasks import Work, merge_in_row_order
@@ -243,11 +245,11 @@ def test_partitions_with_shared_tasks_are_freed_during_the_pass(client: Any) -> 
     assert all(part.block is None for part in tasks.partitions)
     own = {key for part in tasks.partitions for key in part.delayed[0].__dask_graph__()}
     work = Work(rows.prepare, Listing.of, (), len(rows.partitions))
-    with tasks.run(work, rows, merge_in_row_order) as futures:
+    with tasks.run(work, rows, merge_in_row_order) as submitted:
         with client.as_current():
-            distributed.wait(futures)
+            distributed.wait(submitted)
         assert in_memory(client, own.__contains__) == []
-        merged = tasks.merge(futures, by_worker=False)
+        merged = tasks.merge(submitted, by_worker=False)
     np.testing.assert_allclose(merged.result().values, (x - x.mean())[:, 0])
 
 
@@ -276,8 +278,8 @@ def test_a_partition_is_located_by_its_largest_input() -> None:
         def nbytes(self, keys: Any, summary: bool) -> Any:
             return {"rows": 500, "target": 20, "mean": 8}
 
-    futures = [SimpleNamespace(key=key) for key in ("target", "rows", "mean")]
-    for order in (futures, futures[::-1]):
+    inputs = [SimpleNamespace(key=key) for key in ("target", "rows", "mean")]
+    for order in (inputs, inputs[::-1]):
         assert placement.locate_inputs(Client(), [order]) == (["worker of rows"], [528])
 
 
@@ -306,6 +308,32 @@ def test_a_large_model_gives_no_warning(client: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         engine.reduce(rows, lambda batch, model: Total.of(batch), np.zeros(2_000_000))
+        engine.map(partial(np.add, np.zeros(2_000_000)), [1.0])
+
+
+def test_overlapping_fits_restore_the_settings_of_dask() -> None:
+    """The first call returns while the second one, of another thread, is inside."""
+    setting = "distributed.admin.large-graph-warning-threshold"
+    before = dask.config.get(setting)
+    second_inside, first_left = threading.Event(), threading.Event()
+
+    class First:
+        def submit(self, *args: Any, **options: Any) -> None:
+            second_inside.wait(0.2)
+
+    class Second:
+        def submit(self, *args: Any, **options: Any) -> None:
+            second_inside.set()
+            first_left.wait(5)
+
+    first = threading.Thread(target=futures.submit_value, args=(First(), 1))
+    second = threading.Thread(target=futures.submit_value, args=(Second(), 1))
+    first.start()
+    second.start()
+    first.join()
+    first_left.set()
+    second.join()
+    assert dask.config.get(setting) == before
 
 
 def test_tasks_hold_the_partitions_of_the_fit_only(client: Any) -> None:

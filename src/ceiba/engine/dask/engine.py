@@ -15,9 +15,10 @@ from ceiba.engine.dask.futures import (
     TimeLimits,
     cancelled_on_error,
     results_in_order,
+    submit_value,
     worker_threads,
 )
-from ceiba.engine.dask.passes import PartitionTasks, pickled
+from ceiba.engine.dask.passes import PartitionTasks
 from ceiba.engine.dask.source import (
     BlockReader,
     SchemaSummary,
@@ -32,7 +33,6 @@ from ceiba.engine.dask.tasks import (
     collect,
     merge_in_row_order,
     run_single_threaded,
-    unpack,
 )
 from ceiba.engine.local import effective_threads
 from ceiba.engine.merging import require_statistic
@@ -137,7 +137,7 @@ class DaskEngine(Engine):
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:
         """Run the tasks on the cluster's workers, each task single-threaded inside."""
-        sent = self.client.submit(unpack, pickled(function), pure=False)
+        sent = submit_value(self.client, function)
         futures = self.client.map(run_single_threaded, list(tasks), function=sent, pure=False)
         try:
             with cancelled_on_error(self.client, futures, [sent]):

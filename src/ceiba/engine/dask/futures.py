@@ -1,4 +1,4 @@
-"""Collect the results of tasks on the cluster, in order and within time limits."""
+"""Send values to the cluster, and collect the results of tasks in order within time limits."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
+from uuid import uuid4
+
+from ceiba.engine.dask.tasks import pack, unpack
 
 # Seconds between two checks for workers and time limits while no task finishes.
 _POLL_SECONDS = 0.5
+# Dask warns of graphs of 10 MB. That is no more than a deep tree, which is sent once per pass.
+_WARN_FROM = "distributed.admin.large-graph-warning-threshold"
+# Settings are common to all threads: of two overlapping changes, the last would be restored to the
+# first one.
+_SETTINGS_LOCK = Lock()
 
 
 class TaskError(Exception):
@@ -61,6 +70,20 @@ def _seconds(given: float | str | None, setting: str, default: str) -> float:
     from dask.utils import parse_timedelta
 
     return float(parse_timedelta(dask.config.get(setting, default) if given is None else given))
+
+
+def task_key(name: str) -> str:
+    """Return a key of its own for each task, so that no result is used again."""
+    return f"ceiba-{name}-{uuid4().hex}"
+
+
+def submit_value(client: Any, value: Any) -> Any:
+    """Send a value, such as a model of any size, to the cluster once; return its future."""
+    import dask
+
+    packed = pack(value)
+    with _SETTINGS_LOCK, dask.config.set({_WARN_FROM: "1 GB"}):
+        return client.submit(unpack, packed, key=task_key("value"))
 
 
 @contextmanager

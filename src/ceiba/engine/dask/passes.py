@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
-from uuid import uuid4
 
 from ceiba.engine.contract import Rows, partition_error
 from ceiba.engine.dask.futures import (
@@ -15,6 +14,8 @@ from ceiba.engine.dask.futures import (
     as_finished,
     cancelled_on_error,
     results_in_order,
+    submit_value,
+    task_key,
 )
 from ceiba.engine.dask.placement import Bundle, balanced_bundles, local_bundles, locate_inputs
 from ceiba.engine.dask.source import DaskPartition
@@ -26,14 +27,13 @@ from ceiba.engine.dask.tasks import (
     Work,
     hold,
     merge_parts,
+    pack,
     run_partitions,
     unpack,
 )
 
 # Statistics that one task merges: few enough that they fit into the memory of its worker.
 _FAN_IN = 8
-# Dask warns of graphs of 10 MB. That is no more than a deep tree, which is sent once per pass.
-_WARN_FROM = "distributed.admin.large-graph-warning-threshold"
 
 
 class PartitionTasks:
@@ -105,7 +105,7 @@ class PartitionTasks:
             HeldPartition(index, self.partitions[index].reader, self.partitions[index].task_block)
             for index in bundle.indices
         ]
-        return pickled(parts), self._persisted(bundle) if bundle.copied else None
+        return pack(parts), self._persisted(bundle) if bundle.copied else None
 
     def _persisted(self, bundle: Bundle) -> list[list[Any]]:
         return [list(self.partitions[index].futures) for index in bundle.indices]
@@ -117,11 +117,8 @@ class PartitionTasks:
         An error, a time limit or Ctrl-C cancels them, those that are added to the list, and the
         held partitions: there is no pass after it.
         """
-        import dask
-
         futures: list[Any] = []
-        with dask.config.set({_WARN_FROM: "1 GB"}):
-            sent = self._submit("work", unpack, pickled(work))
+        sent = submit_value(self.client, work)
         try:
             with cancelled_on_error(self.client, [sent], self._held, futures):
                 futures += self._submit_pass(sent, rows, how)
@@ -182,7 +179,7 @@ class PartitionTasks:
         return unpack(merged) if isinstance(merged, bytes) else merged
 
     def _submit(self, name: str, function: Callable[..., Any], *args: Any) -> Any:
-        return self.client.submit(function, *args, key=_key(name))
+        return self.client.submit(function, *args, key=task_key(name))
 
     def _submit_bundles(
         self, name: str, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
@@ -196,7 +193,7 @@ class PartitionTasks:
             # A lost worker is replaced by another one.
             where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
             columns = zip(*(arguments[number] for number in numbers), strict=True)
-            keys = [_key(name) for _ in numbers]
+            keys = [task_key(name) for _ in numbers]
             submitted = self.client.map(function, *map(list, columns), key=keys, **where)
             futures.update(zip(numbers, submitted, strict=True))
         return [futures[number] for number in range(len(self.bundles))]
@@ -215,15 +212,3 @@ class PartitionTasks:
         # Dask reports the task of a killed worker, not the partition that was running.
         name = first if len(indices) == 1 else f"{first}, or another one up to {last}"
         return partition_error(name, error), error
-
-
-def _key(name: str) -> str:
-    return f"ceiba-{name}-{uuid4().hex}"
-
-
-def pickled(value: Any) -> bytes:
-    """Return a pickle, which the scheduler passes on without reading it: see `unpack`."""
-    from distributed.protocol import pickle
-
-    packed: bytes = pickle.dumps(value)
-    return packed

@@ -106,8 +106,16 @@ class HeldPartition:
         raise AssertionError
 
 
+def pack(value: Any) -> bytes:
+    """Return a pickle, which the scheduler passes on without reading it."""
+    from distributed.protocol import pickle
+
+    packed: bytes = pickle.dumps(value)
+    return packed
+
+
 def unpack(packed: bytes) -> Any:
-    """Return the object of a pickle, which the scheduler passes on without reading it."""
+    """Return the object of a pickle."""
     from distributed.protocol import pickle
 
     try:
@@ -154,7 +162,7 @@ def merge_in_row_order(work: Work, loaded: Iterable[LoadedPartition]) -> Any:
             merged.add(index, statistic)
         except Exception as error:
             raise FailedPartitionError(None, error.with_traceback(None)) from None
-    return _pack(merged)
+    return _pack_many(merged)
 
 
 def add_up(work: Work, loaded: Iterable[LoadedPartition]) -> TotalMerge[Any]:
@@ -184,13 +192,11 @@ def merge_parts(parts: Sequence[Any]) -> Any:
     merged = type(unpacked[0])(unpacked[0].n_partitions)
     for part in unpacked:
         merged.update(part)
-    return _pack(merged)
+    return _pack_many(merged)
 
 
-def _pack(merged: Any) -> Any:
-    from distributed.protocol import pickle
-
-    return pickle.dumps(merged) if len(merged) > _MAX_SEPARATE else merged
+def _pack_many(merged: Any) -> Any:
+    return pack(merged) if len(merged) > _MAX_SEPARATE else merged
 
 
 def run_single_threaded(task: T, function: Callable[[T], R]) -> R:
