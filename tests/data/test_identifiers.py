@@ -13,6 +13,8 @@ from ceiba import (
     AdaBoostClassifier,
     BaggingClassifier,
     DecisionTreeClassifier,
+    GaussianMixture,
+    GaussianMixtureClassifier,
     KMeans,
     RandomForestClassifier,
 )
@@ -26,6 +28,8 @@ LEARNERS = [
     BaggingClassifier(n_estimators=3, random_state=0),
     AdaBoostClassifier(n_estimators=3),
     KMeans(2, random_state=0),
+    GaussianMixture(2, random_state=0),
+    GaussianMixtureClassifier(),
 ]
 
 
@@ -56,7 +60,7 @@ def test_an_identifier_is_left_out_of_the_fit(learner):
         predicted = learner.predict(X)
         other = learner.predict(X.assign(id="never seen"))
     np.testing.assert_array_equal(predicted, other)
-    if isinstance(learner, KMeans):
+    if isinstance(learner, (KMeans, GaussianMixture, GaussianMixtureClassifier)):
         without = learner.fit(X[["x"]], y).predict(X[["x"]])
         np.testing.assert_array_equal(predicted, without)
     if hasattr(learner, "tree_"):
@@ -81,6 +85,39 @@ def test_an_explicit_kind_keeps_the_column(declare):
         )
     assert len(model.schema_[0].categories) == N
     assert model.score(declare(data[["id"]]), data["y"]) == 1
+
+
+@pytest.mark.filterwarnings("ignore:Column 'id'")
+@pytest.mark.parametrize("scale", [None, "std"])
+def test_methods_of_mixtures_without_the_identifier(tmp_path, scale):
+    data = frame().assign(z=lambda data: data["x"] ** 2)
+    X, numbers = data[["x", "id", "z"]], data[["x", "z"]]
+    plain = GaussianMixture(2, random_state=0, scale=scale).fit(numbers)
+    model = GaussianMixture(2, random_state=0, scale=scale).fit(X)
+    ceiba.save(model, tmp_path / "model.ceiba")
+    for found in (model, ceiba.load(tmp_path / "model.ceiba")):
+        assert found.feature_names_in_.tolist() == ["x", "id", "z"]
+        np.testing.assert_array_equal(found.means_, plain.means_)
+        np.testing.assert_array_equal(found.covariances_, plain.covariances_)
+        np.testing.assert_array_equal(found.sample(9)[0], plain.sample(9)[0])
+        np.testing.assert_array_equal(found.score_samples(X), plain.score_samples(numbers))
+        holes = X.assign(z=X["z"].where(X["z"] > 0.5))
+        filled = found.impute(holes)
+        np.testing.assert_array_equal(filled, plain.impute(holes[["x", "z"]]))
+        assert filled.shape == (N, 2)
+    model.partial_fit(X)
+    np.testing.assert_array_equal(model.means_, plain.partial_fit(numbers).means_)
+    with pytest.raises(ValueError, match="got nominal column 'y'"):
+        GaussianMixture(2).fit(data)
+
+
+def test_mixtures_name_dependent_columns_beside_an_identifier():
+    data = frame().assign(w=lambda data: 2 * data["x"], v=lambda data: data["x"] ** 2)
+    with (
+        pytest.warns(IdentifierWarning),
+        pytest.warns(UserWarning, match="'x', 'w' are linearly dependent: x = 0.5 w"),
+    ):
+        GaussianMixture(1).fit(data[["x", "id", "w", "v"]])
 
 
 def test_the_table_keeps_the_column():

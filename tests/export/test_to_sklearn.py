@@ -244,6 +244,11 @@ def test_columns_that_scikit_learn_lacks_are_refused():
         to_sklearn(multiway)
     with pytest.raises(NotExpressibleError, match="no nominal columns, got 'color'"):
         to_sklearn(ceiba.KMeans(2).fit(nominal.assign(x=np.arange(60.0))))
+    with_identifier = pd.DataFrame({"id": [f"n{i}" for i in range(60)], "x": np.arange(60.0)})
+    with pytest.warns(UserWarning, match="like an identifier"):
+        mixture = ceiba.GaussianMixture(1).fit(with_identifier)
+    with pytest.raises(NotExpressibleError, match="no columns of text, got 'id'"):
+        to_sklearn(mixture)
     times = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=60)})
     with pytest.raises(NotExpressibleError, match="times of column 'day'"):
         to_sklearn(ceiba.DecisionTreeClassifier().fit(times, np.arange(60) > 20))

@@ -13,6 +13,7 @@ from ceiba.base import ArrayOf, Estimator, fitted, seed_of
 from ceiba.base.record import check_values
 from ceiba.base.scaling import StoredScaling, check_scaling
 from ceiba.base.value_types import format_value
+from ceiba.data.encoding import Encoding
 from ceiba.mixture.config import MixtureParameters
 from ceiba.mixture.covariance import (
     CovarianceForm,
@@ -111,7 +112,7 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            Rows in the order of their components.
+            Rows in the order of their components, without columns that are identifiers.
         labels : ndarray of shape (n_samples,)
             Component of each row.
         """
@@ -137,6 +138,7 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
         Returns
         -------
         filled : ndarray of shape (n_rows, n_features)
+            Without columns that are identifiers.
         covariances : ndarray of shape (n_rows, n_features, n_features)
             With ``return_cov``; zero for observed values.
         """
@@ -236,7 +238,7 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
 
     def _check_state(self) -> None:
         super()._check_state()
-        k, d = self.n_components_, len(self.schema_)
+        k, d = self.n_components_, Encoding.of(self.schema_).width
         form = self._form
         fitted_covariances = ArrayOf("f", *form.fitted_shape(k, d))
         arrays = {

@@ -249,8 +249,8 @@ class MixtureData:
 
 
 def _check_numeric(schema: Schema) -> None:
-    """Raise for nominal columns."""
-    nominal = [column.name for column in schema if column.kind is Kind.NOMINAL]
+    """Raise for nominal columns with categories: identifiers, without any, are left out."""
+    nominal = [c.name for c in schema if c.kind is Kind.NOMINAL and c.categories]
     if nominal:
         more = f" and {len(nominal) - 1} more" if len(nominal) > 1 else ""
         raise ValueError(

@@ -209,6 +209,12 @@ _COVARIANCE_TYPES = {"tied": "tied", "spherical": "spherical", "EII": "spherical
 
 
 def _convert_mixture(model: Any, X: Any) -> Any:
+    identifiers = [column.name for column in model.schema_ if column.kind is Kind.NOMINAL]
+    if identifiers:
+        raise NotExpressibleError(
+            "scikit-learn's GaussianMixture has no columns of text, got "
+            f"{', '.join(map(repr, identifiers))}: leave them out of the fit."
+        )
     form = model._form
     kind = _COVARIANCE_TYPES.get(form.name, "full" if form.full else "diag")
     if kind == "spherical" and np.ndim(model.covariances_) == 2:
