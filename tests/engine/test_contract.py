@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ceiba.engine import PartitionError, Rows
-from ceiba.engine.contract import partition_error
+from ceiba.engine.contract import name_partition
 from ceiba.engine.merging import merge_in_order
 from tests.engine.parts import Listing, column, parts
 
@@ -47,6 +47,6 @@ def test_fold_of_no_rows_is_refused() -> None:
     ],
 )
 def test_an_error_has_the_name_of_its_partition(error: Exception, kind: type[Exception]) -> None:
-    named = partition_error("b", error)
+    named = name_partition("b", error)
     assert type(named) is kind
     assert str(named).count("partition b: ") == 1

@@ -160,7 +160,7 @@ class Rows(Generic[P]):
                 return None
             return summarize(Batch(self.prepare(chunk), self.first_row(index)), *model)
         except Exception as error:
-            raise partition_error(partition.name, error) from error
+            raise name_partition(partition.name, error) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class PartitionError(RuntimeError):
     """A partition could not be loaded or summarized; the message names it."""
 
 
-def partition_error(name: str, error: Exception) -> Exception:
+def name_partition(name: str, error: Exception) -> Exception:
     """Return an error that names the partition; a ValueError remains one."""
     if isinstance(error, PartitionError):
         return error

@@ -72,7 +72,7 @@ class PointScaling:
         X = X.astype(np.float64)
         offsets = Encoding.of(table.schema).offsets
         for j, (first, end) in enumerate(pairwise(offsets)):
-            # A column without categories, such as an identifier, has no place in the matrix.
+            # A column without categories, such as an identifier, has no column in the matrix.
             if first < end and self.origins[first]:
                 observed = ~np.isnan(X[:, first])
                 X[observed, first] = self._subtract_origin(table.column(j)[observed], first)

@@ -21,7 +21,7 @@ from ceiba.engine.chunks import ChunksEngine
 from ceiba.engine.dask import futures, passes, placement
 from ceiba.engine.dask.engine import DaskEngine
 from ceiba.engine.dask.placement import Bundle, balanced_bundles, local_bundles
-from ceiba.engine.dask.tasks import Work, merge_in_row_order
+from ceiba.engine.dask.tasks import PartitionFunction, merge_in_row_order
 from ceiba.tree.grow import grower
 from tests.engine.parts import Listing, WeightedSum, column, parts, whole
 
@@ -134,7 +134,7 @@ def test_neither_tasks_nor_bytes_depend_on_the_partitions(client: Any, traffic: 
         X, weight = persisted(client, uneven(400), n), da.ones(400, chunks=400 // n)
         engine = DaskEngine(client)
         rows = engine.rows(engine.source(X, client.persist(weight)).partitions, whole)
-        engine.reduce(rows, WeightedSum.of)  # holds the partitions
+        engine.reduce(rows, WeightedSum.of)  # caches the partitions
         traffic.tasks = traffic.received = 0
         engine.reduce(rows, WeightedSum.of)
         found.append((traffic.tasks, traffic.received))
@@ -244,8 +244,8 @@ def test_partitions_with_shared_tasks_are_freed_during_the_pass(client: Any) -> 
     tasks = engine._tasks(rows)
     assert all(part.block is None for part in tasks.partitions)
     own = {key for part in tasks.partitions for key in part.delayed[0].__dask_graph__()}
-    work = Work(rows.prepare, Listing.of, (), len(rows.partitions))
-    with tasks.run(work, rows, merge_in_row_order) as submitted:
+    function = PartitionFunction(rows.prepare, Listing.of, (), len(rows.partitions))
+    with tasks.open_pass(function, rows, merge_in_row_order) as submitted:
         with client.as_current():
             distributed.wait(submitted)
         assert in_memory(client, own.__contains__) == []
@@ -265,7 +265,7 @@ def test_sizes_and_workers_are_those_of_the_scheduler(client: Any) -> None:
     X = persisted(client, np.zeros((40, 10)), 4)
     engine = DaskEngine(client)
     tasks = engine._tasks(engine.rows(engine.source(X).partitions, column))
-    workers, sizes = placement.locate_inputs(client, [part.futures for part in tasks.partitions])
+    workers, sizes = placement.locate_inputs(client, [part.inputs for part in tasks.partitions])
     assert set(workers) <= set(client.nthreads())
     assert all(800 <= size < 1000 for size in sizes)
 

@@ -33,7 +33,7 @@ def aligned_blocks(X: Any, weight: Any = None, target: Any = None) -> list[tuple
         together = _optimized_together(X, given)
         if together is not None:
             return [(block,) for block in together]
-    columns = [_declared_blocks(one) for one in (X, weight, target)]
+    columns = [_declared_blocks(values) for values in (X, weight, target)]
     n_partitions = _n_partitions(X)
     return list(zip(*(column or [None] * n_partitions for column in columns), strict=True))
 
@@ -97,7 +97,7 @@ def _optimized_together(X: Any, given: dict[str, Any]) -> list[Any] | None:
         enforce_metadata=False,
     )
     blocks = _delayed(frame, optimized=True)
-    return blocks if blocks and _is_complete(blocks[0].__dask_graph__()) else None
+    return blocks if blocks and _has_all_dependencies(blocks[0].__dask_graph__()) else None
 
 
 def _collect_both(rows: Any, weight: Any, target: Any) -> tuple[Any, Any, Any]:
@@ -116,7 +116,7 @@ def _collect_target(rows: Any, target: Any) -> tuple[Any, Any, Any]:
 COLLECT_FUNCTIONS = (_collect_both, _collect_weight, _collect_target)
 
 
-def _is_complete(graph: Any) -> bool:
+def _has_all_dependencies(graph: Any) -> bool:
     """Return whether a graph has all tasks that its tasks depend on.
 
     It has not if the optimizer merged the partitions of one frame and not those of another.

@@ -54,20 +54,13 @@ def _is_selection(task: Any) -> bool:
     return function in COLLECT_FUNCTIONS or getattr(function, "__name__", "") == "getitem"
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterBlock:
-    """A block, and the futures of its persisted inputs."""
-
-    block: Block
-    futures: tuple[Any, ...]
-
-
 def independent_blocks(
     graph: Mapping[Any, Any], outputs: Sequence[tuple[Any, ...]]
-) -> list[ClusterBlock] | None:
-    """Return the block of each partition; None if two of them share a task.
+) -> list[tuple[Block, tuple[Any, ...]]] | None:
+    """Return the block of each partition, and the futures of its inputs.
 
-    A shared task, such as the mean of all rows, has to be run once for all partitions.
+    Return None if two partitions share a task. A shared task, such as the mean of all rows,
+    has to be run once for all partitions.
     """
     from dask._task_spec import convert_legacy_graph
     from distributed import Future
@@ -83,7 +76,7 @@ def independent_blocks(
         order, inputs = found
         seen.update(order)
         block = Block(keys, tuple((key, tasks[key]) for key in order), tuple(inputs))
-        blocks.append(ClusterBlock(block, tuple(futures[key] for key in inputs)))
+        blocks.append((block, tuple(futures[key] for key in inputs)))
     return blocks
 
 

@@ -25,10 +25,10 @@ from ceiba.engine.dask.source import (
     check_collection,
     dask_partitions,
     declared_columns,
-    known_schema,
+    schema_from_dtypes,
 )
 from ceiba.engine.dask.tasks import (
-    Work,
+    PartitionFunction,
     add_up,
     collect,
     merge_in_row_order,
@@ -39,7 +39,7 @@ from ceiba.engine.merging import require_statistic
 
 
 class DaskEngine(Engine):
-    """Run on the partitions of a Dask collection, on the workers that hold them.
+    """Run on the partitions of a Dask collection, on the workers that have them.
 
     Only graphs, models and statistics are transferred; rows stay on the workers, and a partition
     whose worker is lost is computed again. A task runs several partitions, so that the cost of a
@@ -76,8 +76,10 @@ class DaskEngine(Engine):
     def reduce(self, rows: Rows[P], summarize: Callable[..., S], *model: Any) -> S:
         """Summarize every partition on the cluster and merge there, in order."""
         tasks, exact = self._tasks(rows), is_exact(summarize)
-        work = Work(rows.prepare, summarize, model, len(rows.partitions))
-        with tasks.run(work, rows, add_up if exact else merge_in_row_order) as futures:
+        pass_function = PartitionFunction(rows.prepare, summarize, model, len(rows.partitions))
+        with tasks.open_pass(
+            pass_function, rows, add_up if exact else merge_in_row_order
+        ) as futures:
             merged = tasks.merge(futures, by_worker=exact)
         rows.empty.update(merged.empty)
         result: S = merged.result()
@@ -85,9 +87,9 @@ class DaskEngine(Engine):
 
     def predict(self, rows: Rows[P], function: Callable[..., R], *model: Any) -> R:
         """Compute one result per row on the cluster, in row order."""
-        work = Work(rows.prepare, function, model, len(rows.partitions))
+        pass_function = PartitionFunction(rows.prepare, function, model, len(rows.partitions))
         tasks = self._tasks(rows)
-        with tasks.run(work, rows, collect) as futures:
+        with tasks.open_pass(pass_function, rows, collect) as futures:
             collected = results_in_order(self.client, futures, self.limits, tasks.bundle_sizes)
             results = dict(pair for pairs in collected for pair in pairs)
         rows.empty.update(index for index, result in results.items() if result is None)
@@ -128,11 +130,11 @@ class DaskEngine(Engine):
         check_collection(X)
         check_kinds_without_schema(kinds, schema)
         if schema is None and not kinds:
-            schema = known_schema(X)
+            schema = schema_from_dtypes(X)
         if schema is None:
             rows = self.rows(dask_partitions(X, BlockReader(None, kinds)), attrgetter("table"))
             summary = self.reduce(rows, SchemaSummary.of)
-            schema = summary.without_identifiers({*declared_columns(X), *(kinds or {})})
+            schema = summary.fitted_schema({*declared_columns(X), *(kinds or {})})
         return PartitionedSource(schema, dask_partitions(X, BlockReader(schema), sample_weight, y))
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:

@@ -22,7 +22,7 @@ _SETTINGS_LOCK = Lock()
 
 
 class TaskError(Exception):
-    """The task of an index raised an error."""
+    """A task failed; ``index`` is its position."""
 
     def __init__(self, index: int, error: Exception) -> None:
         super().__init__(index, error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.engine.contract import Batch
 from ceiba.engine.dask.alignment import aligned_blocks
-from ceiba.engine.dask.blocks import Block, ClusterBlock, independent_blocks
+from ceiba.engine.dask.blocks import Block, independent_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,25 +66,23 @@ class DaskPartition:
     reader : BlockReader
     delayed : tuple of Delayed or None
         Rows, weights and target; or one object for all three.
-    block : ClusterBlock or None
+    block : Block or None
         The same as tasks of this partition alone; None if it shares tasks with others.
+    inputs : tuple of Future
+        Persisted inputs of the block.
     """
 
     name: str
     reader: BlockReader
     delayed: tuple[Any, ...]
-    block: ClusterBlock | None
-
-    @property
-    def futures(self) -> tuple[Any, ...]:
-        """Persisted inputs of the block."""
-        return () if self.block is None else self.block.futures
+    block: Block | None
+    inputs: tuple[Any, ...] = ()
 
     @property
     def task_block(self) -> Block:
         """The block as a task runs it, with all of its values as inputs if it shares tasks."""
         if self.block is not None:
-            return self.block.block
+            return self.block
         keys = tuple(None if part is None else part.key for part in self.delayed)
         return Block(keys, (), tuple(key for key in keys if key is not None))
 
@@ -111,11 +109,11 @@ def dask_partitions(
             graph.update(part.__dask_graph__())
     keys = [tuple(None if part is None else part.key for part in parts) for parts in delayed]
     found = independent_blocks(graph, keys)
-    blocks: Sequence[ClusterBlock | None] = [None] * len(delayed) if found is None else found
+    blocks = [(None, ())] * len(delayed) if found is None else found
     word = "array" if _is_array(X) else "DataFrame"
     return tuple(
-        DaskPartition(f"{index} of the Dask {word}", reader, *pair)
-        for index, pair in enumerate(zip(delayed, blocks, strict=True))
+        DaskPartition(f"{index} of the Dask {word}", reader, values, *block)
+        for index, (values, block) in enumerate(zip(delayed, blocks, strict=True))
     )
 
 
@@ -132,12 +130,12 @@ def _persisted_blocks(*collections: Any) -> dict[Any, Any]:
     }
 
 
-def known_schema(X: Any) -> Schema | None:
+def schema_from_dtypes(X: Any) -> Schema | None:
     """Return the schema that dtypes and metadata determine; None if rows must be read."""
     if _is_array(X):
         plain = X.dtype.kind in "fiub"
         return Table.of(np.zeros((1, X.shape[1]), X.dtype)).schema if plain else None
-    plain = all(_is_complete(dtype) for dtype in X.dtypes)
+    plain = all(_determines_column(dtype) for dtype in X.dtypes)
     return Table.of(X._meta_nonempty, warn=False).schema if plain else None
 
 
@@ -166,7 +164,7 @@ def _is_array(X: Any) -> bool:
     return hasattr(X, "numblocks")
 
 
-def _is_complete(dtype: Any) -> bool:
+def _determines_column(dtype: Any) -> bool:
     """Return whether a dtype determines the column, with categories if it has any."""
     from dask.dataframe.utils import UNKNOWN_CATEGORIES
 
@@ -215,7 +213,7 @@ class SchemaSummary:
         schema = replace(self.schema, columns=columns)
         return SchemaSummary(schema, tuple(map(all, unknown)), n_known)
 
-    def without_identifiers(self, declared: Collection[str]) -> Schema:
+    def fitted_schema(self, declared: Collection[str]) -> Schema:
         """Return the schema of a fit, and warn of columns with few rows per category.
 
         The kinds of ``declared`` columns are given: they are kept as they are.

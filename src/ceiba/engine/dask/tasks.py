@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,7 @@ _PAUSE_SECONDS = 0.2
 _MAX_SEPARATE = 4
 
 
-class FailedPartitionError(Exception):
+class PartitionTaskError(Exception):
     """The partition with an index raised an error; None if merging statistics did."""
 
     def __init__(self, index: int | None, error: Exception) -> None:
@@ -34,13 +35,22 @@ class FailedPartitionError(Exception):
         self.index, self.error = index, error
 
 
+@contextmanager
+def _errors_of(index: int | None) -> Iterator[None]:
+    """Raise errors of the block with the index of the partition."""
+    try:
+        yield
+    except Exception as error:
+        raise PartitionTaskError(index, error.with_traceback(None)) from None
+
+
 class UnpackError(RuntimeError):
     """A function, a model or a block could not be unpickled, as where a module is missing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What one pass does with every partition; it is sent to a worker once."""
+class PartitionFunction:
+    """Function of one pass for every partition; it is sent to a worker once."""
 
     prepare: Callable[[Chunk], Any]
     function: Callable[..., Any]
@@ -49,48 +59,44 @@ class Work:
 
     def __call__(self, index: int, chunk: Chunk, first_row: int) -> Any:
         """Return the result of one partition with rows; errors have its index."""
-        try:
+        with _errors_of(index):
             return self.function(Batch(self.prepare(chunk), first_row), *self.model)
-        except Exception as error:
-            raise FailedPartitionError(index, error.with_traceback(None)) from None
 
     def add_to(self, total: ExactStatistic, index: int, chunk: Chunk, first_row: int) -> None:
         """Add one partition with rows to an exact statistic; errors have its index."""
-        try:
+        with _errors_of(index):
             total.add(Batch(self.prepare(chunk), first_row), *self.model)
-        except Exception as error:
-            raise FailedPartitionError(index, error.with_traceback(None)) from None
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPartition:
-    """A partition on its worker: its rows if they are kept, else the block that computes them.
+class CachedPartition:
+    """A partition on its worker: its rows if they are loaded, else the block that computes them.
 
-    ``kept`` is a tuple, so that no rows (None) and an error can be kept as well.
+    ``loaded`` is a tuple, so that it can also contain None (no rows) or an error.
     """
 
     index: int
     reader: BlockReader
     block: Block
-    kept: tuple[Chunk | Exception | None] | None = None
+    loaded: tuple[Chunk | Exception | None] | None = None
 
     def load(self, inputs: Sequence[Any]) -> Chunk | None:
         """Return the chunk, or None if it has no rows; errors have the index of the partition."""
-        if self.kept is None:
+        if self.loaded is None:
             return self._load(inputs)
-        (chunk,) = self.kept
+        (chunk,) = self.loaded
         if isinstance(chunk, Exception):
-            raise FailedPartitionError(self.index, chunk)
+            raise PartitionTaskError(self.index, chunk)
         return chunk
 
-    def keep(self, inputs: Sequence[Any]) -> HeldPartition:
-        """Return the partition with its rows."""
-        kept: Chunk | Exception | None
+    def with_rows(self, inputs: Sequence[Any]) -> CachedPartition:
+        """Return the partition with its rows, or with the error of loading them."""
+        chunk: Chunk | Exception | None
         try:
-            kept = self._load(inputs)
-        except FailedPartitionError as failed:
-            kept = failed.error
-        return HeldPartition(self.index, self.reader, Block((), (), ()), (kept,))
+            chunk = self._load(inputs)
+        except PartitionTaskError as failed:
+            chunk = failed.error
+        return CachedPartition(self.index, self.reader, Block((), (), ()), (chunk,))
 
     def _load(self, inputs: Sequence[Any]) -> Chunk | None:
         for attempt in range(RETRIES + 1):
@@ -101,7 +107,7 @@ class HeldPartition:
             except Exception as error:
                 # Invalid values are invalid in another run, too.
                 if attempt == RETRIES or isinstance(error, ValueError):
-                    raise FailedPartitionError(self.index, error.with_traceback(None)) from None
+                    raise PartitionTaskError(self.index, error.with_traceback(None)) from None
             time.sleep(_PAUSE_SECONDS * 2**attempt)
         raise AssertionError
 
@@ -127,61 +133,64 @@ def unpack(packed: bytes) -> Any:
         ) from None
 
 
-def hold(packed: bytes, inputs: list[list[Any]] | None) -> list[HeldPartition]:
+def cache_partitions(packed: bytes, inputs: list[list[Any]] | None) -> list[CachedPartition]:
     """Return the partitions of a pickle, for all passes; with their rows if there are inputs."""
-    partitions: list[HeldPartition] = unpack(packed)
+    partitions: list[CachedPartition] = unpack(packed)
     if inputs is None:
         return partitions
     with inside_task():
-        return [part.keep(values) for part, values in zip(partitions, inputs, strict=True)]
+        return [part.with_rows(values) for part, values in zip(partitions, inputs, strict=True)]
 
 
 def run_partitions(
-    work: Work,
-    held: list[HeldPartition],
+    function: PartitionFunction,
+    cached: list[CachedPartition],
     first_rows: Sequence[int],
     inputs: list[list[Any]] | None,
-    how: Callable[[Work, Iterable[LoadedPartition]], Any],
+    combine: Callable[[PartitionFunction, Iterable[LoadedPartition]], Any],
 ) -> Any:
-    """Load some partitions one after another and return what ``how`` makes of them."""
-    given = [()] * len(held) if inputs is None else inputs
+    """Load some partitions one after another and ``combine`` their results."""
+    given = [()] * len(cached) if inputs is None else inputs
     with inside_task():
         loaded = (
             (part.index, part.load(values), first_row)
-            for part, values, first_row in zip(held, given, first_rows, strict=True)
+            for part, values, first_row in zip(cached, given, first_rows, strict=True)
         )
-        return how(work, loaded)
+        return combine(function, loaded)
 
 
-def merge_in_row_order(work: Work, loaded: Iterable[LoadedPartition]) -> Any:
+# The three values of ``combine`` follow.
+
+
+def merge_in_row_order(function: PartitionFunction, loaded: Iterable[LoadedPartition]) -> Any:
     """Summarize partitions and merge as far as their order allows."""
-    merged: PartialMerge[Any] = PartialMerge(work.n_partitions)
+    merged: PartialMerge[Any] = PartialMerge(function.n_partitions)
     for index, chunk, first_row in loaded:
-        statistic = None if chunk is None else work(index, chunk, first_row)
-        try:
+        statistic = None if chunk is None else function(index, chunk, first_row)
+        with _errors_of(None):
             merged.add(index, statistic)
-        except Exception as error:
-            raise FailedPartitionError(None, error.with_traceback(None)) from None
     return _pack_many(merged)
 
 
-def add_up(work: Work, loaded: Iterable[LoadedPartition]) -> TotalMerge[Any]:
+def add_up(function: PartitionFunction, loaded: Iterable[LoadedPartition]) -> TotalMerge[Any]:
     """Add partitions to one exact statistic."""
-    merged: TotalMerge[Any] = TotalMerge(work.n_partitions)
+    merged: TotalMerge[Any] = TotalMerge(function.n_partitions)
     for index, chunk, first_row in loaded:
         if chunk is None:
             merged.empty.add(index)
         elif merged.total is None:
-            merged.total = work(index, chunk, first_row)
+            merged.total = function(index, chunk, first_row)
         else:
-            work.add_to(merged.total, index, chunk, first_row)
+            function.add_to(merged.total, index, chunk, first_row)
     return merged
 
 
-def collect(work: Work, loaded: Iterable[LoadedPartition]) -> list[tuple[int, Any]]:
+def collect(
+    function: PartitionFunction, loaded: Iterable[LoadedPartition]
+) -> list[tuple[int, Any]]:
     """Return the results of partitions, None for those without rows, with their indices."""
     return [
-        (index, None if chunk is None else work(index, chunk, first_row))
+        (index, None if chunk is None else function(index, chunk, first_row))
         for index, chunk, first_row in loaded
     ]
 
