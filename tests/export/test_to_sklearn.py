@@ -164,6 +164,25 @@ def test_columns_of_a_frame():
     assert "truth <= 0.50" in export_text(converted, feature_names=list(frame.columns))
 
 
+@pytest.mark.parametrize("values", [("u", "v"), (False, True)])
+@pytest.mark.parametrize("missing_label", [0, 1])
+def test_split_of_known_and_missing_categories(values, missing_label):
+    codes = np.tile([0.0, 1.0, np.nan], 60)
+    frame = pd.DataFrame(
+        {"answer": pd.Series([None] * len(codes), dtype=object), "x": RNG.random(180)}
+    )
+    for code, value in enumerate(values):
+        frame.loc[codes == code, "answer"] = value
+    label = np.where(np.isnan(codes), missing_label, 1 - missing_label)
+    label[:6] = 1 - label[:6]  # below the root is more to learn
+    for model in (ceiba.DecisionTreeClassifier(max_depth=3), ceiba.RandomForestClassifier(5)):
+        model.fit(frame, label)
+        tree = model.tree_ if hasattr(model, "tree_") else model.forest_.tree(0)
+        splits = [tree.split(node) for node in np.flatnonzero(~tree.is_leaf)]
+        assert any(split.name == "answer" and () in split.branches for split in splits)
+        check_predictions(model, frame, frame.assign(answer=codes))
+
+
 @cache
 def decimals() -> np.ndarray:
     """Decimal numbers, which float32 rounds up or down."""

@@ -244,11 +244,19 @@ def _threshold(split: Split, column: Column) -> tuple[float, bool]:
 
 
 def _category_threshold(split: Split, column: Column) -> tuple[float, bool]:
-    """Return a threshold between the codes 0 and 1 of a column with two categories."""
+    """Return a threshold of the codes 0 and 1 of a column with two categories."""
     if len(column.categories) > 2:
         raise NotExpressibleError(
             "scikit-learn has no splits by groups of categories, and column "
             f"{column.name!r} has {len(column.categories)} categories: encode it as numbers before "
             "the fit (sklearn.preprocessing.OneHotEncoder), or export to ONNX or code."
         )
-    return 0.5, column.categories[0] not in split.branches[0]
+    # A category that no training row of the node has takes the branch of missing values.
+    branches = [
+        next(
+            (b for b, group in enumerate(split.branches) if category in group), split.missing_branch
+        )
+        for category in column.categories
+    ]
+    # Both categories may be in one branch, and missing values in the other.
+    return 0.5 if len(set(branches)) == 2 else np.inf, branches[0] == 1
