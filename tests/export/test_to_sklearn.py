@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import export_text
 
 import ceiba
 from ceiba.data.table import Table
+from ceiba.ensemble.common.sample_fit import ConstantMember
 from ceiba.export import NotExpressibleError, to_onnx, to_sklearn
 
 RNG = np.random.default_rng(16)
@@ -280,6 +286,62 @@ def test_members_of_other_libraries_are_kept():
         to_sklearn(model, EXACT)
     with pytest.raises(NotExpressibleError, match="got LogisticRegression"):
         to_sklearn(LogisticRegression().fit(EXACT, LABEL))
+
+
+FOREIGN: dict[str, Any] = {
+    "votes": LinearSVC(),
+    "some classes": KNeighborsClassifier(3),
+    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+}
+
+
+@pytest.mark.parametrize("classes", [(-1, 1, 2), (0, 1, 2), ("a", "b", "c"), (0.0, 1.0, 2.0)])
+@pytest.mark.parametrize("name", FOREIGN)
+def test_bagging_of_other_libraries_predicts_class_indices(name, classes):
+    """The samples are so small that some lack a class, and some have only one."""
+    label = np.array(classes)[np.searchsorted([-0.5, 1.5], EXACT[:, 0])]
+    model = ceiba.BaggingClassifier(FOREIGN[name], n_estimators=12, max_samples=4, random_state=0)
+    converted = check_predictions(model.fit(EXACT, label), NEW)
+    has_constant = any(isinstance(member, ConstantMember) for member in model.estimators_)
+    assert has_constant == (name != "votes")  # LinearSVC accepts rows of weight zero
+    assert converted.fit(EXACT, label).score(EXACT, label) > 0.3
+    for truth in (label == classes[0], np.where(label == classes[0], -1, 1)):
+        model.fit(EXACT, truth)
+        np.testing.assert_array_equal(to_sklearn(model).predict(NEW), model.predict(NEW))
+        if hasattr(model, "decision_function"):
+            converted = to_sklearn(model)
+            expected = model.decision_function(NEW)
+            np.testing.assert_allclose(converted.decision_function(NEW), expected)
+
+
+def test_ensembles_of_pipelines():
+    pipeline = make_pipeline(StandardScaler(), GaussianNB())
+    boosted = ceiba.AdaBoostClassifier(pipeline, n_estimators=4, reweighting="resampling")
+    check_predictions(boosted.fit(EXACT, LABEL), NEW)
+    regressor = make_pipeline(StandardScaler(), LinearRegression())
+    check_predictions(ceiba.BaggingRegressor(regressor, n_estimators=3).fit(EXACT, NUMBER), NEW)
+    bag = ceiba.BaggingClassifier(pipeline, n_estimators=3, max_features=2).fit(EXACT, LABEL)
+    assert isinstance(check_predictions(bag, NEW).estimator, Pipeline)
+    resampled = ceiba.AdaBoostRegressor(regressor, n_estimators=3, reweighting="resampling")
+    assert isinstance(check_predictions(resampled.fit(EXACT, NUMBER), NEW).estimator, Pipeline)
+
+
+def test_nested_ensembles_keep_the_leaves_of_training_rows():
+    rows = decimals()
+    label = np.array(["no", "yes"])[(rows[:, 0] * rows[:, 1] + rows[:, 2] > 0).astype(int)]
+    inner = ceiba.BaggingClassifier(ceiba.DecisionTreeClassifier(thresholds="mean"), n_estimators=2)
+    model = ceiba.BaggingClassifier(inner, n_estimators=3, max_features=2, random_state=0)
+    converted = check_predictions(model.fit(rows, label), rows, X=rows)
+    columns = model.estimators_features_[0]
+    expected = to_sklearn(model.estimators_[0], rows[:, columns])
+    for tree, other in zip(converted.estimators_[0].estimators_, expected.estimators_, strict=True):
+        np.testing.assert_array_equal(tree.tree_.threshold, other.tree_.threshold)
+
+
+def test_rows_have_no_effect_on_models_without_thresholds():
+    for model in (ceiba.KMeans(2), ceiba.GaussianMixture(2)):
+        with pytest.raises(ValueError, match="has no thresholds: leave it out"):
+            to_sklearn(model.fit(CLOUDS), CLOUDS)
 
 
 def test_onnx_is_imported_only_where_it_is_used(monkeypatch):

@@ -137,6 +137,21 @@ def test_constant_member_of_a_sample_of_one_class(pass_weights):
     assert member.classes_.tolist() == ["a", "b", "c"]
     assert member.predict_proba([[0.0, 0.0]]).tolist() == [[0.0, 1.0, 0.0]]
     assert member.feature_importances_.tolist() == [0.0, 0.0]
+    assert member.decision_function(np.zeros((2, 2))).tolist() == [[-1.0, 1.0, -1.0]] * 2
+
+
+def test_constant_members_have_a_decision_function():
+    X, y = np.arange(8.0).reshape(-1, 1), np.array(["a"] * 7 + ["b"])
+    members = make_pipeline(StandardScaler(), LogisticRegression())  # without sample_weight
+    model = BaggingClassifier(members, n_estimators=8, random_state=0).fit(X, y)
+    constant = [isinstance(member, ConstantMember) for member in model.estimators_]
+    assert any(constant)
+    assert not all(constant)
+    values = [member.decision_function(X) for member in model.estimators_]
+    np.testing.assert_allclose(model.decision_function(X), np.mean(values, axis=0))
+    assert {-1.0} == {
+        float(v[0]) for v, is_constant in zip(values, constant, strict=True) if is_constant
+    }
 
 
 def test_target_of_one_class_is_left_to_the_estimator():

@@ -151,7 +151,8 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     def decision_function(self, X: Any, **params: Any) -> Array:
         """Compute the mean of the members' decision functions.
 
-        Available if the estimator has this method. All members must have seen all classes.
+        Available if the estimator has this method. All members must have seen all classes. A
+        member that always predicts one class gives 1 to it and -1 to the others.
 
         Parameters
         ----------

@@ -27,6 +27,13 @@ class ConstantMember(DummyClassifier):
         """Zero for every column."""
         return np.zeros(self.n_features_in_)
 
+    def decision_function(self, X: Any) -> Array:
+        """Return 1 for the class and -1 for the others; of two classes, that of the second."""
+        scores = np.where(self.class_prior_ > 0, 1.0, -1.0)
+        return (
+            np.full(X.shape[0], scores[1]) if len(scores) == 2 else np.tile(scores, (X.shape[0], 1))
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleFitter:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn import cluster, ensemble, mixture
+from sklearn.base import clone
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.validation import check_is_fitted
 
 import ceiba
 from ceiba._typing import Array
+from ceiba.base import Estimator
 from ceiba.data.schema import Kind
+from ceiba.data.table import Table
 from ceiba.data.target import class_indices
+from ceiba.ensemble.common.rows import table_columns
 from ceiba.export.errors import NotExpressibleError
+from ceiba.export.sklearn.members import ClassIndexMember
 from ceiba.export.sklearn.trees import Thresholds, criterion_name, set_columns, tree_estimator
 from ceiba.export.trees import forest_trees
 from ceiba.tree.base import DecisionTree
@@ -39,9 +44,9 @@ def to_sklearn(model: Any, X: Any = None) -> Any:
         A fitted estimator of Ceiba. An ordinal column becomes a column of the indices 0, 1, ... of
         its categories, and a nominal column of two categories one of 0 and 1.
     X : array, frame, Table or list, optional
-        Rows, usually those of ``fit``, that keep their leaves: thresholds are moved by less than a
-        float32 where that needs it. Only values on both sides of a threshold that float32 rounds
-        to one number are still confused.
+        For models of Ceiba's trees: rows, usually those of ``fit``, that keep their leaves.
+        Thresholds are moved by less than a float32 where that needs it. Only values on both sides
+        of a threshold that float32 rounds to one number are still confused.
 
     Returns
     -------
@@ -53,7 +58,8 @@ def to_sklearn(model: Any, X: Any = None) -> Any:
     NotExpressibleError
         If scikit-learn has no such model: splits by groups of more than two categories or with
         more than two branches, fractional or surrogate routing of missing values, cost matrices,
-        SAMME.R, majority votes, nominal columns in k-means. The message has the reason.
+        SAMME.R, majority votes, nominal columns or ``scale`` in k-means. The message names the
+        part.
 
     Examples
     --------
@@ -129,13 +135,32 @@ def _with_members(converted: Any, model: Any, members: list[Any]) -> Any:
     return converted
 
 
-def _member(member: Any, thresholds: Thresholds, classes: Array | None) -> Any:
-    """Return a member as an estimator of scikit-learn; those of other libraries as they are."""
-    if isinstance(member, DecisionTree):
-        return _tree(member, thresholds, classes)
-    if type(member).__module__.partition(".")[0] == "ceiba":
-        return to_sklearn(member)
-    return member
+def _convert_members(model: Any, X: Any, columns: Sequence[Sequence[int]]) -> list[Any]:
+    """Return the members as estimators of scikit-learn; those of other libraries as they are.
+
+    ``columns`` are the indices of each member's columns.
+    """
+    pairs = list(zip(model.estimators_, columns, strict=True))
+    if isinstance(model.estimators_[0], DecisionTree):
+        thresholds = _thresholds(model, X, model.estimators_[0])
+        return [
+            _tree(member, thresholds.take(selected), getattr(member, "classes_", None))
+            for member, selected in pairs
+        ]
+    if X is None:
+        return [
+            to_sklearn(member) if isinstance(member, Estimator) else member for member, _ in pairs
+        ]
+    table = Table.of(X, model.schema_)
+    return [
+        to_sklearn(member, table_columns(table, np.asarray(selected))) for member, selected in pairs
+    ]
+
+
+def _unfitted_member(model: Any, members: list[Any]) -> Any:
+    """Return the estimator whose clones a fit of the converted ensemble would fit."""
+    first = members[0] if hasattr(model, "schema_") else model.estimator
+    return clone(first.estimator if isinstance(first, ClassIndexMember) else first)
 
 
 def _convert_adaboost(model: Any, X: Any) -> Any:
@@ -144,15 +169,12 @@ def _convert_adaboost(model: Any, X: Any) -> Any:
             "scikit-learn's AdaBoostClassifier has no algorithm='samme.r': fit with "
             "algorithm='samme'."
         )
-    thresholds = _thresholds(model, X, model.estimators_[0])
-    members = [
-        _member(member, thresholds, getattr(member, "classes_", None))
-        for member in model.estimators_
-    ]
+    all_columns = range(model.n_features_in_)
+    members = _convert_members(model, X, [all_columns] * len(model.estimators_))
     cls = getattr(ensemble, type(model).__name__)
     names = ("n_estimators", "learning_rate", "loss")
     options = {name: getattr(model, name) for name in names if name in cls().get_params()}
-    converted = cls(estimator=type(members[0])(), **options)
+    converted = cls(estimator=_unfitted_member(model, members), **options)
     converted.estimator_ = converted.estimator
     converted.estimator_weights_ = model.estimator_weights_.copy()
     converted.estimator_errors_ = model.estimator_errors_.copy()
@@ -165,24 +187,34 @@ def _convert_bagging(model: Any, X: Any) -> Any:
             "scikit-learn's BaggingClassifier has no majority vote with drawn ties: fit with "
             "voting='probability'."
         )
-    thresholds = _thresholds(model, X, model.estimators_[0])
-    classes = getattr(model, "classes_", None)
-    members = [
-        # scikit-learn's members predict indices of classes.
-        _member(
-            member, thresholds.take(columns),
-            None if classes is None else class_indices(member.classes_, classes).astype(np.int64),
-        )
-        for member, columns in zip(model.estimators_, model.estimators_features_, strict=True)
-    ]  # fmt: skip
+    members = _convert_members(model, X, model.estimators_features_)
+    if hasattr(model, "classes_"):
+        members = _with_class_indices(model, members)
     cls = getattr(ensemble, type(model).__name__)
-    converted = cls(estimator=type(members[0])(), n_estimators=len(members))
+    converted = cls(estimator=_unfitted_member(model, members), n_estimators=len(members))
     converted.estimator_ = converted.estimator
     converted.estimators_features_ = [columns.copy() for columns in model.estimators_features_]
     return _with_members(converted, model, members)
 
 
+def _with_class_indices(model: Any, members: list[Any]) -> list[Any]:
+    """Return converted members that predict class indices, as those of scikit-learn do."""
+    if not isinstance(model.estimators_[0], DecisionTree):
+        return [ClassIndexMember.wrap(member, model.classes_) for member in members]
+    for member in members:
+        member.classes_ = class_indices(member.classes_, model.classes_).astype(np.int64)
+    return members
+
+
+def _check_no_rows(model: Any, X: Any) -> None:
+    if X is not None:
+        raise ValueError(
+            f"X has no effect on a {type(model).__name__}, which has no thresholds: leave it out."
+        )
+
+
 def _convert_kmeans(model: Any, X: Any) -> Any:
+    _check_no_rows(model, X)
     if not model.schema_.all_numeric:
         names = [column.name for column in model.schema_ if column.kind is not Kind.NUMERIC]
         raise NotExpressibleError(
@@ -209,6 +241,7 @@ _COVARIANCE_TYPES = {"tied": "tied", "spherical": "spherical", "EII": "spherical
 
 
 def _convert_mixture(model: Any, X: Any) -> Any:
+    _check_no_rows(model, X)
     identifiers = [column.name for column in model.schema_ if column.kind is Kind.NOMINAL]
     if identifiers:
         raise NotExpressibleError(
