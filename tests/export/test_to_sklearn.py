@@ -128,6 +128,17 @@ def test_nodes_keep_their_numbers_and_statistics():
     assert (converted.get_depth(), converted.get_n_leaves()) == (4, model.get_n_leaves())
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "log_loss"])
+def test_forests_have_the_impurities_of_their_criterion(criterion):
+    model = ceiba.RandomForestClassifier(4, criterion=criterion, max_depth=5).fit(EXACT, LABEL)
+    converted = to_sklearn(model)
+    assert converted.criterion == converted.estimators_[0].criterion == criterion
+    np.testing.assert_allclose(converted.feature_importances_, model.feature_importances_)
+    number = ceiba.RandomForestRegressor(2, criterion="absolute_error", max_depth=3)
+    converted = to_sklearn(number.fit(EXACT, NUMBER))
+    assert converted.criterion == converted.estimators_[0].criterion == "squared_error"
+
+
 @pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical", "EII", "VEV", "VEI"])
 def test_mixtures_predict_the_same(kind):
     model = ceiba.GaussianMixture(3, covariance_type=kind, max_iter=300).fit(CLOUDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from ceiba.export.sklearn.trees import Thresholds, criterion_name, set_columns, 
 from ceiba.export.trees import forest_trees
 from ceiba.tree.base import DecisionTree
 from ceiba.tree.config import TreeConfig
+from ceiba.tree.model.tree import Tree
+from ceiba.tree.partition import entropies
 
 
 def to_sklearn(model: Any, X: Any = None) -> Any:
@@ -110,16 +113,27 @@ def _thresholds(model: Any, X: Any, member: Any = None) -> Thresholds:
 
 def _convert_forest(model: Any, X: Any) -> Any:
     forest, thresholds = model.forest_, _thresholds(model, X)
-    criterion = model.criterion
     classifier = forest.n_classes > 0
+    # A forest of regression trees stores the means of its leaves, whatever the criterion was.
+    criterion = model.criterion if classifier else "squared_error"
     # The trees of scikit-learn's forests predict indices of classes, as floats.
     classes = np.arange(forest.n_classes, dtype=np.float64) if classifier else None
-    trees = [tree_estimator(tree, classes, criterion, thresholds) for tree in forest_trees(model)]
+    trees = [
+        tree_estimator(_with_impurity(tree, criterion), classes, criterion, thresholds)
+        for tree in forest_trees(model)
+    ]
     cls = ensemble.RandomForestClassifier if classifier else ensemble.RandomForestRegressor
     converted = cls(n_estimators=len(trees), criterion=criterion_name(criterion))
     converted.estimator_ = type(trees[0])()
     converted.n_outputs_ = 1
     return _with_members(converted, model, trees)
+
+
+def _with_impurity(tree: Tree, criterion: str) -> Tree:
+    """Return a tree of a forest, which has Gini impurities, with those of the criterion."""
+    if criterion not in ("entropy", "log_loss"):
+        return tree
+    return replace(tree, impurity=entropies(tree.node_values))
 
 
 def _with_members(converted: Any, model: Any, members: list[Any]) -> Any:
