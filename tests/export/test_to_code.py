@@ -172,6 +172,19 @@ def test_names_and_columns_of_sql():
     assert 'AS "prediction_"' in to_code(model, "sql", table="flowers")
 
 
+@pytest.mark.parametrize("missing", ["learned", "fractional", "surrogate"])
+def test_columns_that_a_member_has_twice(missing, tmp_path):
+    frame, label, _ = table()
+    member = ceiba.DecisionTreeClassifier(missing=missing, max_depth=3, max_features=2)
+    model = ceiba.BaggingClassifier(
+        member, n_estimators=3, bootstrap_features=True, random_state=0
+    ).fit(frame, label)
+    trees = [member.tree_ for member in model.estimators_]
+    splits = [tree.split(node) for tree in trees for node in np.flatnonzero(~tree.is_leaf)]
+    assert any(split.name not in frame for split in splits)
+    check(model, frame, tmp_path)
+
+
 def test_comments_cannot_end_the_comment(tmp_path):
     names = ['*/ int x; /* """', "a\\b\n'c'\\"]
     frame = pd.DataFrame(np.random.default_rng(1).random((40, 2)), columns=names)

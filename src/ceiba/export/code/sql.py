@@ -8,36 +8,43 @@ the depth of expressions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ceiba.data.schema import Column
+from ceiba.data.schema import Column, Schema
 from ceiba.export.code.conditions import Dialect, NodeTests
 from ceiba.export.code.nested import branch_weights
 from ceiba.export.code.plan import CodePlan, PlannedTree
 from ceiba.tree.explain.conditions import branch_condition, merge_conditions
 from ceiba.tree.explain.rule import Rule
-from ceiba.tree.model.tree import Tree
 
 
 class _Sql(Dialect):
     and_word, or_word, true, false = "AND", "OR", "(1 = 1)", "(1 = 0)"
 
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def _column_name(self, index: int) -> str:
+        """Return the name of a column of the model: a member may repeat it under another name."""
+        return _name(self._schema[index].name)
+
     def compare(self, index: int, column: Column, operator: str, number: Any) -> str:
-        return f"{_name(column.name)} {operator} {_literal(number)}"
+        return f"{self._column_name(index)} {operator} {_literal(number)}"
 
     def is_missing(self, index: int, column: Column) -> str:
-        return f"{_name(column.name)} IS NULL"
+        return f"{self._column_name(index)} IS NULL"
 
     def is_known(self, index: int, column: Column) -> str:
-        return f"{_name(column.name)} IS NOT NULL"
+        return f"{self._column_name(index)} IS NOT NULL"
 
     def is_member(
         self, index: int, column: Column, categories: Sequence[Any], negated: bool
     ) -> str:
         # A comparison with NULL is unknown, which counts as false wherever it is used here.
-        name = _name(column.name)
+        name = self._column_name(index)
         if len(categories) == 1:
             test = f"{name} {'<>' if negated else '='} {_literal(categories[0])}"
         else:
@@ -52,7 +59,7 @@ class _Sql(Dialect):
 
 def sql_code(plan: CodePlan, table: str, keep: Sequence[str]) -> str:
     """Return a SELECT statement with the predictions of each row of a table."""
-    dialect, steps = _Sql(), _Steps(table)
+    dialect, steps = _Sql(plan.schema), _Steps(table)
     if plan.rules is not None:
         steps.add({"rule": _rule_index(dialect, plan)})
     if plan.needs_trees:
@@ -126,20 +133,23 @@ def _leaf_tests(dialect: _Sql, planned: PlannedTree) -> Iterator[tuple[int, str]
             branches = enumerate(tree.children(node))
             pending += reversed([(child, (*path, tests.taken(b))) for b, child in branches])
         else:
-            pending += reversed(list(_merged_paths(tree, node, path)))
+            pending += reversed(list(_merged_paths(planned, node, path)))
 
 
 def _text(dialect: _Sql, part: Any) -> str:
     return part if isinstance(part, str) else dialect.condition(part)
 
 
-def _merged_paths(tree: Tree, node: int, path: tuple[Any, ...]) -> Iterator[tuple[int, Any]]:
+def _merged_paths(
+    planned: PlannedTree, node: int, path: tuple[Any, ...]
+) -> Iterator[tuple[int, Any]]:
     """Yield the branches of a node with the conditions of their paths, one for each column."""
+    tree = planned.tree
     split = tree.split(node)
-    column = tree.schema[split.column]
+    column, index = tree.schema[split.column], planned.columns[split.column]
     for branch, child in enumerate(tree.children(node)):
         condition = branch_condition(split, branch, column, branch == split.missing_branch)
-        yield child, merge_conditions((*path, condition))
+        yield child, merge_conditions((*path, replace(condition, column_index=index)))
 
 
 def _means(dialect: _Sql, plan: CodePlan) -> dict[str, str]:
