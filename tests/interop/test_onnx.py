@@ -125,6 +125,48 @@ def test_mixture_classifiers(kind):
     np.testing.assert_allclose(outputs["probabilities"], model.predict_proba(X), atol=1e-10)
 
 
+@pytest.mark.parametrize("kind", ["full", "diag"])
+@pytest.mark.parametrize("scale", [None, "std"])
+def test_mixture_classifier_of_a_class_without_rows(kind, scale):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(N, 3)) * [1, 50, 0.01]
+    label = np.where(X[:, 0] > 0.3, "a", np.where(X[:, 1] > 0, "b", "c"))
+    model = ceiba.GaussianMixtureClassifier(2, covariance_type=kind, scale=scale)
+    for absent in ("a", "b", "c"):
+        model.fit(X, label, sample_weight=(label != absent).astype(float))
+        assert any(mixture is None for mixture in model.mixtures_)
+        outputs = run(model, X)
+        np.testing.assert_array_equal(outputs["label"], model.predict(X))
+        np.testing.assert_allclose(outputs["probabilities"], model.predict_proba(X), atol=1e-9)
+
+
+def test_columns_named_as_other_values():
+    names = ["label", "cast_1", "prediction", "probabilities", "labelencoder_4", "a", "b"]
+    frame, number, label = (part.copy() for part in (table()[0], table()[2], table()[1]))
+    frame.columns = names
+    classifier = ceiba.DecisionTreeClassifier(max_depth=4).fit(frame, label)
+    outputs = run(classifier, frame)
+    np.testing.assert_array_equal(outputs["label_"], classifier.predict(frame))
+    np.testing.assert_allclose(outputs["probabilities_"], classifier.predict_proba(frame))
+    regressor = ceiba.DecisionTreeRegressor(max_depth=4).fit(frame, number)
+    np.testing.assert_allclose(run(regressor, frame)["prediction_"], regressor.predict(frame))
+
+
+def test_intervals_of_float32_columns():
+    X = np.random.default_rng(3).normal(size=(N, 2)).astype(np.float32) * np.float32(1e18)
+    model = ceiba.DecisionTreeClassifier(splits="intervals", n_intervals=3, max_depth=3)
+    check(model.fit(X, table()[1]), X, "float32")
+
+
+def test_full_covariances_have_no_prediction_for_missing_values():
+    X = np.random.default_rng(7).normal(size=(N, 2))
+    model = ceiba.GaussianMixture(2).fit(X)
+    X[0, 0] = np.nan
+    outputs = run(model, X)
+    assert np.isnan(outputs["probabilities"]).any(axis=1).nonzero()[0].tolist() == [0]
+    assert np.isnan(outputs["log_density"][0])
+
+
 def test_kmeans_of_mixed_tables_with_missing_values():
     frame = table()[0].drop(columns="many")
     model = ceiba.KMeans(4).fit(frame)

@@ -14,9 +14,8 @@ from ceiba.export.code.nested import (
     tree_functions,
 )
 from ceiba.export.code.plan import CodePlan, PlannedTree
-from ceiba.export.errors import NotExpressibleError
+from ceiba.export.trees import check_float64_threshold
 
-_MAX_EXACT = 2**53
 # Sets of more categories are tables.
 _MAX_COMPARISONS = 4
 
@@ -28,11 +27,7 @@ class _C(NestedDialect):
         self.sets: dict[tuple[int, ...], str] = {}
 
     def compare(self, index: int, column: Column, operator: str, number: Any) -> str:
-        if column.dtype not in ("float64", "float32") and abs(number) > _MAX_EXACT:
-            raise NotExpressibleError(
-                f"C compares doubles, which cannot hold the integers of column {column.name!r}, "
-                f"got a threshold of {number}: subtract a constant before the fit."
-            )
+        check_float64_threshold(column, number, "C compares doubles")
         return f"x[{index}] {operator} {_number(float(number))}"
 
     def is_missing(self, index: int, column: Column) -> str:

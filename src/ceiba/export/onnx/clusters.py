@@ -67,10 +67,15 @@ def add_mixture(graph: Graph, model: Any, dtype: Any) -> None:
 def add_mixture_classifier(graph: Graph, model: Any, dtype: Any) -> None:
     """Add a classifier of one mixture per class."""
     points = add_points(graph, model.schema_, dtype)
-    densities = [
-        log_sum_exp(graph, _joint_log_densities(graph, points, gaussians))
-        for gaussians in model._own_models
-    ]
+    known = {
+        k: log_sum_exp(graph, _joint_log_densities(graph, points, gaussians))
+        for k, gaussians in enumerate(model._own_models)
+        if gaussians is not None
+    }
+    # A class without rows has no mixture: its density is 0.
+    shape = graph.add("Shape", next(iter(known.values())))
+    zero = graph.add("Expand", graph.constant([[-np.inf]]), shape)
+    densities = [known.get(k, zero) for k in range(len(model.classes_))]
     joint = graph.add("Concat", *densities, axis=1)
     joint = graph.add("Add", joint, graph.constant(model._log_priors))
     add_labels(graph, joint, model.classes_)

@@ -28,10 +28,12 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32"] = "float64") -> 
     table has an input of shape (n_rows, 1) for each column, by its name: numbers in ``dtype``,
     text categories as strings, integers and bools as int64. A missing number is NaN; a value that
     is no category counts as missing, as in ``predict``. Comparisons and predictions are computed in
-    float64, so that they are equal to those of ``predict``, up to the rounding of sums.
+    float64, so that they are equal to those of ``predict``, up to the rounding of sums. Mixtures of
+    full covariances are an exception: their outputs for a row with missing values are NaN.
 
     The outputs are ``label`` and ``probabilities`` of classifiers and mixtures (which also have
-    ``log_density``), ``prediction`` of regressors, ``label`` and ``distances`` of k-means.
+    ``log_density``), ``prediction`` of regressors, ``label`` and ``distances`` of k-means. Where a
+    column has the name of an output, an underscore is added to that of the output.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32"] = "float64") -> 
     NotExpressibleError
         If ONNX has no such model: fractional or surrogate routing of missing values, majority votes
         with drawn ties, columns of times, integers beyond 2^53, members that are no trees. The
-        message has the reason.
+        message names the part.
 
     Examples
     --------
@@ -71,7 +73,9 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32"] = "float64") -> 
     name = type(model).__name__
     add_model = _BUILDERS.get(name)
     if add_model is None or type(model) is not getattr(ceiba, name):
-        raise NotExpressibleError(f"model must be an estimator of Ceiba, got {name}.")
+        raise NotExpressibleError(
+            f"model must be one of {', '.join(sorted(_BUILDERS))} of Ceiba, got {name}."
+        )
     check_is_fitted(model)
     if not hasattr(model, "schema_"):
         raise NotExpressibleError(

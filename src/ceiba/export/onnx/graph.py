@@ -48,7 +48,9 @@ class Graph:
         return name
 
     def output(self, name: str, value: str, dtype: Any, *widths: int) -> None:
-        """Add an output of shape (n_rows, *widths)."""
+        """Add an output of shape (n_rows, *widths); a name that is taken gets underscores."""
+        while name in self._names:
+            name += "_"
         self._names.add(name)
         self._nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
         shape = ["n_rows", *widths]

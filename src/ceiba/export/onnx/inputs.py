@@ -25,32 +25,35 @@ def add_codes(graph: Graph, schema: Schema, dtype: Any) -> str:
             )
     if schema.all_numeric:
         return graph.cast(graph.input("X", dtype, len(schema)), np.float64)
-    columns = [_add_column(graph, column, dtype) for column in schema]
+    # All inputs come first: names of other values must differ from those of columns.
+    inputs = [graph.input(column.name, _input_dtype(column, dtype), 1) for column in schema]
+    columns = [_encode(graph, *pair) for pair in zip(inputs, schema, strict=True)]
     return graph.add("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]
 
 
-def _add_column(graph: Graph, column: Column, dtype: Any) -> str:
+def _input_dtype(column: Column, dtype: Any) -> Any:
+    """Return the dtype of the input of a column; ``dtype`` is that of numbers."""
     if column.kind is Kind.NUMERIC:
-        return graph.cast(graph.input(column.name, dtype, 1), np.float64)
-    kind = input_dtype(column)
-    value = graph.input(column.name, kind, 1)
-    categories = [kind(category) for category in column.categories]
-    if not categories:  # a column without any value
-        categories = [kind()]
+        return dtype
+    types = {type(category) for category in column.categories}
+    if not types or issubclass(next(iter(types)), str):
+        return str
+    return np.int64 if all(issubclass(one, int | np.integer) for one in types) else np.float64
+
+
+def _encode(graph: Graph, value: str, column: Column) -> str:
+    """Return a column as float64: numbers, or codes of categories."""
+    if column.kind is Kind.NUMERIC:
+        return graph.cast(value, np.float64)
+    dtype = _input_dtype(column, np.float64)
+    # A column without any value has no category.
+    categories = [dtype(category) for category in column.categories] or [dtype()]
     return graph.add(
         "LabelEncoder", value, domain=ML,
-        keys_tensor=graph.tensor(categories, kind),
+        keys_tensor=graph.tensor(categories, dtype),
         values_tensor=graph.tensor(np.arange(len(categories), dtype=np.float64), np.float64),
         default_tensor=graph.tensor([np.nan], np.float64),
     )  # fmt: skip
-
-
-def input_dtype(column: Column) -> Any:
-    """Return the dtype of the input of a nominal or ordinal column."""
-    kinds = {type(category) for category in column.categories}
-    if not kinds or issubclass(next(iter(kinds)), str):
-        return str
-    return np.int64 if all(issubclass(kind, int | np.integer) for kind in kinds) else np.float64
 
 
 def add_points(graph: Graph, schema: Schema, dtype: Any) -> str:

@@ -14,16 +14,14 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.data.schema import Kind
 from ceiba.export.errors import NotExpressibleError
 from ceiba.export.onnx.graph import ML, Graph
-from ceiba.export.trees import ThresholdNodes, prediction_table
+from ceiba.export.trees import ThresholdNodes, check_float64_threshold, prediction_table
 from ceiba.tree.explain.conditions import RuleCondition, branch_condition
 from ceiba.tree.model.tree import Tree
 
 # Modes of nodes, in the numbers of the operator.
 _LEQ, _EQ, _MEMBER = 0, 4, 6
-_MAX_EXACT = 2**53
 
 
 @dataclass(slots=True)
@@ -139,13 +137,7 @@ def _test(condition: RuleCondition, column: int) -> _Node:
         mode = _EQ if len(codes) == 1 else _MEMBER
         return _Node(column, mode, codes[0], codes, condition.missing)
     high = np.inf if condition.high is None else condition.encode(condition.high)
-    is_number = condition.column.kind is Kind.NUMERIC
-    if is_number and condition.column.dtype != "float64" and _MAX_EXACT < abs(high) < np.inf:
-        raise NotExpressibleError(
-            f"ONNX compares values in float64, which cannot hold the integers of column "
-            f"{condition.column.name!r}, got a threshold of {high}: subtract a constant before "
-            "the fit."
-        )
+    check_float64_threshold(condition.column, high, "ONNX compares values in float64")
     return _Node(column, _LEQ, float(high), (), condition.missing)
 
 
