@@ -41,6 +41,16 @@ def test_adaboost_m1_has_the_votes_of_its_trees() -> None:
     assert all(tree.get_n_leaves() == 2 for tree in ens.model.estimators_)
     votes = [np.where(tree.predict(X) == 1, 1, -1) for tree in ens.model.estimators_]
     np.testing.assert_allclose(score[:, 1], np.array(ens.TrainedWeights) @ np.array(votes))
+    # MATLAB's weight of a hypothesis is half of Freund and Schapire's.
+    error = np.mean(ens.ClassNames[ens.model.estimators_[0].predict(X)] != Y)
+    assert ens.TrainedWeights[0] == pytest.approx(0.5 * np.log((1 - error) / error))
+
+
+def test_the_response_may_be_a_column() -> None:
+    meas, species = datasets.load("iris", as_frame=True)
+    frame = meas.assign(species=species)
+    ens = fitcensemble(frame, "species", Method="Bag", NumLearningCycles=3)
+    assert ens.loss(frame, "species") == ens.loss(meas, species)
 
 
 def test_a_bag_has_out_of_bag_errors() -> None:
@@ -148,6 +158,7 @@ def test_mixtures_have_matlabs_forms(
     expected = (shifted @ np.linalg.inv(matrices[1]) * shifted).sum(axis=1)
     np.testing.assert_allclose(gm.mahal(X)[:, 1], expected)
     assert gm.random(7).shape == (7, 4)
+    assert (gm.random(7) != gm.random(7)).any()
     start = {"mu": gm.mu, "Sigma": gm.Sigma, "ComponentProportion": gm.ComponentProportion}
     again = fitgmdist(X, 2, CovarianceType=kind, SharedCovariance=shared, Start=start)
     np.testing.assert_allclose(again.mu, gm.mu, atol=0.02)
@@ -171,3 +182,13 @@ def test_bad_options_of_mixtures_are_named() -> None:
     with pytest.warns(ConvergenceWarning):
         gm = fitgmdist(X, 2, Options=stopping, RegularizationValue=0.01)
     assert gm.NumIterations <= 3
+
+
+def test_draws_and_bools_of_numpy() -> None:
+    X, _ = iris()
+    first, second = (fitgmdist(X, 2, SharedCovariance=np.bool_(True)) for _ in range(2))
+    assert first.SharedCovariance is True
+    drawn = [first.random(3), first.random(3)]
+    np.testing.assert_array_equal([second.random(3), second.random(3)], drawn)
+    with pytest.raises(ValueError, match="SharedCovariance must be a bool, got 1"):
+        fitgmdist(X, 2, SharedCovariance=1)

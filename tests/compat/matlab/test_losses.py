@@ -58,6 +58,30 @@ def test_loss_weights_classes_by_their_prior() -> None:
     assert tree.loss(X[few], Y[few]) == pytest.approx(np.mean(means[1:]))
 
 
+def test_the_response_may_be_a_column() -> None:
+    meas, species = datasets.load("iris", as_frame=True)
+    frame = meas.assign(species=species)
+    tree = fitctree(frame, "species", MaxNumSplits=2)
+    assert tree.loss(frame, "species") == tree.loss(meas, species)
+
+
+@pytest.mark.filterwarnings("error")
+def test_cross_validation_of_a_tree_of_one_node() -> None:
+    tree = fitctree(np.zeros((20, 1)), ["a"] * 15 + ["b"] * 5)
+    assert tree.NumNodes == 1
+    assert tree.cvLoss() == pytest.approx(0.25)
+
+
+def test_predict_has_no_subtrees() -> None:
+    tree = fitctree(np.arange(20.0)[:, None], ["a"] * 15 + ["b"] * 5)
+    with pytest.raises(
+        ValueError, match=r"predict does not support Subtrees: prune the tree first"
+    ):
+        predict(tree, [[0.0]], "Subtrees", 1)
+    with pytest.raises(ValueError, match="predict has no option 'Color'; leave it out"):
+        predict(tree, [[0.0]], Color="red")
+
+
 def test_costs_enter_the_loss() -> None:
     X, Y = iris()
     cost = np.array([[0, 1, 1], [1, 0, 5], [1, 2, 0]])

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.compat.matlab.inputs import Response, read_prior, read_rows, rows_to_predict
+from ceiba.compat.matlab.inputs import (
+    Response,
+    read_data,
+    read_prior,
+    read_rows,
+    rows_to_predict,
+)
 from ceiba.compat.matlab.name_value import NameValue, check_nargout
 from ceiba.data.table import Table
 from ceiba.ensemble import AdaBoostClassifier, RandomForestClassifier
@@ -115,10 +121,12 @@ class ClassificationEnsemble:
 
     @property
     def TrainedWeights(self) -> Array:
-        """Weights of the trees: those of boosting, or ones."""
+        """Weights of the trees: ones for a bag, 1/2 log((1 - error) / error) for AdaBoostM1."""
         if self.Method == "Bag":
             return np.ones(self.NumTrained)
-        return np.asarray(self.model.estimator_weights_)
+        weights = np.asarray(self.model.estimator_weights_)
+        # Freund and Schapire's weights, which AdaBoostClassifier has, are twice MATLAB's.
+        return weights / 2 if self.Method == "AdaBoostM1" else weights
 
     @property
     def PredictorNames(self) -> list[str]:
@@ -153,12 +161,14 @@ class ClassificationEnsemble:
 
         Parameters
         ----------
-        X, Y : array
+        X : array, frame or Table
+        Y : array, or str
+            The true classes, or the name of the column of ``X`` that holds them.
         *pairs, **named
             ``Weights`` of the rows; in each class they are scaled to its ``Prior``.
         """
         options = NameValue.read("loss", ("Weights",), pairs, named, {})
-        table = Table.of(X)
+        table, Y, _ = read_data(X, Y)
         response = Response.of(Y, options, len(table), classification=True)
         return self._error(self.predict(table.take(response.rows)), response)
 

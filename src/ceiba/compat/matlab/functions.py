@@ -15,6 +15,12 @@ from ceiba.compat.matlab.fitted_tree import ClassificationTree, FittedTree, Regr
 from ceiba.compat.matlab.name_value import NameValue
 from ceiba.compat.matlab.tree_bagger import TreeBagger
 
+# Options of predict that only bags have, or nothing.
+_UNSUPPORTED = {
+    "Subtrees": "prune the tree first, as in predict(prune(tree, Level=1), X)",
+    "Trees": "it has no effect with a single tree",
+    "TreeWeights": "it has no effect with a single tree",
+}
 _Fitted = TypeVar("_Fitted", bound=FittedTree)
 
 
@@ -61,8 +67,7 @@ def predict(
     """
     if isinstance(tree, TreeBagger):
         return tree.predict(X, *pairs, nargout=nargout, **named)
-    if pairs or named:
-        raise ValueError("options of predict have no effect with a single tree: leave them out.")
+    NameValue.read("predict", (), pairs, named, _UNSUPPORTED)
     if not isinstance(tree, FittedTree | ClassificationEnsemble):
         raise TypeError(
             "tree must come from fitctree, fitrtree or fitcensemble, or be a TreeBagger, got "

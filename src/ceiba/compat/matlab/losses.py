@@ -10,7 +10,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.compat.matlab.cross_validation import PartitionedModel, read_folds
-from ceiba.compat.matlab.inputs import Response
+from ceiba.compat.matlab.inputs import Response, read_data
 from ceiba.compat.matlab.name_value import NameValue, check_nargout
 from ceiba.data.table import Table
 
@@ -62,8 +62,10 @@ class TreeLosses:
 
         Parameters
         ----------
-        X, Y : array
-            Rows with the columns of training, and their response.
+        X : array, frame or Table
+            Rows with the columns of training.
+        Y : array, or str
+            Their response, or the name of the column of ``X`` that holds it.
         *pairs, **named
             As in `resubLoss`, and ``Weights`` of the rows. In each class they are scaled to its
             ``Prior``, as in MATLAB.
@@ -71,7 +73,7 @@ class TreeLosses:
         """
         known = ("LossFun", "Weights", *_SUBTREE_OPTIONS)
         options = NameValue.read("loss", known, pairs, named, {})
-        table = Table.of(X)
+        table, Y, _ = read_data(X, Y)
         response = Response.of(Y, options, len(table), hasattr(self, "ClassNames"))
         return self._losses(table.take(response.rows), response, options, nargout)
 
@@ -91,15 +93,16 @@ class TreeLosses:
         known = ("KFold", "random_state", *_SUBTREE_OPTIONS)
         options = NameValue.read("cvLoss", known, pairs, named, {})
         steps = self._steps(options)
-        alphas = np.append(self.path.alphas, np.inf)
-        means = np.sqrt(alphas[:-1] * alphas[1:])
+        alphas = self.path.alphas
+        # The root alone has no end of its range.
+        means = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
         rows = self._training_rows.response
         losses = np.empty((len(steps), len(rows.values)))
         for held_out in read_folds(options, rows):
             tree = self._training_rows.grow(np.setdiff1d(np.arange(len(rows.values)), held_out))
             columns, labels = self._training_rows.columns.take(held_out), rows.labels[held_out]
             for i, step in enumerate(steps):
-                # The root alone has no end of its range: all leaves are pruned.
+                # At the last step all leaves are pruned.
                 at = tree.path.step_at(means[step]) if np.isfinite(means[step]) else -1
                 at = range(tree.path.n_steps)[at] if step else 0
                 pruned = tree.collapse(tree.path.pruned_nodes(at))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -132,10 +134,15 @@ class GMDistribution:
         return np.asarray(np.exp(self.model.score_samples(matrix(X))))
 
     def random(self, n: int = 1, *, nargout: int = 1) -> Any:
-        """Draw rows; with ``nargout=2`` also their components, from 1."""
+        """Draw rows, others in each call; with ``nargout=2`` also their components, from 1."""
         check_nargout(nargout, 2)
-        rows, components = self.model.sample(n)
+        model = copy(self.model).set_params(random_state=self._generator)
+        rows, components = model.sample(n)
         return np.asarray(rows) if nargout == 1 else (np.asarray(rows), np.asarray(components) + 1)
+
+    @cached_property
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng(self.model.random_state)
 
     def mahal(self, X: Any) -> Array:
         """Return the squared Mahalanobis distance of each row to each component, (n, k)."""
@@ -211,9 +218,7 @@ def fitgmdist(X: Any, k: int, *pairs: Any, **named: Any) -> GMDistribution:
     rows = rows[known]
     k = NameValue({"k": k}).count("k", 1)
     kind = options.word("CovarianceType", ["full", "diagonal"], "full")
-    shared = options.of("SharedCovariance", False)
-    if not isinstance(shared, bool):
-        raise ValueError(f"SharedCovariance must be a bool, got {shared!r}.")
+    shared = options.flag("SharedCovariance", False)
     regularization = options.number("RegularizationValue", 0.0)
     model = GaussianMixture(
         k,

@@ -80,9 +80,16 @@ class NameValue:
         value = self.of(name, default)
         if isinstance(value, str) and value.lower() in ("on", "off"):
             return value.lower() == "on"
-        if isinstance(value, bool):
-            return value
+        if isinstance(value, bool | np.bool_):
+            return bool(value)
         raise ValueError(f"{name} must be 'on' or 'off', got {value!r}.")
+
+    def flag(self, name: str, default: bool) -> bool:
+        """Return an option that is a bool."""
+        value = self.of(name, default)
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name} must be a bool, got {value!r}.")
+        return bool(value)
 
     def word(self, name: str, words: Sequence[str], default: str) -> str:
         """Return an option that is one of some words, in any case."""
@@ -139,4 +146,5 @@ def _full_name(
     for full, instead in unsupported.items():
         if full.lower() == lower:
             raise ValueError(f"{function} does not support {full}: {instead}.")
-    raise ValueError(f"{function} has no option {name!r}; the options are {', '.join(known)}.")
+    options = f"the options are {', '.join(known)}" if known else "leave it out"
+    raise ValueError(f"{function} has no option {name!r}; {options}.")
