@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import sqlite3
 import subprocess
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -172,6 +174,22 @@ def test_names_and_columns_of_sql():
     assert 'AS "prediction_"' in to_code(model, "sql", table="flowers")
 
 
+def test_numbers_of_sql_are_doubles():
+    """DuckDB reads 0.25 as a decimal, and a product of decimals may have too many digits."""
+    for name in ("fractional", "forest", "costs"):
+        code = to_code(fitted(MODELS[name]), "sql")
+        assert not re.search(r"\d\.\d+(?![\de])", code)
+
+
+def test_rule_list_without_rules(tmp_path):
+    frame, label, _ = table()
+    model = ceiba.DecisionTreeClassifier(max_depth=2).fit(frame, label)
+    rules = model.to_rules(X=frame, y=label, drop=True)
+    empty = replace(rules, rules=(), default=rules.default or rules.rules[0])
+    for outputs in run_all(tmp_path, empty, empty.schema, empty.labels.tolist(), frame).values():
+        assert outputs["prediction"] == empty.predict(frame).tolist()
+
+
 @pytest.mark.parametrize("missing", ["learned", "fractional", "surrogate"])
 def test_columns_that_a_member_has_twice(missing, tmp_path):
     frame, label, _ = table()
@@ -192,6 +210,17 @@ def test_comments_cannot_end_the_comment(tmp_path):
         frame, np.where(frame.iloc[:, 0] > frame.iloc[:, 1], 'q"\\', "*/")
     )
     check(model, frame, tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="requires gcc")
+def test_labels_of_c_have_all_characters(tmp_path):
+    labels = ["".join(map(chr, range(1, 128))), "??/ ??= \r7\n\t", "\x018"]
+    X = pd.DataFrame({"x": [0.0, 1.0, 2.0]})
+    code = to_code(ceiba.DecisionTreeClassifier().fit(X, labels), "c")
+    run_c(tmp_path, code, [], None, X.iloc[:0])
+    library = ctypes.CDLL(str(tmp_path / "model.so"))
+    found = (ctypes.c_char_p * 3).in_dll(library, "classes")
+    assert sorted(text.decode() for text in found) == sorted(labels)
 
 
 def test_what_code_lacks_is_refused():

@@ -240,6 +240,7 @@ def _rules(dialect: _C, plan: CodePlan) -> list[str]:
         tests = [dialect.condition(condition) for condition in rule.conditions]
         lines.append(f"    if ({' && '.join(tests) or '1'}) return {value(rule)};")
     if rules.default is not None:
+        lines += [] if rules else [f"    {line}" for line in dialect.unused()]
         lines.append(f"    return {value(rules.default)};")
     elif plan.needs_trees:
         lines += [f"    {line}" for line in _last_lines(plan)]
@@ -256,8 +257,14 @@ def _number(value: float) -> str:
 
 
 def _string(text: str) -> str:
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{quoted}"'
+    return f'"{"".join(map(_character, text))}"'
+
+
+def _character(character: str) -> str:
+    """Return a character of a string literal; control characters by their octal number."""
+    if character in '\\"?':  # two question marks could begin a trigraph
+        return f"\\{character}"
+    return f"\\{ord(character):03o}" if ord(character) < 32 or character == "\x7f" else character
 
 
 def _comment(text: str) -> str:

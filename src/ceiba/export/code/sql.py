@@ -7,6 +7,7 @@ the depth of expressions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -60,7 +61,7 @@ class _Sql(Dialect):
 def sql_code(plan: CodePlan, table: str, keep: Sequence[str]) -> str:
     """Return a SELECT statement with the predictions of each row of a table."""
     dialect, steps = _Sql(plan.schema), _Steps(table)
-    if plan.rules is not None:
+    if plan.rules:
         steps.add({"rule": _rule_index(dialect, plan)})
     if plan.needs_trees:
         steps.add(_leaf_columns(dialect, plan))
@@ -161,7 +162,7 @@ def _means(dialect: _Sql, plan: CodePlan) -> dict[str, str]:
             _prediction(dialect, planned, number, k) for number, planned in enumerate(plan.trees)
         ]
         total = _sum(terms)
-        columns[f"mean_{k}"] = total if n_trees == 1 else f"{total} / {n_trees}.0"
+        columns[f"mean_{k}"] = total if n_trees == 1 else f"{total} / {n_trees}e0"
     return columns
 
 
@@ -180,7 +181,7 @@ def _weighted_prediction(dialect: _Sql, planned: PlannedTree, k: int) -> str:
     tree = planned.tree
 
     def choose(known: str, own: str, fraction: float) -> str:
-        return f"CASE WHEN {own} THEN 1.0 WHEN {known} THEN 0.0 ELSE {_literal(fraction)} END"
+        return f"CASE WHEN {own} THEN 1e0 WHEN {known} THEN 0e0 ELSE {_literal(fraction)} END"
 
     factors: dict[int, str] = {0: ""}
     for child, parent, factor in branch_weights(dialect, planned, choose):
@@ -244,6 +245,8 @@ def _rule_prediction(plan: CodePlan, otherwise: str) -> str:
 
     cases = " ".join(f"WHEN {number} THEN {value(rule)}" for number, rule in enumerate(rules))
     last = otherwise if rules.default is None else value(rules.default)
+    if not cases:
+        return last
     return f"CASE {_internal('rule')} {cases} ELSE {last} END"
 
 
@@ -264,6 +267,10 @@ def _literal(value: Any) -> str:
     if isinstance(value, str):
         quoted = value.replace("'", "''")
         return f"'{quoted}'"
-    if value in (float("inf"), float("-inf")):
+    if not isinstance(value, float):
+        return repr(value)
+    if math.isinf(value):
         return "9e999" if value > 0 else "-9e999"
-    return repr(value)
+    # Without an exponent a database may read a decimal, whose products have too many digits.
+    text = repr(value)
+    return text if "e" in text else f"{text}e0"
