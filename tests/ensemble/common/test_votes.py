@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ceiba.ensemble.common.votes import Votes, class_margin
+from ceiba.ensemble.common.votes import Votes, class_margin, expand_classes
 from tests.budget import examples
 from tests.ensemble.bagging import by_hand as hand
 
@@ -78,3 +78,12 @@ def test_margin_matches_naive(counts, seed, kind):
 def test_margin_of_negative_and_missing_scores():
     scores = np.array([[-3.0, -1.0], [-3.0, -1.0], [np.nan, np.nan]])
     np.testing.assert_array_equal(class_margin(scores, np.array([0, 1, 0])), [-2.0, 2.0, np.nan])
+
+
+def test_probabilities_of_unsorted_classes_are_permuted():
+    found = expand_classes(
+        np.array([[0.2, 0.3, 0.5]]), np.array(["b", "c", "a"]), np.array(list("abc"))
+    )
+    assert found.tolist() == [[0.5, 0.2, 0.3]]
+    found = expand_classes(np.array([[0.2, 0.8]]), np.array(["c", "a"]), np.array(list("abc")))
+    assert found.tolist() == [[0.8, 0.0, 0.2]]

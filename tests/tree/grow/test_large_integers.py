@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier
+from ceiba.data.table import Table
+from ceiba.tree.grow.thresholds import snap_to_values
 
 METHODS = ["random", "quantile", "equal_width", "mean", "median"]
 OFFSETS = [("int64", 2**60), ("int64", -(2**62)), ("uint64", 2**63 + 5), ("int64", 2**53)]
@@ -99,3 +101,12 @@ def test_regression_on_large_integers() -> None:
         large = shifted(X, "int64", 2**61)
         model = DecisionTreeRegressor(**options).fit(large, y)
         np.testing.assert_array_equal(model.predict(large), small.predict(X))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+def test_thresholds_below_all_values_stay(dtype: Any) -> None:
+    X = np.arange(10, dtype=dtype)[:, None]
+    tree = DecisionTreeClassifier().fit(X, np.repeat([0, 1, 0], [2, 4, 4])).tree_
+    other = Table.of(X + dtype(4), tree.schema)
+    expected = np.where(tree.threshold == 1.5, 1.5, np.floor(tree.threshold))
+    np.testing.assert_array_equal(snap_to_values(tree, other).threshold, expected)

@@ -93,9 +93,12 @@ def member_probabilities(classes: Array, params: dict[str, Any], estimator: Any,
     return expand_classes(predicted, np.asarray(estimator.classes_), classes)
 
 
-def expand_classes(probabilities: Array, own: Array, classes: Array) -> Array:
-    """Return probabilities of a member's ``own`` classes for all classes, 0 for the others."""
-    if own is classes or len(indices := class_indices(own, classes)) == len(classes):
+def expand_classes(probabilities: Array, member_classes: Array, classes: Array) -> Array:
+    """Return probabilities of a member's classes for all classes, 0 for the others."""
+    if member_classes is classes:
+        return probabilities
+    indices = class_indices(member_classes, classes)
+    if np.array_equal(indices, np.arange(len(classes))):
         return probabilities
     expanded = np.zeros((len(probabilities), len(classes)))
     expanded[:, indices] = probabilities

@@ -266,7 +266,8 @@ def _integer_middles(edges: Array) -> Array:
 def snap_to_values(tree: Tree, table: Table) -> Tree:
     """Return the tree with thresholds lowered to the largest value of the table not above them.
 
-    Rows of the table take the same branches: C4.5 names thresholds that occur.
+    Rows of the table take the same branches: C4.5 names thresholds that occur. A threshold below
+    all values stays.
     """
     nodes = tree.nodes.copy()
     view = NodeView(nodes)
@@ -280,7 +281,8 @@ def snap_to_values(tree: Tree, table: Table) -> Tree:
         observed = observed_mask(kind, arrays[column], masks[column])
         dtype = _INTEGER_DTYPES.get(kind, np.float64)
         values = np.unique(arrays[column][observed].astype(dtype))
-        thresholds = words[here].view(dtype)
+        index = np.searchsorted(values, words[here].view(dtype), side="right") - 1
+        here, index = here[index >= 0], index[index >= 0]
         view.clear_half(here)
-        words[here] = values[np.searchsorted(values, thresholds, side="right") - 1].view(np.uint64)
+        words[here] = values[index].view(np.uint64)
     return replace(tree, nodes=nodes)
