@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from ceiba.data.schema import Column
+from ceiba.export.code.model import CodeModel, CodeTree
 from ceiba.export.code.nested import (
-    NestedDialect,
+    NestedLanguage,
     branch_weights,
     column_comments,
     tree_functions,
 )
-from ceiba.export.code.plan import CodePlan, PlannedTree
 from ceiba.export.trees import check_float64_threshold
 
 # Sets of more categories are tables.
 _MAX_COMPARISONS = 4
 
 
-class _C(NestedDialect):
+class _C(NestedLanguage):
     and_word, or_word, true, false = "&&", "||", "1", "0"
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class _C(NestedDialect):
             test = f"is_member(x[{index}], {name}, {len(flags)})"
         return f"!{test}" if negated else test
 
-    def choose(self, cases: Sequence[tuple[str, str]], default: str) -> str:
+    def conditional(self, cases: Sequence[tuple[str, str]], default: str) -> str:
         parts = [f"{test} ? {value} : " for test, value in cases]
         return f"({''.join(parts)}{default})"
 
@@ -79,45 +79,45 @@ class _C(NestedDialect):
         return f"{name}(x)"
 
 
-def c_code(plan: CodePlan) -> str:
+def c_code(model: CodeModel) -> str:
     """Return C functions ``predict`` and, of a classifier, ``predict_proba``."""
-    dialect = _C()
+    language = _C()
     parts: list[list[str]] = []
-    if plan.needs_trees:
-        for number, planned in enumerate(plan.trees):
-            parts += _tree(dialect, planned, number)
-        parts.append(_mean(plan))
-    parts.append(_rules(dialect, plan) if plan.rules is not None else _predict(plan))
-    parts = [_head(plan), *_sets(dialect), *parts]
+    if model.needs_trees:
+        for number, code_tree in enumerate(model.trees):
+            parts += _tree(language, code_tree, number)
+        parts.append(_mean(model))
+    parts.append(_rules(language, model) if model.rules is not None else _predict(model))
+    parts = [_head(model), *_sets(language), *parts]
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
-def _head(plan: CodePlan) -> list[str]:
-    notes = [f" *   {_comment(line)}" for line in column_comments(plan, str)]
+def _head(model: CodeModel) -> list[str]:
+    notes = [f" *   {_comment(line)}" for line in column_comments(model, str)]
     lines = [
-        f"/* {plan.title}.",
+        f"/* {model.title}.",
         " *",
         " * x has these values; a missing one is NaN. A category is its index in the list:",
         *notes,
         " */",
         "#include <math.h>",
     ]
-    if plan.classes is not None:
-        labels = ", ".join(_string(str(label)) for label in plan.classes)
+    if model.classes is not None:
+        labels = ", ".join(_string(str(label)) for label in model.classes)
         lines += [
             "",
-            f"#define N_CLASSES {len(plan.classes)}",
+            f"#define N_CLASSES {len(model.classes)}",
             f"const char *const classes[N_CLASSES] = {{{labels}}};",
         ]
     return lines
 
 
-def _sets(dialect: _C) -> list[list[str]]:
-    if not dialect.sets:
+def _sets(language: _C) -> list[list[str]]:
+    if not language.sets:
         return []
     lines = [
         f"static const unsigned char {name}[{len(flags)}] = {{{', '.join(map(str, flags))}}};"
-        for flags, name in dialect.sets.items()
+        for flags, name in language.sets.items()
     ]
     return [
         lines,
@@ -129,25 +129,25 @@ def _sets(dialect: _C) -> list[list[str]]:
     ]
 
 
-def _tree(dialect: _C, planned: PlannedTree, number: int) -> list[list[str]]:
-    name, shape = f"tree_{number}", planned.table.shape
-    rows = [f"    {{{', '.join(map(_number, row))}}}," for row in planned.table.tolist()]
+def _tree(language: _C, code_tree: CodeTree, number: int) -> list[list[str]]:
+    name, shape = f"tree_{number}", code_tree.table.shape
+    rows = [f"    {{{', '.join(map(_number, row))}}}," for row in code_tree.table.tolist()]
     table = [f"static const double {name}_predictions[{shape[0]}][{shape[1]}] = {{", *rows, "};"]
-    if planned.tree.missing == "fractional":
-        return [table, _weighted_tree(dialect, planned, name)]
+    if code_tree.tree.missing == "fractional":
+        return [table, _weighted_tree(language, code_tree, name)]
     add = [
         f"static void add_{name}(const double *x, double *sum) {{",
         f"    const double *prediction = {name}_predictions[{name}(x)];",
         f"    for (int k = 0; k < {shape[1]}; ++k) sum[k] += prediction[k];",
         "}",
     ]
-    return [table, *tree_functions(dialect, planned, name), add]
+    return [table, *tree_functions(language, code_tree, name), add]
 
 
-def _weighted_tree(dialect: _C, planned: PlannedTree, name: str) -> list[str]:
+def _weighted_tree(language: _C, code_tree: CodeTree, name: str) -> list[str]:
     """Return a function that follows a row with a missing value down all branches."""
-    n_nodes = planned.tree.n_nodes
-    rows = ", ".join(map(str, planned.row_of_leaf.tolist()))
+    n_nodes = code_tree.tree.n_nodes
+    rows = ", ".join(map(str, code_tree.row_of_leaf.tolist()))
     lines = [
         f"static void add_{name}(const double *x, double *sum) {{",
         f"    static const int rows[{n_nodes}] = {{{rows}}};",
@@ -155,24 +155,24 @@ def _weighted_tree(dialect: _C, planned: PlannedTree, name: str) -> list[str]:
         "    weight[0] = 1.0;",
     ]
     if n_nodes == 1:
-        lines += [f"    {line}" for line in dialect.unused()]
+        lines += [f"    {line}" for line in language.unused()]
 
-    def choose(known: str, own: str, fraction: float) -> str:
-        return f"({known} ? ({own} ? 1.0 : 0.0) : {_number(fraction)})"
+    def branch_weight(has_branch: str, taken: str, fraction: float) -> str:
+        return f"({has_branch} ? ({taken} ? 1.0 : 0.0) : {_number(fraction)})"
 
-    for child, parent, factor in branch_weights(dialect, planned, choose):
+    for child, parent, factor in branch_weights(language, code_tree, branch_weight):
         lines.append(f"    weight[{child}] = weight[{parent}] * {factor};")
     return [
         *lines,
         f"    for (int node = 0; node < {n_nodes}; ++node)",
-        f"        for (int k = 0; rows[node] >= 0 && k < {planned.table.shape[1]}; ++k)",
+        f"        for (int k = 0; rows[node] >= 0 && k < {code_tree.table.shape[1]}; ++k)",
         f"            sum[k] += weight[node] * {name}_predictions[rows[node]][k];",
         "}",
     ]
 
 
-def _mean(plan: CodePlan) -> list[str]:
-    n, k = len(plan.trees), plan.n_values
+def _mean(model: CodeModel) -> list[str]:
+    n, k = len(model.trees), model.n_values
     return [
         "static void mean_prediction(const double *x, double *mean) {",
         f"    for (int k = 0; k < {k}; ++k) mean[k] = 0.0;",
@@ -182,11 +182,11 @@ def _mean(plan: CodePlan) -> list[str]:
     ]
 
 
-def _predict(plan: CodePlan) -> list[str]:
-    if plan.classes is None:
+def _predict(model: CodeModel) -> list[str]:
+    if model.classes is None:
         return [
             "double predict(const double *x) {",
-            *(f"    {line}" for line in _last_lines(plan)),
+            *(f"    {line}" for line in _last_lines(model)),
             "}",
         ]
     return [
@@ -197,23 +197,23 @@ def _predict(plan: CodePlan) -> list[str]:
         "",
         "/* Return the index of the predicted class. */",
         "int predict(const double *x) {",
-        *(f"    {line}" for line in _last_lines(plan)),
+        *(f"    {line}" for line in _last_lines(model)),
         "}",
     ]
 
 
-def _last_lines(plan: CodePlan) -> list[str]:
+def _last_lines(model: CodeModel) -> list[str]:
     """Return the lines that predict by the trees."""
-    if plan.classes is None:
+    if model.classes is None:
         return ["double mean[1];", "mean_prediction(x, mean);", "return mean[0];"]
     lines = ["double p[N_CLASSES];", "mean_prediction(x, p);", "int best = 0;"]
-    if not len(plan.costs):
+    if not len(model.costs):
         return [
             *lines,
             "for (int k = 1; k < N_CLASSES; ++k) if (p[k] > p[best]) best = k;",
             "return best;",
         ]
-    rows = ", ".join(f"{{{', '.join(map(_number, row))}}}" for row in plan.costs.tolist())
+    rows = ", ".join(f"{{{', '.join(map(_number, row))}}}" for row in model.costs.tolist())
     return [
         *lines,
         f"static const double costs[N_CLASSES][N_CLASSES] = {{{rows}}};",
@@ -227,25 +227,25 @@ def _last_lines(plan: CodePlan) -> list[str]:
     ]
 
 
-def _rules(dialect: _C, plan: CodePlan) -> list[str]:
-    rules = plan.rules
+def _rules(language: _C, model: CodeModel) -> list[str]:
+    rules = model.rules
     assert rules is not None
-    kind = "double" if plan.classes is None else "int"
+    kind = "double" if model.classes is None else "int"
     lines = [f"{kind} predict(const double *x) {{"]
 
     def value(rule: Any) -> str:
-        return _number(rule.prediction) if plan.classes is None else str(rule.class_index)
+        return _number(rule.prediction) if model.classes is None else str(rule.class_index)
 
     for rule in rules:
-        tests = [dialect.condition(condition) for condition in rule.conditions]
+        tests = [language.condition(condition) for condition in rule.conditions]
         lines.append(f"    if ({' && '.join(tests) or '1'}) return {value(rule)};")
     if rules.default is not None:
-        lines += [] if rules else [f"    {line}" for line in dialect.unused()]
+        lines += [] if rules else [f"    {line}" for line in language.unused()]
         lines.append(f"    return {value(rules.default)};")
-    elif plan.needs_trees:
-        lines += [f"    {line}" for line in _last_lines(plan)]
+    elif model.needs_trees:
+        lines += [f"    {line}" for line in _last_lines(model)]
     else:  # not reached: the rules cover every row
-        lines.append("    return -1;" if plan.classes is not None else "    return NAN;")
+        lines.append("    return -1;" if model.classes is not None else "    return NAN;")
     return [*lines, "}"]
 
 

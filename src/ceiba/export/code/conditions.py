@@ -14,7 +14,7 @@ from ceiba.tree.model.split import Surrogate
 from ceiba.tree.model.tree import Tree
 
 
-class Dialect:
+class Language:
     """Expressions of one language; its subclasses have the operators."""
 
     and_word: str
@@ -37,10 +37,10 @@ class Dialect:
     def is_member(
         self, index: int, column: Column, categories: Sequence[Any], negated: bool
     ) -> str:
-        """Return whether a category is, or is not, one of some; a missing one is none of them."""
+        """Return a membership test; a missing value is in no set."""
         raise NotImplementedError
 
-    def choose(self, cases: Sequence[tuple[str, str]], default: str) -> str:
+    def conditional(self, cases: Sequence[tuple[str, str]], default: str) -> str:
         """Return the second expression of the first case whose first one is true."""
         raise NotImplementedError
 
@@ -93,39 +93,39 @@ def _categories(condition: RuleCondition) -> tuple[Any, ...] | None:
 
 
 class NodeTests:
-    """Expressions of an inner node: is its value known, and which branch does a row take?
+    """Expressions of an inner node: whether a row has a value with a branch, and which one.
 
     ``columns`` are the indices of the tree's columns among those of the model.
     """
 
-    def __init__(self, dialect: Dialect, tree: Tree, node: int, columns: Sequence[int]) -> None:
-        self._dialect, self._tree, self._node, self._columns = dialect, tree, node, columns
+    def __init__(self, language: Language, tree: Tree, node: int, columns: Sequence[int]) -> None:
+        self._language, self._tree, self._node, self._columns = language, tree, node, columns
         self._split = tree.split(node)
         self._column = tree.schema[self._split.column]
 
     @property
-    def known(self) -> str:
+    def has_branch(self) -> str:
         """Whether a row has a value that belongs to one of the branches."""
-        return _is_known(self._dialect, self._index, self._column, self._split.branches)
+        return _has_branch(self._language, self._index, self._column, self._split.branches)
 
-    def known_and_taken(self, branch: int) -> str:
-        """Return whether a row takes a branch by its own value."""
-        return self._dialect.condition(self._condition(branch))
+    def taken_by_value(self, branch: int) -> str:
+        """Return whether a row takes a branch by its value, not as a missing one."""
+        return self._language.condition(self._condition(branch))
 
     def taken(self, branch: int) -> str:
         """Return whether a row takes a branch, with the rule for missing values."""
         is_default = branch == self._split.missing_branch
         if self._tree.missing != "surrogate":
             condition = replace(self._condition(branch), missing=is_default)
-            return self._dialect.condition(condition)
-        cases = [(self.known, self.known_and_taken(branch))]
+            return self._language.condition(condition)
+        cases = [(self.has_branch, self.taken_by_value(branch))]
         for surrogate in self._tree.surrogates_of(self._node):
             index, column = self._columns[surrogate.column], self._tree.schema[surrogate.column]
-            known = _is_known(self._dialect, index, column, surrogate.branches)
+            has_branch = _has_branch(self._language, index, column, surrogate.branches)
             condition = _surrogate_conditions(surrogate, index, column)[branch]
-            cases.append((known, self._dialect.condition(condition)))
-        return self._dialect.choose(
-            cases, self._dialect.true if is_default else self._dialect.false
+            cases.append((has_branch, self._language.condition(condition)))
+        return self._language.conditional(
+            cases, self._language.true if is_default else self._language.false
         )
 
     @property
@@ -137,14 +137,14 @@ class NodeTests:
         return replace(condition, column_index=self._index)
 
 
-def _is_known(
-    dialect: Dialect, index: int, column: Column, branches: Sequence[Sequence[Any]]
+def _has_branch(
+    language: Language, index: int, column: Column, branches: Sequence[Sequence[Any]]
 ) -> str:
     """Return whether a number is known, or a category is in one of the branches."""
     if not branches:
-        return dialect.condition(RuleCondition(index, column))
+        return language.condition(RuleCondition(index, column))
     groups = [category for group in branches for category in group]
-    return dialect.is_member(index, column, groups, False) if groups else dialect.false
+    return language.is_member(index, column, groups, False) if groups else language.false
 
 
 def _surrogate_conditions(

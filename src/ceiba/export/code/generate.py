@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from ceiba.export.code.c import c_code
-from ceiba.export.code.plan import CodePlan
+from ceiba.export.code.model import CodeModel
 from ceiba.export.code.python import python_code
 from ceiba.export.code.sql import sql_code
 
@@ -64,8 +64,8 @@ def to_code(
         raise ValueError(
             f"'table' and 'keep' have no effect with language={language!r}: leave them out."
         )
-    plan = CodePlan.of(model)
+    code_model = CodeModel.of(model)
     if language == "sql":
-        return sql_code(plan, table, plan.schema.names if keep is None else list(keep))
-    generate: Callable[[CodePlan], str] = python_code if language == "python" else c_code
-    return generate(plan)
+        return sql_code(code_model, table, code_model.schema.names if keep is None else list(keep))
+    generate: Callable[[CodeModel], str] = python_code if language == "python" else c_code
+    return generate(code_model)

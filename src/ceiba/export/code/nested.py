@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.export.code.conditions import Dialect, NodeTests
-from ceiba.export.code.plan import CodePlan, PlannedTree
+from ceiba.export.code.conditions import Language, NodeTests
+from ceiba.export.code.model import CodeModel, CodeTree
 
 # A subtree from each multiple of this depth on is a function of its own: languages limit nesting.
 _DEPTH_PER_FUNCTION = 40
 
 
-class NestedDialect(Dialect):
+class NestedLanguage(Language):
     """Statements of one language, as lines without indentation."""
 
     indent = "    "
@@ -57,21 +57,21 @@ class NestedDialect(Dialect):
         return lines + self.block_end()
 
 
-def tree_functions(dialect: NestedDialect, planned: PlannedTree, name: str) -> Iterator[list[str]]:
+def tree_functions(language: NestedLanguage, code_tree: CodeTree, name: str) -> Iterator[list[str]]:
     """Yield functions that return the row of a tree's prediction, inner ones first."""
-    tree = planned.tree
+    tree = code_tree.tree
     roots = [
         node
         for node in range(tree.n_nodes)
         if tree.depth[node] % _DEPTH_PER_FUNCTION == 0 and (node == 0 or not tree.is_leaf[node])
     ]
     for root in reversed(roots):
-        lines = dialect.unused() if tree.is_leaf[root] else []
-        lines += _subtree(dialect, planned, name, root, root)
+        lines = language.unused() if tree.is_leaf[root] else []
+        lines += _subtree(language, code_tree, name, root, root)
         yield [
-            *dialect.function(_function_name(name, root)),
-            *(dialect.indent + line for line in lines),
-            *dialect.function_end(),
+            *language.function(_function_name(name, root)),
+            *(language.indent + line for line in lines),
+            *language.function_end(),
         ]
 
 
@@ -80,44 +80,44 @@ def _function_name(name: str, node: int) -> str:
 
 
 def _subtree(
-    dialect: NestedDialect, planned: PlannedTree, name: str, node: int, root: int
+    language: NestedLanguage, code_tree: CodeTree, name: str, node: int, root: int
 ) -> list[str]:
-    tree = planned.tree
+    tree = code_tree.tree
     if tree.is_leaf[node]:
-        return [dialect.return_line(str(int(planned.row_of_leaf[node])))]
+        return [language.return_line(str(int(code_tree.row_of_leaf[node])))]
     if node != root and tree.depth[node] % _DEPTH_PER_FUNCTION == 0:
-        return [dialect.return_line(dialect.call(_function_name(name, node)))]
-    tests = NodeTests(dialect, tree, node, planned.columns)
+        return [language.return_line(language.call(_function_name(name, node)))]
+    tests = NodeTests(language, tree, node, code_tree.columns)
     children = tree.children(node)
     cases = []
     for branch, child in enumerate(children):
         # Every row takes one of the branches: the last one needs no test.
         test = tests.taken(branch) if branch < len(children) - 1 else None
         comment = "" if branch else tree.split(node).name
-        cases.append((test, comment, _subtree(dialect, planned, name, child, root)))
-    return dialect.blocks(cases)
+        cases.append((test, comment, _subtree(language, code_tree, name, child, root)))
+    return language.blocks(cases)
 
 
 def branch_weights(
-    dialect: Dialect, planned: PlannedTree, choose: Callable[[str, str, float], str]
+    language: Language, code_tree: CodeTree, branch_weight: Callable[[str, str, float], str]
 ) -> Iterator[tuple[int, int, str]]:
     """Yield branch, parent and the weight of the branch relative to its parent.
 
-    A row without a value takes all branches, each with its fraction: ``choose(known, own,
-    fraction)`` returns the expression.
+    A row without a value takes all branches, each with its fraction:
+    ``branch_weight(has_branch, taken, fraction)`` returns the expression.
     """
-    tree = planned.tree
+    tree = code_tree.tree
     for node in np.flatnonzero(~tree.is_leaf).tolist():
-        tests = NodeTests(dialect, tree, node, planned.columns)
+        tests = NodeTests(language, tree, node, code_tree.columns)
         for branch, child in enumerate(tree.children(node)):
-            fraction = float(tree.branch_fraction[child])
-            yield child, node, choose(tests.known, tests.known_and_taken(branch), fraction)
+            has_branch, taken = tests.has_branch, tests.taken_by_value(branch)
+            yield child, node, branch_weight(has_branch, taken, float(tree.branch_fraction[child]))
 
 
-def column_comments(plan: CodePlan, label: Callable[[Any], str]) -> list[str]:
+def column_comments(model: CodeModel, label: Callable[[Any], str]) -> list[str]:
     """Return a line for each column: index, name, kind and categories."""
     lines = []
-    for index, column in enumerate(plan.schema):
+    for index, column in enumerate(model.schema):
         detail = f", one of {', '.join(map(label, column.categories))}" if column.categories else ""
         lines.append(" ".join(f"x[{index}]: {column.name}, {column.kind}{detail}".split()))
     return lines

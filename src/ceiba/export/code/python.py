@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ceiba.data.schema import Column
+from ceiba.export.code.model import CodeModel, CodeTree
 from ceiba.export.code.nested import (
-    NestedDialect,
+    NestedLanguage,
     branch_weights,
     column_comments,
     tree_functions,
 )
-from ceiba.export.code.plan import CodePlan, PlannedTree
 
 
-class _Python(NestedDialect):
+class _Python(NestedLanguage):
     and_word, or_word, true, false = "and", "or", "True", "False"
 
     def compare(self, index: int, column: Column, operator: str, number: Any) -> str:
@@ -35,7 +35,7 @@ class _Python(NestedDialect):
         labels = ", ".join(map(_literal, categories))
         return f"x[{index}] {'not in' if negated else 'in'} {{{labels}}}"
 
-    def choose(self, cases: Sequence[tuple[str, str]], default: str) -> str:
+    def conditional(self, cases: Sequence[tuple[str, str]], default: str) -> str:
         parts = [f"({value}) if {test} else " for test, value in cases]
         return f"({''.join(parts)}{default})"
 
@@ -59,26 +59,26 @@ class _Python(NestedDialect):
         return f"{name}(x)"
 
 
-def python_code(plan: CodePlan) -> str:
+def python_code(model: CodeModel) -> str:
     """Return a module with ``predict(row)`` and, of a classifier, ``predict_proba(row)``."""
-    dialect = _Python()
-    parts = [_head(plan)]
-    if plan.needs_trees:
-        for number, planned in enumerate(plan.trees):
-            parts += _tree(dialect, planned, number)
-        parts.append(_mean(plan))
-    parts.append(_rules(dialect, plan) if plan.rules is not None else _predict(plan))
+    language = _Python()
+    parts = [_head(model)]
+    if model.needs_trees:
+        for number, code_tree in enumerate(model.trees):
+            parts += _tree(language, code_tree, number)
+        parts.append(_mean(model))
+    parts.append(_rules(language, model) if model.rules is not None else _predict(model))
     return "\n\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
-def _head(plan: CodePlan) -> list[str]:
-    lines = [f'"""{plan.title}.', ""]
+def _head(model: CodeModel) -> list[str]:
+    lines = [f'"""{model.title}.', ""]
     lines += ["A row has these values; a missing one is None or NaN:", ""]
     notes = [_one_line(line).replace("\\", "\\\\").replace('"', "'") for line in
-             column_comments(plan, repr)]  # fmt: skip
+             column_comments(model, repr)]  # fmt: skip
     lines += [f"    {note}" for note in notes] + ['"""', ""]
-    if plan.classes is not None:
-        lines += [f"CLASSES = {plan.classes!r}", ""]
+    if model.classes is not None:
+        lines += [f"CLASSES = {model.classes!r}", ""]
     return [*lines, *_VALUES_FUNCTION]
 
 
@@ -90,13 +90,13 @@ _VALUES_FUNCTION = [
 ]
 
 
-def _tree(dialect: _Python, planned: PlannedTree, number: int) -> list[list[str]]:
+def _tree(language: _Python, code_tree: CodeTree, number: int) -> list[list[str]]:
     name = f"_tree_{number}"
-    rows = [f"    {row!r}," for row in planned.table.tolist()]
+    rows = [f"    {row!r}," for row in code_tree.table.tolist()]
     table = [f"{name.upper()}_PREDICTIONS = [", *rows, "]"]
-    if planned.tree.missing == "fractional":
-        return [table, _weighted_tree(dialect, planned, name)]
-    return [table, *tree_functions(dialect, planned, name), _look_up(name)]
+    if code_tree.tree.missing == "fractional":
+        return [table, _weighted_tree(language, code_tree, name)]
+    return [table, *tree_functions(language, code_tree, name), _look_up(name)]
 
 
 def _look_up(name: str) -> list[str]:
@@ -106,30 +106,30 @@ def _look_up(name: str) -> list[str]:
     ]
 
 
-def _weighted_tree(dialect: _Python, planned: PlannedTree, name: str) -> list[str]:
+def _weighted_tree(language: _Python, code_tree: CodeTree, name: str) -> list[str]:
     """Return a function that follows a row with a missing value down all branches."""
-    tree, table = planned.tree, f"{name.upper()}_PREDICTIONS"
+    tree, table = code_tree.tree, f"{name.upper()}_PREDICTIONS"
     lines = [f"def {name}_prediction(x):", "    weight = [0.0] * " + str(tree.n_nodes)]
     lines.append("    weight[0] = 1.0")
 
-    def choose(known: str, own: str, fraction: float) -> str:
-        return f"(float({own}) if {known} else {fraction!r})"
+    def branch_weight(has_branch: str, taken: str, fraction: float) -> str:
+        return f"(float({taken}) if {has_branch} else {fraction!r})"
 
-    for child, parent, factor in branch_weights(dialect, planned, choose):
+    for child, parent, factor in branch_weights(language, code_tree, branch_weight):
         lines.append(f"    weight[{child}] = weight[{parent}] * {factor}")
-    leaves = {node: int(row) for node, row in enumerate(planned.row_of_leaf.tolist()) if row >= 0}
+    leaves = {node: int(row) for node, row in enumerate(code_tree.row_of_leaf.tolist()) if row >= 0}
     return [
         *lines,
         f"    rows = {leaves!r}",
         "    return [",
         f"        sum(weight[leaf] * {table}[row][k] for leaf, row in rows.items())",
-        f"        for k in range({planned.table.shape[1]})",
+        f"        for k in range({code_tree.table.shape[1]})",
         "    ]",
     ]
 
 
-def _mean(plan: CodePlan) -> list[str]:
-    names = ", ".join(f"_tree_{number}_prediction" for number in range(len(plan.trees)))
+def _mean(model: CodeModel) -> list[str]:
+    names = ", ".join(f"_tree_{number}_prediction" for number in range(len(model.trees)))
     return [
         f"TREES = [{names}]",
         "",
@@ -141,22 +141,22 @@ def _mean(plan: CodePlan) -> list[str]:
     ]
 
 
-def _predict(plan: CodePlan) -> list[str]:
-    if plan.classes is None:
+def _predict(model: CodeModel) -> list[str]:
+    if model.classes is None:
         return ["def predict(row):", "    return _mean(row)[0]"]
     lines = ["def predict_proba(row):", "    return _mean(row)", "", ""]
-    lines += _costs(plan)
-    return [*lines, "def predict(row):", *(f"    {line}" for line in _decide(plan))]
+    lines += _costs(model)
+    return [*lines, "def predict(row):", *(f"    {line}" for line in _decide(model))]
 
 
-def _costs(plan: CodePlan) -> list[str]:
-    if not len(plan.costs):
+def _costs(model: CodeModel) -> list[str]:
+    if not len(model.costs):
         return []
-    return [f"COSTS = {plan.costs.tolist()!r}", "", ""]
+    return [f"COSTS = {model.costs.tolist()!r}", "", ""]
 
 
-def _decide(plan: CodePlan) -> list[str]:
-    if not len(plan.costs):
+def _decide(model: CodeModel) -> list[str]:
+    if not len(model.costs):
         return ["p = _mean(row)", "return CLASSES[p.index(max(p))]"]
     return [
         "p = _mean(row)",
@@ -165,21 +165,21 @@ def _decide(plan: CodePlan) -> list[str]:
     ]
 
 
-def _rules(dialect: _Python, plan: CodePlan) -> list[str]:
-    rules = plan.rules
+def _rules(language: _Python, model: CodeModel) -> list[str]:
+    rules = model.rules
     assert rules is not None
-    lines = _costs(plan) if plan.needs_trees else []
+    lines = _costs(model) if model.needs_trees else []
     lines += ["def predict(row):", "    x = _values(row)"]
     for rule in rules:
-        test = " and ".join(dialect.condition(condition) for condition in rule.conditions)
-        result = _literal(plan.rule_prediction(rule))
-        lines += [f"    if {test or dialect.true}:", f"        return {result}"]
+        test = " and ".join(language.condition(condition) for condition in rule.conditions)
+        result = _literal(model.rule_prediction(rule))
+        lines += [f"    if {test or language.true}:", f"        return {result}"]
     if rules.default is not None:
-        last = [f"return {_literal(plan.rule_prediction(rules.default))}"]
-    elif not plan.needs_trees:
+        last = [f"return {_literal(model.rule_prediction(rules.default))}"]
+    elif not model.needs_trees:
         last = ['raise ValueError("no rule covers the row")']
     else:
-        last = ["return _mean(row)[0]"] if plan.classes is None else _decide(plan)
+        last = ["return _mean(row)[0]"] if model.classes is None else _decide(model)
     return [*lines, *(f"    {line}" for line in last)]
 
 

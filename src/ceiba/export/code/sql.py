@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from ceiba.data.schema import Column, Schema
-from ceiba.export.code.conditions import Dialect, NodeTests
+from ceiba.export.code.conditions import Language, NodeTests
+from ceiba.export.code.model import CodeModel, CodeTree
 from ceiba.export.code.nested import branch_weights
-from ceiba.export.code.plan import CodePlan, PlannedTree
 from ceiba.tree.explain.conditions import branch_condition, merge_conditions
 from ceiba.tree.explain.rule import Rule
 
 
-class _Sql(Dialect):
+class _Sql(Language):
     and_word, or_word, true, false = "AND", "OR", "(1 = 1)", "(1 = 0)"
 
     def __init__(self, schema: Schema) -> None:
@@ -53,31 +53,31 @@ class _Sql(Dialect):
             test = f"{name} {'NOT IN' if negated else 'IN'} ({labels})"
         return f"({name} IS NULL OR {test})" if negated else test
 
-    def choose(self, cases: Sequence[tuple[str, str]], default: str) -> str:
+    def conditional(self, cases: Sequence[tuple[str, str]], default: str) -> str:
         whens = " ".join(f"WHEN {test} THEN {value}" for test, value in cases)
         return f"CASE {whens} ELSE {default} END"
 
 
-def sql_code(plan: CodePlan, table: str, keep: Sequence[str]) -> str:
+def sql_code(model: CodeModel, table: str, keep: Sequence[str]) -> str:
     """Return a SELECT statement with the predictions of each row of a table."""
-    dialect, steps = _Sql(plan.schema), _Steps(table)
-    if plan.rules:
-        steps.add({"rule": _rule_index(dialect, plan)})
-    if plan.needs_trees:
-        steps.add(_leaf_columns(dialect, plan))
-        steps.add(_means(dialect, plan))
+    language, expressions = _Sql(model.schema), _TableExpressions(table)
+    if model.rules:
+        expressions.add({"rule": _rule_index(language, model)})
+    if model.needs_trees:
+        expressions.add(_leaf_columns(language, model))
+        expressions.add(_means(language, model))
     outputs: dict[str, str] = {}
-    prediction = _decision(plan) if plan.needs_trees else "NULL"
-    if plan.rules is not None:
-        prediction = _rule_prediction(plan, prediction)
-    elif plan.classes is not None:
+    prediction = _decision(model) if model.needs_trees else "NULL"
+    if model.rules is not None:
+        prediction = _rule_prediction(model, prediction)
+    elif model.classes is not None:
         outputs = {
-            f"probability_{label}": _internal(f"mean_{k}") for k, label in enumerate(plan.classes)
+            f"probability_{label}": _internal(f"mean_{k}") for k, label in enumerate(model.classes)
         }
-    return f"-- {plan.title}.\n" + steps.select(keep, {"prediction": prediction, **outputs})
+    return f"-- {model.title}.\n" + expressions.select(keep, {"prediction": prediction, **outputs})
 
 
-class _Steps:
+class _TableExpressions:
     """Common table expressions, each with some columns more than the one before."""
 
     def __init__(self, table: str) -> None:
@@ -85,11 +85,13 @@ class _Steps:
         self._parts: list[str] = []
 
     def add(self, columns: dict[str, str]) -> None:
-        """Add a step that computes columns, unless there are none."""
+        """Add an expression that computes columns, unless there are none."""
         if not columns:
             return
         name = _internal(f"step_{len(self._parts)}")
-        listed = ",\n    ".join(f"{text} AS {_internal(own)}" for own, text in columns.items())
+        listed = ",\n    ".join(
+            f"{text} AS {_internal(column)}" for column, text in columns.items()
+        )
         self._parts.append(f"{name} AS (\n  SELECT *,\n    {listed}\n  FROM {self._source}\n)")
         self._source = name
 
@@ -97,8 +99,8 @@ class _Steps:
         """Return the statement: columns of the table, and named expressions."""
         names = [_name(column) for column in keep]
         taken = set(keep)
-        for own, text in outputs.items():
-            name = own
+        for output_name, text in outputs.items():
+            name = output_name
             while name in taken:
                 name += "_"
             taken.add(name)
@@ -107,88 +109,90 @@ class _Steps:
         return "\n".join([*lines, "SELECT " + ",\n  ".join(names), f"FROM {self._source}"]) + "\n"
 
 
-def _leaf_columns(dialect: _Sql, plan: CodePlan) -> dict[str, str]:
+def _leaf_columns(language: _Sql, model: CodeModel) -> dict[str, str]:
     """Return, for each tree that sends a row to one leaf, the row of its prediction."""
     columns = {}
-    for number, planned in enumerate(plan.trees):
-        if planned.tree.missing == "fractional" or planned.tree.is_leaf[0]:
+    for number, code_tree in enumerate(model.trees):
+        if code_tree.tree.missing == "fractional" or code_tree.tree.is_leaf[0]:
             continue
         cases = "\n      ".join(
-            f"WHEN {test} THEN {int(planned.row_of_leaf[leaf])}"
-            for leaf, test in _leaf_tests(dialect, planned)
+            f"WHEN {test} THEN {int(code_tree.row_of_leaf[leaf])}"
+            for leaf, test in _leaf_tests(language, code_tree)
         )
         columns[f"leaf_{number}"] = f"CASE\n      {cases}\n    END"
     return columns
 
 
-def _leaf_tests(dialect: _Sql, planned: PlannedTree) -> Iterator[tuple[int, str]]:
+def _leaf_tests(language: _Sql, code_tree: CodeTree) -> Iterator[tuple[int, str]]:
     """Yield each leaf with the conditions on its path."""
-    tree = planned.tree
+    tree = code_tree.tree
     pending: list[tuple[int, tuple[Any, ...]]] = [(0, ())]
     while pending:
         node, path = pending.pop()
         if tree.is_leaf[node]:
-            yield node, dialect.all_of([_text(dialect, part) for part in path])
+            yield node, language.all_of([_text(language, part) for part in path])
         elif tree.missing == "surrogate":
-            tests = NodeTests(dialect, tree, node, planned.columns)
+            tests = NodeTests(language, tree, node, code_tree.columns)
             branches = enumerate(tree.children(node))
             pending += reversed([(child, (*path, tests.taken(b))) for b, child in branches])
         else:
-            pending += reversed(list(_merged_paths(planned, node, path)))
+            pending += reversed(list(_merged_paths(code_tree, node, path)))
 
 
-def _text(dialect: _Sql, part: Any) -> str:
-    return part if isinstance(part, str) else dialect.condition(part)
+def _text(language: _Sql, part: Any) -> str:
+    return part if isinstance(part, str) else language.condition(part)
 
 
 def _merged_paths(
-    planned: PlannedTree, node: int, path: tuple[Any, ...]
+    code_tree: CodeTree, node: int, path: tuple[Any, ...]
 ) -> Iterator[tuple[int, Any]]:
     """Yield the branches of a node with the conditions of their paths, one for each column."""
-    tree = planned.tree
+    tree = code_tree.tree
     split = tree.split(node)
-    column, index = tree.schema[split.column], planned.columns[split.column]
+    column, index = tree.schema[split.column], code_tree.columns[split.column]
     for branch, child in enumerate(tree.children(node)):
         condition = branch_condition(split, branch, column, branch == split.missing_branch)
         yield child, merge_conditions((*path, replace(condition, column_index=index)))
 
 
-def _means(dialect: _Sql, plan: CodePlan) -> dict[str, str]:
+def _means(language: _Sql, model: CodeModel) -> dict[str, str]:
     """Return the mean prediction of the trees for each class, or the number."""
-    n_trees = len(plan.trees)
+    n_trees = len(model.trees)
     columns = {}
-    for k in range(plan.n_values):
+    for k in range(model.n_values):
         terms = [
-            _prediction(dialect, planned, number, k) for number, planned in enumerate(plan.trees)
+            _prediction(language, code_tree, number, k)
+            for number, code_tree in enumerate(model.trees)
         ]
         total = _sum(terms)
         columns[f"mean_{k}"] = total if n_trees == 1 else f"{total} / {n_trees}e0"
     return columns
 
 
-def _prediction(dialect: _Sql, planned: PlannedTree, number: int, k: int) -> str:
-    values = planned.table[:, k].tolist()
-    if planned.tree.is_leaf[0]:
+def _prediction(language: _Sql, code_tree: CodeTree, number: int, k: int) -> str:
+    values = code_tree.table[:, k].tolist()
+    if code_tree.tree.is_leaf[0]:
         return _literal(values[0])
-    if planned.tree.missing == "fractional":
-        return _weighted_prediction(dialect, planned, k)
+    if code_tree.tree.missing == "fractional":
+        return _weighted_prediction(language, code_tree, k)
     cases = " ".join(f"WHEN {row} THEN {_literal(value)}" for row, value in enumerate(values))
     return f"CASE {_internal(f'leaf_{number}')} {cases} END"
 
 
-def _weighted_prediction(dialect: _Sql, planned: PlannedTree, k: int) -> str:
+def _weighted_prediction(language: _Sql, code_tree: CodeTree, k: int) -> str:
     """Return the sum over leaves, each with the product of the weights on its path."""
-    tree = planned.tree
+    tree = code_tree.tree
 
-    def choose(known: str, own: str, fraction: float) -> str:
-        return f"CASE WHEN {own} THEN 1e0 WHEN {known} THEN 0e0 ELSE {_literal(fraction)} END"
+    def branch_weight(has_branch: str, taken: str, fraction: float) -> str:
+        weight = _literal(fraction)
+        return f"CASE WHEN {taken} THEN 1e0 WHEN {has_branch} THEN 0e0 ELSE {weight} END"
 
     factors: dict[int, str] = {0: ""}
-    for child, parent, factor in branch_weights(dialect, planned, choose):
+    for child, parent, factor in branch_weights(language, code_tree, branch_weight):
         factors[child] = f"{factors[parent]} * {factor}" if factors[parent] else factor
     return _sum(
         [
-            f"{factors[leaf]} * {_literal(planned.table[planned.row_of_leaf[leaf], k].item())}"
+            f"{factors[leaf]} * {_literal(code_tree.table[code_tree.row_of_leaf[leaf], k].item())}"
             for leaf in np.flatnonzero(tree.is_leaf).tolist()
         ]
     )
@@ -202,46 +206,46 @@ def _sum(terms: Sequence[str]) -> str:
     return f"({_sum(terms[:half])} + {_sum(terms[half:])})"
 
 
-def _decision(plan: CodePlan) -> str:
+def _decision(model: CodeModel) -> str:
     """Return the predicted class, or the number."""
-    if plan.classes is None:
+    if model.classes is None:
         return _internal("mean_0")
-    n = len(plan.classes)
+    n = len(model.classes)
     means = [_internal(f"mean_{k}") for k in range(n)]
     scores, operator = means, ">="
-    if len(plan.costs):
+    if len(model.costs):
         scores = [
-            _sum([f"{means[i]} * {_literal(float(plan.costs[i, j]))}" for i in range(n)])
+            _sum([f"{means[i]} * {_literal(float(model.costs[i, j]))}" for i in range(n)])
             for j in range(n)
         ]
         operator = "<="
     cases = [
         f"WHEN {' AND '.join(f'{scores[k]} {operator} {scores[j]}' for j in range(k + 1, n))} "
-        f"THEN {_literal(plan.classes[k])}"
+        f"THEN {_literal(model.classes[k])}"
         for k in range(n - 1)
     ]
     return (
-        f"CASE {' '.join(cases)} ELSE {_literal(plan.classes[-1])} END"
+        f"CASE {' '.join(cases)} ELSE {_literal(model.classes[-1])} END"
         if cases
-        else (_literal(plan.classes[0]))
+        else (_literal(model.classes[0]))
     )
 
 
-def _rule_index(dialect: _Sql, plan: CodePlan) -> str:
-    assert plan.rules is not None
+def _rule_index(language: _Sql, model: CodeModel) -> str:
+    assert model.rules is not None
     cases = "\n      ".join(
-        f"WHEN {dialect.all_of([dialect.condition(c) for c in rule.conditions])} THEN {number}"
-        for number, rule in enumerate(plan.rules)
+        f"WHEN {language.all_of([language.condition(c) for c in rule.conditions])} THEN {number}"
+        for number, rule in enumerate(model.rules)
     )
     return f"CASE\n      {cases}\n      ELSE -1\n    END"
 
 
-def _rule_prediction(plan: CodePlan, otherwise: str) -> str:
-    rules = plan.rules
+def _rule_prediction(model: CodeModel, otherwise: str) -> str:
+    rules = model.rules
     assert rules is not None
 
     def value(rule: Rule) -> str:
-        return _literal(plan.rule_prediction(rule))
+        return _literal(model.rule_prediction(rule))
 
     cases = " ".join(f"WHEN {number} THEN {value(rule)}" for number, rule in enumerate(rules))
     last = otherwise if rules.default is None else value(rules.default)

@@ -1,4 +1,4 @@
-"""What code is generated from: the trees of a model with the predictions of their leaves."""
+"""Trees, leaf predictions and rules from which code is generated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MODELS = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlannedTree:
+class CodeTree:
     """A tree, the indices of its columns among those of the model, and its predictions.
 
     ``table`` has the distinct predictions of the leaves, ``row_of_leaf`` the row of each leaf.
@@ -43,13 +43,13 @@ class PlannedTree:
     row_of_leaf: Array
 
     @classmethod
-    def of(cls, tree: Tree, columns: Sequence[int], values: Array) -> PlannedTree:
+    def of(cls, tree: Tree, columns: Sequence[int], values: Array) -> CodeTree:
         """Return a tree with predictions by node."""
         return cls(tree, columns, *prediction_table(tree, values))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CodePlan:
+class CodeModel:
     """Trees whose mean is predicted.
 
     ``classes`` are plain labels, or None for regression; ``costs`` those of a cost matrix, or
@@ -58,29 +58,29 @@ class CodePlan:
 
     title: str
     schema: Schema
-    trees: tuple[PlannedTree, ...]
+    trees: tuple[CodeTree, ...]
     classes: list[Any] | None
     costs: Array
     rules: RuleList | None = None
 
     @classmethod
-    def of(cls, model: Any) -> CodePlan:
-        """Plan the code of a model; raise NotExpressibleError if code cannot express it."""
+    def of(cls, model: Any) -> CodeModel:
+        """Return the trees and rules of a model; raise NotExpressibleError for other models."""
         if isinstance(model, RuleList):
             labels = None if model.labels is None else model.labels.tolist()
-            plan = cls._of_trees("RuleList", model.schema, [model.tree], labels, model)
+            code_model = cls._of_trees("RuleList", model.schema, [model.tree], labels, model)
         else:
-            plan = cls._of_estimator(model)
-        for column in plan.schema:
+            code_model = cls._of_estimator(model)
+        for column in code_model.schema:
             if column.temporal:
                 raise NotExpressibleError(
                     f"Code has no type for the times of column {column.name!r}: convert it to a "
                     "number of days before the fit."
                 )
-        return plan
+        return code_model
 
     @classmethod
-    def _of_estimator(cls, model: Any) -> CodePlan:
+    def _of_estimator(cls, model: Any) -> CodeModel:
         name = type(model).__name__
         if name not in _MODELS or type(model) is not getattr(ceiba, name):
             raise NotExpressibleError(
@@ -96,7 +96,7 @@ class CodePlan:
         pairs = zip(model.estimators_, model.estimators_features_, strict=True)
         classes = getattr(model, "classes_", None)
         trees = tuple(
-            PlannedTree.of(member.tree_, columns.tolist(), member_predictions(member, classes))
+            CodeTree.of(member.tree_, columns.tolist(), member_predictions(member, classes))
             for member, columns in pairs
         )
         return cls(f"{name} of Ceiba", model.schema_, trees, labels, np.empty((0, 0)))
@@ -109,11 +109,11 @@ class CodePlan:
         trees: Sequence[Tree],
         labels: list[Any] | None,
         rules: RuleList | None = None,
-    ) -> CodePlan:
+    ) -> CodeModel:
         columns = range(len(schema))
-        planned = tuple(PlannedTree.of(tree, columns, leaf_predictions(tree)) for tree in trees)
+        code_trees = tuple(CodeTree.of(tree, columns, leaf_predictions(tree)) for tree in trees)
         costs = trees[0].costs if len(trees) == 1 else np.empty((0, 0))
-        return cls(f"{name} of Ceiba", schema, planned, labels, costs, rules)
+        return cls(f"{name} of Ceiba", schema, code_trees, labels, costs, rules)
 
     @property
     def n_values(self) -> int:
