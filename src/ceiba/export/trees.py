@@ -10,22 +10,17 @@ import numpy as np
 
 from ceiba._native import NodeTest
 from ceiba._typing import Array
-from ceiba.data.schema import Column, Kind
 from ceiba.ensemble.common.votes import expand_classes
-from ceiba.export.errors import NotExpressibleError
-from ceiba.tree.base import DecisionTree
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.split import THRESHOLD_DTYPES
 from ceiba.tree.model.tree import Tree
-
-_MAX_EXACT = 2**53
 
 
 def forest_trees(model: Any) -> Iterator[Tree]:
     """Yield the trees of a random forest with the predictions of their leaves."""
     smoothing = getattr(model, "_leaf_smoothing", 0.0)
-    for number in range(model.forest_.n_trees):
-        yield _smoothed(model.forest_.tree(number), smoothing)
+    for tree_index in range(model.forest_.n_trees):
+        yield _smoothed(model.forest_.tree(tree_index), smoothing)
 
 
 def _smoothed(tree: Tree, smoothing: float) -> Tree:
@@ -96,30 +91,3 @@ class ThresholdNodes:
         exact = (tree.test == NodeTest.REAL) | np.isinf(threshold) | (np.abs(threshold) <= 2.0**52)
         selected = has_threshold & (tree.n_branches == 2) & ~temporal & exact
         return cls(selected, column, threshold, NodeView(tree.nodes).missing_branch == 0)
-
-
-def check_float64_threshold(column: Column, threshold: Any, where: str) -> None:
-    """Raise NotExpressibleError for a threshold of integers that float64 cannot hold.
-
-    ``where`` is the first part of the message: which numbers are compared.
-    """
-    is_integer = column.kind is Kind.NUMERIC and column.dtype not in ("float64", "float32")
-    if is_integer and _MAX_EXACT < abs(threshold) < np.inf:
-        raise NotExpressibleError(
-            f"{where}, which cannot hold the integers of column {column.name!r}, got a threshold "
-            f"of {threshold}: subtract a constant before the fit."
-        )
-
-
-def check_tree_members(model: Any, where: str) -> None:
-    """Raise NotExpressibleError if a member of an ensemble is no decision tree of Ceiba."""
-    for member in model.estimators_:
-        if not isinstance(member, DecisionTree):
-            raise NotExpressibleError(
-                f"{where} requires members that are decision trees of Ceiba, got "
-                f"{type(member).__module__}.{type(member).__name__}."
-            )
-    if getattr(model, "voting", None) == "majority":
-        raise NotExpressibleError(
-            f"{where} has no majority vote with drawn ties: fit with voting='probability'."
-        )

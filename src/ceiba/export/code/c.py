@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ceiba.data.schema import Column
+from ceiba.export.checks import check_float64_threshold
 from ceiba.export.code.model import CodeModel, CodeTree
 from ceiba.export.code.nested import (
     NestedLanguage,
@@ -14,7 +15,6 @@ from ceiba.export.code.nested import (
     column_comments,
     tree_functions,
 )
-from ceiba.export.trees import check_float64_threshold
 
 # Sets of more categories are tables.
 _MAX_COMPARISONS = 4

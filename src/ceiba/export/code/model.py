@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-import ceiba
 from ceiba._typing import Array
 from ceiba.data.schema import Schema
-from ceiba.export.errors import NotExpressibleError
+from ceiba.export.checks import check_learner, check_no_times, check_tree_members
 from ceiba.export.trees import (
-    check_tree_members,
     forest_trees,
     leaf_predictions,
     member_predictions,
@@ -71,22 +68,13 @@ class CodeModel:
             code_model = cls._of_trees("RuleList", model.schema, [model.tree], labels, model)
         else:
             code_model = cls._of_estimator(model)
-        for column in code_model.schema:
-            if column.temporal:
-                raise NotExpressibleError(
-                    f"Code has no type for the times of column {column.name!r}: convert it to a "
-                    "number of days before the fit."
-                )
+        check_no_times(code_model.schema, "Code has no type for")
         return code_model
 
     @classmethod
     def _of_estimator(cls, model: Any) -> CodeModel:
         name = type(model).__name__
-        if name not in _MODELS or type(model) is not getattr(ceiba, name):
-            raise NotExpressibleError(
-                f"model must be a RuleList or one of {', '.join(_MODELS)} of Ceiba, got {name}."
-            )
-        check_is_fitted(model)
+        check_learner(model, _MODELS, "a RuleList or ")
         labels = model.classes_.tolist() if hasattr(model, "classes_") else None
         if hasattr(model, "tree_"):
             return cls._of_trees(name, model.schema_, [model.tree_], labels)

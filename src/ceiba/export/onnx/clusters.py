@@ -9,30 +9,31 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.export.errors import NotExpressibleError
 from ceiba.export.onnx.graph import Graph, add_labels, log_sum_exp
-from ceiba.export.onnx.inputs import add_points
+from ceiba.export.onnx.inputs import add_encoded_inputs
 from ceiba.mixture.statistics import Gaussians
 
 
 def add_kmeans(graph: Graph, model: Any, dtype: Any) -> None:
     """Add k-means: distances over the known columns, scaled up to all columns."""
     centers = np.asarray(model.cluster_centers_, dtype=np.float64)
-    points = add_points(graph, model.schema_, dtype)
+    points = add_encoded_inputs(graph, model.schema_, dtype)
     if model.scale is not None:
         points, centers = _scaled_points(graph, points, model)
-    squares, missing = _differences(graph, points, centers)
-    squares = graph.add("Where", missing, graph.constant(0.0), graph.add("Mul", squares, squares))
+    differences, missing = _differences(graph, points, centers)
+    squares = graph.add("Mul", differences, differences)
+    squares = graph.add("Where", missing, graph.constant(0.0), squares)
     total = graph.reduce("ReduceSum", squares, 2)
     known = graph.cast(graph.add("Not", missing), np.float64)
     n_known = graph.add("Max", graph.reduce("ReduceSum", known, 2), graph.constant(1.0))
-    scale = graph.add("Div", graph.constant(float(centers.shape[1])), n_known)
-    distances = graph.add("Sqrt", graph.add("Mul", total, scale))
+    missing_factor = graph.add("Div", graph.constant(float(centers.shape[1])), n_known)
+    distances = graph.add("Sqrt", graph.add("Mul", total, missing_factor))
     label = graph.add("ArgMin", distances, axis=1, keepdims=0)
     graph.output("label", label, np.int64)
     graph.output("distances", distances, np.float64, len(centers))
 
 
 def _scaled_points(graph: Graph, points: str, model: Any) -> tuple[str, Array]:
-    """Divide the columns by the spread of the training rows; also return the centers so."""
+    """Return the scaled points, and the centers in the same units."""
     units = model._units
     with np.errstate(over="ignore", under="ignore"):
         divisors = np.ldexp(units.divisors, -units.exponents)
@@ -55,7 +56,7 @@ def _differences(graph: Graph, points: str, centers: Array) -> tuple[str, str]:
 
 def add_mixture(graph: Graph, model: Any, dtype: Any) -> None:
     """Add a Gaussian mixture: component, posterior probabilities and log density."""
-    points = add_points(graph, model.schema_, dtype)
+    points = add_encoded_inputs(graph, model.schema_, dtype)
     joint = _joint_log_densities(graph, points, model._own_gaussians)
     density = log_sum_exp(graph, joint)
     graph.output("label", graph.add("ArgMax", joint, axis=1, keepdims=0), np.int64)
@@ -66,7 +67,7 @@ def add_mixture(graph: Graph, model: Any, dtype: Any) -> None:
 
 def add_mixture_classifier(graph: Graph, model: Any, dtype: Any) -> None:
     """Add a classifier of one mixture per class."""
-    points = add_points(graph, model.schema_, dtype)
+    points = add_encoded_inputs(graph, model.schema_, dtype)
     known = {
         k: log_sum_exp(graph, _joint_log_densities(graph, points, gaussians))
         for k, gaussians in enumerate(model._own_models)

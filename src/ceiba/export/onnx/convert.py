@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 import ceiba
+from ceiba.export.checks import check_learner
 from ceiba.export.errors import NotExpressibleError
 from ceiba.export.onnx.clusters import add_kmeans, add_mixture, add_mixture_classifier
 from ceiba.export.onnx.ensembles import (
@@ -23,6 +23,9 @@ from ceiba.export.onnx.graph import Graph
 
 def to_onnx(model: Any, *, dtype: Literal["float64", "float32"] = "float64") -> Any:
     """Convert a fitted model to ONNX.
+
+    Trees, random forests, bagging and AdaBoost of trees, k-means, Gaussian mixtures and
+    classifiers of one mixture per class are converted.
 
     A model of numeric columns has one input ``X`` of shape (n_rows, n_features). A model of a mixed
     table has an input of shape (n_rows, 1) for each column, by its name: numbers in ``dtype``,
@@ -70,20 +73,15 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32"] = "float64") -> 
     """
     if dtype not in ("float64", "float32"):
         raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}.")
+    check_learner(model, _BUILDERS)
     name = type(model).__name__
-    add_model = _BUILDERS.get(name)
-    if add_model is None or type(model) is not getattr(ceiba, name):
-        raise NotExpressibleError(
-            f"model must be one of {', '.join(sorted(_BUILDERS))} of Ceiba, got {name}."
-        )
-    check_is_fitted(model)
     if not hasattr(model, "schema_"):
         raise NotExpressibleError(
             "to_onnx requires members that are decision trees of Ceiba, got "
             f"{type(model.estimators_[0]).__name__}."
         )
     graph = Graph()
-    add_model(graph, model, np.dtype(dtype))
+    _BUILDERS[name](graph, model, np.dtype(dtype))
     return graph.model(f"{name} of Ceiba {ceiba.__version__}")
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.data.target import class_indices
 from ceiba.ensemble.adaboost.formulas import samme_r_scores, samme_scores
+from ceiba.export.checks import check_tree_members
 from ceiba.export.onnx.graph import Graph, add_labels
-from ceiba.export.onnx.inputs import add_codes
+from ceiba.export.onnx.inputs import add_inputs
 from ceiba.export.onnx.trees import member_leaves
 from ceiba.export.trees import (
-    check_tree_members,
     forest_trees,
     leaf_predictions,
     member_predictions,
@@ -93,8 +93,8 @@ def _member_scores(model: Any, member: Any, weight: float) -> Array:
         return samme_r_scores(member_predictions(member, classes))
     leaf = np.flatnonzero(tree.is_leaf)
     index = np.zeros(tree.n_nodes, np.int64)
-    own = class_indices(np.asarray(member.classes_), classes)
-    index[leaf] = own[tree.leaf_class[tree.child[leaf]]]
+    member_classes = class_indices(np.asarray(member.classes_), classes)
+    index[leaf] = member_classes[tree.leaf_class[tree.child[leaf]]]
     return samme_scores(index, len(classes), weight)
 
 
@@ -102,9 +102,9 @@ def _add_members(
     graph: Graph, model: Any, dtype: Any, members: Sequence[tuple[Tree, Any]], values: list[Array]
 ) -> str:
     """Return the predictions of the members, of shape (n_rows, n_members, n_values)."""
-    codes = add_codes(graph, model.schema_, dtype)
-    router, table = member_leaves(members, values)
-    rows = router.add_to(graph, codes)
+    codes = add_inputs(graph, model.schema_, dtype)
+    builder, table = member_leaves(members, values)
+    rows = builder.add_to(graph, codes)
     return graph.add("Gather", graph.constant(table), rows, axis=0)
 
 

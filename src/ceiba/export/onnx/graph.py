@@ -42,8 +42,7 @@ class Graph:
 
     def input(self, name: str, dtype: Any, width: int) -> str:
         """Add an input of shape (n_rows, width)."""
-        info = self.onnx.helper.make_tensor_value_info(name, self._type(dtype), ["n_rows", width])
-        self._inputs.append(info)
+        self._inputs.append(self._value_info(name, dtype, width))
         self._names.add(name)
         return name
 
@@ -53,9 +52,11 @@ class Graph:
             name += "_"
         self._names.add(name)
         self._nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
-        shape = ["n_rows", *widths]
-        info = self.onnx.helper.make_tensor_value_info(name, self._type(dtype), shape)
-        self._outputs.append(info)
+        self._outputs.append(self._value_info(name, dtype, *widths))
+
+    def _value_info(self, name: str, dtype: Any, *widths: int) -> Any:
+        element_type, shape = self._element_type(dtype), ["n_rows", *widths]
+        return self.onnx.helper.make_tensor_value_info(name, element_type, shape)
 
     def constant(self, values: Any, dtype: Any = np.float64) -> str:
         """Add an array, or strings if ``dtype`` is str."""
@@ -84,7 +85,7 @@ class Graph:
 
     def cast(self, value: str, dtype: Any) -> str:
         """Convert a value to another dtype."""
-        return self.add("Cast", value, to=self._type(dtype))
+        return self.add("Cast", value, to=self._element_type(dtype))
 
     def reduce(self, operator: str, value: str, axis: int, keepdims: bool = False) -> str:
         """Reduce along one axis, by ReduceSum, ReduceMax or ReduceMean."""
@@ -93,10 +94,11 @@ class Graph:
 
     def tensor(self, values: Any, dtype: Any) -> Any:
         """Return a one-dimensional tensor for an attribute of a node."""
-        kind, values = self._type(dtype), np.asarray(values).tolist()
+        element_type, values = self._element_type(dtype), np.asarray(values).tolist()
         if dtype is str:
             values = [text.encode() for text in values]
-        return self.onnx.helper.make_tensor(self._new_name("tensor"), kind, [len(values)], values)
+        name = self._new_name("tensor")
+        return self.onnx.helper.make_tensor(name, element_type, [len(values)], values)
 
     def model(self, description: str) -> Any:
         """Return the model, checked."""
@@ -110,7 +112,7 @@ class Graph:
         self.onnx.checker.check_model(model, full_check=True)
         return model
 
-    def _type(self, dtype: Any) -> int:
+    def _element_type(self, dtype: Any) -> int:
         if dtype is str:
             return int(self.onnx.TensorProto.STRING)
         return int(self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
@@ -125,20 +127,20 @@ class Graph:
 
 def log_sum_exp(graph: Graph, value: str, axis: int = 1) -> str:
     """Return the logarithm of the sum of exponentials along an axis, which is kept."""
-    top = graph.reduce("ReduceMax", value, axis, keepdims=True)
-    terms = graph.add("Exp", graph.add("Sub", value, top))
+    maximum = graph.reduce("ReduceMax", value, axis, keepdims=True)
+    terms = graph.add("Exp", graph.add("Sub", value, maximum))
     total = graph.reduce("ReduceSum", terms, axis, keepdims=True)
-    return graph.add("Add", top, graph.add("Log", total))
+    return graph.add("Add", maximum, graph.add("Log", total))
 
 
 def add_labels(graph: Graph, scores: str, classes: Array, operator: str = "ArgMax") -> None:
     """Add the output "label": the class of the largest (or smallest) score, ties to the first."""
     index = graph.add(operator, scores, axis=1, keepdims=0)
-    kind: Any = np.float64
+    dtype: Any = np.float64
     if classes.dtype.kind in "OU":
-        kind = str
+        dtype = str
         classes = np.array([str(label) for label in classes.tolist()], dtype=object)
     elif classes.dtype.kind in "biu":
-        kind = np.int64
-    label = graph.add("Gather", graph.constant(classes, kind), index, axis=0)
-    graph.output("label", label, kind)
+        dtype = np.int64
+    label = graph.add("Gather", graph.constant(classes, dtype), index, axis=0)
+    graph.output("label", label, dtype)

@@ -8,21 +8,16 @@ import numpy as np
 
 from ceiba.data.encoding import INDICATOR, Encoding
 from ceiba.data.schema import Column, Kind, Schema
-from ceiba.export.errors import NotExpressibleError
+from ceiba.export.checks import check_no_times
 from ceiba.export.onnx.graph import ML, Graph
 
 
-def add_codes(graph: Graph, schema: Schema, dtype: Any) -> str:
+def add_inputs(graph: Graph, schema: Schema, dtype: Any) -> str:
     """Add the inputs, and return the columns as a matrix of numbers and codes of categories.
 
     Missing values, and values that are no category, are NaN.
     """
-    for column in schema:
-        if column.temporal:
-            raise NotExpressibleError(
-                f"ONNX compares values in float64, which cannot hold the times of column "
-                f"{column.name!r}: convert it to a number of days before the fit."
-            )
+    check_no_times(schema, "ONNX compares values in float64, which cannot hold")
     if schema.all_numeric:
         return graph.cast(graph.input("X", dtype, len(schema)), np.float64)
     # All inputs come first: names of other values must differ from those of columns.
@@ -56,9 +51,9 @@ def _encode(graph: Graph, value: str, column: Column) -> str:
     )  # fmt: skip
 
 
-def add_points(graph: Graph, schema: Schema, dtype: Any) -> str:
-    """Add the inputs, and return the matrix of `ceiba.data.encoding.Encoding`."""
-    codes = add_codes(graph, schema, dtype)
+def add_encoded_inputs(graph: Graph, schema: Schema, dtype: Any) -> str:
+    """Add the inputs, and return them in the columns of `ceiba.data.encoding.Encoding`."""
+    codes = add_inputs(graph, schema, dtype)
     if schema.all_numeric:
         return codes
     ends = Encoding.of(schema).offsets

@@ -10,18 +10,22 @@ import numpy as np
 from sklearn import cluster, ensemble, mixture
 from sklearn.base import clone
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
-from sklearn.utils.validation import check_is_fitted
 
-import ceiba
 from ceiba._typing import Array
 from ceiba.base import Estimator
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
 from ceiba.data.target import class_indices
 from ceiba.ensemble.common.rows import table_columns
+from ceiba.export.checks import check_learner, check_no_majority_vote
 from ceiba.export.errors import NotExpressibleError
 from ceiba.export.sklearn.members import ClassIndexMember
-from ceiba.export.sklearn.trees import Thresholds, criterion_name, set_columns, tree_estimator
+from ceiba.export.sklearn.trees import (
+    Float32Rounding,
+    criterion_name,
+    set_feature_attributes,
+    tree_estimator,
+)
 from ceiba.export.trees import forest_trees
 from ceiba.tree.base import DecisionTree
 from ceiba.tree.config import TreeConfig
@@ -78,48 +82,42 @@ def to_sklearn(model: Any, X: Any = None) -> Any:
     |--- feature_0 >  3.00
     |   |--- class: yes
     """
-    convert = _CONVERTERS.get(type(model).__name__)
-    if convert is None or type(model) is not getattr(ceiba, type(model).__name__, None):
-        raise NotExpressibleError(
-            f"model must be one of {', '.join(sorted(_CONVERTERS))} of Ceiba, got "
-            f"{type(model).__name__}, which has no counterpart in scikit-learn."
-        )
-    check_is_fitted(model)
+    check_learner(model, _CONVERTERS)
     if X is not None and not hasattr(model, "schema_"):
         raise ValueError(
             f"X requires a model of Ceiba's own trees, got a {type(model).__name__} of "
             f"{type(model.estimators_[0]).__name__}: leave it out."
         )
-    converted: Any = convert(model, X)
+    converted: Any = _CONVERTERS[type(model).__name__](model, X)
     return converted
 
 
 def _convert_tree(model: Any, X: Any) -> Any:
-    return _tree(model, _thresholds(model, X), getattr(model, "classes_", None))
+    return _tree(model, _rounding(model, X), getattr(model, "classes_", None))
 
 
-def _tree(model: Any, thresholds: Thresholds, classes: Array | None) -> Any:
+def _tree(model: Any, rounding: Float32Rounding, classes: Array | None) -> Any:
     criterion = TreeConfig.from_estimator(model).criterion
-    return tree_estimator(model.tree_, classes, criterion, thresholds)
+    return tree_estimator(model.tree_, classes, criterion, rounding)
 
 
-def _thresholds(model: Any, X: Any, member: Any = None) -> Thresholds:
+def _rounding(model: Any, X: Any, member: Any = None) -> Float32Rounding:
     """Return how the thresholds of a tree, or of trees like ``member``, are rounded."""
     if isinstance(model if member is None else member, DecisionTree):
         config = TreeConfig.from_estimator(model if member is None else member)
-        return Thresholds.of(model.schema_, X, config.thresholds == "value")
-    return Thresholds.of(model.schema_, X, False) if hasattr(model, "schema_") else Thresholds()
+        return Float32Rounding.of(model.schema_, X, config.thresholds == "value")
+    return Float32Rounding.of(model.schema_, X, at_values=False)
 
 
 def _convert_forest(model: Any, X: Any) -> Any:
-    forest, thresholds = model.forest_, _thresholds(model, X)
+    forest, rounding = model.forest_, _rounding(model, X)
     classifier = forest.n_classes > 0
     # A forest of regression trees stores the means of its leaves, whatever the criterion was.
     criterion = model.criterion if classifier else "squared_error"
     # The trees of scikit-learn's forests predict indices of classes, as floats.
     classes = np.arange(forest.n_classes, dtype=np.float64) if classifier else None
     trees = [
-        tree_estimator(_with_impurity(tree, criterion), classes, criterion, thresholds)
+        tree_estimator(_with_impurity(tree, criterion), classes, criterion, rounding)
         for tree in forest_trees(model)
     ]
     cls = ensemble.RandomForestClassifier if classifier else ensemble.RandomForestRegressor
@@ -141,7 +139,7 @@ def _with_members(converted: Any, model: Any, members: list[Any]) -> Any:
     if hasattr(model, "classes_"):
         converted.classes_, converted.n_classes_ = model.classes_, len(model.classes_)
     if hasattr(model, "schema_"):
-        set_columns(converted, model.schema_)
+        set_feature_attributes(converted, model.schema_)
     else:
         converted.n_features_in_ = model.n_features_in_
         if hasattr(model, "feature_names_in_"):
@@ -156,9 +154,9 @@ def _convert_members(model: Any, X: Any, columns: Sequence[Sequence[int]]) -> li
     """
     pairs = list(zip(model.estimators_, columns, strict=True))
     if isinstance(model.estimators_[0], DecisionTree):
-        thresholds = _thresholds(model, X, model.estimators_[0])
+        rounding = _rounding(model, X, model.estimators_[0])
         return [
-            _tree(member, thresholds.take(selected), getattr(member, "classes_", None))
+            _tree(member, rounding.take(selected), getattr(member, "classes_", None))
             for member, selected in pairs
         ]
     if X is None:
@@ -196,11 +194,7 @@ def _convert_adaboost(model: Any, X: Any) -> Any:
 
 
 def _convert_bagging(model: Any, X: Any) -> Any:
-    if getattr(model, "voting", None) == "majority":
-        raise NotExpressibleError(
-            "scikit-learn's BaggingClassifier has no majority vote with drawn ties: fit with "
-            "voting='probability'."
-        )
+    check_no_majority_vote(model, "scikit-learn's BaggingClassifier")
     members = _convert_members(model, X, model.estimators_features_)
     if hasattr(model, "classes_"):
         members = _with_class_indices(model, members)
@@ -246,7 +240,7 @@ def _convert_kmeans(model: Any, X: Any) -> Any:
             setattr(converted, name, getattr(model, name))
     converted._n_features_out = model.n_clusters
     converted._n_threads = _openmp_effective_n_threads()
-    set_columns(converted, model.schema_)
+    set_feature_attributes(converted, model.schema_)
     return converted
 
 
@@ -272,7 +266,7 @@ def _convert_mixture(model: Any, X: Any) -> Any:
         if hasattr(model, name):
             value = getattr(model, name)
             setattr(converted, name, value.copy() if isinstance(value, np.ndarray) else value)
-    set_columns(converted, model.schema_)
+    set_feature_attributes(converted, model.schema_)
     return converted
 
 

@@ -18,8 +18,10 @@ from sklearn.tree._tree import Tree as SklearnTree
 from ceiba._typing import Array
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
+from ceiba.export.checks import check_missing_branch, check_no_times
 from ceiba.export.errors import NotExpressibleError
 from ceiba.export.trees import ThresholdNodes
+from ceiba.tree.explain.conditions import largest_float
 from ceiba.tree.grow.encoding import ColumnTypes, column_arrays, observed_mask
 from ceiba.tree.model.split import Split
 from ceiba.tree.model.tree import Tree
@@ -32,7 +34,7 @@ _CRITERIA = {"gain_ratio": "entropy", "error": "gini"}
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
+class Float32Rounding:
     """How thresholds are rounded for comparisons in float32.
 
     Parameters
@@ -49,7 +51,7 @@ class Thresholds:
     at_values: bool = False
 
     @classmethod
-    def of(cls, schema: Schema, X: Any, at_values: bool) -> Thresholds:
+    def of(cls, schema: Schema, X: Any, at_values: bool) -> Float32Rounding:
         """Return the rounding that keeps the rows ``X``, or None, in their leaves."""
         if X is None:
             return cls(None, at_values)
@@ -60,11 +62,11 @@ class Thresholds:
         pairs = zip(arrays, known, strict=True)
         return cls(tuple(np.unique(array[mask]) for array, mask in pairs), at_values)
 
-    def take(self, columns: Sequence[int]) -> Thresholds:
+    def take(self, columns: Sequence[int]) -> Float32Rounding:
         """Select columns."""
         if self.values is None:
             return self
-        return Thresholds(tuple(self.values[j] for j in columns), self.at_values)
+        return Float32Rounding(tuple(self.values[j] for j in columns), self.at_values)
 
     def round(self, threshold: Array, column: Array) -> Array:
         """Return the thresholds of some columns for values in float32."""
@@ -73,19 +75,20 @@ class Thresholds:
             return _keep_side(threshold, value)
         rounded = threshold.copy()
         for j in np.unique(column):
-            own = (column == j) & np.isfinite(threshold)
-            below, above = _float32_neighbors(threshold[own], self.values[j])
-            moved = np.where(below > threshold[own], below, _next_lower(above))
-            keep = ((below <= threshold[own]) & (threshold[own] < above)) | (below == above)
-            rounded[own] = np.where(keep, threshold[own], moved)
+            mask = (column == j) & np.isfinite(threshold)
+            exact = threshold[mask]
+            below, above = _float32_neighbors(exact, self.values[j])
+            moved = np.where(below > exact, below, _next_lower(above))
+            keep = ((below <= exact) & (exact < above)) | (below == above)
+            rounded[mask] = np.where(keep, exact, moved)
         return rounded
 
 
 def _float32_neighbors(threshold: Array, values: Array) -> tuple[Array, Array]:
     """Return the float32 of the largest value up to a threshold, and of the next one."""
     ends = np.searchsorted(values, threshold, side="right")
-    short = np.concatenate([[-np.inf], _to_float32(values), [np.inf]])
-    return short[ends], short[ends + 1]
+    as_float32 = np.concatenate([[-np.inf], _to_float32(values), [np.inf]])
+    return as_float32[ends], as_float32[ends + 1]
 
 
 def _nearby_decimals(threshold: Array) -> Array:
@@ -107,16 +110,17 @@ def _nearby_decimals(threshold: Array) -> Array:
 
 def _keep_side(threshold: Array, value: Array) -> Array:
     """Return thresholds that have the float32 of a value, unless NaN, on the value's side."""
-    short = _to_float32(value)
-    moved_up = (value <= threshold) & (short > threshold) & np.isfinite(short)
-    moved_down = (value > threshold) & (short <= threshold)
-    return np.where(moved_up, short, np.where(moved_down, _next_lower(short), threshold))
+    as_float32 = _to_float32(value)
+    moved_up = (value <= threshold) & (as_float32 > threshold) & np.isfinite(as_float32)
+    moved_down = (value > threshold) & (as_float32 <= threshold)
+    lower = np.where(moved_down, _next_lower(as_float32), threshold)
+    return np.where(moved_up, as_float32, lower)
 
 
-def _next_lower(short: Array) -> Array:
+def _next_lower(as_float32: Array) -> Array:
     """Return the largest float32 below each number, itself a float32."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.nextafter(short.astype(np.float32), np.float32(-np.inf)).astype(np.float64)
+        return np.nextafter(as_float32.astype(np.float32), np.float32(-np.inf)).astype(np.float64)
 
 
 def _to_float32(values: Array) -> Array:
@@ -130,14 +134,14 @@ def criterion_name(criterion: str) -> str:
 
 
 def tree_estimator(
-    tree: Tree, classes: Array | None, criterion: str, thresholds: Thresholds
+    tree: Tree, classes: Array | None, criterion: str, rounding: Float32Rounding
 ) -> Any:
     """Return a fitted tree of scikit-learn.
 
     ``classes`` are None for regression.
     """
     n_columns = len(tree.schema)
-    structure = sklearn_tree(tree, thresholds)
+    structure = sklearn_tree(tree, rounding)
     name = criterion_name(criterion)
     if classes is None:
         model = DecisionTreeRegressor(criterion=name)
@@ -145,19 +149,19 @@ def tree_estimator(
         model = DecisionTreeClassifier(criterion=name)
         model.classes_, model.n_classes_ = classes, np.int64(len(classes))
     model.n_outputs_, model.max_features_ = 1, n_columns
-    set_columns(model, tree.schema)
+    set_feature_attributes(model, tree.schema)
     model.tree_ = structure
     return model
 
 
-def set_columns(model: Any, schema: Schema) -> None:
+def set_feature_attributes(model: Any, schema: Schema) -> None:
     """Set the attributes that describe the columns."""
     model.n_features_in_ = len(schema)
     if schema.named:
         model.feature_names_in_ = np.array(schema.names, dtype=object)
 
 
-def sklearn_tree(tree: Tree, thresholds: Thresholds) -> Any:
+def sklearn_tree(tree: Tree, rounding: Float32Rounding) -> Any:
     """Return the structure of a tree; raise NotExpressibleError if scikit-learn has none."""
     _check_tree(tree)
     n_nodes = tree.n_nodes
@@ -167,7 +171,7 @@ def sklearn_tree(tree: Tree, thresholds: Thresholds) -> Any:
     nodes["feature"], nodes["threshold"] = _NO_FEATURE, _NO_FEATURE
     nodes["impurity"] = tree.impurity
     nodes["n_node_samples"], nodes["weighted_n_node_samples"] = tree.n_rows, tree.weight
-    _set_tests(nodes, tree, thresholds)
+    _set_tests(nodes, tree, rounding)
     n_classes = max(1, tree.leaves.shape[1])
     structure = SklearnTree(len(tree.schema), np.array([n_classes], dtype=np.intp), 1)
     values = np.ascontiguousarray(_node_values(tree)[:, None, :])
@@ -176,15 +180,15 @@ def sklearn_tree(tree: Tree, thresholds: Thresholds) -> Any:
     return structure
 
 
-def _set_tests(nodes: Array, tree: Tree, thresholds: Thresholds) -> None:
+def _set_tests(nodes: Array, tree: Tree, rounding: Float32Rounding) -> None:
     """Set column, threshold and branch of missing values of the inner nodes."""
-    simple = ThresholdNodes.of(tree)
-    own = simple.selected
-    ordinal = np.array([column.kind is Kind.ORDINAL for column in tree.schema])[simple.column]
-    nodes["feature"][own] = simple.column[own]
-    nodes["threshold"][own] = np.where(ordinal, simple.threshold + 0.5, simple.threshold)[own]
-    nodes["missing_go_to_left"][own] = simple.missing_first[own]
-    for node in np.flatnonzero(~tree.is_leaf & ~own).tolist():
+    tests = ThresholdNodes.of(tree)
+    mask = tests.selected
+    ordinal = np.array([column.kind is Kind.ORDINAL for column in tree.schema])[tests.column]
+    nodes["feature"][mask] = tests.column[mask]
+    nodes["threshold"][mask] = np.where(ordinal, tests.threshold + 0.5, tests.threshold)[mask]
+    nodes["missing_go_to_left"][mask] = tests.missing_first[mask]
+    for node in np.flatnonzero(~tree.is_leaf & ~mask).tolist():
         split = tree.split(node)
         threshold, swapped = _threshold(split, tree.schema[split.column])
         entry = nodes[node]
@@ -193,7 +197,7 @@ def _set_tests(nodes: Array, tree: Tree, thresholds: Thresholds) -> None:
         if swapped:
             entry["left_child"], entry["right_child"] = entry["right_child"], entry["left_child"]
     inner = ~tree.is_leaf
-    nodes["threshold"][inner] = thresholds.round(nodes["threshold"][inner], nodes["feature"][inner])
+    nodes["threshold"][inner] = rounding.round(nodes["threshold"][inner], nodes["feature"][inner])
 
 
 def _node_values(tree: Tree) -> Array:
@@ -208,11 +212,7 @@ def _node_values(tree: Tree) -> Array:
 
 
 def _check_tree(tree: Tree) -> None:
-    if tree.missing != "branch":
-        raise NotExpressibleError(
-            "scikit-learn has one branch for missing values in each node, and no "
-            f"missing={tree.missing!r}: fit with missing='learned'."
-        )
+    check_missing_branch(tree, "scikit-learn")
     if len(tree.costs):
         raise NotExpressibleError(
             "scikit-learn's trees predict the most probable class, not the one of minimum "
@@ -231,16 +231,8 @@ def _threshold(split: Split, column: Column) -> tuple[float, bool]:
     """Return a threshold for other splits, and whether the first branch has the larger values."""
     if column.kind is Kind.NOMINAL:
         return _category_threshold(split, column)
-    if column.temporal:
-        raise NotExpressibleError(
-            f"scikit-learn compares values in float32, which cannot hold the times of column "
-            f"{column.name!r}: convert it to a number of days before the fit."
-        )
-    # The largest float up to an integer beyond 2^53 separates floats alike.
-    threshold = float(split.threshold)
-    if isinstance(split.threshold, int) and int(threshold) > split.threshold:
-        threshold = float(np.nextafter(threshold, -np.inf))
-    return threshold, False
+    check_no_times([column], "scikit-learn compares values in float32, which cannot hold")
+    return largest_float(split.threshold), False
 
 
 def _category_threshold(split: Split, column: Column) -> tuple[float, bool]:

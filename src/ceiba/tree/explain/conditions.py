@@ -134,8 +134,14 @@ def _comparable(bound: Any, values: Array) -> Any:
     """
     if values.dtype.kind != "f" or not isinstance(bound, int):
         return bound
+    return largest_float(bound)
+
+
+def largest_float(bound: Any) -> float:
+    """Return the largest float up to a number, which may be an integer beyond 2^53."""
     rounded = float(bound)
-    return rounded if int(rounded) <= bound else np.nextafter(rounded, -np.inf)
+    is_above = isinstance(bound, int) and int(rounded) > bound
+    return float(np.nextafter(rounded, -np.inf)) if is_above else rounded
 
 
 def _not_none(*bounds: Any) -> list[Any]:
