@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ceiba import datasets, export, plots
+    from ceiba.bayes import Discretizer
     from ceiba.cluster import KMeans
     from ceiba.data import read, scan
     from ceiba.ensemble import (
@@ -35,6 +36,7 @@ ESTIMATORS = {
     "BaggingRegressor": "ceiba.ensemble",
     "DecisionTreeClassifier": "ceiba.tree",
     "DecisionTreeRegressor": "ceiba.tree",
+    "Discretizer": "ceiba.bayes",
     "GaussianMixture": "ceiba.mixture",
     "GaussianMixtureClassifier": "ceiba.mixture",
     "KMeans": "ceiba.cluster",
@@ -56,6 +58,7 @@ __all__ = [
     "BaggingRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "Discretizer",
     "GaussianMixture",
     "GaussianMixtureClassifier",
     "KMeans",

@@ -15,6 +15,8 @@ import numpy as np
 
 import ceiba
 from ceiba._typing import Array
+from ceiba.bayes.discretize.encoding import CategoryEncoding
+from ceiba.bayes.discretize.statistics import BinCounts, ValueCounts
 from ceiba.cluster.lloyd import CandidateDraw, DrawKey
 from ceiba.cluster.statistics import Assignment, CenterSums, center_distances, farthest_points
 from ceiba.data.source import Chunk
@@ -151,6 +153,17 @@ def _first_range(batch: Batch[Any]) -> IntegerRanges:
     return IntegerRanges.of(replace(batch, rows=Chunk(batch.rows)), (0,))
 
 
+def _counted_values(rows: LabeledRows, max_values: int | None = None) -> tuple[Any, ...]:
+    """Both columns, and the scale of the weights."""
+    return (0, 1), *plain_scale(rows), max_values
+
+
+def _binned(rows: LabeledRows) -> tuple[Any, ...]:
+    """Intervals of both columns, and the scale of the weights."""
+    encoding = CategoryEncoding.of(rows.table.schema, {0: [-1.0, 0.5], 1: [2.0]})
+    return encoding, *plain_scale(rows)
+
+
 STATISTICS = [
     StatisticCase("Moments", Moments.of, seen=_all_rows),
     StatisticCase("CenterSums", CenterSums.of, _sums),
@@ -188,6 +201,15 @@ STATISTICS = [
     StatisticCase("probabilities", forests.predictions, forests.grown, _joined, CLASS_ROWS, 0),
     StatisticCase("numbers", forests.predictions, forests.grown, _joined, NUMBER_ROWS, 0),
     StatisticCase("leaves", forests.leaves, forests.grown, _joined, CLASS_ROWS, 0),
+    StatisticCase("ValueCounts", ValueCounts.of, _counted_values, kind=CLASS_ROWS, close=0),
+    StatisticCase(
+        "ValueCounts of few values",
+        ValueCounts.of,
+        partial(_counted_values, max_values=5),
+        kind=CLASS_ROWS,
+        close=0,
+    ),
+    StatisticCase("BinCounts", BinCounts.of, _binned, kind=CLASS_ROWS, close=0),
     StatisticCase("ExpectedMoments", ExpectedMoments.of, mixtures.full),
     StatisticCase(
         "ExpectedMoments of missing values",
@@ -332,6 +354,8 @@ _TREE = ("tree_", "schema_")
 
 _CENTERS = {"close": ("cluster_centers_", "inertia_"), "exact": ("n_iter_", "schema_")}
 
+_INTERVALS = {"close": (), "exact": ("encoding_", "_rows", "schema_")}
+
 _MIXTURE = {
     "close": ("weights_", "means_", "covariances_", "log_likelihood_", "lower_bound_"),
     "exact": ("n_iter_", "converged_", "n_components_", "fit_events_", "schema_"),
@@ -451,6 +475,27 @@ LEARNERS = [
         (*_TREE, "grown_tree_"),
         weight="w",
         target="height",
+    ),
+    LearnerCase(
+        "intervals by classes",
+        ceiba.Discretizer,
+        _only("grade"),
+        weight="w",
+        target="grade",
+        **_INTERVALS,
+    ),
+    LearnerCase(
+        "intervals of equal width", partial(ceiba.Discretizer, "equal_width"), mixed, **_INTERVALS
+    ),
+    LearnerCase(
+        "intervals of equal weight",
+        partial(ceiba.Discretizer, "equal_frequency", n_bins=7),
+        weighted,
+        weight="w",
+        **_INTERVALS,
+    ),
+    LearnerCase(
+        "intervals of k-means", partial(ceiba.Discretizer, "kmeans"), with_missing, **_INTERVALS
     ),
     LearnerCase(
         "a mixture", partial(ceiba.GaussianMixture, 5), partial(numbers, 4_000), **_MIXTURE

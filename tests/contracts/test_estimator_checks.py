@@ -19,6 +19,7 @@ from ceiba import (
     BaggingRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    Discretizer,
     GaussianMixture,
     GaussianMixtureClassifier,
     KMeans,
@@ -48,6 +49,7 @@ DEFAULTS = [
     BaggingRegressor(n_estimators=5),
     DecisionTreeClassifier(),
     DecisionTreeRegressor(),
+    Discretizer(),
     GaussianMixture(),
     GaussianMixtureClassifier(),
     KMeans(n_clusters=3),
@@ -95,6 +97,11 @@ MIXTURES = [
     GaussianMixture(covariance_type="EEI"),
     GaussianMixtureClassifier(2, covariance_type="diag"),
     GaussianMixtureClassifier(shared_covariance=True),
+]
+DISCRETIZERS = [
+    Discretizer("equal_width"),
+    Discretizer("equal_frequency", n_bins=3, encode="onehot-dense"),
+    Discretizer("kmeans", constant="keep"),
 ]
 
 # A learner that draws rows, or its initialization, by row number draws other rows when a row of
@@ -160,7 +167,8 @@ def test_default_instances(estimator: Any, check: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ceiba.mixture.CollapsedComponentWarning")
 @parametrize_with_checks(
-    [*TREES, *FORESTS, *BAGGING, *BOOSTING, *MIXTURES], expected_failed_checks=exceptions
+    [*TREES, *FORESTS, *BAGGING, *BOOSTING, *DISCRETIZERS, *MIXTURES],
+    expected_failed_checks=exceptions,
 )
 def test_variants(estimator: Any, check: Any) -> None:
     run(estimator, check)

@@ -1,5 +1,10 @@
 """Bayesian network classifiers, and discretization."""
 
-from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig, learn_encoding
+from ceiba.bayes.discretize import (
+    CategoryEncoding,
+    DiscretizationConfig,
+    Discretizer,
+    learn_encoding,
+)
 
-__all__ = ["CategoryEncoding", "DiscretizationConfig", "learn_encoding"]
+__all__ = ["CategoryEncoding", "DiscretizationConfig", "Discretizer", "learn_encoding"]

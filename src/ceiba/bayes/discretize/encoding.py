@@ -191,6 +191,17 @@ class CategoryEncoding(Record):
         unsigned = self.schema[int(self.columns[j])].dtype == "uint64"
         return words if unsigned else words.view(np.int64)
 
+    def without_constant(self) -> CategoryEncoding:
+        """Return the encoding of the columns with two or more categories."""
+        return CategoryEncoding.of(self.schema, self._by_column())
+
+    def with_constant(self) -> CategoryEncoding:
+        """Return the encoding of all columns of the schema."""
+        return CategoryEncoding.of(self.schema, self._by_column(), range(len(self.schema)))
+
+    def _by_column(self) -> dict[int, list[Number]]:
+        return {k: self._raw_thresholds(j).tolist() for j, k in enumerate(self.columns.tolist())}
+
     def category_labels(self, j: int) -> list[Any]:
         """Return the categories of feature ``j``, or labels of its intervals."""
         column = self.schema[int(self.columns[j])]

@@ -88,7 +88,10 @@ class _SplitSearch:
         n = float(total.sum()) * self.unit
         if not len(own) or n <= 1:
             return None
-        left = self.below[:, own] - self.below[:, begin, None]
+        # Few of many classes are left in a small interval.
+        classes = np.flatnonzero(total)
+        total = total[classes]
+        left = self.below[classes[:, None], own] - self.below[classes, begin, None]
         right = total[:, None] - left
         bits = self._weighted_entropy(left) + self._weighted_entropy(right)
         best = int(np.argmax(bits <= bits.min() + _TIE * n))

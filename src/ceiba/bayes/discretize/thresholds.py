@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 
 import numpy as np
@@ -96,7 +97,10 @@ def _kmeans(groups: ValueGroups, weight: Array, n_bins: int) -> list[Number]:
     init = points[0] * (1 - steps) + points[-1] * steps
     # Relative weights: their sums neither overflow nor underflow.
     model = KMeans(k, init=init[:, None], n_jobs=1)
-    model.fit(points[:, None], sample_weight=weight / weight.max())
+    with warnings.catch_warnings():
+        # Values that are far apart leave clusters empty, of which no interval results.
+        warnings.simplefilter("ignore")
+        model.fit(points[:, None], sample_weight=weight / weight.max())
     centers = np.unique(model.cluster_centers_[:, 0])
     middles = centers[:-1] / 2 + centers[1:] / 2
     by_split = dict(zip(np.searchsorted(points, middles).tolist(), middles.tolist(), strict=True))
