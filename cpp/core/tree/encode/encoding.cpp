@@ -155,8 +155,13 @@ void bins_of(const float* x, std::size_t m, const float* edges, std::size_t padd
 }
 template <typename T>
 void bins_of(const T* x, std::size_t m, const T* edges, std::size_t padded, std::uint32_t* bin) {
-    for (std::size_t i = 0; i < m; ++i)
-        bin[i] = std::uint32_t(std::lower_bound(edges, edges + padded - 1, x[i]) - edges);
+    // Binary search without branches, whose outcomes no processor could predict.
+    for (std::size_t i = 0; i < m; ++i) {
+        std::size_t below = 0;
+        for (std::size_t half = padded / 2; half > 0; half /= 2)
+            below += edges[below + half - 1] < x[i] ? half : 0;
+        bin[i] = std::uint32_t(below);
+    }
 }
 
 }  // namespace
