@@ -24,6 +24,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from functools import wraps
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,10 @@ class Replacement:
         self.results: dict[str, FileResult] = defaultdict(FileResult)
         self._used = False
         for name, package in ceiba.ESTIMATORS.items():
-            module = import_module(package.replace("ceiba", "sklearn"))
+            counterpart = package.replace("ceiba", "sklearn")
+            if find_spec(counterpart) is None:
+                continue
+            module = import_module(counterpart)
             if hasattr(module, name):
                 estimator = getattr(import_module(package), name)
                 for method in ("__init__", "fit"):

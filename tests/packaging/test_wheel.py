@@ -36,6 +36,9 @@ for name in sorted(ceiba.ESTIMATORS):
     elif name.endswith("Classifier"):
         fitted = estimator.fit(X, y)
         fitted.predict(X)
+    elif name == "Discretizer":
+        fitted = estimator.fit(X, y)
+        fitted.transform(X)
     else:
         fitted = estimator.fit(iris.X)
         fitted.predict(iris.X)

@@ -1,4 +1,4 @@
-"""Plots of trees, ensembles, clusters and mixtures, and animations of their fits.
+"""Plots of trees, ensembles, clusters, mixtures and intervals, and animations of their fits.
 
 Every function makes its own figure without pyplot, or draws on the axes or figure that it is given.
 Plots require matplotlib: ``pip install "ceiba[plots]"``.
@@ -11,6 +11,7 @@ from ceiba.plots.clustering import KMeansPainter, cluster_choice, clusters
 from ceiba.plots.curves.forest import importance, oob_curve
 from ceiba.plots.curves.impurity import impurity_curves
 from ceiba.plots.curves.margins import margins
+from ceiba.plots.intervals import intervals
 from ceiba.plots.mixtures.choice import mixture_choice
 from ceiba.plots.mixtures.mixture import MixturePainter, covariance_forms, mixture
 from ceiba.plots.planes.partition import partition, surface
@@ -32,6 +33,7 @@ __all__ = [
     "covariance_forms",
     "importance",
     "impurity_curves",
+    "intervals",
     "margins",
     "mixture",
     "mixture_choice",
