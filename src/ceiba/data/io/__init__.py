@@ -1,1 +1,1 @@
-"""Reading of files: CSV, Parquet and ARFF."""
+"""Reading of files: CSV, Parquet, ARFF and case files of Elvira."""

@@ -5,25 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ceiba.data.column import ColumnValues, number_values
-from ceiba.data.io.errors import InvalidValueError, ReadError, error_position
+from ceiba.data.io.declared import Attribute, DeclaredRows
+from ceiba.data.io.errors import ReadError
 from ceiba.data.io.files import BOM, check_utf8
-from ceiba.data.io.selection import check_columns, check_kinds
-from ceiba.data.io.types import (
-    InferredType,
-    KindRequest,
-    TextColumn,
-    as_labels,
-    build_table,
-    check_identifier,
-)
-from ceiba.data.schema import Column, Kind
 from ceiba.data.table import Table
 
 _TOKEN = re.compile(
@@ -60,12 +47,7 @@ def read_arff(
     I. H. Witten, E. Frank, M. A. Hall and C. J. Pal (2017), Data Mining, 4th edition, appendix on
     the Weka workbench: the attribute-relation file format.
     """
-    content = _parse(data.removeprefix(BOM), path)
-    names = [attribute.name for attribute in content.attributes]
-    chosen = check_columns(columns, names, path)
-    requests = check_kinds(kinds, names, path)
-    pairs = [content.column(names.index(name), requests.get(name)) for name in chosen]
-    return build_table(pairs)
+    return _parse(data.removeprefix(BOM), path).table(columns, kinds)
 
 
 class ArffSyntaxError(ValueError):
@@ -85,78 +67,12 @@ class Token:
         return None if self.kind == "bare" and self.text == "?" else self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """A declared attribute: its categories if nominal, its strptime format if a date.
-
-    ``type`` is ``"numeric"``, ``"real"``, ``"nominal"``, ``"string"`` or ``"date"``.
-    """
-
-    name: str
-    type: str
-    categories: tuple[str, ...] = ()
-    format: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Content:
-    """Attributes, the texts of all rows one after the other, and the line of every row."""
-
-    path: Path
-    attributes: list[Attribute]
-    texts: list[str | None]
-    lines: list[int]
-
-    def column(self, index: int, request: KindRequest | None) -> tuple[Column, ColumnValues]:
-        """Convert a column, as declared or as requested."""
-        attribute = self.attributes[index]
-        texts = self.texts[index :: len(self.attributes)]
-        with error_position(self.path, attribute.name, self.lines.__getitem__):
-            if attribute.type == "date" and request in (None, "numeric"):
-                return _parse_dates(attribute, texts)
-            coded = TextColumn.of(texts)
-            column = _column_of(attribute, coded, request)
-            values = coded.values(column)
-        if attribute.type == "string" and request is None:
-            column = check_identifier(column, int(np.count_nonzero(values.array >= 0)), self.path)
-        return column, values
-
-
-def _column_of(attribute: Attribute, texts: TextColumn, request: KindRequest | None) -> Column:
-    name = attribute.name
-    if attribute.type == "nominal" and request in (None, "nominal", "ordinal"):
-        if request == "ordinal":
-            return Column(name, Kind.ORDINAL, as_labels(attribute.categories), "codes")
-        return Column(name, Kind.NOMINAL, as_labels(attribute.categories), "codes")
-    if request is None and attribute.type == "string":
-        request = "nominal"
-    if request in (None, "numeric"):
-        texts.parse()
-        declared = InferredType(real=attribute.type == "real")
-        return Column(name, Kind.NUMERIC, dtype=InferredType.of(texts.texts).merge(declared).dtype)
-    return InferredType(text=True).column(name, request, texts.texts)
-
-
-def _parse_dates(attribute: Attribute, texts: Sequence[str | None]) -> tuple[Column, ColumnValues]:
-    instants = np.full(len(texts), np.datetime64("NaT", "us"))
-    for row, text in enumerate(texts):
-        if text is None:
-            continue
-        try:
-            instants[row] = datetime.strptime(text, attribute.format)
-        except ValueError:
-            problem = f"{text!r} is not a date of the declared format."
-            raise InvalidValueError(row, problem) from None
-    values = number_values(attribute.name, instants)
-    return Column(attribute.name, Kind.NUMERIC, dtype=values.dtype), values
-
-
-def _parse(data: bytes, path: Path) -> _Content:
+def _parse(data: bytes, path: Path) -> DeclaredRows:
     check_utf8(data, path)
     if not data.strip():
         raise ReadError.at(path, "the file is empty.")
     lines = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    content = _Content(path, [], [], [])
+    content = DeclaredRows(path, [], [], [])
     in_rows = False
     for number, line in enumerate(lines, start=1):
         if not line or line.isspace():

@@ -160,7 +160,7 @@ def check_utf8(data: bytes, path: Path, line: int = 1) -> None:
         raise ReadError.at(
             path,
             f"byte 0x{data[start]:02x} at position {start + 1} is not UTF-8. Save the file as "
-            "UTF-8, or pass its encoding: ceiba.read(path, encoding='latin-1'), for example.",
+            "UTF-8, or pass its encoding, encoding='latin-1' for example.",
             line=line + data.count(b"\n", 0, start),
         ) from None
 

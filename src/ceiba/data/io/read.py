@@ -17,6 +17,7 @@ from ceiba.data.io import csv, parquet
 from ceiba.data.io.arff import read_arff
 from ceiba.data.io.csv_dialect import MISSING, Dialect, Header, file_dialect
 from ceiba.data.io.dask_frame import DaskScan
+from ceiba.data.io.elvira import read_dbc
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.files import (
     MAX_BYTES,
@@ -37,6 +38,8 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 _CSV = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat")
 _PARQUET = (".parquet", ".pq")
+# Files that declare their columns: suffix -> name of the format, and its parser.
+_DECLARED = {".arff": ("ARFF", read_arff), ".dbc": ("Elvira", read_dbc)}
 _LOCAL_ONLY = "download it, or open it with pandas, Polars or Dask and pass the frame to fit"
 
 
@@ -81,7 +84,7 @@ def read(
     encoding: str = "utf-8",
     max_bytes: int | None = MAX_BYTES,
 ) -> Table | tuple[Table, Array]:
-    """Read CSV, ARFF or Parquet files, compressed or not, into a table.
+    """Read CSV, Parquet, ARFF or Elvira files, compressed or not, into a table.
 
     CSV and Parquet require pyarrow: ``pip install "ceiba[files]"``.
 
@@ -89,10 +92,11 @@ def read(
     ----------
     path : path, pattern, or list of them
         ``.csv``, ``.tsv``, ``.tab``, ``.txt``, ``.data`` and ``.dat`` are CSV, ``.arff`` is ARFF,
-        ``.parquet`` and ``.pq`` are Parquet. CSV and ARFF may be compressed: ``.gz``, ``.bz2``,
-        ``.xz``, ``.zip`` (with one file in it), ``.zst`` (from Python 3.14 on). Several files,
-        ``"part-*.csv"`` for example, are read in sorted order, one after the other; they must be
-        uncompressed CSV in UTF-8, or Parquet, with the same columns.
+        ``.parquet`` and ``.pq`` are Parquet, ``.dbc`` is a case file of Elvira. All but Parquet
+        may be compressed: ``.gz``, ``.bz2``, ``.xz``, ``.zip`` (with one file in it), ``.zst``
+        (from Python 3.14 on). Several files, ``"part-*.csv"`` for example, are read in sorted
+        order, one after the other; they must be uncompressed CSV in UTF-8, or Parquet, with the
+        same columns.
     target : str, optional
         The column of the target: then the result is ``X, y``.
     columns : list of str, optional
@@ -114,10 +118,10 @@ def read(
     quote : str or None
         CSV only. The character around fields with delimiters, newlines or (doubled) quotes.
     encoding : str
-        CSV and ARFF. UTF-8 by default.
+        CSV, ARFF and Elvira. UTF-8 by default.
     max_bytes : int or None
-        Compressed CSV and ARFF. The largest size after decompression, 4 GiB by default; None for
-        no limit.
+        Compressed files. The largest size after decompression, 4 GiB by default; None for no
+        limit.
 
     Returns
     -------
@@ -136,8 +140,9 @@ def read(
     A CSV column of numbers is numeric: whole numbers are exact (int64, or uint64) where 64 bits
     suffice, others are float64. Any other column is nominal. Blanks around an unquoted field are
     ignored. The categories of a nominal column whose texts are all plain whole numbers are these
-    numbers. A nominal ARFF attribute keeps its declared categories in their order. An index that
-    pandas stored in a Parquet file is left out.
+    numbers. A nominal ARFF attribute and a finite-states node of Elvira keep their declared
+    categories in their order; an unquoted whole number in a case of Elvira is the index of a
+    state, from 0 on, as it is in Elvira. An index that pandas stored in a Parquet file is left out.
 
     Examples
     --------
@@ -213,12 +218,13 @@ def _read_file(
         require_arrow("ceiba.read of Parquet files")
         return parquet.read_parquet(path, columns, kinds)
     if suffix or compression != ".zip":  # the member of an archive has a suffix of its own
-        _check_suffix(path, suffix, ".arff")
+        _check_suffix(path, suffix, *_DECLARED)
     raw, suffix = read_bytes(path, max_bytes)
-    _check_suffix(path, suffix, ".arff")
-    if suffix == ".arff":
-        _check_unused(path, "ARFF", options)
-        return read_arff(to_utf8(raw, encoding, path), path, columns, kinds)
+    _check_suffix(path, suffix, *_DECLARED)
+    if suffix in _DECLARED:
+        format_name, parse = _DECLARED[suffix]
+        _check_unused(path, format_name, options)
+        return parse(to_utf8(raw, encoding, path), path, columns, kinds)
     require_arrow("ceiba.read of CSV files")
     return csv.read_csv(to_utf8(raw, encoding, path), path, options, columns, kinds)
 
@@ -360,7 +366,8 @@ def scan(
     Notes
     -----
     A partition of CSV contains whole records; newlines in quotes are respected. Compressed CSV is
-    not supported, since a compressed file can only be read from its beginning. A column of text
+    not supported, since a compressed file can only be read from its beginning; ARFF and files of
+    Elvira are read by `read` only. A column of text
     with more than 100,000 categories raises: it is an identifier. Loading a partition of a file
     that has changed after the scan raises, too.
 
