@@ -1,4 +1,4 @@
-"""Bayesian network classifiers, and discretization."""
+"""Bayesian network classifiers, discretization, and network files of other systems."""
 
 from ceiba.bayes.discretize import (
     CategoryEncoding,
@@ -6,5 +6,14 @@ from ceiba.bayes.discretize import (
     Discretizer,
     learn_encoding,
 )
+from ceiba.bayes.exchange import DiscreteNetwork, read_network, write_network
 
-__all__ = ["CategoryEncoding", "DiscretizationConfig", "Discretizer", "learn_encoding"]
+__all__ = [
+    "CategoryEncoding",
+    "DiscreteNetwork",
+    "DiscretizationConfig",
+    "Discretizer",
+    "learn_encoding",
+    "read_network",
+    "write_network",
+]

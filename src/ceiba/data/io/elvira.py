@@ -63,7 +63,7 @@ class ElviraFile:
             "default": self._parse_default,
             "every": self._parse_default,
         }
-        self._default_states = ("absent", "present")
+        self._default_states: tuple[str, ...] = ("absent", "present")
         self._default_type = _FINITE
 
     def parse(self, *keywords: str) -> str:
@@ -147,7 +147,7 @@ class ElviraFile:
         if name.text in self.nodes:
             raise tokens.error(f"two nodes have the name {name.shown}: rename one of them.", name)
         is_finite = self._parse_type() == _FINITE
-        states: tuple[str, ...] = self._default_states
+        states = self._default_states
         kind, n_states = "chance", None
         if not tokens.accept(";"):
             tokens.expect("{", f"or ';' after the node {name.shown}")

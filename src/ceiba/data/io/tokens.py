@@ -46,9 +46,15 @@ def token_pattern(marks: str, word: str = "") -> re.Pattern[str]:
     marked = re.escape(marks)
     word = rf"{word}|" if word else ""
     return re.compile(
-        rf'(?P<blank>\s+|//[^\n]*|/\*(?s:.*?)\*/)|(?P<quoted>"[^"]*")|(?P<mark>[{marked}])'
-        rf'|(?P<word>{word}(?:[^\s"/{marked}]|/(?![/*]))+)'
+        rf'\s*(?:(?P<word>{word}(?:[^\s"/{marked}]+|/(?![/*]))+)|(?P<mark>[{marked}])'
+        rf'|(?P<quoted>"[^"]*")|(?P<comment>//[^\n]*|/\*(?s:.*?)\*/)|(?P<end>\Z))'
     )
+
+
+def parse_number(text: str) -> float | None:
+    """Parse a finite decimal number that is not negative; None for other texts."""
+    value = float(text) if _NUMBER.fullmatch(text) else -1.0
+    return value if 0 <= value < float("inf") else None
 
 
 class TokenStream:
@@ -69,19 +75,22 @@ class TokenStream:
     def _find(self) -> Token:
         """Return the token at the current position, and move behind it."""
         text = self._text
-        while self._position < len(text):
+        while True:
             found = self._pattern.match(text, self._position)
-            line = self._line
             if found is None:
-                opened = "comment" if text.startswith("/*", self._position) else "quote"
+                rest = text[self._position :].lstrip()
+                line = text.count("\n", 0, len(text) - len(rest)) + 1
+                opened = "comment" if rest.startswith("/*") else "quote"
                 raise ReadError.at(self.path, f"the {opened} is not closed.", line=line)
-            kind, value = str(found.lastgroup), found[0]
-            self._position = found.end()
-            if kind in ("blank", "quoted"):
-                self._line += value.count("\n")
-            if kind != "blank":
-                return Token(kind, value[1:-1] if kind == "quoted" else value, line)
-        return Token("end", "", self._line)
+            kind = str(found.lastgroup)
+            start, end = found.span(kind)
+            line = self._line + text.count("\n", self._position, start)
+            self._line = line + text.count("\n", start, end)
+            self._position = end
+            if kind != "comment":
+                return Token(
+                    kind, text[start + 1 : end - 1] if kind == "quoted" else found[kind], line
+                )
 
     def error(self, problem: str, token: Token | None = None) -> ReadError:
         """Make the error of a token, the current one by default."""
@@ -122,9 +131,8 @@ class TokenStream:
 
     def number(self, subject: str) -> float:
         """Take a number that is not negative."""
-        text = self.token.text
-        value = float(text) if self.token.kind == "word" and _NUMBER.fullmatch(text) else -1.0
-        if not 0 <= value < float("inf"):
+        value = parse_number(self.token.text) if self.token.kind == "word" else None
+        if value is None:
             raise self.error(f"expected {subject}, got {self.token.shown}.")
         self.take()
         return value
