@@ -131,7 +131,7 @@ def test_written_form(tmp_path):
     assert read_network(path) == network
 
 
-@pytest.mark.parametrize("name", ['say "a"', "two\nlines", "zero\0"])
+@pytest.mark.parametrize("name", ['an "a"', "two\nlines", "zero\0"])
 def test_names_without_a_spelling(tmp_path, name):
     network = DiscreteNetwork([name], [["x", "y"]], [[]], [[0.5, 0.5]])
     path = tmp_path / "t.bif"
