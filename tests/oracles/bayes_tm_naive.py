@@ -1,4 +1,4 @@
-"""Naive TM: gradient, natural gradient, line search, penalties, and two outside optimizers.
+"""Naive TM: gradient, natural gradient, line search, and the penalty that stays inside TM.
 
 The conditional log-likelihood (CLL) of a forest network is softmax regression on the one-hot cells
 of its families. G = counts - expected counts is its gradient in the log-linear weights, and TM adds
@@ -18,7 +18,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ceiba._typing import Array
 from tests.oracles.bayes_naive import (
@@ -26,8 +25,6 @@ from tests.oracles.bayes_naive import (
     Structure,
     Tables,
     conditional_log_likelihood,
-    counts,
-    family_index,
     fit_generative,
     mean_values,
     posteriors,
@@ -35,7 +32,6 @@ from tests.oracles.bayes_naive import (
     sum_rows,
     to_weights,
 )
-from tests.oracles.bayes_network_naive import log_normalizer, to_network
 
 # Tables as vectors
 
@@ -117,6 +113,10 @@ class TMRun:
     max_steps: list[float] = field(default_factory=list)
 
 
+Likelihood = Callable[[Rows, Tables, Structure], float]
+Gradient = Callable[[Rows, Tables, Structure], Tables]
+
+
 def start_values(rows: Rows, structure: Structure, alpha: float) -> Tables:
     """Mean values of the Laplace-smoothed network: consistent across tables, unlike N + alpha."""
     return mean_values(fit_generative(rows, structure, alpha), structure, rows.total)
@@ -130,22 +130,28 @@ def tm(
     tol: float = 1e-3,
     max_iter: int = 1000,
     search: bool = True,
+    start: Tables | None = None,
+    likelihood: Likelihood = conditional_log_likelihood,
+    gradient: Gradient = residuals,
 ) -> TMRun:
-    """Maximize CLL + tau * (joint log-likelihood of the smoothed counts) by TM.
+    """Maximize CLL + tau * (joint log-likelihood of the start's mean values) by TM.
 
-    search=False is the plain algorithm with lambda = 1; it ends when a table becomes negative.
+    It starts from a network, by default the Laplace-smoothed one. search=False is the plain
+    algorithm with lambda = 1; it ends when a table would become negative. Another likelihood with
+    its gradient in the weights is maximized in the same way.
     """
-    U0 = start_values(rows, structure, alpha)
+    theta = fit_generative(rows, structure, alpha) if start is None else start
+    U0 = mean_values(theta, structure, rows.total)
 
     def objective(U: Tables) -> float:
         weights = to_weights(probabilities(U, 0.0))
         joint = inner(U0, weights) if tau else 0.0
-        return conditional_log_likelihood(rows, weights, structure) + tau * joint
+        return likelihood(rows, weights, structure) + tau * joint
 
     run = TMRun(U0, to_weights(probabilities(U0, 0.0)), [objective(U0)])
     t = 1.0
     for _ in range(max_iter):
-        G = residuals(rows, run.weights, structure)
+        G = gradient(rows, run.weights, structure)
         G = combine(step_from(G, U0, tau), run.U, lambda g, u: g - tau * u)
         G = freeze_dying_cells(run.U, G)
         slope, longest = inner(G, natural_direction(run.U, G)), max_step(run.U, G)
@@ -166,128 +172,3 @@ def tm(
             break
         t = 2 * t if at_once else t
     return run
-
-
-# The same objective for other optimizers
-
-
-def objective_and_gradient(
-    rows: Rows,
-    weights: Tables,
-    structure: Structure,
-    ridge: float = 0.0,
-    tau: float = 0.0,
-    U0: Tables | None = None,
-    center: Tables | None = None,
-) -> tuple[float, Tables]:
-    """CLL - ridge / 2 * sum of (weights - center)^2 + tau * JLL; the class terms are free of ridge.
-
-    JLL(W) = <U0, W> - N log Z(W) is the log-likelihood of the statistics U0 under the joint model.
-    """
-    value = conditional_log_likelihood(rows, weights, structure)
-    G = residuals(rows, weights, structure)
-    if ridge:
-        off = {j: w - (center.features[j] if center else 0) for j, w in weights.features.items()}
-        value -= ridge / 2 * sum(float((w**2).sum()) for w in off.values())
-        G = Tables(G.classes, {j: g - ridge * off[j] for j, g in G.features.items()})
-    if tau and U0 is not None:
-        U = mean_values(to_network(weights, structure), structure, rows.total)
-        value += tau * (inner(U0, weights) - rows.total * log_normalizer(weights, structure))
-        G = combine(step_from(G, U0, tau), U, lambda g, u: g - tau * u)
-    return value, G
-
-
-def fit_lbfgs(
-    rows: Rows,
-    structure: Structure,
-    ridge: float = 0.0,
-    tau: float = 0.0,
-    alpha: float = 1.0,
-    start: Tables | None = None,
-) -> tuple[float, Tables]:
-    """Maximize the objective with SciPy's L-BFGS; return it with the weights."""
-    theta = fit_generative(rows, structure, alpha)
-    U0 = mean_values(theta, structure, rows.total) if tau else None
-    first = to_weights(theta) if start is None else start
-
-    def loss(vector: Array) -> tuple[float, Array]:
-        weights = unflatten(vector, first)
-        value, G = objective_and_gradient(rows, weights, structure, ridge, tau, U0)
-        return -value, -flatten(G)
-
-    options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-14, "gtol": 1e-9}
-    found = minimize(loss, flatten(first), jac=True, method="L-BFGS-B", options=options)
-    return -float(found.fun), unflatten(found.x, first)
-
-
-def one_hot(rows: Rows, structure: Structure) -> Array:
-    """Design matrix: a column of ones, then the one-hot cells of every family."""
-    blocks = [np.ones((len(rows.X), 1))]
-    for j, parents in structure.items():
-        shape = tuple(rows.categories[k] for k in (*parents, j))
-        cell = np.ravel_multi_index(family_index(rows.X, structure, j), shape)
-        blocks.append(np.eye(int(np.prod(shape)))[cell])
-    return np.hstack(blocks)
-
-
-def fit_newton(
-    rows: Rows,
-    structure: Structure,
-    ridge: float = 0.0,
-    alpha: float = 1.0,
-    tol: float = 1e-9,
-    max_iter: int = 100,
-) -> tuple[float, Tables]:
-    """Maximize CLL - ridge / 2 * |weights|^2 by damped Newton steps with the dense Hessian.
-
-    Weights that run to infinity gain about 1 per iteration, so that CLL comes within exp(-100) of
-    its supremum. A multiple 1e-10 of the identity makes the singular Hessian definite.
-    """
-    weights = to_weights(fit_generative(rows, structure, alpha))
-    Z, k = one_hot(rows, structure), rows.n_classes
-    free = flatten(Tables(np.zeros(k), {j: np.ones_like(w) for j, w in weights.features.items()}))
-    value, G = objective_and_gradient(rows, weights, structure, ridge)
-    for _ in range(max_iter):
-        P = posteriors(weights, structure, rows.X)
-        H = np.diag(ridge * free + 1e-10)
-        for a in range(k):
-            for b in range(k):
-                v = rows.w * P[:, a] * ((a == b) - P[:, b])
-                H[a::k, b::k] += Z.T @ (v[:, None] * Z)
-        g = flatten(G)
-        step = np.linalg.solve(H, g)
-        t = 1.0
-        while t > 1e-10:
-            trial = unflatten(flatten(weights) + t * step, weights)
-            better, trial_G = objective_and_gradient(rows, trial, structure, ridge)
-            if better >= value + 1e-4 * t * float(g @ step):
-                break
-            t /= 2
-        else:
-            break
-        gain, value, weights, G = better - value, better, trial, trial_G
-        if gain < tol * max(1.0, abs(value)):
-            break
-    return value, weights
-
-
-# What the fit does not attain
-
-
-def supremum(rows: Rows, structure: Structure) -> float:
-    """Largest CLL, approached where it is not attained."""
-    return fit_newton(rows, structure)[0]
-
-
-def unbounded_cells(rows: Rows, structure: Structure) -> dict[int, Array]:
-    """Cells that occur, but never with this class: their weight has no finite optimum."""
-    N = counts(rows, structure)
-    return {j: (t == 0) & (t.sum(axis=-1, keepdims=True) > 0) for j, t in N.features.items()}
-
-
-def separable(rows: Rows, weights: Tables, structure: Structure) -> bool:
-    """All rows are predicted correctly and CLL is above -0.001 per row."""
-    P = posteriors(weights, structure, rows.X)
-    correct = P.argmax(axis=1) == rows.Y.argmax(axis=1)
-    cll = conditional_log_likelihood(rows, weights, structure)
-    return bool(correct[rows.w > 0].all() and cll > -0.001 * rows.total)

@@ -45,9 +45,10 @@ from tests.oracles.bayes_network_naive import (
     log_normalizer_by_enumeration,
     to_network,
 )
+from tests.oracles.bayes_optimizers_naive import one_hot
 from tests.oracles.bayes_tables import fold_numbers
 from tests.oracles.bayes_thresholds_naive import bin_codes, mdl_thresholds
-from tests.oracles.bayes_tm_naive import flatten, one_hot, unflatten
+from tests.oracles.bayes_tm_naive import flatten, unflatten
 
 CATEGORIES = (2, 3, 2, 4)
 TREE = {0: (), 2: (0,), 1: (2,), 3: (0,)}

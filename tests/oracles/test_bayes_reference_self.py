@@ -16,9 +16,9 @@ from tests.oracles.bayes_naive import (
     posteriors,
     to_weights,
 )
+from tests.oracles.bayes_optimizers_naive import fit_newton, supremum
 from tests.oracles.bayes_reference import CV_ACCURACY, FOLDS_OF_SEED_0, REFERENCE, TAN_ARCS
 from tests.oracles.bayes_tables import NAMES, folds, reference_rows
-from tests.oracles.bayes_tm_naive import fit_newton, supremum
 
 CLOSE = 1e-3
 

@@ -21,23 +21,25 @@ from tests.oracles.bayes_naive import (
     to_weights,
 )
 from tests.oracles.bayes_network_naive import feature_margins, fit_margins
-from tests.oracles.bayes_tm_naive import (
+from tests.oracles.bayes_optimizers_naive import (
     fit_lbfgs,
     fit_newton,
+    objective_and_gradient,
+    one_hot,
+    separable,
+    supremum,
+    unbounded_cells,
+)
+from tests.oracles.bayes_tm_naive import (
     flatten,
     freeze_dying_cells,
     inner,
     max_step,
     natural_direction,
-    objective_and_gradient,
-    one_hot,
     residuals,
-    separable,
     start_values,
     step_from,
-    supremum,
     tm,
-    unbounded_cells,
     unflatten,
 )
 
