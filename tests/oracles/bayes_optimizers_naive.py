@@ -20,10 +20,19 @@ from tests.oracles.bayes_naive import (
     fit_generative,
     mean_values,
     posteriors,
+    probabilities,
     to_weights,
 )
 from tests.oracles.bayes_network_naive import log_normalizer, to_network
-from tests.oracles.bayes_tm_naive import combine, flatten, inner, residuals, step_from, unflatten
+from tests.oracles.bayes_tm_naive import (
+    combine,
+    flatten,
+    inner,
+    natural_direction,
+    residuals,
+    step_from,
+    unflatten,
+)
 
 
 def objective_and_gradient(
@@ -85,6 +94,27 @@ def one_hot(rows: Rows, structure: Structure) -> Array:
     return np.hstack(blocks)
 
 
+def curvature(rows: Rows, weights: Tables, structure: Structure) -> Array:
+    """H = sum over rows of Cov(cells | x): minus the Hessian of CLL, in the order of flatten."""
+    P, Z, k = posteriors(weights, structure, rows.X), one_hot(rows, structure), rows.n_classes
+    H = np.zeros((Z.shape[1] * k, Z.shape[1] * k))
+    for a in range(k):
+        for b in range(k):
+            v = rows.w * P[:, a] * ((a == b) - P[:, b])
+            H[a::k, b::k] = Z.T @ (v[:, None] * Z)
+    return H
+
+
+def step_eigenvalues(rows: Rows, U: Tables, structure: Structure) -> Array:
+    """Eigenvalues of J(U) H, largest first: near the optimum TM contracts by 1 - lambda rho.
+
+    With lambda = 1 it diverges if the largest exceeds 2.
+    """
+    H = curvature(rows, to_weights(probabilities(U, 0.0)), structure)
+    JH = np.array([flatten(natural_direction(U, unflatten(column, U))) for column in H.T]).T
+    return np.sort(np.linalg.eigvals(JH).real)[::-1]
+
+
 def fit_newton(
     rows: Rows,
     structure: Structure,
@@ -99,16 +129,11 @@ def fit_newton(
     its supremum. A multiple 1e-10 of the identity makes the singular Hessian definite.
     """
     weights = to_weights(fit_generative(rows, structure, alpha))
-    Z, k = one_hot(rows, structure), rows.n_classes
-    free = flatten(Tables(np.zeros(k), {j: np.ones_like(w) for j, w in weights.features.items()}))
+    ones = {j: np.ones_like(table) for j, table in weights.features.items()}
+    free = flatten(Tables(np.zeros(rows.n_classes), ones))
     value, G = objective_and_gradient(rows, weights, structure, ridge)
     for _ in range(max_iter):
-        P = posteriors(weights, structure, rows.X)
-        H = np.diag(ridge * free + 1e-10)
-        for a in range(k):
-            for b in range(k):
-                v = rows.w * P[:, a] * ((a == b) - P[:, b])
-                H[a::k, b::k] += Z.T @ (v[:, None] * Z)
+        H = curvature(rows, weights, structure) + np.diag(ridge * free + 1e-10)
         g = flatten(G)
         step = np.linalg.solve(H, g)
         t = 1.0

@@ -19,6 +19,7 @@ from math import log
 
 import numpy as np
 
+from ceiba._typing import Array
 from tests.oracles.bayes_naive import (
     Rows,
     Structure,
@@ -26,6 +27,7 @@ from tests.oracles.bayes_naive import (
     informative_features,
     make_rows,
     n_parameters,
+    posteriors,
 )
 from tests.oracles.bayes_optimizers_naive import fit_newton
 
@@ -118,6 +120,47 @@ def pair_moves(state: State, features: list[int]) -> Iterator[State]:
         yield state.with_features(i, j).with_arc(i, j)
 
 
+# Score test
+
+
+def score_statistic(rows: Rows, P: Array, columns: list[int]) -> float:
+    """Approximate gain of CLL from adding the cells of a feature, or of a pair, to the model.
+
+    P (n, K) are the posteriors at the current optimum; with R = Y - P it is
+    (K - 1) / (2 K) times the sum over classes and cells of (sum R)^2 / sum P (1 - P).
+    """
+    k = rows.n_classes
+    _, cell = np.unique(rows.X[:, columns], axis=0, return_inverse=True)
+    total = 0.0
+    for s in range(cell.max() + 1):
+        inside = cell.ravel() == s
+        w = rows.w[inside, None]
+        R = (w * (rows.Y - P)[inside]).sum(axis=0)
+        V = (w * (P * (1 - P))[inside]).sum(axis=0)
+        total += float((R[V > 0] ** 2 / V[V > 0]).sum())
+    return (k - 1) / (2 * k) * total
+
+
+def new_columns(old: State, new: State) -> list[int]:
+    """Columns of the cells that a move adds: those of its arc, or its feature."""
+    arcs = new.arcs - old.arcs
+    return sorted(next(iter(arcs)) if arcs else new.features - old.features)
+
+
+def screen_moves(
+    scorer: Scorer, state: State, candidates: Iterable[State], top: int
+) -> list[State]:
+    """Keep the best moves by score statistic minus penalty, in their order."""
+    rows, structure = scorer.few, state.structure()
+    P = posteriors(fit_newton(rows, structure)[1], structure, rows.X)
+    ranks = []
+    for index, candidate in enumerate(candidates):
+        d = scorer.n_parameters(candidate) - scorer.n_parameters(state)
+        gain = score_statistic(rows, P, new_columns(state, candidate))
+        ranks.append((-(gain - log(rows.total) / 2 * d), index, candidate))
+    return [kept[2] for kept in sorted(sorted(ranks)[:top], key=lambda rank: rank[1])]
+
+
 # Searches
 
 
@@ -144,8 +187,12 @@ def move_lists(moves: str, state: State, features: list[int]) -> list[Iterable[S
     return [chain(single, pairs)] if moves == "pairs" else [single, pairs]
 
 
-def greedy_search(rows: Rows, moves: str = "single", scorer: Scorer | None = None) -> Search:
+def greedy_search(
+    rows: Rows, moves: str = "single", scorer: Scorer | None = None, screen: int | None = None
+) -> Search:
     """Take the best move from the empty state until none improves the score.
+
+    ``screen`` fits only that many moves at each state, those with the best score statistic.
 
     Ties go to the earlier move: a later one must be better by TIE, and so must the first be
     better than the current state.
@@ -157,7 +204,8 @@ def greedy_search(rows: Rows, moves: str = "single", scorer: Scorer | None = Non
     while True:
         best, best_score = None, path[-1]
         for candidates in move_lists(moves, state, features):
-            for candidate in candidates:
+            fitted = screen_moves(scorer, state, candidates, screen) if screen else candidates
+            for candidate in fitted:
                 score = scorer.bicd(candidate)
                 if score > best_score + TIE:
                     best, best_score = candidate, score

@@ -16,9 +16,16 @@ from tests.oracles.bayes_naive import (
     posteriors,
     to_weights,
 )
-from tests.oracles.bayes_optimizers_naive import fit_newton, supremum
+from tests.oracles.bayes_optimizers_naive import (
+    fit_newton,
+    one_hot,
+    separable,
+    supremum,
+    unbounded_cells,
+)
 from tests.oracles.bayes_reference import CV_ACCURACY, FOLDS_OF_SEED_0, REFERENCE, TAN_ARCS
 from tests.oracles.bayes_tables import NAMES, folds, reference_rows
+from tests.oracles.bayes_tm_naive import tm
 
 CLOSE = 1e-3
 
@@ -50,6 +57,43 @@ def test_whole_tables(name, kind):
     assert value == pytest.approx(expected.objective3, abs=CLOSE)
     cll = conditional_log_likelihood(rows, weights, structure)
     assert cll == pytest.approx(expected.cll3, abs=CLOSE)
+
+
+def test_tm_on_hepatitis():
+    """Dying cells are frozen, or this would take 147 iterations to a lower likelihood."""
+    rows = reference_rows("hepatitis")
+    run = tm(rows, nb_structure(rows))
+    assert len(run.steps) == 78
+    assert run.objective[-1] == pytest.approx(-5.19, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("name", "passes"), [("breast", (99, 458)), ("cleve", (7, 24)), ("heart", (6, 21))]
+)
+def test_passes_of_the_plain_algorithm(name, passes):
+    """Iterations with lambda = 1 to a relative difference of 1e-3 and 1e-6 from the supremum."""
+    rows = reference_rows(name)
+    structure = nb_structure(rows)
+    best = supremum(rows, structure)
+    run = tm(rows, structure, tol=0.0, max_iter=500, search=False)
+    away = (best - np.array(run.objective)) / (abs(best) + 1)
+    assert tuple(int(np.argmax(away < limit)) for limit in (1e-3, 1e-6)) == passes
+
+
+def test_cells_without_a_class():
+    rows = reference_rows("lymphography")
+    cells = unbounded_cells(rows, tan_structure(rows))
+    assert sum(int(mask.sum()) for mask in cells.values()) == 361
+    vote = reference_rows("vote")
+    structure = nb_structure(vote)
+    assert not any(mask.any() for mask in unbounded_cells(vote, structure).values())
+    assert separable(vote, fit_newton(vote, structure)[1], structure)
+
+
+def test_rank_of_the_one_hot_cells():
+    rows = reference_rows("german")
+    assert np.linalg.matrix_rank(one_hot(rows, nb_structure(rows))) == 44
+    assert np.linalg.matrix_rank(one_hot(rows, tan_structure(rows))) == 232
 
 
 def fold_accuracies(name, seed, column):

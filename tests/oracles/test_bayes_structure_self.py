@@ -19,6 +19,7 @@ from tests.oracles.bayes_structure_naive import (
     exhaustive_search,
     greedy_search,
     observed_categories,
+    score_statistic,
 )
 from tests.oracles.bayes_tables import NAMES, reference_rows
 
@@ -50,6 +51,24 @@ def test_reference_structures(name):
     assert tuple(sorted(found.state.arcs)) == expected.arcs
     assert found.d == expected.d
     assert found.bicd == pytest.approx(expected.bicd, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_screened_search_finds_the_same(name):
+    found, expected = greedy_search(reference_rows(name), screen=3), REFERENCE[name].structural
+    assert tuple(sorted(found.state.features)) == expected.features
+    assert found.bicd == pytest.approx(expected.bicd, abs=1e-3)
+
+
+def test_score_statistic_of_the_empty_model_is_near_the_gain():
+    """Weak dependence: both are half of a chi-squared statistic."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 4000)
+    X = np.where(rng.random(4000) < 0.05, y, rng.integers(0, 3, 4000))[:, None]
+    rows = make_rows(X, y)
+    P = np.tile(rows.Y.mean(axis=0), (len(X), 1))
+    gain = fit_newton(rows, {0: ()})[0] - fit_newton(rows, {})[0]
+    assert score_statistic(rows, P, [0]) == pytest.approx(gain, rel=0.05)
 
 
 def test_corral():

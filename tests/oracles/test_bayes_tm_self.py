@@ -27,6 +27,7 @@ from tests.oracles.bayes_optimizers_naive import (
     objective_and_gradient,
     one_hot,
     separable,
+    step_eigenvalues,
     supremum,
     unbounded_cells,
 )
@@ -249,6 +250,19 @@ def test_copies_of_a_feature_break_the_plain_step():
     assert tm(copies, naive_structure(range(5)), tol=1e-10).objective[-1] == pytest.approx(
         best, abs=1e-4
     )
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3, 6])
+def test_largest_eigenvalue_is_about_the_number_of_copies(copies):
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, 2000)
+    x, z = ((y + (rng.random(2000) < p)) % 2 for p in (0.4, 0.45))
+    rows = make_rows(np.column_stack([x] * copies + [z]), y)
+    structure = naive_structure(range(copies + 1))
+    weights = fit_newton(rows, structure)[1]
+    v = feature_margins(counts(rows, structure))
+    U = fit_margins(weights, structure, v, rows.total)
+    assert step_eigenvalues(rows, U, structure)[0] == pytest.approx(copies, rel=0.1)
 
 
 def test_order_of_rows_and_zero_weights_are_immaterial():
