@@ -181,6 +181,8 @@ def _accuracies() -> dict[str, dict[str, tuple[float, float]]]:
 
 
 CV_ACCURACY = _accuracies()
+# Mean over the tables of -log p(true class), with probabilities below LOG_LOSS_CLIP raised to it.
+LOG_LOSS_CLIP = 1e-6
 CV_MEAN_LOG_LOSS = dict(
     zip(
         CV_COLUMNS,
@@ -194,6 +196,9 @@ CV_TOLERANCE = {
     "NB": 0.3, "NB-TM": 1.5, "NB-MLE": 2.0, "NB-TM+": 0.3, "TAN": 0.3, "TAN-TM": 1.5,
     "TAN-MLE": 2.0, "TAN-TM+": 0.3, "sTM": 1.0, "sTM+": 1.0,
 }  # fmt: skip
+# The ridge optimum of corral's structures is unique, with an accuracy of 95.64 +- 4.70, or within
+# 0.4 of it with either of the tied arcs 0-1 and 2-3; the prototype's 93.63 is not reproduced.
+CV_NOT_REPRODUCED = {("corral", "sTM+")}
 
 # Accuracies of the five folds of seed 0.
 FOLDS_OF_SEED_0 = {
