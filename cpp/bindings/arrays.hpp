@@ -134,6 +134,7 @@ struct DrawKey {
 void bind_process(nb::module_& module);
 void bind_kmeans(nb::module_& module);
 void bind_mixture(nb::module_& module);
+void bind_bayes(nb::module_& module);
 void bind_tree_config(nb::module_& module);
 void bind_tree_encode(nb::module_& module);
 void bind_tree_grow(nb::module_& module);

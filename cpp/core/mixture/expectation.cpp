@@ -8,7 +8,8 @@
 #include "common/parallel.hpp"
 #include "common/random.hpp"
 #include "mixture/densities.hpp"
-#include "mixture/ordered_sum.hpp"
+#include "common/ordered_sum.hpp"
+#include "mixture/work_division.hpp"
 
 namespace ceiba {
 namespace {

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "simd/bayes_kernels.hpp"
 #include "simd/forest_kernels.hpp"
 #include "simd/kmeans_kernels.hpp"
 #include "simd/mixture_kernels.hpp"
@@ -14,12 +15,14 @@ extern const KMeansKernels<float> kmeans_kernels_portable_float;
 extern const MixtureKernels mixture_kernels_portable;
 extern const TreeKernels tree_kernels_portable;
 extern const ForestKernels forest_kernels_portable;
+extern const BayesKernels bayes_kernels_portable;
 #if defined(__x86_64__)
 extern const KMeansKernels<double> kmeans_kernels_avx2_double, kmeans_kernels_avx512_double;
 extern const KMeansKernels<float> kmeans_kernels_avx2_float, kmeans_kernels_avx512_float;
 extern const MixtureKernels mixture_kernels_avx2, mixture_kernels_avx512;
 extern const TreeKernels tree_kernels_avx2, tree_kernels_avx512;
 extern const ForestKernels forest_kernels_avx2, forest_kernels_avx512;
+extern const BayesKernels bayes_kernels_avx2, bayes_kernels_avx512;
 #endif
 
 namespace {
@@ -95,6 +98,14 @@ const ForestKernels& forest_kernels() {
     if (chosen_isa() == Isa::avx2) return forest_kernels_avx2;
 #endif
     return forest_kernels_portable;
+}
+
+const BayesKernels& bayes_kernels() {
+#if defined(__x86_64__)
+    if (chosen_isa() == Isa::avx512) return bayes_kernels_avx512;
+    if (chosen_isa() == Isa::avx2) return bayes_kernels_avx2;
+#endif
+    return bayes_kernels_portable;
 }
 
 const char* instruction_set() {

@@ -1,0 +1,224 @@
+// Counts and passes of the Bayesian network classifiers.
+#include "arrays.hpp"
+#include "bayes/passes.hpp"
+
+namespace ceiba::bindings {
+namespace {
+
+using RowCodes = std::variant<Array2<const std::uint8_t>, Array2<const std::uint16_t>>;
+
+// Families as arrays: the parents of family f are parents[starts[f]] to parents[starts[f + 1]].
+struct FamilyArrays {
+    Array1<const std::int32_t> features, sizes;
+    Array1<const std::int64_t> offsets;
+    Array1<const std::int32_t> starts, parents;
+    Array1<const std::int64_t> strides;
+
+    Families view(std::size_t columns) const {
+        const std::size_t n = features.shape(0);
+        require(sizes.shape(0) == n, "sizes must have one entry per feature.");
+        require(offsets.shape(0) == n + 1 && starts.shape(0) == n + 1,
+                "offsets and starts must have one entry more than features.");
+        require(strides.shape(0) == parents.shape(0), "strides must have one entry per parent.");
+        require(starts.data()[0] == 0 && std::size_t(starts.data()[n]) == parents.shape(0),
+                "starts must go from 0 to the number of parents.");
+        check_offsets(offsets.data(), n, std::size_t(1) << 31, "offsets must ascend below 2^31.");
+        for (std::size_t f = 0; f < n; ++f) {
+            require(starts.data()[f] <= starts.data()[f + 1], "starts must ascend.");
+            require(in_range(features.data()[f], columns), kColumn);
+            require(sizes.data()[f] >= 1, "sizes must be at least 1.");
+        }
+        for (std::size_t p = 0; p < parents.shape(0); ++p)
+            require(in_range(parents.data()[p], columns) && strides.data()[p] >= 0, kColumn);
+        return {n,
+                features.data(),
+                sizes.data(),
+                offsets.data(),
+                starts.data(),
+                parents.data(),
+                strides.data()};
+    }
+
+  private:
+    static constexpr const char* kColumn = "features and parents must be columns of the codes.";
+
+    static bool in_range(std::int32_t column, std::size_t columns) {
+        return column >= 0 && std::size_t(column) < columns;
+    }
+};
+
+struct LogLinearArrays {
+    FamilyArrays families;
+    Array2<const double> weights;
+    Array1<const double> bias;
+    bool sums_missing;
+
+    LogLinear view(std::size_t columns) const {
+        LogLinear model{families.view(columns), weights.data(), bias.data(), sums_missing};
+        require(!sums_missing || model.families.single_parents(),
+                "sums_missing requires families with at most one parent.");
+        require(has_shape(weights, model.families.n_rows(), bias.shape(0)),
+                "weights must have shape (n_table_rows, n_classes).");
+        return model;
+    }
+};
+
+struct CodedRowArrays {
+    RowCodes codes;
+    Maybe1<const std::int32_t> labels;
+    Maybe1<const double> weight;
+    std::size_t n_classes;
+
+    template <typename Code>
+    CodedRows<Code> view(const Array2<const Code>& array, bool needs_labels = true) const {
+        require(labels.has_value() || !needs_labels, "labels are required.");
+        for (std::size_t i = 0; labels && i < labels->shape(0); ++i)
+            require(labels->data()[i] >= 0 && std::size_t(labels->data()[i]) < n_classes,
+                    "labels must be in [0, n_classes).");
+        return {matrix(array),
+                sized(labels, array.shape(0), "labels must have one entry per row of codes."),
+                sized(weight, array.shape(0), "weight must have one entry per row of codes."),
+                n_classes};
+    }
+};
+
+void count_families(const CodedRowArrays& rows, const FamilyArrays& families,
+                    const Array2<double>& counts, int threads) {
+    std::visit(
+        [&](const auto& codes) {
+            const auto view = rows.view(codes);
+            const Families own = families.view(codes.shape(1));
+            require(has_shape(counts, own.n_rows(), rows.n_classes),
+                    "counts must have shape (n_table_rows, n_classes).");
+            checked_threads(threads);
+            without_gil([&] { family_counts(view, own, counts.data(), threads); });
+        },
+        rows.codes);
+}
+
+void count_pairs(const CodedRowArrays& rows, const Array1<const std::int32_t>& sizes,
+                 const Array1<double>& counts, int threads) {
+    std::visit(
+        [&](const auto& codes) {
+            const auto view = rows.view(codes);
+            require(sizes.shape(0) == codes.shape(1), "sizes must have one entry per column.");
+            std::size_t entries = 0;
+            for (std::size_t i = 0; i < sizes.shape(0); ++i)
+                for (std::size_t j = i + 1; j < sizes.shape(0); ++j)
+                    entries += std::size_t(sizes.data()[i]) * std::size_t(sizes.data()[j]);
+            require(counts.shape(0) == entries * rows.n_classes,
+                    "counts must have one entry per pair of codes and class.");
+            checked_threads(threads);
+            without_gil([&] { pair_counts(view, sizes.data(), counts.data(), threads); });
+        },
+        rows.codes);
+}
+
+void joint_of_rows(const RowCodes& any, const LogLinearArrays& model, const Array2<double>& out,
+                   int threads) {
+    std::visit(
+        [&](const auto& codes) {
+            const LogLinear view = model.view(codes.shape(1));
+            const std::size_t k = model.bias.shape(0);
+            require(has_shape(out, codes.shape(0), k), "out must have shape (n_rows, n_classes).");
+            checked_threads(threads);
+            without_gil([&] { log_joint(matrix(codes), view, k, out.data(), threads); });
+        },
+        any);
+}
+
+double sum_tables(const CodedRowArrays& rows, const LogLinearArrays& model,
+                  const FamilyArrays* target, ClassWeighting weighting,
+                  const Maybe1<const double>& class_means, const Array2<double>& table,
+                  const Array1<double>& bias, const Maybe2<double>& table_variances,
+                  const Maybe1<double>& bias_variances, int threads) {
+    return std::visit(
+        [&](const auto& codes) {
+            const bool has_labels =
+                weighting == ClassWeighting::kResiduals || weighting == ClassWeighting::kLabels;
+            const auto view = rows.view(codes, has_labels);
+            const LogLinear own = model.view(codes.shape(1));
+            const Families to = target == nullptr ? own.families : target->view(codes.shape(1));
+            const std::size_t k = rows.n_classes;
+            require(model.bias.shape(0) == k, "bias must have one entry per class.");
+            require(has_shape(table, to.n_rows(), k) && bias.shape(0) == k,
+                    "table must have shape (n_table_rows, n_classes).");
+            require(table_variances.has_value() == bias_variances.has_value() &&
+                        (!table_variances || (has_shape(*table_variances, to.n_rows(), k) &&
+                                              bias_variances->shape(0) == k)),
+                    "variances must have the shapes of table and bias.");
+            require(class_means.has_value() == (weighting == ClassWeighting::kInformation),
+                    "class_means are those of INFORMATION.");
+            const double* means = sized(class_means, k, "class_means must have one per class.");
+            TableSums sums{0, table.data(), bias.data(), pointer(table_variances),
+                           pointer(bias_variances)};
+            checked_threads(threads);
+            without_gil([&] { table_sums(view, own, to, weighting, means, sums, threads); });
+            return sums.objective;
+        },
+        rows.codes);
+}
+
+void likelihoods_along(const CodedRowArrays& rows, const LogLinearArrays& model,
+                       const LogLinearArrays& direction, const Array1<const double>& steps,
+                       const Array1<double>& log_likelihoods, int threads) {
+    std::visit(
+        [&](const auto& codes) {
+            const auto view = rows.view(codes);
+            const LogLinear own = model.view(codes.shape(1));
+            const LogLinear along = direction.view(codes.shape(1));
+            require(
+                model.bias.shape(0) == rows.n_classes && direction.bias.shape(0) == rows.n_classes,
+                "bias must have one entry per class.");
+            require(steps.shape(0) == log_likelihoods.shape(0),
+                    "log_likelihoods must have one entry per step.");
+            checked_threads(threads);
+            without_gil([&] {
+                conditional_log_likelihoods(view, own, along, steps.data(), steps.shape(0),
+                                            log_likelihoods.data(), threads);
+            });
+        },
+        rows.codes);
+}
+
+}  // namespace
+
+void bind_bayes(nb::module_& module) {
+    nb::class_<FamilyArrays>(module, "Families", "Features with their feature parents.")
+        .def(nb::init<Array1<const std::int32_t>, Array1<const std::int32_t>,
+                      Array1<const std::int64_t>, Array1<const std::int32_t>,
+                      Array1<const std::int32_t>, Array1<const std::int64_t>>(),
+             "features"_a.noconvert(), "sizes"_a.noconvert(), "offsets"_a.noconvert(),
+             "starts"_a.noconvert(), "parents"_a.noconvert(), "strides"_a.noconvert());
+    nb::class_<LogLinearArrays>(module, "LogLinear",
+                                "Log joint: bias plus the weights of the families' table rows.")
+        .def(nb::init<FamilyArrays, Array2<const double>, Array1<const double>, bool>(),
+             "families"_a, "weights"_a.noconvert(), "bias"_a.noconvert(), "sums_missing"_a = false);
+    nb::class_<CodedRowArrays>(module, "CodedRows", "Codes, class indices and weights of rows.")
+        .def(nb::init<RowCodes, Maybe1<const std::int32_t>, Maybe1<const double>, std::size_t>(),
+             "codes"_a.noconvert(), "labels"_a.noconvert().none(), "weight"_a.noconvert().none(),
+             "n_classes"_a);
+    nb::enum_<ClassWeighting>(module, "ClassWeighting", "What a row adds to each class.")
+        .value("RESIDUALS", ClassWeighting::kResiduals)
+        .value("LABELS", ClassWeighting::kLabels)
+        .value("POSTERIORS", ClassWeighting::kPosteriors)
+        .value("INFORMATION", ClassWeighting::kInformation);
+    module.def("bayes_family_counts", &count_families, "rows"_a, "families"_a,
+               "counts"_a.noconvert(), "threads"_a = 1,
+               "Sum the weight of each table row and class.");
+    module.def("bayes_pair_counts", &count_pairs, "rows"_a, "sizes"_a.noconvert(),
+               "counts"_a.noconvert(), "threads"_a = 1,
+               "Sum the weight of each pair of codes and class, for all pairs of features.");
+    module.def("bayes_log_joint", &joint_of_rows, "codes"_a.noconvert(), "model"_a,
+               "out"_a.noconvert(), "threads"_a = 1, "Compute log p(c, x) of each row and class.");
+    module.def("bayes_table_sums", &sum_tables, "rows"_a, "model"_a, "target"_a.none(),
+               "weighting"_a, "class_means"_a.noconvert().none(), "table"_a.noconvert(),
+               "bias"_a.noconvert(), "table_variances"_a.noconvert() = nb::none(),
+               "bias_variances"_a.noconvert() = nb::none(), "threads"_a = 1,
+               "Sum class weights by table row and class; return the objective of the weighting.");
+    module.def("bayes_log_likelihoods", &likelihoods_along, "rows"_a, "model"_a, "direction"_a,
+               "steps"_a.noconvert(), "log_likelihoods"_a.noconvert(), "threads"_a = 1,
+               "Compute the conditional log-likelihood at several steps along a direction.");
+}
+
+}  // namespace ceiba::bindings
