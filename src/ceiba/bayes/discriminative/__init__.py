@@ -1,0 +1,1 @@
+"""Discriminative training: maximize the conditional likelihood of the class given the features."""

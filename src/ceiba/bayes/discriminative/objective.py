@@ -1,0 +1,208 @@
+"""The objective of discriminative training: penalized conditional log-likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ceiba._native import ClassWeighting
+from ceiba._typing import Array
+from ceiba.bayes.families import Families
+from ceiba.bayes.network import (
+    Weights,
+    mark_summed,
+    mean_values,
+    normalize,
+    probabilities,
+    spread_missing,
+)
+from ceiba.bayes.statistics import (
+    Fold,
+    ModelLikelihoods,
+    StepLikelihoods,
+    TableSums,
+    summarize_fold,
+)
+from ceiba.engine import Engine
+
+S = TypeVar("S", bound=Any)
+_ARMIJO = 1e-4
+_STEPS = 0.5 ** np.arange(1.0, 21.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """Objective and derivatives at some weights.
+
+    Parameters
+    ----------
+    weights : Weights
+    objective, log_likelihood : float
+        With and without the penalty.
+    residuals : Weights
+        What a TM step adds to the expected counts: observed minus expected counts of the tables,
+        given x, plus tau times those of the joint model.
+    gradient : Weights
+        Gradient of the objective in the weights.
+    curvature : Weights or None
+        Diagonal of the negative Hessian, if asked for.
+    """
+
+    weights: Weights
+    objective: float
+    log_likelihood: float
+    residuals: Weights
+    gradient: Weights
+    curvature: Weights | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SolverStep:
+    """One iteration of a solver.
+
+    Parameters
+    ----------
+    value : Value
+        Objective and derivatives after the iteration.
+    step : float
+        Length of the step along its direction: lambda in the TM algorithm.
+    details : dict
+        Further numbers for the trace.
+    """
+
+    value: Value
+    step: float
+    details: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalLikelihood:
+    """Penalized conditional log-likelihood: CLL - ridge / 2 * sum(W ** 2) + tau * JLL.
+
+    JLL is the joint log-likelihood of the smoothed counts. Every evaluation is one reduction over
+    the rows. Without missing values the weights are any real numbers and the objective is concave.
+    With ``sums_missing``, missing values are summed over; the weights are then the log
+    probabilities of a network, and the gradient is that along the networks.
+
+    Parameters
+    ----------
+    engine, rows
+        The rows, prepared as `CodedRows`.
+    families : Families
+    start : Weights
+        Network of the smoothed counts.
+    total : float
+        Weight of all rows.
+    ridge, tau : float
+    sums_missing : bool
+    fold : Fold or None
+        Part of the rows that is used; None for all.
+    """
+
+    engine: Engine
+    rows: Any
+    families: Families
+    start: Weights
+    total: float
+    ridge: float = 0.0
+    tau: float = 0.0
+    sums_missing: bool = False
+    fold: Fold | None = None
+
+    def reduce(self, summarize: Callable[..., S], *model: Any) -> S:
+        """Summarize the rows, or those of the fold."""
+        if self.fold is None:
+            found: S = self.engine.reduce(self.rows, summarize, *model)
+        else:
+            found = self.engine.reduce(self.rows, summarize_fold, self.fold, summarize, *model)
+        return found
+
+    def value(self, weights: Weights, curvature: bool = False) -> Value:
+        """Compute objective and derivatives in one pass."""
+        families = self.families
+        if self.sums_missing:
+            weights = probabilities(families, _exponentials(families, weights))
+        model = (self._native_weights(weights), ClassWeighting.RESIDUALS, None, curvature)
+        sums = self.reduce(TableSums.of, families, *model)
+        table = spread_missing(families, weights, sums.table)
+        residuals = Weights(table, sums.bias)
+        penalty, of_penalty = self._joint_penalty(weights)
+        if of_penalty is not None:
+            residuals = residuals.plus(self.tau, of_penalty)
+        gradient = Weights(residuals.table - self.ridge * weights.table, residuals.bias)
+        if self.sums_missing:
+            gradient = _along_networks(families, weights, gradient)
+        diagonal = None
+        if curvature:
+            diagonal = Weights(sums.table_variances + self.ridge, sums.bias_variances)
+        objective = sums.objective + penalty
+        return Value(weights, objective, sums.objective, residuals, gradient, diagonal)
+
+    def along(self, value: Value, direction: Weights, steps: Array) -> Array:
+        """Compute the objective at several steps along a direction, in one pass."""
+        moved = [value.weights.plus(float(t), direction) for t in steps]
+        if self.sums_missing:
+            return self.objectives(moved)
+        sums = self.reduce(StepLikelihoods.of, self.families, value.weights, direction, steps)
+        return np.asarray(sums.log_likelihoods + [self._joint_penalty(w)[0] for w in moved])
+
+    def ascend(self, value: Value, direction: Weights) -> tuple[Value, float] | None:
+        """Return the value at the first step 1, 1/2, 1/4, ... of sufficient ascent (Armijo).
+
+        The whole step is evaluated with its gradient, since it is usually taken; after it, the
+        other steps are evaluated in one pass.
+        """
+        slope = value.gradient.dot(direction)
+        if not slope > 0:
+            return None
+        new = self.value(value.weights.plus(1.0, direction))
+        if new.objective >= value.objective + _ARMIJO * slope:
+            return new, 1.0
+        found = self.along(value, direction, _STEPS)
+        enough = np.flatnonzero(found >= value.objective + _ARMIJO * _STEPS * slope)
+        if not len(enough):
+            return None
+        step = float(_STEPS[enough[0]])
+        return self.value(value.weights.plus(step, direction)), step
+
+    def objectives(self, models: Sequence[Weights]) -> Array:
+        """Compute the objective of several models in one pass."""
+        families = self.families
+        if self.sums_missing:
+            models = [probabilities(families, _exponentials(families, w)) for w in models]
+        native = [self._native_weights(weights) for weights in models]
+        sums = self.reduce(ModelLikelihoods.of, families, native)
+        return np.asarray(sums.log_likelihoods + [self._joint_penalty(w)[0] for w in models])
+
+    def _native_weights(self, weights: Weights) -> Weights:
+        return mark_summed(self.families, weights) if self.sums_missing else weights
+
+    def _joint_penalty(self, weights: Weights) -> tuple[float, Weights | None]:
+        """Return what the penalties add to the objective, and the gradient of JLL."""
+        penalty = -0.5 * self.ridge * float(np.vdot(weights.table, weights.table))
+        if self.tau == 0.0:
+            return penalty, None
+        wanted = mean_values(self.families, self.start, self.total)
+        network, log_partition = weights, 0.0
+        if not self.sums_missing:
+            network, log_partition = normalize(self.families, weights)
+        joint = wanted.dot(weights) - self.total * log_partition
+        gradient = wanted.plus(-1.0, mean_values(self.families, network, self.total))
+        return penalty + self.tau * joint, gradient
+
+
+def _exponentials(families: Families, weights: Weights) -> Weights:
+    """Return exp of the weights, relative to the largest of each group."""
+    table = np.where(families.is_known[:, None], weights.table, -np.inf)
+    highest = families.group_maxima(table)
+    return Weights(np.exp(table - highest), np.exp(weights.bias - weights.bias.max()))
+
+
+def _along_networks(families: Families, network: Weights, gradient: Weights) -> Weights:
+    """Return the gradient in weights whose groups are normalized afterwards (softmax)."""
+    theta = np.where(families.is_known[:, None], np.exp(network.table), 0.0)
+    table = gradient.table - theta * families.group_sums(gradient.table)
+    return Weights(table, gradient.bias - np.exp(network.bias) * gradient.bias.sum())

@@ -1,0 +1,114 @@
+"""The TM algorithm: maximize the conditional likelihood by steps in expected counts (solver="tm").
+
+An iteration adds the residuals G of the class posteriors to the expected counts U of the tables
+(T step), and normalizes them to a network (M step)::
+
+    U <- U + lambda * G,    G(c, row) = N(c, row) - sum of p(c | x) over the data x of the table row
+
+It is a natural-gradient step on the conditional likelihood in the metric of the joint model, along
+a straight line in expected counts. lambda is at most that for which no count is negative.
+
+References
+----------
+Edwards & Lauritzen (2001), "The TM algorithm for maximising a conditional likelihood function",
+Biometrika 88. Santafe, Lozano & Larranaga (2005), "Discriminative learning of Bayesian network
+classifiers via the TM algorithm", ECSQARU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.bayes.discriminative.metrics import natural_gradient
+from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverStep, Value
+from ceiba.bayes.network import Weights, mean_values, probabilities
+
+# A count below this fraction of the mean over the classes that still falls is kept as it is: its
+# optimum is 0, and it would bound the steps of all the others. Hepatitis, naive Bayes: 78
+# iterations to -5.19 instead of 147 to -6.35.
+_DYING = 1e-9
+_ARMIJO = 1e-4
+# Fraction of the largest valid lambda.
+_INSIDE = 0.99
+_HALVINGS = 8
+_MIN_STEP = 1e-12
+
+
+def tm_steps(objective: ConditionalLikelihood, value: Value, tol: float) -> Iterator[SolverStep]:
+    """Iterate the TM algorithm from a network until an iteration gains less than ``tol``.
+
+    A step's details are ``max_step`` (the largest valid lambda) and ``curvature`` (that of the
+    objective along the step, relative to the joint model's: above 2, lambda = 1 diverges).
+    """
+    families = objective.families
+    means = mean_values(families, value.weights, objective.total)
+    step, at_once, gain = 1.0, False, np.inf
+    while gain >= tol:
+        residuals = _without_dying(value.residuals, means)
+        slope = residuals.dot(natural_gradient(families, means, residuals))
+        if not slope > 0:
+            return
+        max_step = _max_step(means, residuals)
+        step = min(2 * step if at_once else step, _INSIDE * max_step)
+        found = _search(objective, value, means, residuals, step, slope)
+        if found is None:
+            return
+        new, accepted = found
+        at_once, step = accepted == step, accepted
+        gain = new.objective - value.objective
+        value, means = new, means.plus(step, residuals)
+        curvature = 2 * (1 - gain / (step * slope)) / step
+        yield SolverStep(value, step, {"max_step": max_step, "curvature": curvature})
+
+
+def _without_dying(residuals: Weights, means: Weights) -> Weights:
+    """Set the residuals of dying counts to zero."""
+    limit = _DYING * means.table.mean(axis=1, keepdims=True)
+    dying = (means.table <= limit) & (residuals.table < 0)
+    return Weights(np.where(dying, 0.0, residuals.table), residuals.bias)
+
+
+def _max_step(means: Weights, residuals: Weights) -> float:
+    """Return the largest lambda for which no expected count is negative."""
+    limits = [_limit(means.table, residuals.table), _limit(means.bias, residuals.bias)]
+    return min(limits)
+
+
+def _limit(means: Array, residuals: Array) -> float:
+    falling = residuals < 0
+    return float((means[falling] / -residuals[falling]).min(initial=np.inf))
+
+
+def _search(
+    objective: ConditionalLikelihood,
+    value: Value,
+    means: Weights,
+    residuals: Weights,
+    step: float,
+    slope: float,
+) -> tuple[Value, float] | None:
+    """Return the value at the first of the steps, each half of the last, of sufficient ascent.
+
+    The first step is evaluated with its gradient, since it is usually taken; after it, several
+    steps are evaluated in one pass.
+    """
+    families = objective.families
+
+    def network(t: float) -> Weights:
+        return probabilities(families, means.plus(t, residuals))
+
+    new = objective.value(network(step))
+    if new.objective >= value.objective + _ARMIJO * step * slope:
+        return new, step
+    while step > _MIN_STEP:
+        steps = step * 0.5 ** np.arange(1.0, _HALVINGS + 1)
+        found = objective.objectives([network(float(t)) for t in steps])
+        enough = np.flatnonzero(found >= value.objective + _ARMIJO * steps * slope)
+        if len(enough):
+            step = float(steps[enough[0]])
+            return objective.value(network(step)), step
+        step = float(steps[-1])
+    return None

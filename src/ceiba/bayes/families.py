@@ -1,0 +1,250 @@
+"""Families of a Bayesian network classifier, and the layout of their tables.
+
+The class C is a parent of every feature of the model. A *family* is a feature with its feature
+parents. Its table has a row for each combination of their values and a column for each class, so
+that the log joint of a row x of data is a sum of table rows::
+
+    log p(c, x) = bias[c] + sum over the families of weights[row of x in the family's table, c]
+
+The tables of all families lie one below the other in one array of shape (n_rows, n_classes). Within
+a table the value of the feature changes fastest: the rows of one conditional distribution
+``p(feature | parents, c)`` are consecutive and are called a *group*.
+
+A feature of r categories has the codes 0 to r, where r stands for a missing value. Table rows
+with a missing value are not part of a conditional distribution. Where values are summed over, such
+a row has the weight 0 if only the feature is missing and it has no children (its probabilities add
+up to 1), and NaN otherwise, which makes the native passes send messages along the forest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ceiba._native import Families as NativeFamilies
+from ceiba._typing import Array
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Features of the model in topological order, each with its feature parents.
+
+    Parameters
+    ----------
+    features : tuple of int
+        Columns of the codes; a parent comes before its children.
+    parents : tuple of tuple of int
+        Feature parents of each feature, in the order of ``features``.
+    """
+
+    features: tuple[int, ...]
+    parents: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def naive(cls, n_features: int) -> Structure:
+        """Return the structure of naive Bayes: all features, no arcs between them."""
+        return cls(tuple(range(n_features)), ((),) * n_features)
+
+    @classmethod
+    def of_arcs(cls, features: tuple[int, ...], arcs: list[tuple[int, int]]) -> Structure:
+        """Return the structure with the given (parent, child) arcs; raise if they have a cycle."""
+        parents: dict[int, list[int]] = {feature: [] for feature in features}
+        for parent, child in arcs:
+            parents[child].append(parent)
+        order: list[int] = []
+        left = list(features)
+        while left:
+            ready = [f for f in left if all(parent in order for parent in parents[f])]
+            if not ready:
+                raise ValueError(f"arcs must not have a cycle, got one among the features {left}.")
+            order += ready
+            left = [f for f in left if f not in ready]
+        return cls(tuple(order), tuple(tuple(sorted(parents[f])) for f in order))
+
+    @property
+    def arcs(self) -> list[tuple[int, int]]:
+        """Arcs between features, as (parent, child)."""
+        pairs = zip(self.features, self.parents, strict=True)
+        return [(parent, child) for child, parents in pairs for parent in parents]
+
+    @property
+    def is_forest(self) -> bool:
+        """Whether no feature has more than one feature parent."""
+        return all(len(parents) <= 1 for parents in self.parents)
+
+    def host(self, family: int) -> int | None:
+        """Return the family whose table contains the parents of a family; None without parents.
+
+        It is the family of a parent that is itself a child of all the other parents. Raise
+        ValueError where there is none: the conditional likelihood can then have local maxima, and
+        tables of expected counts are not those of a network (Roos et al. 2005).
+        """
+        parents = self.parents[family]
+        if not parents:
+            return None
+        for parent in parents:
+            index = self.features.index(parent)
+            if set(parents) - {parent} <= set(self.parents[index]):
+                return index
+        raise ValueError(
+            f"training='tm' requires that feature {self.features[family]} has a parent that is a "
+            f"child of its other parents, got the parents {list(parents)} without arcs between "
+            "them."
+        )
+
+
+@dataclass(frozen=True)
+class Families:
+    """Layout of the tables of a structure.
+
+    Parameters
+    ----------
+    structure : Structure
+    sizes : tuple of int
+        Number of codes of each column, the one for a missing value included.
+    """
+
+    structure: Structure
+    sizes: tuple[int, ...]
+
+    @cached_property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Shape of each table without the class: sizes of the parents, then of the feature."""
+        pairs = zip(self.structure.features, self.structure.parents, strict=True)
+        return [(*(self.sizes[p] for p in parents), self.sizes[f]) for f, parents in pairs]
+
+    @cached_property
+    def offsets(self) -> Array:
+        """First row of each table, and the number of all rows at the end."""
+        lengths = [int(np.prod(shape)) for shape in self.shapes]
+        return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of all tables."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def native(self) -> NativeFamilies:
+        """The layout for the native passes."""
+        counts = [len(parents) for parents in self.structure.parents]
+        strides = [np.cumprod((1, *shape[:0:-1]))[:0:-1] for shape in self.shapes]
+        return NativeFamilies(
+            np.array(self.structure.features, np.int32),
+            np.array([shape[-1] for shape in self.shapes], np.int32),
+            self.offsets,
+            np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+            np.array([p for parents in self.structure.parents for p in parents], np.int32),
+            np.concatenate([*strides, []]).astype(np.int64),
+        )
+
+    def table_rows(self, codes: Array) -> Iterator[Array]:
+        """Iterate over the families: the table row of each row of ``codes``."""
+        features = zip(self.structure.features, self.structure.parents, strict=True)
+        for (feature, parents), shape, offset in zip(
+            features, self.shapes, self.offsets, strict=False
+        ):
+            members = tuple(codes[:, j].astype(np.int64) for j in (*parents, feature))
+            yield offset + np.ravel_multi_index(members, shape)
+
+    @cached_property
+    def group_sizes(self) -> Array:
+        """Number of rows of each group."""
+        n_groups = [int(np.prod(shape[:-1])) for shape in self.shapes]
+        sizes = np.array([shape[-1] for shape in self.shapes], np.int64)
+        return np.repeat(sizes, n_groups)
+
+    @cached_property
+    def _group_starts(self) -> Array:
+        return np.concatenate([[0], np.cumsum(self.group_sizes)[:-1]])
+
+    @cached_property
+    def is_known(self) -> Array:
+        """Whether all codes of each row are categories, none of them missing."""
+        return self._mask(lambda family, codes: [code < n - 1 for code, n in codes])
+
+    @cached_property
+    def is_summed(self) -> Array:
+        """Whether messages are needed to sum over the missing values of each row."""
+        has_children = {parent for parents in self.structure.parents for parent in parents}
+        features = self.structure.features
+
+        def is_plain(family: int, codes: list[tuple[Array, int]]) -> list[Array]:
+            *parents, (own, n) = codes
+            known = [code < size - 1 for code, size in parents]
+            return [*known, (own < n - 1) | (features[family] not in has_children)]
+
+        return ~self._mask(is_plain)
+
+    def _mask(self, tests: Callable[[int, list[tuple[Array, int]]], list[Array]]) -> Array:
+        """Return for each row whether all tests of the codes of its family hold.
+
+        ``tests(family, codes)`` gets the codes along each axis of the family's table, with their
+        number.
+        """
+        masks = []
+        for family, shape in enumerate(self.shapes):
+            codes = [(np.arange(n), n) for n in shape]
+            grid = np.meshgrid(*tests(family, codes), indexing="ij")
+            masks.append(np.logical_and.reduce(grid).ravel())
+        return np.concatenate(masks) if masks else np.zeros(0, bool)
+
+    def group_sums(self, table: Array) -> Array:
+        """Sum each group, and repeat the sum for each of its rows."""
+        if not len(table):
+            return table
+        sums = np.add.reduceat(table, self._group_starts, axis=0)
+        return np.asarray(np.repeat(sums, self.group_sizes, axis=0))
+
+    def group_maxima(self, table: Array) -> Array:
+        """Return the maximum of each group, repeated for each of its rows; 0 for -inf."""
+        if not len(table):
+            return table
+        maxima = np.maximum.reduceat(table, self._group_starts, axis=0)
+        maxima[~np.isfinite(maxima)] = 0.0
+        return np.asarray(np.repeat(maxima, self.group_sizes, axis=0))
+
+    def view(self, table: Array, family: int) -> Array:
+        """Return the table of a family, of shape (*parents, feature, class), without a copy."""
+        rows = table[self.offsets[family] : self.offsets[family + 1]]
+        return rows.reshape(*self.shapes[family], table.shape[1])
+
+    def parent_axes(self, family: int) -> tuple[int, tuple[int, ...]] | None:
+        """Return the family whose table contains the parents of a family, and their axes there.
+
+        None without parents.
+        """
+        host = self.structure.host(family)
+        if host is None:
+            return None
+        members = (*self.structure.parents[host], self.structure.features[host])
+        return host, tuple(members.index(parent) for parent in self.structure.parents[family])
+
+    def parent_marginal(self, table: Array, family: int) -> Array | None:
+        """Return the margin over the parents of a family, from the table that contains them."""
+        found = self.parent_axes(family)
+        if found is None:
+            return None
+        host, axes = found
+        view = self.view(table, host)
+        others = tuple(axis for axis in range(view.ndim - 1) if axis not in axes)
+        ordered = np.transpose(view, (*axes, *others, view.ndim - 1))
+        return np.asarray(ordered.sum(axis=tuple(range(len(axes), len(axes) + len(others)))))
+
+    def add_to_parents(self, table: Array, family: int, values: Array) -> bool:
+        """Add a function of the parents of a family to the table that contains them.
+
+        Return False without parents.
+        """
+        found = self.parent_axes(family)
+        if found is None:
+            return False
+        host, axes = found
+        view = self.view(table, host)
+        others = tuple(axis for axis in range(view.ndim - 1) if axis not in axes)
+        target = np.transpose(view, (*others, *axes, view.ndim - 1))
+        target += values
+        return True
