@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ceiba import datasets, export, plots
-    from ceiba.bayes import Discretizer
+    from ceiba.bayes import Discretizer, NaiveBayesClassifier, TANClassifier
     from ceiba.cluster import KMeans
     from ceiba.data import read, scan
     from ceiba.ensemble import (
@@ -40,8 +40,10 @@ ESTIMATORS = {
     "GaussianMixture": "ceiba.mixture",
     "GaussianMixtureClassifier": "ceiba.mixture",
     "KMeans": "ceiba.cluster",
+    "NaiveBayesClassifier": "ceiba.bayes",
     "RandomForestClassifier": "ceiba.ensemble",
     "RandomForestRegressor": "ceiba.ensemble",
+    "TANClassifier": "ceiba.bayes",
 }
 _FUNCTIONS = {
     "load": "ceiba.export",
@@ -62,8 +64,10 @@ __all__ = [
     "GaussianMixture",
     "GaussianMixtureClassifier",
     "KMeans",
+    "NaiveBayesClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "TANClassifier",
     "__version__",
     "datasets",
     "export",

@@ -1,5 +1,6 @@
-"""Bayesian network classifiers, discretization, and network files of other systems."""
+"""Bayesian network classifiers, generative or discriminative, discretization and network files."""
 
+from ceiba.bayes.base import UnboundedWeightsWarning
 from ceiba.bayes.discretize import (
     CategoryEncoding,
     DiscretizationConfig,
@@ -7,12 +8,17 @@ from ceiba.bayes.discretize import (
     learn_encoding,
 )
 from ceiba.bayes.exchange import DiscreteNetwork, read_network, write_network
+from ceiba.bayes.naive_bayes import NaiveBayesClassifier
+from ceiba.bayes.tan import TANClassifier
 
 __all__ = [
     "CategoryEncoding",
     "DiscreteNetwork",
     "DiscretizationConfig",
     "Discretizer",
+    "NaiveBayesClassifier",
+    "TANClassifier",
+    "UnboundedWeightsWarning",
     "learn_encoding",
     "read_network",
     "write_network",

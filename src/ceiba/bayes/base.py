@@ -1,0 +1,429 @@
+"""What all network classifiers share: fit by counts, train discriminatively, predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from ceiba._typing import Array
+from ceiba.base import (
+    Estimator,
+    ParameterError,
+    ScanScoreMixin,
+    Trace,
+    check_unused,
+    fitted,
+    reports_progress,
+    seed_of,
+)
+from ceiba.base.estimator import schema_attributes
+from ceiba.bayes.coding import ToCodedRows
+from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig, learn_encoding
+from ceiba.bayes.discriminative.train import (
+    TrainingConfig,
+    TrainingData,
+    TrainingResult,
+    train,
+    unbounded_cells,
+)
+from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.model import NetworkModel
+from ceiba.bayes.network import (
+    MIN_PROBABILITY,
+    Smoothing,
+    Weights,
+    mean_values,
+    probabilities,
+)
+from ceiba.bayes.parameters import NetworkParameters
+from ceiba.bayes.statistics import TableCounts
+from ceiba.data.schema import Schema
+from ceiba.data.source import Chunk, Source
+from ceiba.data.table import Table
+from ceiba.data.target import Task
+from ceiba.data.warn import warn_user
+from ceiba.engine import Batch, Engine
+from ceiba.mixture.covariance import check_probabilities
+from ceiba.stats import Accuracy, TargetSummary, ToLabeledRows
+from ceiba.tree.classifier import class_weight_factors
+
+_DISCRIMINATIVE = (
+    "solver", "penalty", "tau", "max_iter", "tol", "early_stopping", "trace", "random_state",
+)  # fmt: skip
+
+
+class UnboundedWeightsWarning(UserWarning):
+    """Without a penalty the conditional likelihood has no maximum: weights grow without bound."""
+
+
+@dataclass(frozen=True, eq=False)
+class CodedData:
+    """Rows of a fit as category codes.
+
+    Parameters
+    ----------
+    engine, rows
+        The rows, prepared as `CodedRows`.
+    schema : Schema
+    summary : TargetSummary
+    encoding : CategoryEncoding
+    sizes : tuple of int
+        Number of codes of each feature, that of a missing value included.
+    counts : TableCounts
+        Counts of each feature alone, one table below the other.
+    has_missing : bool
+        Whether values are missing that are summed over.
+    """
+
+    engine: Engine
+    rows: Any
+    schema: Schema
+    summary: TargetSummary
+    encoding: CategoryEncoding
+    sizes: tuple[int, ...]
+    counts: TableCounts
+    has_missing: bool
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.counts.bias)
+
+    @property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return float(self.counts.bias.sum())
+
+
+class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Estimator):
+    """Fit and predict a Bayesian network classifier; subclasses choose the structure."""
+
+    _task: ClassVar[Task] = "classification"
+    _accepts_missing: ClassVar[bool] = True
+    _accepts_nominal: ClassVar[bool] = True
+
+    classes_: Array = fitted()
+    class_count_: Array = fitted()
+    encoding_: CategoryEncoding = fitted()
+    model_: NetworkModel = fitted()
+    dropped_columns_: list[str] = fitted()
+    conditional_log_likelihood_: float = fitted()
+    n_iter_: int = fitted()
+    separable_: bool = fitted()
+    unbounded_cells_: list[tuple[str, ...]] = fitted()
+    trace_: Trace = fitted()
+
+    @reports_progress
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array, frame, Table, list, scan or Dask collection
+            Rows in memory, of files larger than memory (``ceiba.scan``), or on a cluster. Nominal
+            and numeric columns together; numeric ones are discretized. Values may be missing.
+        y : array of shape (n_rows,)
+            The class of each row; None where ``X`` is a scan that names its target.
+        sample_weight : array of shape (n_rows,), optional
+            Weight of each row; rows of weight zero count as absent. The smoothing and the
+            penalties count a weight w as w rows.
+
+        Returns
+        -------
+        self : estimator
+        """
+        self._check_parameters()
+        engine, source = self._open_source(X, sample_weight, reset=True, y=y)
+        data = self._read(engine, source)
+        structure = self._choose_structure(data)
+        families = Families(structure, data.sizes)
+        counts = self._count(data, families)
+        smoothing = Smoothing(self.alpha, self.m_prior)
+        network = probabilities(families, counts, smoothing)
+        network = Weights(network.table, self._log_priors(data, network.bias))
+        attributes = {
+            **schema_attributes(data.schema),
+            "classes_": data.summary.classes,
+            "class_count_": data.counts.bias,
+            "encoding_": data.encoding,
+            "dropped_columns_": data.encoding.constant_columns,
+        }
+        if self.training == "ml":
+            margins = mean_values(families, network, data.total).table.sum(axis=1)
+            model = NetworkModel.of(families, network, margins, is_network=True)
+            self._set_fitted(attributes | {"model_": model}, without=_OF_TRAINING)
+            return self
+        result = self._train(data, families, network, smoothing)
+        margins = mean_values(families, network, data.total).table.sum(axis=1)
+        model = NetworkModel.of(families, result.weights, margins, is_network=data.has_missing)
+        attributes |= self._training_attributes(result, families, counts, data)
+        self._set_fitted(attributes | {"model_": model}, without=_OF_TRAINING)
+        self._warn_training(result)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Raise `ParameterError` for parameters without effect."""
+        if self.training == "ml":
+            check_unused(self, _DISCRIMINATIVE, "training='ml'")
+        elif self.priors is not None:
+            raise ParameterError(
+                "priors have no effect with training='tm', which learns p(class | features): leave "
+                "them out, or use class_weight."
+            )
+        if self.penalty not in ("auto", "generative"):
+            check_unused(self, ["tau"], f"penalty={self.penalty!r}")
+        if self.discretization == "mdl":
+            check_unused(self, ["n_bins"], "discretization='mdl'")
+        if self.m_prior is not None:
+            check_unused(self, ["alpha"], f"m_prior={self.m_prior!r}")
+
+    def _read(self, engine: Engine, source: Source) -> CodedData:
+        """Learn classes and encoding, and count the features."""
+        labeled = engine.rows(source.partitions, ToLabeledRows(self._task))
+        summary = engine.reduce(labeled, TargetSummary.of)
+        summary.require_rows()
+        labeled = labeled.numbered(summary.rows)
+        class_weights = class_weight_factors(self.class_weight, summary)
+        config = DiscretizationConfig(
+            self.discretization, self.n_bins, _by_index(self.thresholds, source.schema)
+        )
+        encoding = learn_encoding(engine, labeled, source.schema, summary, config, class_weights)
+        if encoding.n_features == 0:
+            warn_user(
+                "No column has two or more categories, so that every row is predicted the "
+                "frequencies of the classes: try another discretization.",
+                UserWarning,
+            )
+        assert summary.classes is not None
+        prepare = ToCodedRows(encoding, summary.classes, class_weights, engine.threads)
+        rows = engine.rows(source.partitions, prepare).numbered(summary.rows)
+        sizes = tuple((encoding.n_categories + 1).tolist())
+        families = Families(Structure.naive(len(sizes)), sizes)
+        counts = engine.reduce(rows, TableCounts.of, families)
+        is_missing = np.array(
+            [families.view(counts.table, j)[-1].any() for j in range(len(sizes))], bool
+        )
+        has_missing = bool(is_missing.any())
+        if self.missing == "category" and has_missing:
+            sizes = tuple((encoding.n_categories + 1 + is_missing).tolist())
+            families, has_missing = Families(Structure.naive(len(sizes)), sizes), False
+            counts = engine.reduce(rows, TableCounts.of, families)
+        return CodedData(engine, rows, source.schema, summary, encoding, sizes, counts, has_missing)
+
+    def _choose_structure(self, data: CodedData) -> Structure:
+        raise NotImplementedError
+
+    def _count(self, data: CodedData, families: Families) -> Weights:
+        """Return the counts of the families; rows with missing values count where known."""
+        counts = data.engine.reduce(data.rows, TableCounts.of, families)
+        return Weights(counts.table, counts.bias)
+
+    def _log_priors(self, data: CodedData, smoothed: Array) -> Array:
+        """Return the logarithms of the class probabilities."""
+        if self.priors is None:
+            return smoothed
+        assert data.summary.classes is not None
+        priors = _given_priors(self.priors, data.summary.classes)
+        return np.log(np.maximum(priors, MIN_PROBABILITY))
+
+    def _train(
+        self, data: CodedData, families: Families, network: Weights, smoothing: Smoothing
+    ) -> TrainingResult:
+        """Train discriminatively."""
+        for family in range(len(families.shapes)):
+            families.structure.host(family)
+        config = TrainingConfig.of(
+            self.solver,
+            self.penalty,
+            self.tau,
+            sums_missing=data.has_missing,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            early_stopping=self.early_stopping,
+            seed=seed_of(self.random_state),
+        )
+        inputs = TrainingData(
+            data.engine, data.rows, families, network, data.total, smoothing, data.has_missing
+        )
+        return train(inputs, config, self, self.trace)
+
+    def _training_attributes(
+        self, result: TrainingResult, families: Families, counts: Weights, data: CodedData
+    ) -> dict[str, Any]:
+        attributes: dict[str, Any] = {
+            "conditional_log_likelihood_": result.log_likelihood,
+            "n_iter_": result.n_iter,
+            "separable_": result.is_separable,
+            "unbounded_cells_": _name_cells(data, families, counts) if result.unpenalized else [],
+        }
+        return attributes if result.trace is None else attributes | {"trace_": result.trace}
+
+    def _warn_training(self, result: TrainingResult) -> None:
+        if not result.converged:
+            warn_user(
+                f"Discriminative training did not converge in {result.n_iter} iterations: "
+                "increase max_iter, or tol.",
+                ConvergenceWarning,
+            )
+        if result.unpenalized and (self.separable_ or self.unbounded_cells_):
+            cause = (
+                "the classes are separable"
+                if self.separable_
+                else f"{len(self.unbounded_cells_)} combinations of a category and a class have no "
+                "rows (unbounded_cells_)"
+            )
+            warn_user(
+                f"Without a penalty the conditional likelihood has no maximum, since {cause}: its "
+                "weights grow as long as training goes on. Use penalty='auto' with "
+                "solver='lbfgs', penalty='generative', or early_stopping=True.",
+                UnboundedWeightsWarning,
+            )
+
+    def predict(self, X: Any) -> Array:
+        """Predict the most probable class of each row of ``X``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        return np.asarray(self.classes_[np.argmax(self._scores(X), axis=1)])
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Compute the logarithms of the class probabilities of each row of ``X``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Columns as in ``classes_``.
+        """
+        scores = self._scores(X)
+        return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Compute the probability of each class for each row of ``X``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Columns as in ``classes_``.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Compute the logarithm of p(class, row) for each row of ``X``, as scikit-learn's.
+
+        After discriminative training the joint distribution is that of the network with these
+        class probabilities whose features have the margins of the training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        return self._predict(X, _log_joint)
+
+    def _scores(self, X: Any) -> Array:
+        return self._predict(X, _log_scores)
+
+    def _predict(self, X: Any, function: Any) -> Array:
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, _table)
+        return np.asarray(engine.predict(rows, function, self.encoding_, self.model_))
+
+    def _score_on(self, engine: Engine, source: Source) -> float:
+        rows = engine.rows(source.partitions, ToLabeledRows(self._task))
+        predict = partial(_predict_indices, self.encoding_, self.model_)
+        return engine.reduce(rows, Accuracy.of, self.classes_, predict).score
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        n = len(self.classes_)
+        if len(self.model_.bias) != n:
+            raise ValueError(f"model_ must have {n} classes, got {len(self.model_.bias)}.")
+        expected = self.encoding_.n_categories + 1
+        sizes = self.model_.sizes
+        if len(sizes) != len(expected) or ((sizes != expected) & (sizes != expected + 1)).any():
+            raise ValueError("model_.sizes must be those of encoding_.")
+
+
+_OF_TRAINING = (
+    "conditional_log_likelihood_", "n_iter_", "separable_", "unbounded_cells_", "trace_",
+)  # fmt: skip
+
+
+def _table(chunk: Chunk) -> Table:
+    return chunk.table
+
+
+def _log_scores(batch: Batch[Table], encoding: CategoryEncoding, model: NetworkModel) -> Array:
+    return model.log_scores(encoding.encode(batch.rows, batch.threads), batch.threads)
+
+
+def _log_joint(batch: Batch[Table], encoding: CategoryEncoding, model: NetworkModel) -> Array:
+    return model.log_joint(encoding.encode(batch.rows, batch.threads), batch.threads)
+
+
+def _predict_indices(
+    encoding: CategoryEncoding, model: NetworkModel, table: Table, threads: int
+) -> Array:
+    scores = model.log_scores(encoding.encode(table, threads), threads)
+    return np.asarray(np.argmax(scores, axis=1))
+
+
+def _by_index(thresholds: Any, schema: Schema) -> dict[int, Any]:
+    """Return given thresholds by column index."""
+    if thresholds is None:
+        return {}
+    names = schema.names
+    found = {}
+    for key, values in thresholds.items():
+        if isinstance(key, str) and key not in names:
+            raise ParameterError(
+                f"The keys of thresholds must be columns of X ({', '.join(names)}), got {key!r}."
+            )
+        index = names.index(key) if isinstance(key, str) else int(key)
+        if not 0 <= index < len(names):
+            raise ParameterError(
+                f"The keys of thresholds must be indices below {len(names)}, got {key!r}."
+            )
+        found[index] = values
+    return found
+
+
+def _given_priors(priors: Any, classes: Array) -> Array:
+    labels = classes.tolist()
+    if isinstance(priors, dict):
+        absent = [label for label in labels if label not in priors]
+        if absent:
+            raise ValueError(
+                f"priors must have an entry for every class, got none for {absent[0]!r}."
+            )
+        priors = [priors[label] for label in labels]
+    return check_probabilities(priors, len(labels), "priors")
+
+
+def _name_cells(data: CodedData, families: Families, counts: Weights) -> list[tuple[str, ...]]:
+    """Return the categories and the class of the counts whose weights have no bound."""
+    cells = unbounded_cells(families, counts)
+    named = []
+    assert data.summary.classes is not None
+    for row, c in cells.tolist():
+        family = int(np.searchsorted(families.offsets, row, side="right")) - 1
+        codes = np.unravel_index(row - families.offsets[family], families.shapes[family])
+        members = (*families.structure.parents[family], families.structure.features[family])
+        parts = tuple(
+            f"{data.encoding.names[j]}={_label(data.encoding, j, int(code))}"
+            for j, code in zip(members, codes, strict=True)
+        )
+        named.append((*parts, str(data.summary.classes[c])))
+    return named
+
+
+def _label(encoding: CategoryEncoding, feature: int, code: int) -> str:
+    labels = encoding.category_labels(feature)
+    return str(labels[code]) if code < len(labels) else "missing"

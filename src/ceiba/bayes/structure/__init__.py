@@ -1,0 +1,1 @@
+"""Structures of Bayesian network classifiers: given, and learned from pair counts."""
