@@ -96,22 +96,55 @@ void count_families(const CodedRowArrays& rows, const FamilyArrays& families,
         rows.codes);
 }
 
+// Ranges of columns: pairs i < j with i in the first and j in the second range.
+using PairRanges = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
+
+PairBlock checked_block(const PairRanges& ranges, const Array1<const std::int32_t>& sizes) {
+    const auto [first_begin, first_end, second_begin, second_end] = ranges;
+    require(first_begin <= first_end && first_end <= sizes.shape(0) && second_begin <= second_end &&
+                second_end <= sizes.shape(0),
+            "block must have ranges of columns.");
+    for (std::size_t i = 0; i < sizes.shape(0); ++i)
+        require(sizes.data()[i] >= 1, "sizes must be at least 1.");
+    return {first_begin, first_end, second_begin, second_end};
+}
+
+void check_pair_counts(std::size_t found, const PairBlock& block,
+                       const Array1<const std::int32_t>& sizes, std::size_t n_classes) {
+    std::size_t entries = 0;
+    block.for_each([&](std::size_t i, std::size_t j) {
+        entries += std::size_t(sizes.data()[i]) * std::size_t(sizes.data()[j]);
+    });
+    require(found == entries * n_classes,
+            "counts must have one entry per pair of codes and class.");
+}
+
 void count_pairs(const CodedRowArrays& rows, const Array1<const std::int32_t>& sizes,
-                 const Array1<double>& counts, int threads) {
+                 const PairRanges& ranges, const Array1<double>& counts, int threads) {
     std::visit(
         [&](const auto& codes) {
             const auto view = rows.view(codes);
             require(sizes.shape(0) == codes.shape(1), "sizes must have one entry per column.");
-            std::size_t entries = 0;
-            for (std::size_t i = 0; i < sizes.shape(0); ++i)
-                for (std::size_t j = i + 1; j < sizes.shape(0); ++j)
-                    entries += std::size_t(sizes.data()[i]) * std::size_t(sizes.data()[j]);
-            require(counts.shape(0) == entries * rows.n_classes,
-                    "counts must have one entry per pair of codes and class.");
+            const PairBlock block = checked_block(ranges, sizes);
+            check_pair_counts(counts.shape(0), block, sizes, rows.n_classes);
             checked_threads(threads);
-            without_gil([&] { pair_counts(view, sizes.data(), counts.data(), threads); });
+            without_gil([&] { pair_counts(view, sizes.data(), block, counts.data(), threads); });
         },
         rows.codes);
+}
+
+void dependence_of_pairs(const Array1<const double>& counts,
+                         const Array1<const std::int32_t>& sizes, const PairRanges& ranges,
+                         std::size_t n_classes, const Array1<double>& information,
+                         const Array1<double>& totals, const Array1<double>& degrees) {
+    const PairBlock block = checked_block(ranges, sizes);
+    check_pair_counts(counts.shape(0), block, sizes, n_classes);
+    std::size_t pairs = 0;
+    block.for_each([&](std::size_t, std::size_t) { ++pairs; });
+    require(information.shape(0) == pairs && totals.shape(0) == pairs && degrees.shape(0) == pairs,
+            "information, totals and degrees must have one entry per pair.");
+    const PairDependence out{information.data(), totals.data(), degrees.data()};
+    without_gil([&] { pair_dependence(counts.data(), sizes.data(), block, n_classes, out); });
 }
 
 void joint_of_rows(const RowCodes& any, const LogLinearArrays& model, const Array2<double>& out,
@@ -206,9 +239,13 @@ void bind_bayes(nb::module_& module) {
     module.def("bayes_family_counts", &count_families, "rows"_a, "families"_a,
                "counts"_a.noconvert(), "threads"_a = 1,
                "Sum the weight of each table row and class.");
-    module.def("bayes_pair_counts", &count_pairs, "rows"_a, "sizes"_a.noconvert(),
+    module.def("bayes_pair_counts", &count_pairs, "rows"_a, "sizes"_a.noconvert(), "block"_a,
                "counts"_a.noconvert(), "threads"_a = 1,
-               "Sum the weight of each pair of codes and class, for all pairs of features.");
+               "Sum the weight of each pair of codes and class, for the pairs of a block.");
+    module.def("bayes_pair_dependence", &dependence_of_pairs, "counts"_a.noconvert(),
+               "sizes"_a.noconvert(), "block"_a, "n_classes"_a, "information"_a.noconvert(),
+               "totals"_a.noconvert(), "degrees"_a.noconvert(),
+               "Compute the conditional mutual information of the pairs of a block.");
     module.def("bayes_log_joint", &joint_of_rows, "codes"_a.noconvert(), "model"_a,
                "out"_a.noconvert(), "threads"_a = 1, "Compute log p(c, x) of each row and class.");
     module.def("bayes_table_sums", &sum_tables, "rows"_a, "model"_a, "target"_a.none(),

@@ -118,6 +118,56 @@ def missing_patterns(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None
     Return the rows ordered by missing pattern, and the start of each pattern.
     """
 
+class Families:
+    """Features with their feature parents."""
+
+    def __init__(self, features: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], strides: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class LogLinear:
+    """Log joint: bias plus the weights of the families' table rows."""
+
+    def __init__(self, families: Families, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums_missing: bool = False) -> None: ...
+
+class CodedRows:
+    """Codes, class indices and weights of rows."""
+
+    def __init__(self, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_classes: int) -> None: ...
+
+class ClassWeighting(enum.Enum):
+    """What a row adds to each class."""
+
+    RESIDUALS = 0
+
+    LABELS = 1
+
+    POSTERIORS = 2
+
+    INFORMATION = 3
+
+def bayes_family_counts(rows: CodedRows, families: Families, counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int = 1) -> None:
+    """Sum the weight of each table row and class."""
+
+def bayes_pair_counts(rows: CodedRows, sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], block: tuple[int, int, int, int], counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int = 1) -> None:
+    """
+    Sum the weight of each pair of codes and class, for the pairs of a block.
+    """
+
+def bayes_pair_dependence(counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], block: tuple[int, int, int, int], n_classes: int, information: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], degrees: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Compute the conditional mutual information of the pairs of a block."""
+
+def bayes_log_joint(codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], model: LogLinear, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int = 1) -> None:
+    """Compute log p(c, x) of each row and class."""
+
+def bayes_table_sums(rows: CodedRows, model: LogLinear, target: Families | None, weighting: ClassWeighting, class_means: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], bias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], table_variances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, bias_variances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, threads: int = 1) -> float:
+    """
+    Sum class weights by table row and class; return the objective of the weighting.
+    """
+
+def bayes_log_likelihoods(rows: CodedRows, model: LogLinear, direction: LogLinear, steps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_likelihoods: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int = 1) -> None:
+    """
+    Compute the conditional log-likelihood at several steps along a direction.
+    """
+
 class Criterion(enum.IntEnum):
     """Split criterion."""
 

@@ -2,6 +2,7 @@
 #include "bayes/counts.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/ordered_sum.hpp"
 
@@ -17,25 +18,28 @@ Segments row_segments(std::size_t rows, std::size_t table, std::size_t per_row) 
 // Interrupts are polled once per block of rows.
 constexpr std::size_t kBlock = 2048;
 
-// Counts of all pairs for a block of rows, whose codes are first transposed: a column of codes and
-// the table of one pair then stay in the first-level cache.
+// Counts of pairs for a block of rows, whose codes are first transposed: a column of codes and the
+// table of one pair then stay in the first-level cache.
 template <typename Code>
-class PairBlock {
+class PairCounter {
   public:
-    PairBlock(const CodedRows<Code>& rows, const std::int32_t* sizes)
-        : rows_(rows), sizes_(sizes), columns_(rows.codes.cols * kBlock), first_index_(kBlock) {}
+    PairCounter(const CodedRows<Code>& rows, const std::int32_t* sizes, const PairBlock& block)
+        : rows_(rows),
+          sizes_(sizes),
+          block_(block),
+          columns_(rows.codes.cols * kBlock),
+          first_index_(kBlock) {}
 
     void add(std::size_t first, std::size_t last, double* counts) {
-        const std::size_t m = rows_.codes.cols, n = last - first;
-        for (std::size_t i = 0; i < n; ++i)
-            for (std::size_t j = 0; j < m; ++j)
-                columns_[j * kBlock + i] = rows_.codes.row(first + i)[j];
-        for (std::size_t i = 0; i + 1 < m; ++i) {
+        const std::size_t n = last - first;
+        transpose(first, n, block_.first_begin, block_.first_end);
+        transpose(first, n, std::max(block_.first_end, block_.second_begin), block_.second_end);
+        for (std::size_t i = block_.first_begin; i < block_.first_end; ++i) {
             const Code* one = columns_.data() + i * kBlock;
             for (std::size_t r = 0; r < n; ++r)
                 first_index_[r] = std::uint32_t(one[r] * rows_.n_classes) +
                                   std::uint32_t(rows_.labels[first + r]);
-            for (std::size_t j = i + 1; j < m; ++j) {
+            for (std::size_t j = block_.second_after(i); j < block_.second_end; ++j) {
                 add_pair(columns_.data() + j * kBlock, std::uint32_t(sizes_[j]), first, n, counts);
                 counts += std::size_t(sizes_[i]) * rows_.n_classes * std::size_t(sizes_[j]);
             }
@@ -43,6 +47,13 @@ class PairBlock {
     }
 
   private:
+    void transpose(std::size_t first, std::size_t n, std::size_t begin, std::size_t end) {
+        for (std::size_t r = 0; r < n; ++r) {
+            const Code* codes = rows_.codes.row(first + r);
+            for (std::size_t j = begin; j < end; ++j) columns_[j * kBlock + r] = codes[j];
+        }
+    }
+
     void add_pair(const Code* other, std::uint32_t size, std::size_t first, std::size_t n,
                   double* counts) const {
         if (rows_.weight == nullptr)
@@ -54,6 +65,7 @@ class PairBlock {
 
     const CodedRows<Code>& rows_;
     const std::int32_t* sizes_;
+    const PairBlock& block_;
     std::vector<Code> columns_;
     std::vector<std::uint32_t> first_index_;  // code of the first feature and class
 };
@@ -84,26 +96,63 @@ void family_counts(const CodedRows<Code>& rows, const Families& families, double
 }
 
 template <typename Code>
-void pair_counts(const CodedRows<Code>& rows, const std::int32_t* sizes, double* counts,
-                 int threads) {
-    const std::size_t n = rows.codes.rows, m = rows.codes.cols, pairs = m * (m - 1) / 2;
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < m; ++i)
-        for (std::size_t j = i + 1; j < m; ++j)
-            size += std::size_t(sizes[i]) * rows.n_classes * std::size_t(sizes[j]);
+void pair_counts(const CodedRows<Code>& rows, const std::int32_t* sizes, const PairBlock& block,
+                 double* counts, int threads) {
+    const std::size_t n = rows.codes.rows;
+    std::size_t size = 0, pairs = 0;
+    block.for_each([&](std::size_t i, std::size_t j) {
+        size += std::size_t(sizes[i]) * rows.n_classes * std::size_t(sizes[j]);
+        ++pairs;
+    });
     const Segments parts = row_segments(n, size, pairs);
     OrderedSum sum(size);
     for_segments(parts, threads_for(double(n) * double(pairs), threads),
                  [&](std::size_t s, int thread, Interrupt& stop) {
                      Aligned<double> own = sum.zeros();
-                     PairBlock<Code> block(rows, sizes);
+                     PairCounter<Code> counter(rows, sizes, block);
                      for (std::size_t i = parts.begin(s); i < parts.end(s); i += kBlock) {
                          if (stop.stopped(thread)) return;
-                         block.add(i, std::min(i + kBlock, parts.end(s)), own.data());
+                         counter.add(i, std::min(i + kBlock, parts.end(s)), own.data());
                      }
                      sum.add(s, std::move(own), thread, stop);
                  });
     std::copy_n(sum.values(), size, counts);
+}
+
+void pair_dependence(const double* counts, const std::int32_t* sizes, const PairBlock& block,
+                     std::size_t n_classes, const PairDependence& out) {
+    std::size_t pair = 0;
+    std::vector<double> first, second;
+    block.for_each([&](std::size_t i, std::size_t j) {
+        const std::size_t a = std::size_t(sizes[i]), b = std::size_t(sizes[j]);
+        double information = 0, total = 0, degrees = 0;
+        for (std::size_t c = 0; c < n_classes; ++c) {
+            first.assign(a, 0.0);
+            second.assign(b, 0.0);
+            double of_class = 0;
+            for (std::size_t x = 0; x + 1 < a; ++x)
+                for (std::size_t y = 0; y + 1 < b; ++y) {
+                    const double n = counts[(x * n_classes + c) * b + y];
+                    first[x] += n, second[y] += n, of_class += n;
+                }
+            total += of_class;
+            for (std::size_t x = 0; x + 1 < a; ++x)
+                for (std::size_t y = 0; y + 1 < b; ++y) {
+                    const double n = counts[(x * n_classes + c) * b + y];
+                    if (n > 0) information += n * std::log(n * of_class / (first[x] * second[y]));
+                }
+            const auto seen = [](const std::vector<double>& margin) {
+                return double(
+                    std::count_if(margin.begin(), margin.end(), [](double n) { return n > 0; }));
+            };
+            if (of_class > 0) degrees += (seen(first) - 1) * (seen(second) - 1);
+        }
+        out.information[pair] = total > 0 ? std::max(information / total, 0.0) : 0.0;
+        out.totals[pair] = total;
+        out.degrees[pair] = degrees;
+        counts += a * n_classes * b;
+        ++pair;
+    });
 }
 
 template void family_counts<std::uint8_t>(const CodedRows<std::uint8_t>&, const Families&, double*,
@@ -111,8 +160,8 @@ template void family_counts<std::uint8_t>(const CodedRows<std::uint8_t>&, const 
 template void family_counts<std::uint16_t>(const CodedRows<std::uint16_t>&, const Families&,
                                            double*, int);
 template void pair_counts<std::uint8_t>(const CodedRows<std::uint8_t>&, const std::int32_t*,
-                                        double*, int);
+                                        const PairBlock&, double*, int);
 template void pair_counts<std::uint16_t>(const CodedRows<std::uint16_t>&, const std::int32_t*,
-                                         double*, int);
+                                         const PairBlock&, double*, int);
 
 }  // namespace ceiba

@@ -19,10 +19,39 @@ template <typename Code>
 void family_counts(const CodedRows<Code>& rows, const Families& families, double* counts,
                    int threads);
 
-// Tables of all pairs i < j of features, in the order (0, 1), (0, 2), ..., (1, 2), ...; each has
-// (sizes[i] * K) x sizes[j] entries, the index of the first being code(i) * K + class.
+// Pairs i < j of features with i and j in given ranges of columns, in the order of i, then j.
+struct PairBlock {
+    std::size_t first_begin = 0, first_end = 0, second_begin = 0, second_end = 0;
+
+    std::size_t second_after(std::size_t i) const {
+        return second_begin > i ? second_begin : i + 1;
+    }
+
+    // Call visit(i, j) for every pair.
+    template <typename Visit>
+    void for_each(Visit&& visit) const {
+        for (std::size_t i = first_begin; i < first_end; ++i)
+            for (std::size_t j = second_after(i); j < second_end; ++j) visit(i, j);
+    }
+};
+
+// Tables of the pairs of a block, one after another; each has (sizes[i] * K) x sizes[j] entries,
+// the index of the first being code(i) * K + class.
 template <typename Code>
-void pair_counts(const CodedRows<Code>& rows, const std::int32_t* sizes, double* counts,
-                 int threads);
+void pair_counts(const CodedRows<Code>& rows, const std::int32_t* sizes, const PairBlock& block,
+                 double* counts, int threads);
+
+// Dependence of the two features of each pair given the class, from counts of known values, which
+// exclude the last code of a feature: the mutual information in nats, the number of rows, and the
+// degrees of freedom of a test of independence, (a - 1) * (b - 1) for each class in which a and b
+// codes of the features occur.
+struct PairDependence {
+    double* information = nullptr;
+    double* totals = nullptr;
+    double* degrees = nullptr;
+};
+
+void pair_dependence(const double* counts, const std::int32_t* sizes, const PairBlock& block,
+                     std::size_t n_classes, const PairDependence& out);
 
 }  // namespace ceiba

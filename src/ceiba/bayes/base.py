@@ -43,6 +43,7 @@ from ceiba.bayes.network import (
 )
 from ceiba.bayes.parameters import NetworkParameters
 from ceiba.bayes.statistics import TableCounts
+from ceiba.bayes.structure.given import check_graph_condition
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk, Source
 from ceiba.data.table import Table
@@ -101,6 +102,22 @@ class CodedData:
         return float(self.counts.bias.sum())
 
 
+@dataclass(frozen=True, eq=False)
+class LearnedModel:
+    """Result of a fit.
+
+    Parameters
+    ----------
+    attributes : dict
+        Fitted attributes, ``model_`` among them.
+    training : TrainingResult or None
+        Of discriminative training.
+    """
+
+    attributes: dict[str, Any]
+    training: TrainingResult | None = None
+
+
 class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Estimator):
     """Fit and predict a Bayesian network classifier; subclasses choose the structure."""
 
@@ -141,12 +158,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         self._check_parameters()
         engine, source = self._open_source(X, sample_weight, reset=True, y=y)
         data = self._read(engine, source)
-        structure = self._choose_structure(data)
-        families = Families(structure, data.sizes)
-        counts = self._count(data, families)
-        smoothing = Smoothing(self.alpha, self.m_prior)
-        network = probabilities(families, counts, smoothing)
-        network = Weights(network.table, self._log_priors(data, network.bias))
+        learned = self._learn(data)
         attributes = {
             **schema_attributes(data.schema),
             "classes_": data.summary.classes,
@@ -154,18 +166,38 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
             "encoding_": data.encoding,
             "dropped_columns_": data.encoding.constant_columns,
         }
-        if self.training == "ml":
+        self._set_fitted(attributes | learned.attributes, without=_OPTIONAL)
+        if learned.training is not None:
+            self._warn_training(learned.training)
+        return self
+
+    def _learn(self, data: CodedData) -> LearnedModel:
+        """Choose the structure, and fit its network generatively or discriminatively."""
+        structure = self._choose_structure(data)
+        if self.training == "tm":
+            check_graph_condition(structure, data.encoding.names)
+        families = Families(structure, data.sizes)
+        counts = self._count(data, families)
+        smoothing = Smoothing(self.alpha, self.m_prior)
+        network, attributes = self._fit_network(data, families, counts, smoothing)
+        network = Weights(network.table, self._log_priors(data, network.bias))
+        if structure.is_decomposable:
             margins = mean_values(families, network, data.total).table.sum(axis=1)
+        else:
+            margins = np.where(families.is_known, counts.table.sum(axis=1), 0.0)
+        if self.training == "ml":
             model = NetworkModel.of(families, network, margins, is_network=True)
-            self._set_fitted(attributes | {"model_": model}, without=_OF_TRAINING)
-            return self
+            return LearnedModel(attributes | {"model_": model})
         result = self._train(data, families, network, smoothing)
-        margins = mean_values(families, network, data.total).table.sum(axis=1)
         model = NetworkModel.of(families, result.weights, margins, is_network=data.has_missing)
         attributes |= self._training_attributes(result, families, counts, data)
-        self._set_fitted(attributes | {"model_": model}, without=_OF_TRAINING)
-        self._warn_training(result)
-        return self
+        return LearnedModel(attributes | {"model_": model}, result)
+
+    def _fit_network(
+        self, data: CodedData, families: Families, counts: Weights, smoothing: Smoothing
+    ) -> tuple[Weights, dict[str, Any]]:
+        """Return the log probabilities of the generative fit, and further fitted attributes."""
+        return probabilities(families, counts, smoothing), {}
 
     def _check_parameters(self) -> None:
         """Raise `ParameterError` for parameters without effect."""
@@ -236,8 +268,6 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         self, data: CodedData, families: Families, network: Weights, smoothing: Smoothing
     ) -> TrainingResult:
         """Train discriminatively."""
-        for family in range(len(families.shapes)):
-            families.structure.host(family)
         config = TrainingConfig.of(
             self.solver,
             self.penalty,
@@ -351,8 +381,10 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
             raise ValueError("model_.sizes must be those of encoding_.")
 
 
-_OF_TRAINING = (
+# Attributes that some fits do not set.
+_OPTIONAL = (
     "conditional_log_likelihood_", "n_iter_", "separable_", "unbounded_cells_", "trace_",
+    "arc_information_", "em_n_iter_",
 )  # fmt: skip
 
 

@@ -55,13 +55,15 @@ class Structure:
         for parent, child in arcs:
             parents[child].append(parent)
         order: list[int] = []
+        placed: set[int] = set()
         left = list(features)
         while left:
-            ready = [f for f in left if all(parent in order for parent in parents[f])]
+            ready = [f for f in left if placed.issuperset(parents[f])]
             if not ready:
                 raise ValueError(f"arcs must not have a cycle, got one among the features {left}.")
             order += ready
-            left = [f for f in left if f not in ready]
+            placed.update(ready)
+            left = [f for f in left if f not in placed]
         return cls(tuple(order), tuple(tuple(sorted(parents[f])) for f in order))
 
     @property
@@ -75,6 +77,23 @@ class Structure:
         """Whether no feature has more than one feature parent."""
         return all(len(parents) <= 1 for parents in self.parents)
 
+    @property
+    def is_decomposable(self) -> bool:
+        """Whether the parents of each family lie in the table of one other family."""
+        return all(self.has_host(family) for family in range(len(self.features)))
+
+    def has_host(self, family: int) -> bool:
+        """Return whether `host` finds the parents of a family in one table."""
+        parents = self.parents[family]
+        return not parents or self._host(parents) is not None
+
+    def _host(self, parents: tuple[int, ...]) -> int | None:
+        for parent in parents:
+            index = self.features.index(parent)
+            if set(parents) - {parent} <= set(self.parents[index]):
+                return index
+        return None
+
     def host(self, family: int) -> int | None:
         """Return the family whose table contains the parents of a family; None without parents.
 
@@ -85,10 +104,9 @@ class Structure:
         parents = self.parents[family]
         if not parents:
             return None
-        for parent in parents:
-            index = self.features.index(parent)
-            if set(parents) - {parent} <= set(self.parents[index]):
-                return index
+        found = self._host(parents)
+        if found is not None:
+            return found
         raise ValueError(
             f"training='tm' requires that feature {self.features[family]} has a parent that is a "
             f"child of its other parents, got the parents {list(parents)} without arcs between "

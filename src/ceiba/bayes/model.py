@@ -12,6 +12,7 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, Record
 from ceiba.base.record import check_values
+from ceiba.bayes.elimination import log_joint
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.network import Weights, mark_summed, match_margins
 
@@ -144,4 +145,8 @@ class NetworkModel(Record):
         joint = np.empty((len(codes), len(self.bias)))
         native = mark_summed(self.families, self.network).native(self.families)
         _native.bayes_log_joint(codes, native, joint, threads)
+        if not self.structure.is_forest:
+            incomplete = np.flatnonzero(np.isnan(joint[:, 0]))
+            if len(incomplete):
+                joint[incomplete] = log_joint(self.families, self.network, codes[incomplete])
         return joint

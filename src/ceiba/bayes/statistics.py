@@ -66,6 +66,43 @@ class TableCounts(AdditiveStatistic):
         return cls(table, classes.astype(np.float64))
 
 
+@dataclass(frozen=True, slots=True)
+class PairBlock:
+    """Pairs i < j of features, i and j in ranges of columns; in the order of i, then j.
+
+    Parameters
+    ----------
+    firsts, seconds : tuple of (begin, end)
+    """
+
+    firsts: tuple[int, int]
+    seconds: tuple[int, int]
+
+    @classmethod
+    def of_all(cls, n_features: int) -> PairBlock:
+        """Return the block of all pairs."""
+        return cls((0, n_features), (0, n_features))
+
+    @property
+    def native(self) -> tuple[int, int, int, int]:
+        """The ranges for the native passes."""
+        return (*self.firsts, *self.seconds)
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Iterate over the pairs."""
+        for i in range(*self.firsts):
+            for j in range(max(i + 1, self.seconds[0]), self.seconds[1]):
+                yield i, j
+
+    def n_entries(self, sizes: Array) -> int:
+        """Return the number of combinations of codes of all pairs, without the class."""
+        wide = sizes.astype(np.int64)
+        ends = np.concatenate([[0], np.cumsum(wide)])
+        first, last = self.firsts
+        begins = np.clip(np.arange(first, last) + 1, self.seconds[0], self.seconds[1])
+        return int((wide[first:last] * (ends[self.seconds[1]] - ends[begins])).sum())
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PairCounts(AdditiveStatistic):
     """Weight of the rows by the codes of each pair of features and the class."""
@@ -73,22 +110,26 @@ class PairCounts(AdditiveStatistic):
     counts: Array
 
     @classmethod
-    def of(cls, batch: Batch[CodedRows], sizes: Array) -> PairCounts:
+    def of(
+        cls, batch: Batch[CodedRows], sizes: Array, block: PairBlock | None = None
+    ) -> PairCounts:
         """Count the rows of a batch; ``sizes`` (int32) are the numbers of codes."""
-        total = int(sizes.sum(dtype=np.int64) ** 2 - (sizes.astype(np.int64) ** 2).sum()) // 2
-        counts = np.zeros(total * batch.rows.n_classes)
-        _native.bayes_pair_counts(batch.rows.native, sizes, counts, batch.threads)
+        block = PairBlock.of_all(len(sizes)) if block is None else block
+        counts = np.zeros(block.n_entries(sizes) * batch.rows.n_classes)
+        _native.bayes_pair_counts(batch.rows.native, sizes, block.native, counts, batch.threads)
         return cls(counts)
 
-    def tables(self, sizes: Array, n_classes: int) -> Iterator[tuple[int, int, Array]]:
+    def tables(
+        self, sizes: Array, n_classes: int, block: PairBlock | None = None
+    ) -> Iterator[tuple[int, int, Array]]:
         """Iterate over (i, j, table), the table of shape (sizes[i], n_classes, sizes[j])."""
+        block = PairBlock.of_all(len(sizes)) if block is None else block
         start = 0
-        for i in range(len(sizes)):
-            for j in range(i + 1, len(sizes)):
-                size = int(sizes[i]) * n_classes * int(sizes[j])
-                part = self.counts[start : start + size]
-                yield i, j, part.reshape(sizes[i], n_classes, sizes[j])
-                start += size
+        for i, j in block.pairs():
+            size = int(sizes[i]) * n_classes * int(sizes[j])
+            part = self.counts[start : start + size]
+            yield i, j, part.reshape(sizes[i], n_classes, sizes[j])
+            start += size
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,43 +1,274 @@
-"""Tree-augmented naive Bayes: each feature depends on the class and on one other feature."""
+"""Tree-augmented naive Bayes, and other structures learned from counts of pairs of features."""
 
 from __future__ import annotations
 
+from typing import Annotated, Any, Literal
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from ceiba.bayes.base import CodedData, NetworkClassifier
-from ceiba.bayes.families import Structure
+from ceiba._typing import Array
+from ceiba.base import AtLeast, Between, ParameterError, check_unused, fitted
+from ceiba.bayes.base import CodedData, LearnedModel, NetworkClassifier
+from ceiba.bayes.em import MAX_ITER, TOL, fit_missing
+from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.network import Smoothing, Weights
+from ceiba.bayes.parameters import NetworkParameters
 from ceiba.bayes.statistics import PairCounts
-from ceiba.bayes.structure.chow_liu import (
-    conditional_mutual_information,
-    maximum_spanning_tree,
-)
+from ceiba.bayes.structure.aode import AveragedModel, average_networks, check_size
+from ceiba.bayes.structure.chow_liu import maximum_spanning_tree
+from ceiba.bayes.structure.dependence import MAX_COUNTS, Dependence, pair_blocks
+from ceiba.bayes.structure.given import check_forest, column_index, given_structure
+from ceiba.bayes.structure.kdb import class_information, k_dependence
+from ceiba.data.warn import warn_user
 
 
-class TANClassifier(NetworkClassifier):
-    """Tree-augmented naive Bayes classifier.
+class TANParameters(NetworkParameters):
+    """Hyper-parameters of the structure, and of EM."""
 
-    The arcs between the features are the maximum spanning tree of their mutual information, given
-    the class (Chow & Liu).
+    structure: Annotated[
+        Literal["tree", "forest", "kdb", "aode"] | np.ndarray[Any, Any],
+        "Arcs between the columns. 'tree': the maximum spanning tree of the mutual information "
+        "given the class (Chow and Liu). 'forest': the same, with arcs only where the dependence "
+        "is significant. 'kdb': max_parents parents of each column (k-dependence). 'aode': the "
+        "average of all networks in which one column is the parent of all others. Or a list of "
+        "arcs (parent, child), by names or indices of columns; further arcs are not learned.",
+    ] = "tree"
+    root: Annotated[
+        int | str | None,
+        AtLeast(0),
+        "Column at the root of its tree, with structure='tree' or 'forest'; None for the first one "
+        "of each tree.",
+    ] = None
+    significance: Annotated[
+        float,
+        Between(0, 1, closed="neither"),
+        "Level of structure='forest', over all pairs together: an arc requires a G test of "
+        "independence given the class with a p-value below significance / number of pairs "
+        "(Bonferroni).",
+    ] = 0.01
+    max_parents: Annotated[
+        int, AtLeast(1), "Number of parents of each column, besides the class, in 'kdb'."
+    ] = 2
+    min_frequency: Annotated[
+        float,
+        AtLeast(0),
+        "Smallest weight of the training rows with the value of a parent in 'aode': networks whose "
+        "parent has a rarer value in a row do not count for it. The paper has 30.",
+    ] = 1.0
+    em_max_iter: Annotated[
+        int, AtLeast(1), "Maximum number of iterations of EM, where values are missing."
+    ] = MAX_ITER
+    em_tol: Annotated[
+        float,
+        AtLeast(0),
+        "EM ends when an iteration gains less, relative to the log-likelihood of the observed "
+        "values plus the logarithm of the smoothing prior.",
+    ] = TOL
+
+
+class TANClassifier(TANParameters, NetworkClassifier):
+    """Tree-augmented naive Bayes classifier, and its relatives.
+
+    Each column depends on the class and on a few other columns. By default the arcs between the
+    columns are the maximum spanning tree of their mutual information, given the class. Columns
+    with one category are left out. Pairs are counted in blocks of columns with at most 2^24 counts
+    (128 MB), with one pass over the rows for each block.
+
+    Missing values are summed over exactly. In training, the tables of trees and forests are fitted
+    by EM, from the rows in which they are complete; pairs count where both values are known. A
+    structure with two or more parents requires ``missing='category'`` where values are missing in
+    training, and sums over those of prediction by variable elimination. 'aode' counts each table
+    in the rows in which it is complete, and predicts with the parents that are known. A category
+    that is not in the training rows counts as missing.
+
+    ``training='tm'`` requires that one parent of each column is a child of its other parents, as
+    in trees and forests, and is not possible with 'aode'.
 
     {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    class_count_ : ndarray of shape (n_classes,)
+        Weight of the rows of each class.
+    arcs_ : list of (parent, child)
+        Names of the columns; not with 'aode'.
+    arc_information_ : ndarray of shape (n_arcs,)
+        Mutual information of the two columns of each arc given the class, in nats; not with
+        'aode'.
+    em_n_iter_ : int
+        Iterations of EM, where values are missing.
+    encoding_ : CategoryEncoding
+        Categories of each column, with the thresholds of numeric ones.
+    dropped_columns_ : list of str
+        Columns with one category, which are left out.
+    conditional_log_likelihood_, n_iter_, separable_, unbounded_cells_, trace_
+        Of ``training='tm'``.
+    n_features_in_, feature_names_in_, schema_
+        Number, names and schema of the columns.
 
     Examples
     --------
     >>> from ceiba import TANClassifier, datasets
-    >>> vote = datasets.load("vote")
-    >>> model = TANClassifier().fit(vote.table, vote.y)
-    >>> round(model.score(vote.table, vote.y), 3)
-    0.956
+    >>> iris = datasets.load("iris")
+    >>> model = TANClassifier().fit(iris.table, iris.y)
+    >>> model.arcs_
+    [('sepal length', 'sepal width'), ('sepal length', 'petal length'), \
+('petal length', 'petal width')]
+    >>> round(model.score(iris.table, iris.y), 3)
+    0.953
+    >>> TANClassifier(structure=[("petal length", "petal width")]).fit(iris.table, iris.y).arcs_
+    [('petal length', 'petal width')]
 
     References
     ----------
     Friedman, Geiger & Goldszmidt (1997), "Bayesian network classifiers", Machine Learning 29.
+    Sahami (1996), "Learning limited dependence Bayesian classifiers", KDD.
+    Webb, Boughton & Wang (2005), "Not so naive Bayes: aggregating one-dependence estimators",
+    Machine Learning 58.
     """
 
+    model_: Any = fitted()
+    arc_information_: Array = fitted()
+    em_n_iter_: int = fitted()
+
+    @property
+    def arcs_(self) -> list[tuple[str, str]]:
+        """Arcs between columns, as (parent, child)."""
+        if isinstance(self.model_, AveragedModel):
+            raise AttributeError("structure='aode' averages networks with different arcs.")
+        names = self.encoding_.names
+        return [(names[parent], names[child]) for parent, child in self.model_.structure.arcs]
+
+    @property
+    def _structure_kind(self) -> str:
+        return self.structure if isinstance(self.structure, str) else "given"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        kind = self._structure_kind
+        when = f"structure={kind!r}" if kind != "given" else "a given structure"
+        users = {
+            "root": ("tree", "forest"), "significance": ("forest",), "max_parents": ("kdb",),
+            "min_frequency": ("aode",),
+        }  # fmt: skip
+        check_unused(self, [name for name, kinds in users.items() if kind not in kinds], when)
+        if kind == "aode":
+            check_unused(self, ["em_max_iter", "em_tol"], when)
+            if self.training == "tm":
+                raise ParameterError(
+                    "training='tm' requires one network, got structure='aode', an average of "
+                    "networks: use training='ml', or another structure."
+                )
+        if self.missing == "category":
+            check_unused(self, ["em_max_iter", "em_tol"], "missing='category'")
+
+    def _learn(self, data: CodedData) -> LearnedModel:
+        if self._structure_kind == "aode":
+            return LearnedModel({"model_": self._average(data)})
+        return super()._learn(data)
+
     def _choose_structure(self, data: CodedData) -> Structure:
-        if data.encoding.n_features < 2:
-            return Structure.naive(data.encoding.n_features)
+        structure = self._structure_of(data)
+        if data.has_missing:
+            check_forest(structure, data.encoding.names)
+        return structure
+
+    def _structure_of(self, data: CodedData) -> Structure:
+        kind, n = self._structure_kind, data.encoding.n_features
+        if kind == "given":
+            return given_structure(self.structure, data.encoding)
+        root = self._root_feature(data)
+        if n < 2:
+            return Structure.naive(n)
+        dependence = Dependence.of(
+            data.engine,
+            data.rows,
+            data.sizes,
+            data.n_classes,
+            names=data.encoding.names,
+            significance=self.significance if kind == "forest" else None,
+        )
+        if kind == "kdb":
+            singles = Families(Structure.naive(n), data.sizes)
+            relevance = class_information(singles, data.counts.table)
+            return k_dependence(relevance, dependence.information, self.max_parents)
+        return maximum_spanning_tree(
+            dependence.information, list(range(n)), root, dependence.is_significant
+        )
+
+    def _root_feature(self, data: CodedData) -> int | None:
+        if self.root is None:
+            return None
+        column = column_index(self.root, data.schema.names, "root")
+        features = data.encoding.columns.tolist()
+        if column not in features:
+            raise ValueError(
+                f"root must be a column with two or more categories, got {self.root!r}, which has "
+                "one."
+            )
+        return int(features.index(column))
+
+    def _fit_network(
+        self, data: CodedData, families: Families, counts: Weights, smoothing: Smoothing
+    ) -> tuple[Weights, dict[str, Any]]:
+        information = {"arc_information_": arc_information(families, counts.table)}
+        if not data.has_missing or not families.structure.arcs:
+            network, attributes = super()._fit_network(data, families, counts, smoothing)
+            return network, attributes | information
+        found = fit_missing(
+            lambda *model: data.engine.reduce(data.rows, *model),
+            families,
+            counts,
+            smoothing,
+            self.em_max_iter,
+            self.em_tol,
+        )
+        if not found.converged:
+            warn_user(
+                f"EM did not converge in {found.n_iter} iterations: increase em_max_iter, or "
+                "em_tol.",
+                ConvergenceWarning,
+            )
+        return found.network, {"em_n_iter_": found.n_iter, **information}
+
+    def _average(self, data: CodedData) -> AveragedModel:
+        """Fit the networks of 'aode'."""
+        check_size(data.sizes, data.n_classes)
         sizes = np.array(data.sizes, np.int32)
-        counts = data.engine.reduce(data.rows, PairCounts.of, sizes)
-        weights = conditional_mutual_information(counts, sizes, data.n_classes)
-        return maximum_spanning_tree(weights, list(range(len(sizes))))
+        names = data.encoding.names
+        tables = (
+            table
+            for block in pair_blocks(sizes, data.n_classes, MAX_COUNTS, names)
+            for table in data.engine.reduce(data.rows, PairCounts.of, sizes, block).tables(
+                sizes, data.n_classes, block
+            )
+        )
+        return average_networks(
+            data.sizes,
+            Weights(data.counts.table, data.counts.bias),
+            tables,
+            Smoothing(self.alpha, self.m_prior),
+            None if self.priors is None else self._log_priors(data, data.counts.bias),
+            self.min_frequency,
+        )
+
+
+def arc_information(families: Families, counts: Array) -> Array:
+    """Return I(parent; child | C) of each arc from the counts of the families, known values only.
+
+    In the order of ``Structure.arcs``.
+    """
+    found = []
+    for family, parents in enumerate(families.structure.parents):
+        view = families.view(np.where(families.is_known[:, None], counts, 0.0), family)
+        for axis in range(len(parents)):
+            others = tuple(a for a in range(len(parents)) if a != axis)
+            table = view.sum(axis=others)
+            of_class = table.sum(axis=(0, 1), keepdims=True)
+            expected = table.sum(axis=0, keepdims=True) * table.sum(axis=1, keepdims=True)
+            ratio = np.divide(table * of_class, expected, out=np.ones_like(table), where=table > 0)
+            total = max(float(of_class.sum()), 1e-300)
+            found.append(max(float((table * np.log(ratio)).sum()) / total, 0.0))
+    return np.array(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import median
@@ -19,6 +19,7 @@ from ceiba.bayes.discriminative.metrics import RidgeMetric, tm_metric
 from ceiba.bayes.discriminative.newton import MAX_WEIGHTS, newton_steps
 from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverStep, Value
 from ceiba.bayes.discriminative.tm import tm_steps
+from ceiba.bayes.em import fit_missing
 from ceiba.bayes.families import Families
 from ceiba.bayes.network import Smoothing, Weights, mark_summed, probabilities
 from ceiba.bayes.statistics import (
@@ -173,8 +174,16 @@ class TrainingData:
 
     def of_fold(self, fold: Fold) -> TrainingData:
         """Return the data of a fold's rows, with the network of their counts."""
-        counts = self.engine.reduce(self.rows, summarize_fold, fold, TableCounts.of, self.families)
-        network = probabilities(self.families, Weights(counts.table, counts.bias), self.smoothing)
+
+        def reduce(summarize: Callable[..., Any], *model: Any) -> Any:
+            return self.engine.reduce(self.rows, summarize_fold, fold, summarize, *model)
+
+        found = reduce(TableCounts.of, self.families)
+        counts = Weights(found.table, found.bias)
+        if self.sums_missing and self.families.structure.arcs:
+            network = fit_missing(reduce, self.families, counts, self.smoothing).network
+        else:
+            network = probabilities(self.families, counts, self.smoothing)
         return replace(self, network=network, total=float(counts.bias.sum()))
 
 

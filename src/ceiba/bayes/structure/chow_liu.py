@@ -6,7 +6,8 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.bayes.families import Structure
-from ceiba.bayes.statistics import PairCounts
+from ceiba.bayes.statistics import PairBlock, PairCounts
+from ceiba.bayes.structure.dependence import pair_dependence
 
 
 def conditional_mutual_information(counts: PairCounts, sizes: Array, n_classes: int) -> Array:
@@ -15,31 +16,50 @@ def conditional_mutual_information(counts: PairCounts, sizes: Array, n_classes: 
     Pairs of known values are counted, without smoothing.
     """
     matrix = np.zeros((len(sizes), len(sizes)))
-    for i, j, table in counts.tables(sizes, n_classes):
-        known = table[:-1, :, :-1]
-        total = known.sum()
-        if total == 0:
-            continue
-        expected = known.sum(axis=2, keepdims=True) * known.sum(axis=0, keepdims=True)
-        of_class = known.sum(axis=(0, 2), keepdims=True)
-        ratio = np.divide(known * of_class, expected, out=np.ones_like(known), where=known > 0)
-        matrix[i, j] = matrix[j, i] = max(float((known * np.log(ratio)).sum() / total), 0.0)
+    pairs, information, *_ = pair_dependence(counts, sizes, n_classes, PairBlock.of_all(len(sizes)))
+    matrix[pairs] = matrix[pairs[::-1]] = information
     return matrix
 
 
-def maximum_spanning_tree(weights: Array, features: list[int]) -> Structure:
-    """Return the tree of largest total weight, rooted in the lowest feature (Prim's algorithm).
+def maximum_spanning_tree(
+    weights: Array,
+    features: list[int],
+    root: int | None = None,
+    allowed: Array | None = None,
+) -> Structure:
+    """Return the tree of largest total weight, by Prim's algorithm.
 
     The next feature is the one of largest weight to the tree, ties to the lower index; a parent is
     replaced only by one of strictly larger weight.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n, n)
+        Symmetric; indexed by feature.
+    features : list of int
+        Features of the tree, ascending.
+    root : int, optional
+        Root of its tree; by default the lowest feature.
+    allowed : ndarray of bool of shape (n, n), optional
+        Arcs that are allowed: the result is then a forest. Each tree without ``root`` has its
+        lowest feature as root.
     """
-    root, *left = features
-    best = {f: (weights[root, f], root) for f in left}
-    arcs = []
-    while best:
-        child = max(best, key=lambda f: (best[f][0], -f))
-        arcs.append((best.pop(child)[1], child))
-        for f in best:
-            if weights[child, f] > best[f][0]:
-                best[f] = (weights[child, f], child)
+    arcs: list[tuple[int, int]] = []
+    index = np.array(features, np.int64)
+    outside = np.ones(len(index), bool)
+    best = np.full(len(index), -np.inf)
+    parent = np.full(len(index), -1)
+    while outside.any():
+        if (best[outside] == -np.inf).all():  # a new tree
+            first = root if not arcs and root is not None and outside.all() else None
+            new = int(np.argmax(outside)) if first is None else features.index(first)
+        else:
+            new = int(np.argmax(np.where(outside, best, -np.inf)))
+            arcs.append((int(parent[new]), features[new]))
+        outside[new] = False
+        reach = weights[features[new], index]
+        if allowed is not None:
+            reach = np.where(allowed[features[new], index], reach, -np.inf)
+        better = outside & (reach > best)
+        best[better], parent[better] = reach[better], features[new]
     return Structure.of_arcs(tuple(features), arcs)
