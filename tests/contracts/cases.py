@@ -17,6 +17,15 @@ import ceiba
 from ceiba._typing import Array
 from ceiba.bayes.discretize.encoding import CategoryEncoding
 from ceiba.bayes.discretize.statistics import BinCounts, ValueCounts
+from ceiba.bayes.discriminative.newton import Hessian
+from ceiba.bayes.statistics import (
+    ClassificationErrors,
+    ModelLikelihoods,
+    PairCounts,
+    StepLikelihoods,
+    TableCounts,
+    TableSums,
+)
 from ceiba.cluster.lloyd import CandidateDraw, DrawKey
 from ceiba.cluster.statistics import Assignment, CenterSums, center_distances, farthest_points
 from ceiba.data.source import Chunk
@@ -40,6 +49,7 @@ from ceiba.tree.grow.statistics import DepthSums, OpenRows
 from ceiba.tree.grow.targets import WeightTotals
 from ceiba.tree.prune.reduced_error import NodeErrors
 from ceiba.tree.scoring import R2Score
+from tests.contracts import bayes_models as bayes
 from tests.contracts import forest_models as forests
 from tests.contracts import mixture_models as mixtures
 from tests.contracts.row_kinds import CLASSIFIED, MEASURED, MIXED_CHUNKS, POINTS, RowKind
@@ -258,6 +268,15 @@ STATISTICS = [
         "impute", _per_row(impute), mixtures.conditional_means, _joined, mixtures.WITH_MISSING
     ),
     StatisticCase("impute by draws", _per_row(impute), mixtures.conditional_draws, _joined),
+    StatisticCase("TableCounts", TableCounts.of, bayes.families, kind=bayes.CODED),
+    StatisticCase("PairCounts", PairCounts.of, bayes.pairs, kind=bayes.CODED),
+    StatisticCase("PairCounts of a block", PairCounts.of, bayes.pair_block, kind=bayes.CODED),
+    StatisticCase("TableSums of residuals", TableSums.of, bayes.residuals, kind=bayes.CODED),
+    StatisticCase("TableSums of labels", TableSums.of, bayes.labels, kind=bayes.CODED),
+    StatisticCase("StepLikelihoods", StepLikelihoods.of, bayes.steps, kind=bayes.CODED),
+    StatisticCase("ModelLikelihoods", ModelLikelihoods.of, bayes.models, kind=bayes.CODED),
+    StatisticCase("ClassificationErrors", ClassificationErrors.of, bayes.weights, kind=bayes.CODED),
+    StatisticCase("Hessian", Hessian.of, bayes.weights, kind=bayes.CODED),
 ]
 
 
@@ -360,6 +379,8 @@ _MIXTURE = {
     "close": ("weights_", "means_", "covariances_", "log_likelihood_", "lower_bound_"),
     "exact": ("n_iter_", "converged_", "n_components_", "fit_events_", "schema_"),
 }
+
+_NETWORK = {"close": ("model_",), "exact": ("classes_", "encoding_", "schema_")}
 
 LEARNERS = [
     LearnerCase("KMeans", partial(ceiba.KMeans, 3), numbers, **_CENTERS),
@@ -526,6 +547,39 @@ LEARNERS = [
         partial(ceiba.GaussianMixture, 5, prior="default", max_iter=5),
         with_missing,
         **_MIXTURE,
+    ),
+    LearnerCase(
+        "naive Bayes of words", ceiba.NaiveBayesClassifier, _only("word"), target="word", **_NETWORK
+    ),
+    LearnerCase(
+        "naive Bayes of words, trained discriminatively",
+        partial(ceiba.NaiveBayesClassifier, training="tm", missing="category", max_iter=5),
+        _only("word"),
+        weight="w",
+        target="word",
+        **_NETWORK,
+    ),
+    LearnerCase(
+        "a tree network of words, by EM",
+        partial(ceiba.TANClassifier, discretization="equal_frequency", n_bins=4),
+        _only("word"),
+        weight="w",
+        target="word",
+        **_NETWORK,
+    ),
+    LearnerCase(
+        "averaged one-dependence estimators",
+        partial(ceiba.TANClassifier, structure="aode", discretization="equal_width"),
+        _only("word"),
+        target="word",
+        **_NETWORK,
+    ),
+    LearnerCase(
+        "a tree network of words, trained discriminatively",
+        partial(ceiba.TANClassifier, training="tm", max_iter=4, discretization="equal_width"),
+        _only("word"),
+        target="word",
+        **_NETWORK,
     ),
 ]
 

@@ -23,8 +23,10 @@ from ceiba import (
     GaussianMixture,
     GaussianMixtureClassifier,
     KMeans,
+    NaiveBayesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    TANClassifier,
 )
 
 TREE_OPTIONS: list[dict[str, Any]] = [
@@ -55,6 +57,8 @@ DEFAULTS = [
     KMeans(n_clusters=3),
     RandomForestClassifier(5, n_jobs=1),
     RandomForestRegressor(5, n_jobs=1),
+    NaiveBayesClassifier(),
+    TANClassifier(),
 ]
 TREES = [
     *(DecisionTreeClassifier(**options) for options in TREE_OPTIONS),
@@ -102,6 +106,13 @@ DISCRETIZERS = [
     Discretizer("equal_width"),
     Discretizer("equal_frequency", n_bins=3, encode="onehot-dense"),
     Discretizer("kmeans", constant="keep"),
+]
+NETWORKS = [
+    NaiveBayesClassifier(training="tm"),
+    TANClassifier(structure="forest", significance=0.5, training="tm"),
+    TANClassifier(structure="kdb", discretization="equal_frequency"),
+    TANClassifier(structure="aode", discretization="equal_width"),
+    TANClassifier(training="tm", solver="tm", missing="category"),
 ]
 
 # A learner that draws rows, or its initialization, by row number draws other rows when a row of
@@ -167,7 +178,7 @@ def test_default_instances(estimator: Any, check: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ceiba.mixture.CollapsedComponentWarning")
 @parametrize_with_checks(
-    [*TREES, *FORESTS, *BAGGING, *BOOSTING, *DISCRETIZERS, *MIXTURES],
+    [*TREES, *FORESTS, *BAGGING, *BOOSTING, *DISCRETIZERS, *MIXTURES, *NETWORKS],
     expected_failed_checks=exceptions,
 )
 def test_variants(estimator: Any, check: Any) -> None:

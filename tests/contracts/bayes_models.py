@@ -1,0 +1,84 @@
+"""Coded rows and networks for the contracts of Bayesian network classifiers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from ceiba._native import ClassWeighting
+from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.network import Weights, mark_summed
+from ceiba.bayes.statistics import CodedRows, PairBlock
+from tests.bayes.test_messages import random_network
+from tests.contracts.row_kinds import WEIGHTS, RowKind
+
+SIZES = (3, 4, 2, 3)
+N_CLASSES = 3
+FOREST = Families(Structure.of_arcs((0, 1, 2, 3), [(0, 1), (1, 3)]), SIZES)
+
+
+@st.composite
+def coded(draw: st.DrawFn) -> CodedRows:
+    """Rows with missing values, with or without weights."""
+    n = draw(st.integers(1, 40))
+    dtype = draw(st.sampled_from([np.uint8, np.uint16]))
+    columns = [draw(arrays(dtype, n, elements=st.integers(0, size - 1))) for size in SIZES]
+    labels = draw(arrays(np.int32, n, elements=st.integers(0, N_CLASSES - 1)))
+    weight = draw(arrays(np.float64, n, elements=WEIGHTS)) if draw(st.booleans()) else None
+    return CodedRows(np.ascontiguousarray(np.column_stack(columns)), labels, weight, N_CLASSES)
+
+
+def _slice(rows: CodedRows, begin: int, end: int) -> CodedRows:
+    assert rows.labels is not None
+    weight = None if rows.weight is None else rows.weight[begin:end]
+    return CodedRows(rows.codes[begin:end], rows.labels[begin:end], weight, rows.n_classes)
+
+
+def _repeat(rows: CodedRows, times: int) -> CodedRows:
+    assert rows.labels is not None
+    weight = None if rows.weight is None else np.tile(rows.weight, times)
+    codes, labels = np.tile(rows.codes, (times, 1)), np.tile(rows.labels, times)
+    return CodedRows(codes, labels, weight, rows.n_classes)
+
+
+CODED = RowKind(coded(), len, _slice, _repeat)
+
+
+def _network() -> Weights:
+    return random_network(FOREST, N_CLASSES, np.random.default_rng(1))
+
+
+def families(rows: Any) -> tuple[Any, ...]:
+    return (FOREST,)
+
+
+def pairs(rows: Any) -> tuple[Any, ...]:
+    return (np.array(SIZES, np.int32),)
+
+
+def pair_block(rows: Any) -> tuple[Any, ...]:
+    return (np.array(SIZES, np.int32), PairBlock((0, 2), (1, 4)))
+
+
+def weights(rows: Any) -> tuple[Any, ...]:
+    return FOREST, _network()
+
+
+def residuals(rows: Any) -> tuple[Any, ...]:
+    return FOREST, mark_summed(FOREST, _network()), ClassWeighting.RESIDUALS, None, True
+
+
+def labels(rows: Any) -> tuple[Any, ...]:
+    return FOREST, mark_summed(FOREST, _network()), ClassWeighting.LABELS
+
+
+def steps(rows: Any) -> tuple[Any, ...]:
+    return FOREST, _network(), _network().times(0.1), np.array([0.5, 1.0, 2.0])
+
+
+def models(rows: Any) -> tuple[Any, ...]:
+    network = _network()
+    return FOREST, [network, mark_summed(FOREST, network.times(1.0))]
