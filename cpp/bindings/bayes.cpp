@@ -1,5 +1,6 @@
 // Counts and passes of the Bayesian network classifiers.
 #include "arrays.hpp"
+#include "bayes/gaussians.hpp"
 #include "bayes/passes.hpp"
 
 namespace ceiba::bindings {
@@ -214,6 +215,38 @@ void likelihoods_along(const CodedRowArrays& rows, const LogLinearArrays& model,
         rows.codes);
 }
 
+void moments_by_class(const Array2<const double>& X, const Array1<const std::int32_t>& labels,
+                      const Maybe1<const double>& weight, const Array2<double>& weights,
+                      const Array2<double>& means, const Array2<double>& squares, int threads) {
+    const std::size_t k = weights.shape(0), d = X.shape(1);
+    require(has_shape(weights, k, d) && has_shape(means, k, d) && has_shape(squares, k, d),
+            "weights, means and squares must have shape (n_classes, n_columns).");
+    require(labels.shape(0) == X.shape(0), "labels must have one entry per row of X.");
+    for (std::size_t i = 0; i < labels.shape(0); ++i)
+        require(labels.data()[i] >= 0 && std::size_t(labels.data()[i]) < k,
+                "labels must be in [0, n_classes).");
+    const double* w = sized(weight, X.shape(0), "weight must have one entry per row of X.");
+    checked_threads(threads);
+    without_gil([&] {
+        class_moments(matrix(X), labels.data(), w, k,
+                      {weights.data(), means.data(), squares.data()}, threads);
+    });
+}
+
+void log_normals(const Array2<const double>& X, const Array2<const double>& means,
+                 const Array2<const double>& factors, const Array2<const double>& constants,
+                 const Array2<double>& out, int threads) {
+    const std::size_t k = means.shape(0), d = X.shape(1);
+    require(has_shape(means, k, d) && has_shape(factors, k, d) && has_shape(constants, k, d),
+            "means, factors and constants must have shape (n_classes, n_columns).");
+    require(has_shape(out, X.shape(0), k), "out must have shape (n_rows, n_classes).");
+    checked_threads(threads);
+    without_gil([&] {
+        add_log_normals(matrix(X), {means.data(), factors.data(), constants.data()}, k, out.data(),
+                        threads);
+    });
+}
+
 }  // namespace
 
 void bind_bayes(nb::module_& module) {
@@ -256,6 +289,15 @@ void bind_bayes(nb::module_& module) {
     module.def("bayes_log_likelihoods", &likelihoods_along, "rows"_a, "model"_a, "direction"_a,
                "steps"_a.noconvert(), "log_likelihoods"_a.noconvert(), "threads"_a = 1,
                "Compute the conditional log-likelihood at several steps along a direction.");
+    module.def("bayes_class_moments", &moments_by_class, "X"_a.noconvert(), "labels"_a.noconvert(),
+               "weight"_a.noconvert().none(), "weights"_a.noconvert(), "means"_a.noconvert(),
+               "squares"_a.noconvert(), "threads"_a = 1,
+               "Compute weight, mean and centered squares of each class and column; the arrays "
+               "must be zero.");
+    module.def("bayes_add_log_normals", &log_normals, "X"_a.noconvert(), "means"_a.noconvert(),
+               "factors"_a.noconvert(), "constants"_a.noconvert(), "out"_a.noconvert(),
+               "threads"_a = 1,
+               "Add constant - ((x - mean) * factor)^2 of every observed value to each class.");
 }
 
 }  // namespace ceiba::bindings

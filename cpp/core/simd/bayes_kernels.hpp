@@ -6,11 +6,33 @@
 
 namespace ceiba {
 
+// Sums of each class and column about a pivot, k x d each; a pivot that is NaN is set to the first
+// observed value.
+struct ClassSums {
+    double *pivot, *weight, *sum, *squares;
+};
+
+// Normal densities of each class and column, k x d each: an observed value x adds
+// constant - ((x - mean) * factor)^2 to the log density.
+struct NormalTerms {
+    const double *mean, *factor, *constant;
+};
+
 struct BayesKernels {
     // Turn the log joint of n cases (n x k, row-major) into class probabilities; `log_evidence`,
     // if not null, gets the logarithm of the sum of each case's joint.
     void (*normalize)(double* log_joint, std::size_t n, std::size_t k, double* log_evidence);
+    // Add n rows (n x d) of known class to the sums of their class; missing values are left out.
+    void (*add_class_sums)(const double* X, std::size_t d, std::size_t n,
+                           const std::int32_t* labels, const double* weight, const ClassSums& sums);
+    // Add the log densities of n rows (n x d) to `out` (n x k); missing values add nothing.
+    // `work` has normal_work_size(d) entries, the first d of which are zero.
+    void (*add_log_normals)(const double* X, std::size_t d, std::size_t n, const NormalTerms& terms,
+                            std::size_t k, double* work, double* out);
 };
+
+// Enough for the widest tile.
+inline std::size_t normal_work_size(std::size_t d) { return d * (1 + 16); }
 
 const BayesKernels& bayes_kernels();
 
