@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
@@ -32,6 +31,7 @@ from ceiba.bayes.discriminative.train import (
     train,
     unbounded_cells,
 )
+from ceiba.bayes.distributions.choose import by_column
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import (
@@ -42,6 +42,7 @@ from ceiba.bayes.network import (
     probabilities,
 )
 from ceiba.bayes.parameters import NetworkParameters
+from ceiba.bayes.scoring import Scorer, log_joint, log_scores, predict_indices
 from ceiba.bayes.statistics import TableCounts
 from ceiba.bayes.structure.given import check_graph_condition
 from ceiba.data.schema import Schema
@@ -49,7 +50,7 @@ from ceiba.data.source import Chunk, Source
 from ceiba.data.table import Table
 from ceiba.data.target import Task
 from ceiba.data.warn import warn_user
-from ceiba.engine import Batch, Engine
+from ceiba.engine import Engine
 from ceiba.mixture.covariance import check_probabilities
 from ceiba.stats import Accuracy, TargetSummary, ToLabeledRows
 from ceiba.tree.classifier import class_weight_factors
@@ -90,6 +91,14 @@ class CodedData:
     sizes: tuple[int, ...]
     counts: TableCounts
     has_missing: bool
+
+    def with_missing_category(self) -> CodedData:
+        """Return the data with a category for the missing values of each feature that has some."""
+        if not self.has_missing:
+            return self
+        families = Families(Structure.naive(len(self.sizes)), self.sizes)
+        families, counts = count_missing(families, self.counts)
+        return replace(self, sizes=families.sizes, counts=counts, has_missing=False)
 
     @property
     def n_classes(self) -> int:
@@ -157,6 +166,10 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         """
         self._check_parameters()
         engine, source = self._open_source(X, sample_weight, reset=True, y=y)
+        self._fit_source(engine, source)
+        return self
+
+    def _fit_source(self, engine: Engine, source: Source) -> None:
         data = self._read(engine, source)
         learned = self._learn(data)
         attributes = {
@@ -166,10 +179,9 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
             "encoding_": data.encoding,
             "dropped_columns_": data.encoding.constant_columns,
         }
-        self._set_fitted(attributes | learned.attributes, without=_OPTIONAL)
+        self._set_fitted(attributes | learned.attributes, without=OPTIONAL_ATTRIBUTES)
         if learned.training is not None:
             self._warn_training(learned.training)
-        return self
 
     def _learn(self, data: CodedData) -> LearnedModel:
         """Choose the structure, and fit its network generatively or discriminatively."""
@@ -215,18 +227,39 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         if self.m_prior is not None:
             check_unused(self, ["alpha"], f"m_prior={self.m_prior!r}")
 
+    def _discretization(self, schema: Schema) -> DiscretizationConfig:
+        """Return the settings of the discretization."""
+        thresholds = {} if self.thresholds is None else self.thresholds
+        given = by_column(thresholds, schema, "thresholds")
+        return DiscretizationConfig(self.discretization, self.n_bins, given)
+
     def _read(self, engine: Engine, source: Source) -> CodedData:
         """Learn classes and encoding, and count the features."""
+        data = self._read_codes(engine, source)
+        return data.with_missing_category() if self.missing == "category" else data
+
+    def _read_codes(
+        self,
+        engine: Engine,
+        source: Source,
+        classes: Array | None = None,
+        needs_features: bool = True,
+    ) -> CodedData:
+        """Learn the encoding and count the features; missing values are no category.
+
+        ``classes``, if given, contain those of the rows. Without ``needs_features``, all columns
+        may be left out.
+        """
         labeled = engine.rows(source.partitions, ToLabeledRows(self._task))
         summary = engine.reduce(labeled, TargetSummary.of)
         summary.require_rows()
         labeled = labeled.numbered(summary.rows)
+        if classes is not None:
+            summary = extend_classes(summary, classes)
         class_weights = class_weight_factors(self.class_weight, summary)
-        config = DiscretizationConfig(
-            self.discretization, self.n_bins, _by_index(self.thresholds, source.schema)
-        )
+        config = self._discretization(source.schema)
         encoding = learn_encoding(engine, labeled, source.schema, summary, config, class_weights)
-        if encoding.n_features == 0:
+        if encoding.n_features == 0 and needs_features:
             warn_user(
                 "No column has two or more categories, so that every row is predicted the "
                 "frequencies of the classes: try another discretization.",
@@ -242,10 +275,6 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
             [families.view(counts.table, j)[-1].any() for j in range(len(sizes))], bool
         )
         has_missing = bool(is_missing.any())
-        if self.missing == "category" and has_missing:
-            sizes = tuple((encoding.n_categories + 1 + is_missing).tolist())
-            families, has_missing = Families(Structure.naive(len(sizes)), sizes), False
-            counts = engine.reduce(rows, TableCounts.of, families)
         return CodedData(engine, rows, source.schema, summary, encoding, sizes, counts, has_missing)
 
     def _choose_structure(self, data: CodedData) -> Structure:
@@ -258,10 +287,20 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
 
     def _log_priors(self, data: CodedData, smoothed: Array) -> Array:
         """Return the logarithms of the class probabilities."""
-        if self.priors is None:
-            return smoothed
         assert data.summary.classes is not None
-        priors = _given_priors(self.priors, data.summary.classes)
+        return self._class_log_priors(data.summary.classes, data.counts.bias, smoothed)
+
+    def _class_log_priors(self, classes: Array, class_count: Array, smoothed: Array) -> Array:
+        """Return the given priors, or the smoothed frequencies of the classes that have rows."""
+        has_rows = class_count > 0
+        if self.priors is not None:
+            priors = _given_priors(self.priors, classes)
+        elif has_rows.all():
+            return smoothed
+        else:
+            # A class without weight counts as absent: it has no pseudo-count either.
+            shares = np.where(has_rows, np.exp(smoothed), 0.0)
+            priors = shares / shares.sum()
         return np.log(np.maximum(priors, MIN_PROBABILITY))
 
     def _train(
@@ -333,7 +372,8 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
             Columns as in ``classes_``.
         """
         scores = self._scores(X)
-        return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+        scores -= scores.max(axis=1, keepdims=True)
+        return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the probability of each class for each row of ``X``.
@@ -343,7 +383,11 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         ndarray of shape (n_rows, n_classes)
             Columns as in ``classes_``.
         """
-        return np.exp(self.predict_log_proba(X))
+        scores = self._scores(X)
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        return scores
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Compute the logarithm of p(class, row) for each row of ``X``, as scikit-learn's.
@@ -355,19 +399,23 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         -------
         ndarray of shape (n_rows, n_classes)
         """
-        return self._predict(X, _log_joint)
+        return self._predict(X, log_joint)
 
     def _scores(self, X: Any) -> Array:
-        return self._predict(X, _log_scores)
+        return self._predict(X, log_scores)
 
     def _predict(self, X: Any, function: Any) -> Array:
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, _table)
-        return np.asarray(engine.predict(rows, function, self.encoding_, self.model_))
+        return np.asarray(engine.predict(rows, function, self._scorer()))
+
+    def _scorer(self) -> Scorer:
+        """Return what computes the log scores of tables."""
+        return Scorer(self.encoding_, self.model_, self.class_count_ > 0)
 
     def _score_on(self, engine: Engine, source: Source) -> float:
         rows = engine.rows(source.partitions, ToLabeledRows(self._task))
-        predict = partial(_predict_indices, self.encoding_, self.model_)
+        predict = partial(predict_indices, self._scorer())
         return engine.reduce(rows, Accuracy.of, self.classes_, predict).score
 
     def _check_state(self) -> None:
@@ -382,7 +430,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
 
 
 # Attributes that some fits do not set.
-_OPTIONAL = (
+OPTIONAL_ATTRIBUTES = (
     "conditional_log_likelihood_", "n_iter_", "separable_", "unbounded_cells_", "trace_",
     "arc_information_", "em_n_iter_",
 )  # fmt: skip
@@ -392,39 +440,36 @@ def _table(chunk: Chunk) -> Table:
     return chunk.table
 
 
-def _log_scores(batch: Batch[Table], encoding: CategoryEncoding, model: NetworkModel) -> Array:
-    return model.log_scores(encoding.encode(batch.rows, batch.threads), batch.threads)
+def count_missing(families: Families, counts: TableCounts) -> tuple[Families, TableCounts]:
+    """Return the layout and the counts with a category for the missing values of naive Bayes.
+
+    A feature has one if the count of its missing values, the last row of its table, is positive.
+    """
+    tables, sizes = [], []
+    for family, size in enumerate(families.sizes):
+        table = families.view(counts.table, family)
+        is_missing = bool(table[-1].any())
+        none = np.zeros((int(is_missing), table.shape[1]))
+        tables.append(np.concatenate([table, none]))
+        sizes.append(size + is_missing)
+    expanded = Families(families.structure, tuple(sizes))
+    return expanded, TableCounts(np.concatenate(tables), counts.bias)
 
 
-def _log_joint(batch: Batch[Table], encoding: CategoryEncoding, model: NetworkModel) -> Array:
-    return model.log_joint(encoding.encode(batch.rows, batch.threads), batch.threads)
-
-
-def _predict_indices(
-    encoding: CategoryEncoding, model: NetworkModel, table: Table, threads: int
-) -> Array:
-    scores = model.log_scores(encoding.encode(table, threads), threads)
-    return np.asarray(np.argmax(scores, axis=1))
-
-
-def _by_index(thresholds: Any, schema: Schema) -> dict[int, Any]:
-    """Return given thresholds by column index."""
-    if thresholds is None:
-        return {}
-    names = schema.names
-    found = {}
-    for key, values in thresholds.items():
-        if isinstance(key, str) and key not in names:
-            raise ParameterError(
-                f"The keys of thresholds must be columns of X ({', '.join(names)}), got {key!r}."
-            )
-        index = names.index(key) if isinstance(key, str) else int(key)
-        if not 0 <= index < len(names):
-            raise ParameterError(
-                f"The keys of thresholds must be indices below {len(names)}, got {key!r}."
-            )
-        found[index] = values
-    return found
+def extend_classes(summary: TargetSummary, classes: Array) -> TargetSummary:
+    """Return the summary of the target with all ``classes``; raise if it has another one."""
+    assert summary.classes is not None
+    assert summary.class_counts is not None
+    known = {label: index for index, label in enumerate(classes.tolist())}
+    unknown = [label for label in summary.classes.tolist() if label not in known]
+    if unknown:
+        raise ValueError(
+            f"y contains labels that are not in classes, {classes.tolist()}: {unknown[0]!r}. Pass "
+            "all classes to the first call of partial_fit."
+        )
+    counts = np.zeros(len(classes), np.int64)
+    counts[[known[label] for label in summary.classes.tolist()]] = summary.class_counts
+    return replace(summary, classes=classes, class_counts=counts)
 
 
 def _given_priors(priors: Any, classes: Array) -> Array:

@@ -10,7 +10,7 @@ from ceiba._typing import Array
 from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.statistics import CodedRows
 from ceiba.data.source import Chunk
-from ceiba.stats import ToLabeledRows
+from ceiba.stats import LabeledRows, ToLabeledRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +35,22 @@ class ToCodedRows:
 
     def __call__(self, chunk: Chunk) -> CodedRows:
         """Return the coded rows of one chunk; rows of weight zero are dropped."""
-        rows = ToLabeledRows("classification")(chunk)
-        labels = rows.labels(self.classes).astype(np.int32, copy=False)
-        weight = rows.weight
-        if self.class_weights is not None:
-            factors = self.class_weights[labels]
-            weight = factors if weight is None else weight * factors
+        rows, labels, weight = class_rows(chunk, self.classes, self.class_weights)
         codes = self.encoding.encode(rows.table, self.threads)
-        return CodedRows(codes, np.ascontiguousarray(labels), weight, len(self.classes))
+        return CodedRows(codes, labels, weight, len(self.classes))
+
+
+def class_rows(
+    chunk: Chunk, classes: Array, class_weights: Array | None
+) -> tuple[LabeledRows, Array, Array | None]:
+    """Return the labeled rows of a chunk, their class indices and their weights.
+
+    Rows of weight zero are dropped; ``class_weights`` are factors of each class's weights.
+    """
+    rows = ToLabeledRows("classification")(chunk)
+    labels = rows.labels(classes).astype(np.int32, copy=False)
+    weight = rows.weight
+    if class_weights is not None:
+        factors = class_weights[labels]
+        weight = factors if weight is None else weight * factors
+    return rows, np.ascontiguousarray(labels), weight

@@ -1,0 +1,191 @@
+"""Fit the densities of the numeric columns of naive Bayes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Self
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.base import ArrayOf, Record
+from ceiba.base.scaling import StoredScaling
+from ceiba.bayes.distributions.choose import CODED
+from ceiba.bayes.distributions.gaussian import ClassMoments, GaussianColumns
+from ceiba.bayes.distributions.kernel import ColumnValues, KernelColumn, KernelValues
+from ceiba.bayes.distributions.mixture import MixtureColumns, fit_mixtures
+from ceiba.bayes.distributions.poisson import PoissonColumns
+from ceiba.bayes.distributions.rows import ToNumericRows, learn_units, take_scaling
+from ceiba.data.schema import Schema
+from ceiba.engine import Engine
+from ceiba.stats import Moments
+
+Densities = list[GaussianColumns | PoissonColumns | KernelColumn | MixtureColumns]
+
+
+@dataclass(frozen=True, eq=False)
+class DensityStatistics(Record):
+    """Statistics of all numeric columns with a density, from which the model is computed.
+
+    Parameters
+    ----------
+    columns : ndarray of int64
+        Indices of the columns in the schema.
+    names : tuple of str
+        Their distributions.
+    scaling : StoredScaling
+        Units of the columns, those of the first rows.
+    moments : ClassMoments
+    kernels : tuple of ColumnValues
+        Values of the columns with the distribution ``"kernel"``, in their order.
+    """
+
+    columns: Annotated[Array, ArrayOf("int64", "n_columns")]
+    names: tuple[str, ...]
+    scaling: StoredScaling
+    moments: ClassMoments
+    kernels: tuple[ColumnValues, ...]
+
+    def check(self) -> None:
+        """Raise ValueError if the fields contradict each other."""
+        n = len(self.columns)
+        if len(self.names) != n or self.moments.weight.shape[1] != n:
+            raise ValueError(f"names and moments must have {n} columns.")
+        if len(self.kernels) != len(self.indices("kernel")):
+            raise ValueError("kernels must have an entry for each column with kernels.")
+
+    def indices(self, name: str) -> list[int]:
+        """Return the positions of the columns of a distribution."""
+        return [i for i, own in enumerate(self.names) if own == name]
+
+    def merge(self, other: DensityStatistics) -> Self:
+        """Return the statistics of both parts."""
+        pairs = zip(self.kernels, other.kernels, strict=True)
+        kernels = tuple(one.merge(two) for one, two in pairs)
+        return replace(self, moments=self.moments.merge(other.moments), kernels=kernels)
+
+    def without(self, other: DensityStatistics) -> Self:
+        """Return the statistics that remain when the rows of ``other`` are removed."""
+        pairs = zip(self.kernels, other.kernels, strict=True)
+        kernels = tuple(one.without(two) for one, two in pairs)
+        return replace(self, moments=self.moments.without(other.moments), kernels=kernels)
+
+    def solve(self, schema: Schema, var_smoothing: float, alpha: float) -> Densities:
+        """Return the fitted distributions; mixtures are fitted to the rows (`fit_mixtures`)."""
+        found: Densities = []
+        gaussian = self.indices("gaussian")
+        if gaussian:
+            columns = self.columns[gaussian]
+            own = take_scaling(self.scaling, gaussian)
+            names = [schema[int(j)].name for j in columns]
+            found.append(
+                GaussianColumns.solve(
+                    columns, own, self.moments.take(gaussian), var_smoothing, names
+                )
+            )
+        poisson = self.indices("poisson")
+        if poisson:
+            moments = self.moments.take(poisson)
+            found.append(PoissonColumns.solve(self.columns[poisson], moments, alpha))
+        for i, values in zip(self.indices("kernel"), self.kernels, strict=True):
+            own = take_scaling(self.scaling, [i])
+            found.append(KernelColumn.solve(int(self.columns[i]), own, values))
+        return found
+
+    @property
+    def constant(self) -> Array:
+        """Whether each column is the same in all rows."""
+        return np.asarray(self.moments.pooled().squares[0] == 0)
+
+
+def density_columns(distributions: dict[int, str]) -> tuple[int, ...]:
+    """Return the columns whose distribution is a density."""
+    return tuple(j for j, name in distributions.items() if name not in CODED)
+
+
+def count_densities(
+    engine: Engine,
+    partitions: Any,
+    schema: Schema,
+    distributions: dict[int, str],
+    classes: Array,
+    class_weights: Array | None,
+    before: DensityStatistics | None = None,
+) -> tuple[DensityStatistics, ToNumericRows]:
+    """Summarize the numeric columns that have a density; also return their preparation.
+
+    Later rows are summarized in the units, and in the range, of those ``before``.
+    """
+    columns = density_columns(distributions)
+    names = tuple(distributions[j] for j in columns)
+    scaling, ranges = learn_units(engine, partitions, schema, columns)
+    _check_counts(names, columns, schema, scaling, ranges)
+    scaling = _own_units(scaling, names) if before is None else before.scaling
+    prepare = ToNumericRows(columns, scaling, classes, class_weights)
+    rows = engine.rows(partitions, prepare)
+    moments = engine.reduce(rows, ClassMoments.of)
+    kernel = [i for i, name in enumerate(names) if name == "kernel"]
+    kernels: tuple[ColumnValues, ...] = ()
+    if kernel:
+        low, high = ranges.min[kernel], ranges.max[kernel]
+        if before is not None:
+            low = np.array([own.low for own in before.kernels])
+            high = np.array([own.high for own in before.kernels])
+        part = engine.rows(
+            partitions,
+            ToNumericRows(
+                tuple(columns[i] for i in kernel),
+                take_scaling(scaling, kernel), classes, class_weights,
+            ),
+        )  # fmt: skip
+        found = engine.reduce(part, KernelValues.of, _finite(low), _finite(high))
+        kernels = found.columns
+    statistics = DensityStatistics(np.array(columns, np.int64), names, scaling, moments, kernels)
+    return statistics, prepare
+
+
+def mixtures_of(
+    engine: Engine, partitions: Any, statistics: DensityStatistics, prepare: ToNumericRows
+) -> Densities:
+    """Fit the mixtures of the columns that have one."""
+    where = statistics.indices("mixture")
+    if not where:
+        return []
+    columns = tuple(int(statistics.columns[i]) for i in where)
+    own = replace(prepare, columns=columns, scaling=take_scaling(statistics.scaling, where))
+    return [fit_mixtures(engine, partitions, own, columns, statistics.moments.take(where), 0)]
+
+
+def _finite(bound: Array) -> Array:
+    return np.where(np.isfinite(bound), bound, 0.0)
+
+
+def _own_units(scaling: StoredScaling, names: Sequence[str]) -> StoredScaling:
+    """Return the scaling with counts in their own units, which determine their probabilities."""
+    counts = np.array([name == "poisson" for name in names], bool)
+    zeros = np.zeros(len(names), np.int64)
+    return replace(
+        scaling,
+        exponents=np.where(counts, zeros, scaling.exponents),
+        origins=np.where(counts, zeros, scaling.origins),
+        origin_values=np.where(counts, 0.0, scaling.origin_values),
+    )
+
+
+def _check_counts(
+    names: Sequence[str],
+    columns: Sequence[int],
+    schema: Schema,
+    scaling: StoredScaling,
+    ranges: Moments,
+) -> None:
+    """Raise ValueError for negative values of columns of counts."""
+    with np.errstate(all="ignore"):
+        low = scaling.from_units(ranges.min[None])[0]
+    for name, column, smallest in zip(names, columns, low.tolist(), strict=True):
+        if name == "poisson" and smallest < 0:
+            raise ValueError(
+                "distributions='poisson' requires values of at least 0, got "
+                f"{smallest:g} in column {schema[column].name!r}."
+            )

@@ -1,0 +1,196 @@
+"""Normal distributions: moments of each class and column, and log densities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, pi, sqrt
+from typing import Annotated, Any, Self
+
+import numpy as np
+
+from ceiba import _native
+from ceiba._typing import Array
+from ceiba.base import ArrayOf, Record
+from ceiba.base.record import check_values
+from ceiba.base.scaling import StoredScaling
+from ceiba.bayes.distributions.rows import NumericRows, numeric_matrix
+from ceiba.data.table import Table
+from ceiba.engine import Batch
+
+# Share of the weight that is rounding when rows are removed.
+_ROUNDING = 1e-9
+# Deviations beyond have no effect on a column in its units.
+_MAX_DEVIATION = 1e150
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMoments(Record):
+    """Weight, mean and centered squares of the observed values of each class and column.
+
+    References
+    ----------
+    Chan, Golub & LeVeque (1983), "Algorithms for computing the sample variance", The American
+    Statistician 37.
+    """
+
+    weight: Annotated[Array, ArrayOf("float64", "n_classes", "n_columns")]
+    mean: Annotated[Array, ArrayOf("float64", "n_classes", "n_columns")]
+    squares: Annotated[Array, ArrayOf("float64", "n_classes", "n_columns")]
+
+    @classmethod
+    def of(cls, batch: Batch[NumericRows]) -> Self:
+        """Summarize numeric rows."""
+        rows = batch.rows
+        weight, mean, squares = np.zeros((3, rows.n_classes, rows.X.shape[1]))
+        _native.bayes_class_moments(
+            rows.X, rows.labels, rows.weight, weight, mean, squares, batch.threads
+        )
+        return cls(weight, mean, squares)
+
+    def check(self) -> None:
+        """Raise ValueError for values that no rows have."""
+        for name in ("weight", "squares"):
+            values = getattr(self, name)
+            check_values(name, values, np.isfinite(values) & (values >= 0), "finite and >= 0")
+        check_values("mean", self.mean, np.isfinite(self.mean), "finite")
+
+    def merge(self, other: ClassMoments) -> Self:
+        """Return the moments of both parts' rows."""
+        weight = self.weight + other.weight
+        both = (self.weight > 0) & (other.weight > 0)
+        shift = np.where(both, other.mean - self.mean, 0.0)
+        fraction = np.divide(other.weight, weight, out=np.zeros_like(weight), where=both)
+        mean = np.where(self.weight > 0, self.mean, other.mean)
+        squares = self.squares + other.squares + shift * shift * self.weight * fraction
+        return type(self)(weight, mean + shift * fraction, squares)
+
+    def without(self, other: ClassMoments) -> Self:
+        """Return the moments of the rows that remain when those of ``other`` are removed."""
+        weight = self.weight - other.weight
+        limit = _ROUNDING * self.weight
+        if (weight < -limit).any():
+            raise ValueError(
+                "forget requires rows that were fitted before, got more weight than the model has."
+            )
+        left = weight > limit
+        weight = np.where(left, weight, 0.0)
+        fraction = np.divide(other.weight, weight, out=np.zeros_like(weight), where=left)
+        shift = np.where(left, self.mean - other.mean, 0.0)
+        mean = np.where(left, self.mean + shift * fraction, 0.0)
+        between = (
+            other.weight
+            * (mean - other.mean) ** 2
+            * np.divide(weight, self.weight, out=np.zeros_like(weight), where=left)
+        )
+        squares = np.where(left, self.squares - other.squares - between, 0.0)
+        return type(self)(weight, mean, np.maximum(squares, 0.0))
+
+    def take(self, columns: Any) -> Self:
+        """Return the moments of some columns."""
+        parts = (self.weight, self.mean, self.squares)
+        return type(self)(*(np.ascontiguousarray(part[:, columns]) for part in parts))
+
+    def pooled(self) -> Self:
+        """Return the moments over all classes, of shape (1, n_columns)."""
+        weight = self.weight.sum(axis=0)
+        share = np.divide(self.weight, weight, out=np.zeros_like(self.weight), where=weight > 0)
+        mean = (share * self.mean).sum(axis=0)
+        shift = np.where(self.weight > 0, self.mean - mean, 0.0)
+        squares = (self.squares + self.weight * shift * shift).sum(axis=0)
+        return type(self)(weight[None], mean[None], squares[None])
+
+    @property
+    def variance(self) -> Array:
+        """Variance of each class and column; 0 without values."""
+        return np.divide(
+            self.squares, self.weight, out=np.zeros_like(self.squares), where=self.weight > 0
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianColumns(Record):
+    """Fitted normal distributions, one for each class and column.
+
+    Parameters
+    ----------
+    columns : ndarray of int64
+        Indices of the columns in the schema.
+    scaling : StoredScaling
+        Units of mean and deviation.
+    mean, deviation : ndarray of shape (n_classes, n_columns)
+        The deviation is infinite for columns that are the same in all rows, which have no effect.
+    """
+
+    columns: Annotated[Array, ArrayOf("int64", "n_columns")]
+    scaling: StoredScaling
+    mean: Annotated[Array, ArrayOf("float64", "n_classes", "n_columns")]
+    deviation: Annotated[Array, ArrayOf("float64", "n_classes", "n_columns")]
+
+    @classmethod
+    def solve(
+        cls,
+        columns: Array,
+        scaling: StoredScaling,
+        moments: ClassMoments,
+        var_smoothing: float,
+        names: list[str],
+    ) -> Self:
+        """Return the distributions of maximum likelihood with raised variances.
+
+        ``var_smoothing`` times the largest variance of a column, over all classes, is added to
+        every variance. A class without values in a column has the moments of all classes there.
+        """
+        pooled = moments.pooled()
+        seen = moments.weight > 0
+        mean = np.where(seen, moments.mean, pooled.mean)
+        own = np.sqrt(np.where(seen, moments.variance, pooled.variance))
+        floor = sqrt(var_smoothing) * _largest_deviation(np.sqrt(pooled.variance[0]), scaling)
+        deviation = np.minimum(np.hypot(own, floor), _MAX_DEVIATION)
+        constant = pooled.squares[0] == 0
+        deviation[:, constant] = np.inf
+        if (deviation == 0).any():
+            name = names[int(np.argmax((deviation == 0).any(axis=0)))]
+            raise ValueError(
+                f"var_smoothing must be positive, since column {name!r} is constant within a "
+                f"class, got {var_smoothing:g}."
+            )
+        return cls(columns, scaling, mean, deviation)
+
+    def check(self) -> None:
+        """Raise ValueError if the fields contradict each other."""
+        if len(self.scaling.divisors) != len(self.columns):
+            raise ValueError("scaling must have an entry for each of the columns.")
+        check_values("mean", self.mean, np.isfinite(self.mean), "finite")
+        check_values("deviation", self.deviation, self.deviation > 0, "positive")
+
+    def add_log_densities(self, table: Table, threads: int, out: Array) -> None:
+        """Add log p(values | class) of each row to ``out``; missing values add nothing."""
+        X = numeric_matrix(table, self.columns.tolist(), self.scaling)
+        _native.bayes_add_log_normals(X, *self.terms, out, threads)
+
+    @property
+    def terms(self) -> tuple[Array, Array, Array]:
+        """Means, factors and constants of the native kernel."""
+        finite = np.isfinite(self.deviation)
+        factor = np.where(finite, sqrt(0.5) / self.deviation, 0.0)
+        safe = np.where(finite, self.deviation, 1.0)
+        constant = np.where(finite, self.scaling.log_factors - np.log(safe) - 0.5 * log(2 * pi), 0)
+        return self.mean, np.ascontiguousarray(factor), np.ascontiguousarray(constant)
+
+    @property
+    def constant_columns(self) -> Array:
+        """Columns that are the same in all rows."""
+        return self.columns[np.isinf(self.deviation).all(axis=0)]
+
+
+def _largest_deviation(deviations: Array, scaling: StoredScaling) -> Array:
+    """Return the largest deviation of all columns, in the units of each of them."""
+    varying = deviations > 0
+    if not varying.any():
+        return np.zeros_like(deviations)
+    # log2 in the columns' own units, where the numbers themselves may overflow.
+    size = np.where(varying, np.log2(np.where(varying, deviations, 1.0)), -np.inf)
+    index = int(np.argmax(size - scaling.exponents))
+    shift = np.clip(scaling.exponents - scaling.exponents[index], -2000, 2000)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.minimum(np.ldexp(deviations[index], shift), _MAX_DEVIATION)

@@ -1,0 +1,66 @@
+"""Class scores of tables under a fitted network and the densities of numeric columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.bayes.discretize import CategoryEncoding
+from ceiba.bayes.model import NetworkModel
+from ceiba.data.table import Table
+from ceiba.engine import Batch
+
+
+@dataclass(frozen=True, eq=False)
+class Scorer:
+    """Compute the log scores of the classes.
+
+    Parameters
+    ----------
+    encoding : CategoryEncoding
+    model : NetworkModel
+    has_rows : ndarray of bool and shape (n_classes,)
+        Whether each class has weight; the others have probability 0.
+    densities : tuple
+        Distributions of numeric columns outside of the network, with ``add_log_densities``.
+    """
+
+    encoding: CategoryEncoding
+    model: NetworkModel
+    has_rows: Array
+    densities: tuple[Any, ...] = ()
+
+    def log_scores(self, table: Table, threads: int = 1) -> Array:
+        """Return log p(c | x) of each row, up to a constant of the row."""
+        codes = self.encoding.encode(table, threads)
+        return self._complete(self.model.log_scores(codes, threads), table, threads)
+
+    def log_joint(self, table: Table, threads: int = 1) -> Array:
+        """Return log p(c, x) of each row."""
+        codes = self.encoding.encode(table, threads)
+        return self._complete(self.model.log_joint(codes, threads), table, threads)
+
+    def _complete(self, scores: Array, table: Table, threads: int) -> Array:
+        for densities in self.densities:
+            densities.add_log_densities(table, threads, scores)
+        if not self.has_rows.all():
+            scores[:, ~self.has_rows] = -np.inf
+        return scores
+
+
+def log_scores(batch: Batch[Table], scorer: Scorer) -> Array:
+    """Return the log scores of a batch."""
+    return scorer.log_scores(batch.rows, batch.threads)
+
+
+def log_joint(batch: Batch[Table], scorer: Scorer) -> Array:
+    """Return log p(c, x) of a batch."""
+    return scorer.log_joint(batch.rows, batch.threads)
+
+
+def predict_indices(scorer: Scorer, table: Table, threads: int) -> Array:
+    """Return the index of the most probable class of each row."""
+    return np.asarray(np.argmax(scorer.log_scores(table, threads), axis=1))
