@@ -214,7 +214,7 @@ def test_five_thousand_columns_do_not_underflow() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
     X = rng.normal(size=(40, 5000)) + 0.2 * y[:, None]
-    thresholds = dict.fromkeys(range(5000), [0.0])
+    thresholds = {j: [0.0] for j in range(5000)}
     for model in (gaussian(), NaiveBayesClassifier(thresholds=thresholds)):
         log_proba = model.fit(X, y).predict_log_proba(X)
         assert not np.isnan(log_proba).any()
