@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ceiba import datasets, export, plots
-    from ceiba.bayes import Discretizer, NaiveBayesClassifier, TANClassifier
+    from ceiba.bayes import (
+        Discretizer,
+        NaiveBayesClassifier,
+        StructuralTMClassifier,
+        TANClassifier,
+    )
     from ceiba.cluster import KMeans
     from ceiba.data import read, scan
     from ceiba.ensemble import (
@@ -43,6 +48,7 @@ ESTIMATORS = {
     "NaiveBayesClassifier": "ceiba.bayes",
     "RandomForestClassifier": "ceiba.ensemble",
     "RandomForestRegressor": "ceiba.ensemble",
+    "StructuralTMClassifier": "ceiba.bayes",
     "TANClassifier": "ceiba.bayes",
 }
 _FUNCTIONS = {
@@ -67,6 +73,7 @@ __all__ = [
     "NaiveBayesClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "StructuralTMClassifier",
     "TANClassifier",
     "__version__",
     "datasets",

@@ -9,6 +9,7 @@ from ceiba.bayes.discretize import (
 )
 from ceiba.bayes.exchange import DiscreteNetwork, read_network, write_network
 from ceiba.bayes.naive_bayes import NaiveBayesClassifier
+from ceiba.bayes.structural import SearchPath, StructuralTMClassifier
 from ceiba.bayes.tan import TANClassifier
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "DiscretizationConfig",
     "Discretizer",
     "NaiveBayesClassifier",
+    "SearchPath",
+    "StructuralTMClassifier",
     "TANClassifier",
     "UnboundedWeightsWarning",
     "learn_encoding",

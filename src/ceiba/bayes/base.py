@@ -178,6 +178,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
             "class_count_": data.counts.bias,
             "encoding_": data.encoding,
             "dropped_columns_": data.encoding.constant_columns,
+            **self._structure_attributes(data, structure),
         }
         self._set_fitted(attributes | learned.attributes, without=OPTIONAL_ATTRIBUTES)
         if learned.training is not None:
@@ -280,6 +281,10 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
     def _choose_structure(self, data: CodedData) -> Structure:
         raise NotImplementedError
 
+    def _structure_attributes(self, data: CodedData, structure: Structure) -> dict[str, Any]:
+        """Return the fitted attributes that describe how the structure was chosen."""
+        return {}
+
     def _count(self, data: CodedData, families: Families) -> Weights:
         """Return the counts of the families; rows with missing values count where known."""
         counts = data.engine.reduce(data.rows, TableCounts.of, families)
@@ -361,7 +366,8 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         -------
         ndarray of shape (n_rows,)
         """
-        return np.asarray(self.classes_[np.argmax(self._scores(X), axis=1)])
+        best = np.argmax(self._scores(X), axis=1)
+        return np.asarray(self.classes_[best])
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of the class probabilities of each row of ``X``.

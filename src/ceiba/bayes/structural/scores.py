@@ -1,0 +1,214 @@
+"""Scores of the structural search: the largest conditional likelihood, less a price per parameter.
+
+BICd = max CLL - (log n) / 2 * d,    d = number of free parameters of p(class | features)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from math import log
+from typing import Any
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.bayes.discriminative.lbfgs import lbfgs_steps
+from ceiba.bayes.discriminative.metrics import tm_metric
+from ceiba.bayes.discriminative.objective import ConditionalLikelihood
+from ceiba.bayes.families import Families
+from ceiba.bayes.network import (
+    MIN_PROBABILITY,
+    Smoothing,
+    Weights,
+    as_network,
+    probabilities,
+)
+from ceiba.bayes.statistics import CodedRows, TableCounts
+from ceiba.bayes.structural.distinct import DistinctRows
+from ceiba.bayes.structural.lifting import lift
+from ceiba.bayes.structural.states import State
+from ceiba.engine import Engine, LocalEngine
+
+# A fit ends when an iteration gains less, relative to the likelihood.
+_TOL = 1e-7
+_MAX_ITER = 500
+# Distinct rows of all candidates of a step, and at least of each of them.
+_MAX_DISTINCT = 500_000
+_MIN_DISTINCT = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class SearchRows:
+    """Rows in which structures are searched.
+
+    Parameters
+    ----------
+    engine, rows
+        The rows, prepared as `CodedRows`.
+    sizes : tuple of int
+        Number of codes of each feature, that of a missing value included.
+    n_observed : tuple of int
+        Number of categories of each feature that occur.
+    class_counts : ndarray of shape (n_classes,)
+        Weight of the rows of each class.
+    sums_missing : bool
+        Whether missing values are summed over.
+    """
+
+    engine: Engine
+    rows: Any
+    sizes: tuple[int, ...]
+    n_observed: tuple[int, ...]
+    class_counts: Array
+    sums_missing: bool
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.class_counts)
+
+    @property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return float(self.class_counts.sum())
+
+    @property
+    def price(self) -> float:
+        """What BICd subtracts for each free parameter."""
+        return max(log(self.total), 0.0) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A state at its largest conditional likelihood.
+
+    Parameters
+    ----------
+    state : State
+    families : Families
+        Layout of the weights.
+    columns : tuple of int
+        Feature of each column of the layout.
+    weights : Weights
+    log_likelihood : float
+    n_iter : int
+        Iterations of the solver.
+    """
+
+    state: State
+    families: Families
+    columns: tuple[int, ...]
+    weights: Weights
+    log_likelihood: float
+    n_iter: int
+
+    def lifted(self, target: Families, columns: tuple[int, ...], sums_missing: bool) -> Weights:
+        """Return the weights for another layout."""
+        weights = lift(self.weights, self.families, self.columns, target, columns)
+        return as_network(target, weights) if sums_missing else weights
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A state to be fitted, with rows that have the given features as columns."""
+
+    state: State
+    engine: Engine
+    rows: Any
+    columns: tuple[int, ...]
+
+
+@dataclass(eq=False)
+class Scorer:
+    """Fit states, each once.
+
+    Parameters
+    ----------
+    data : SearchRows
+    fits : dict
+        Fit of each state so far.
+    """
+
+    data: SearchRows
+    fits: dict[State, Fit] = field(default_factory=dict)
+
+    def bicd(self, state: State) -> float:
+        """Return the score of a fitted state."""
+        return self.fits[state].log_likelihood - self.data.price * self.d(state)
+
+    def d(self, state: State) -> int:
+        """Return the number of free parameters of a state."""
+        return state.d(self.data.n_observed, self.data.n_classes)
+
+    def fit(self, states: Sequence[State], start: Fit | None = None) -> int:
+        """Fit those of the states that are not yet, and return their number.
+
+        The fits begin at the weights of ``start``. They are independent tasks, each on one thread,
+        where the distinct rows of a state are in memory, and reductions one after the other
+        otherwise.
+        """
+        new = [state for state in dict.fromkeys(states) if state not in self.fits]
+        if not new:
+            return 0
+        data = self.data
+        column_sets = list(dict.fromkeys(tuple(sorted(state.features)) for state in new))
+        limit = max(_MAX_DISTINCT // len(column_sets), _MIN_DISTINCT)
+        local, one = LocalEngine(data.engine.threads), LocalEngine(1)
+
+        def find(sets: list[tuple[int, ...]]) -> list[CodedRows | None]:
+            found = data.engine.reduce(data.rows, DistinctRows.of, sets, data.sizes, limit)
+            return [found.rows(i, sets[i], data.sizes, data.n_classes) for i in range(len(sets))]
+
+        if data.engine.in_memory:
+            parts = local.map(find, [[columns] for columns in column_sets])
+            distinct = [rows for part in parts for rows in part]
+        else:
+            distinct = find(column_sets)
+        by_columns = dict(zip(column_sets, distinct, strict=True))
+        everything = tuple(range(len(data.sizes)))
+        tasks, large = [], []
+        for state in new:
+            columns = tuple(sorted(state.features))
+            rows = by_columns[columns]
+            if rows is None:
+                large.append(_Task(state, data.engine, data.rows, everything))
+            else:
+                tasks.append(_Task(state, one, one.prepared_rows(rows), columns))
+
+        def fit(task: _Task) -> Fit:
+            return maximize(task, data, start)
+
+        for found in (*local.map(fit, tasks), *map(fit, large)):
+            self.fits[found.state] = found
+        return len(new)
+
+
+def maximize(task: _Task, data: SearchRows, start: Fit | None) -> Fit:
+    """Return the largest conditional likelihood of a state, without a penalty."""
+    sizes = tuple(data.sizes[column] for column in task.columns)
+    families = Families(task.state.structure(task.columns), sizes)
+    counts = task.engine.reduce(task.rows, TableCounts.of, families)
+    network = probabilities(families, Weights(counts.table, counts.bias), Smoothing())
+    weights = network
+    if start is not None:
+        weights = start.lifted(families, task.columns, data.sums_missing)
+    objective = ConditionalLikelihood(
+        task.engine, task.rows, families, network, data.total, sums_missing=data.sums_missing
+    )
+    value = objective.value(weights)
+    metric = tm_metric(families, network, data.total)
+    n_iter = 0
+    for step in islice(lbfgs_steps(objective, value, metric, _TOL), _MAX_ITER):
+        value, n_iter = step.value, n_iter + 1
+    return Fit(task.state, families, task.columns, value.weights, value.log_likelihood, n_iter)
+
+
+def empty_fit(data: SearchRows) -> Fit:
+    """Return the state without features, whose posteriors are the frequencies of the classes."""
+    families = Families(State().structure(()), ())
+    shares = data.class_counts / data.total
+    bias = np.log(np.maximum(shares, MIN_PROBABILITY))
+    weights = Weights(np.zeros((0, data.n_classes)), bias)
+    return Fit(State(), families, (), weights, float(data.class_counts @ bias), 0)
