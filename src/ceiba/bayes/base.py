@@ -178,7 +178,6 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
             "class_count_": data.counts.bias,
             "encoding_": data.encoding,
             "dropped_columns_": data.encoding.constant_columns,
-            **self._structure_attributes(data, structure),
         }
         self._set_fitted(attributes | learned.attributes, without=OPTIONAL_ATTRIBUTES)
         if learned.training is not None:
@@ -193,6 +192,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         counts = self._count(data, families)
         smoothing = Smoothing(self.alpha, self.m_prior)
         network, attributes = self._fit_network(data, families, counts, smoothing)
+        attributes |= self._structure_attributes(data, structure)
         network = Weights(network.table, self._log_priors(data, network.bias))
         if structure.is_decomposable:
             margins = mean_values(families, network, data.total).table.sum(axis=1)
