@@ -67,15 +67,15 @@ def test_missing_values_agree_with_enumeration(seed: int) -> None:
     sizes = (3, 2, 2)
     X, y, weight = coded(25, sizes, 2, seed)
     X[np.random.default_rng(seed).random(X.shape) < 0.3] = -1
-    rows = make_rows(np.where(X < 0, 0, X), y, weight, sizes)
-    rows = type(rows)(X, rows.Y, rows.w, sizes)
+    codes = np.where(X < 0, sizes, X)
+    rows = make_rows(codes, y, weight, sizes)
     structure = naive_structure(range(3))
     theta = fit_available(rows, structure)
     table = nominal(X, sizes)
     model = NaiveBayesClassifier().fit(table, y, weight)
     if len(model.dropped_columns_) == 0:
         found = model.predict_proba(table)
-        wanted = observed_posteriors(to_weights(theta), structure, X, sizes)
+        wanted = observed_posteriors(to_weights(theta), structure, codes, sizes)
         assert np.allclose(found, wanted, atol=1e-10)
 
 

@@ -193,4 +193,5 @@ def _largest_deviation(deviations: Array, scaling: StoredScaling) -> Array:
     index = int(np.argmax(size - scaling.exponents))
     shift = np.clip(scaling.exponents - scaling.exponents[index], -2000, 2000)
     with np.errstate(over="ignore", under="ignore"):
-        return np.minimum(np.ldexp(deviations[index], shift), _MAX_DEVIATION)
+        shifted = np.ldexp(deviations[index], shift)
+        return np.asarray(np.minimum(shifted, _MAX_DEVIATION))

@@ -137,8 +137,13 @@ def _range(
 def take_scaling(scaling: PointScaling, index: Sequence[int]) -> StoredScaling:
     """Return the units of some of the columns."""
     where = list(index)
-    parts = (scaling.exponents, scaling.divisors, scaling.origins, scaling.origin_values)
-    return StoredScaling(*(part[where] for part in parts), scaling.scaled)
+    return StoredScaling(
+        scaling.exponents[where],
+        scaling.divisors[where],
+        scaling.origins[where],
+        scaling.origin_values[where],
+        scaling.scaled,
+    )
 
 
 Rows = Batch[NumericRows]

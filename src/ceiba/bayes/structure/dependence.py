@@ -77,7 +77,7 @@ class Dependence:
             counts = engine.reduce(rows, PairCounts.of, numbers, block)
             pairs, own, totals, degrees = pair_dependence(counts, numbers, n_classes, block)
             information[pairs] = information[pairs[::-1]] = own
-            if significant is not None:
+            if significant is not None and significance is not None:
                 p_values = chi2.sf(2.0 * totals * own, np.maximum(degrees, 1.0))
                 found = (p_values < significance / max(m * (m - 1) // 2, 1)) & (degrees > 0)
                 significant[pairs] = significant[pairs[::-1]] = found
