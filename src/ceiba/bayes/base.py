@@ -55,8 +55,9 @@ from ceiba.mixture.covariance import check_probabilities
 from ceiba.stats import Accuracy, TargetSummary, ToLabeledRows
 from ceiba.tree.classifier import class_weight_factors
 
+# Of training='tm' alone. max_iter and random_state are set by scikit-learn wherever they exist.
 _DISCRIMINATIVE = (
-    "solver", "penalty", "tau", "max_iter", "tol", "early_stopping", "trace", "random_state",
+    "solver", "penalty", "tau", "tol", "early_stopping", "trace",
 )  # fmt: skip
 
 
@@ -178,6 +179,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
             "class_count_": data.counts.bias,
             "encoding_": data.encoding,
             "dropped_columns_": data.encoding.constant_columns,
+            "n_iter_": 1,
         }
         self._set_fitted(attributes | learned.attributes, without=OPTIONAL_ATTRIBUTES)
         if learned.training is not None:
@@ -366,8 +368,8 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         -------
         ndarray of shape (n_rows,)
         """
-        best = np.argmax(self._scores(X), axis=1)
-        return np.asarray(self.classes_[best])
+        indices = np.argmax(self._scores(X), axis=1)
+        return np.asarray(self.classes_[indices])
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of the class probabilities of each row of ``X``.
@@ -437,7 +439,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
 
 # Attributes that some fits do not set.
 OPTIONAL_ATTRIBUTES = (
-    "conditional_log_likelihood_", "n_iter_", "separable_", "unbounded_cells_", "trace_",
+    "conditional_log_likelihood_", "separable_", "unbounded_cells_", "trace_",
     "arc_information_", "em_n_iter_",
 )  # fmt: skip
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from ceiba._typing import Array
 from ceiba.base import AtLeast, ParameterError, check_unused, fitted, reports_progress
+from ceiba.base.errstate import with_default_errstate
 from ceiba.base.estimator import schema_attributes
 from ceiba.bayes.base import (
     OPTIONAL_ATTRIBUTES,
@@ -67,6 +69,22 @@ class _Summary:
         return _Summary(
             TableCounts(table, _subtract(self.counts.bias, other.counts.bias)), densities
         )
+
+
+def _can_update(model: NaiveBayesClassifier) -> bool:
+    """Raise AttributeError, as scikit-learn expects, where rows cannot be added or removed."""
+    if model.training == "tm":
+        raise AttributeError(
+            "partial_fit and forget require training='ml', got 'tm': discriminative training needs "
+            "all rows."
+        )
+    given = model.distributions
+    if "mixture" in (given.values() if isinstance(given, Mapping) else [given]):
+        raise AttributeError(
+            "partial_fit and forget require other distributions than 'mixture', whose fit needs "
+            "all rows: use 'gaussian' or 'kernel'."
+        )
+    return True
 
 
 class NaiveBayesClassifier(NetworkClassifier):
@@ -148,6 +166,8 @@ class NaiveBayesClassifier(NetworkClassifier):
         named = {"distributions_": _by_name(source.schema, distributions)}
         self._set_fitted(schema_attributes(source.schema) | named, without=_OF_COUNTS)
 
+    @available_if(_can_update)
+    @with_default_errstate
     @reports_progress
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
@@ -183,7 +203,7 @@ class NaiveBayesClassifier(NetworkClassifier):
         0.96
         """
         self._check_parameters()
-        self._check_incremental("partial_fit")
+        self._check_class_weight()
         if not hasattr(self, "_counts"):
             engine, source = self._open_source(X, sample_weight, reset=True, y=y)
             given = None if classes is None else np.unique(np.asarray(classes))
@@ -199,6 +219,8 @@ class NaiveBayesClassifier(NetworkClassifier):
         self._update(self._summary().merge(self._summarize(X, y, sample_weight)))
         return self
 
+    @available_if(_can_update)
+    @with_default_errstate
     @reports_progress
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Remove rows from the model, as if they had never been in it.
@@ -227,7 +249,7 @@ class NaiveBayesClassifier(NetworkClassifier):
         True
         """
         self._check_parameters()
-        self._check_incremental("forget")
+        self._check_class_weight()
         removed = self._summarize(X, y, sample_weight)
         rest = self._summary().without(removed)
         if not rest.counts.bias.any():
@@ -242,23 +264,11 @@ class NaiveBayesClassifier(NetworkClassifier):
         if "gaussian" not in names:
             check_unused(self, ["var_smoothing"], f"distributions={given!r}")
 
-    def _check_incremental(self, method: str) -> None:
-        """Raise for settings under which a model cannot be updated."""
-        if self.training == "tm":
-            raise ParameterError(
-                f"{method} requires training='ml', got 'tm': discriminative training needs all "
-                "rows."
-            )
+    def _check_class_weight(self) -> None:
         if isinstance(self.class_weight, str):
             raise ParameterError(
-                f"{method} requires class_weight to be a mapping or None, got "
+                "partial_fit and forget require class_weight to be a mapping or None, got "
                 f"{self.class_weight!r}: the number of all rows is not known."
-            )
-        given = self.distributions
-        if "mixture" in (given.values() if isinstance(given, Mapping) else [given]):
-            raise ParameterError(
-                f"{method} requires other distributions than 'mixture', whose fit needs all rows: "
-                "use 'gaussian' or 'kernel'."
             )
 
     def _distributions(self, schema: Schema) -> dict[int, str]:
@@ -383,6 +393,7 @@ class NaiveBayesClassifier(NetworkClassifier):
         return {
             "model_": NetworkModel.of(families, network, margins, is_network=True),
             "class_count_": counts.bias,
+            "n_iter_": 1,
             "dropped_columns_": [column.name for column in schema if column.name in dropped],
             "_counts": summary.counts.table,
             "_densities": densities,
