@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import (
@@ -32,6 +33,7 @@ from ceiba.bayes.discriminative.train import (
     unbounded_cells,
 )
 from ceiba.bayes.distributions.choose import by_column
+from ceiba.bayes.explain import Evidence, explain_row, probability_table
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import (
@@ -408,6 +410,66 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         ndarray of shape (n_rows, n_classes)
         """
         return self._predict(X, log_joint)
+
+    def probability_table(self, column: str) -> Any:
+        """Return the distribution of a column, given its parents, as a pandas data frame.
+
+        Parameters
+        ----------
+        column : str
+            Name of a column of the model.
+
+        Returns
+        -------
+        DataFrame
+            Probability of each category (columns) for each class and each combination of the
+            parents' categories (rows); the parameters of each class for a column with a density.
+            After discriminative training it is that of the network with the same class
+            probabilities (see `predict_joint_log_proba`).
+
+        Examples
+        --------
+        >>> from ceiba import NaiveBayesClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = NaiveBayesClassifier().fit(iris.table, iris.y)
+        >>> model.probability_table(iris.table.schema.names[3]).round(2).shape
+        (3, 3)
+        """
+        check_is_fitted(self)
+        return probability_table(self._scorer(), self.schema_, self.classes_, column)
+
+    def evidence(self, X: Any, label: Any = None, against: Any = None) -> Evidence:
+        """Compute the contribution of each column to the decision about one row.
+
+        Parameters
+        ----------
+        X : array, frame, Table or list
+            One row.
+        label : object, optional
+            The class; by default the most probable one.
+        against : object, optional
+            The class that it is compared with; by default all others together.
+
+        Returns
+        -------
+        Evidence
+            The log-odds contributions, which add up to the log-odds; print it.
+
+        Examples
+        --------
+        >>> from ceiba import NaiveBayesClassifier
+        >>> rows = [{"a": "x", "b": "u"}, {"a": "x", "b": "v"}, {"a": "y", "b": "v"}]
+        >>> model = NaiveBayesClassifier().fit(rows, ["no", "yes", "yes"])
+        >>> model.evidence(rows[:1], "no")
+        Evidence for 'no' against 'yes'
+        b = u       +0.981
+        a = x       +0.288
+        prior       -0.405
+        log-odds    +0.863
+        """
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, _table)
+        return explain_row(self._scorer(), rows.table(), self.classes_, label, against)
 
     def _scores(self, X: Any) -> Array:
         return self._predict(X, log_scores)

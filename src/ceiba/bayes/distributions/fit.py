@@ -39,6 +39,8 @@ class DensityStatistics(Record):
     moments : ClassMoments
     kernels : tuple of ColumnValues
         Values of the columns with the distribution ``"kernel"``, in their order.
+    class_factors : ndarray of shape (n_classes,)
+        Factors of the class weights, which are part of all weights.
     """
 
     columns: Annotated[Array, ArrayOf("int64", "n_columns")]
@@ -46,6 +48,7 @@ class DensityStatistics(Record):
     scaling: StoredScaling
     moments: ClassMoments
     kernels: tuple[ColumnValues, ...]
+    class_factors: Annotated[Array, ArrayOf("float64", "n_classes")]
 
     def check(self) -> None:
         """Raise ValueError if the fields contradict each other."""
@@ -90,7 +93,7 @@ class DensityStatistics(Record):
             found.append(PoissonColumns.solve(self.columns[poisson], moments, alpha))
         for i, values in zip(self.indices("kernel"), self.kernels, strict=True):
             own = take_scaling(self.scaling, [i])
-            found.append(KernelColumn.solve(int(self.columns[i]), own, values))
+            found.append(KernelColumn.solve(int(self.columns[i]), own, values, self.class_factors))
         return found
 
     @property
@@ -141,7 +144,9 @@ def count_densities(
         )  # fmt: skip
         found = engine.reduce(part, KernelValues.of, _finite(low), _finite(high))
         kernels = found.columns
-    statistics = DensityStatistics(np.array(columns, np.int64), names, scaling, moments, kernels)
+    factors = np.ones(len(classes)) if class_weights is None else class_weights
+    indices = np.array(columns, np.int64)
+    statistics = DensityStatistics(indices, names, scaling, moments, kernels, factors)
     return statistics, prepare
 
 

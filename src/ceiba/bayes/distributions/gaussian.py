@@ -13,7 +13,7 @@ from ceiba._typing import Array
 from ceiba.base import ArrayOf, Record
 from ceiba.base.record import check_values
 from ceiba.base.scaling import StoredScaling
-from ceiba.bayes.distributions.rows import NumericRows, numeric_matrix
+from ceiba.bayes.distributions.rows import NumericRows, numeric_matrix, take_scaling
 from ceiba.data.table import Table
 from ceiba.engine import Batch
 
@@ -167,6 +167,28 @@ class GaussianColumns(Record):
         """Add log p(values | class) of each row to ``out``; missing values add nothing."""
         X = numeric_matrix(table, self.columns.tolist(), self.scaling)
         _native.bayes_add_log_normals(X, *self.terms, out, threads)
+
+    def split(self) -> list[tuple[int, GaussianColumns]]:
+        """Return the distributions of each column."""
+        cls = type(self)
+        return [
+            (
+                int(column),
+                cls(
+                    self.columns[[i]], take_scaling(self.scaling, [i]),
+                    np.ascontiguousarray(self.mean[:, [i]]),
+                    np.ascontiguousarray(self.deviation[:, [i]]),
+                ),
+            )
+            for i, column in enumerate(self.columns)
+        ]  # fmt: skip
+
+    def describe(self) -> dict[str, Array]:
+        """Return the parameters of each class in a single column."""
+        mean = self.scaling.from_units(self.mean)[:, 0]
+        with np.errstate(over="ignore", under="ignore"):
+            deviation = np.ldexp(self.deviation[:, 0], -self.scaling.exponents[0])
+        return {"mean": mean, "standard_deviation": deviation}
 
     @property
     def terms(self) -> tuple[Array, Array, Array]:

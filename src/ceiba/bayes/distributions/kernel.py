@@ -156,12 +156,15 @@ class KernelColumn(Record):
     bandwidth: Annotated[Array, ArrayOf("float64", "n_classes")]
 
     @classmethod
-    def solve(cls, column: int, scaling: StoredScaling, values: ColumnValues) -> Self:
+    def solve(
+        cls, column: int, scaling: StoredScaling, values: ColumnValues, class_factors: Array
+    ) -> Self:
         """Return the densities with bandwidths by Silverman's rule.
 
         That is 0.9 min(s, IQR / 1.34) n^(-1/5), with the standard deviation s, the range IQR of
-        the middle half of the values, and the weight n of the class. Where all values of a class
-        are equal, s is that of all classes; a class without values has the values of all classes.
+        the middle half of the values, and the weight n of the class, without the factor of its
+        class weight. Where all values of a class are equal, s is that of all classes; a class
+        without values has the values of all classes.
 
         References
         ----------
@@ -175,9 +178,18 @@ class KernelColumn(Record):
             values = ColumnValues(values.values, filled, values.low, values.high, values.rounded)
         spread = _spread(values.values, overall)
         own = [_spread(values.values, w) for w in values.weights.T]
-        n = np.maximum(values.weights.sum(axis=0), 1e-300)
+        n = values.weights.sum(axis=0) / class_factors
         spreads = np.where(np.array(own) > 0, own, spread)
         return cls(column, scaling, values, 0.9 * spreads * np.maximum(n, 1.0) ** -0.2)
+
+    def split(self) -> list[tuple[int, KernelColumn]]:
+        """Return the distributions of each column."""
+        return [(self.column, self)]
+
+    def describe(self) -> dict[str, Array]:
+        """Return the parameters of each class."""
+        bandwidth = self.scaling.divisors * np.ldexp(self.bandwidth, -self.scaling.exponents)
+        return {"bandwidth": bandwidth, "n_values": (self.values.weights > 0).sum(axis=0)}
 
     def check(self) -> None:
         """Raise ValueError for negative bandwidths."""

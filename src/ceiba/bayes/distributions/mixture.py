@@ -16,7 +16,7 @@ from ceiba.base import ArrayOf, Record
 from ceiba.base.record import check_values
 from ceiba.base.scaling import StoredScaling
 from ceiba.bayes.distributions.gaussian import ClassMoments
-from ceiba.bayes.distributions.rows import ToNumericRows, numeric_matrix
+from ceiba.bayes.distributions.rows import ToNumericRows, numeric_matrix, take_scaling
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
@@ -114,6 +114,27 @@ class MixtureColumns(Record):
             for c in range(self.n_classes):
                 part = terms[:, bounds[c] - bounds[0] : bounds[c + 1] - bounds[0]]
                 out[known, c] += part[:, 0] if part.shape[1] == 1 else logsumexp(part, axis=1)
+
+    def split(self) -> list[tuple[int, MixtureColumns]]:
+        """Return the distributions of each column."""
+        cls, k = type(self), self.n_classes
+        found = []
+        for i, column in enumerate(self.columns):
+            bounds = self.starts[i * k : (i + 1) * k + 1]
+            own = slice(bounds[0], bounds[-1])
+            parts = (self.weight[own], self.mean[own], self.deviation[own])
+            scaling = take_scaling(self.scaling, [i])
+            found.append(
+                (int(column), cls(self.columns[[i]], scaling, k, bounds - bounds[0], *parts))
+            )
+        return found
+
+    def describe(self) -> dict[str, Array]:
+        """Return the parameters of each component in a single column, class by class."""
+        with np.errstate(over="ignore", under="ignore"):
+            deviation = np.ldexp(self.deviation, -self.scaling.exponents[0])
+        mean = self.scaling.from_units(self.mean[:, None])[:, 0]
+        return {"weight": self.weight, "mean": mean, "standard_deviation": deviation}
 
 
 def fit_mixtures(

@@ -60,6 +60,18 @@ class PoissonColumns(Record):
         out += counts @ np.log(self.rate).T - known @ self.rate.T
         out -= gammaln(counts + 1.0).sum(axis=1)[:, None]
 
+    def split(self) -> list[tuple[int, PoissonColumns]]:
+        """Return the distributions of each column."""
+        cls = type(self)
+        return [
+            (int(column), cls(self.columns[[i]], np.ascontiguousarray(self.rate[:, [i]])))
+            for i, column in enumerate(self.columns)
+        ]
+
+    def describe(self) -> dict[str, Array]:
+        """Return the parameters of each class in a single column."""
+        return {"rate": self.rate[:, 0]}
+
 
 def check_counts(X: Array, known: Array, names: list[str]) -> None:
     """Raise ValueError for negative values."""
