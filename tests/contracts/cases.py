@@ -361,6 +361,15 @@ def labeled(n: int = 3_000) -> Any:
     )
 
 
+def dependent(n: int = 3_000) -> Any:
+    """Categories and numbers that depend on a class, with missing values and weights."""
+    rng = np.random.default_rng(8)
+    frame = weighted(n)
+    words = np.where(frame["a"] + rng.normal(size=n) > 500.0, "high", "low")
+    color = np.where(rng.random(n) < 0.7, words, rng.choice(["red", "green"], size=n))
+    return frame.assign(color=np.where(rng.random(n) < 0.05, None, color), word=words)
+
+
 def _only(column: str) -> Callable[[], Any]:
     """The labeled rows with one of their targets."""
     others = {"word", "grade", "height"} - {column}
@@ -381,6 +390,10 @@ _MIXTURE = {
 }
 
 _NETWORK = {"close": ("model_",), "exact": ("classes_", "encoding_", "schema_")}
+_SEARCH: dict[str, Any] = {
+    "close": ("bicd_", "feature_importances_"),
+    "exact": ("selected_features_", "arcs_", "classes_", "schema_"),
+}
 
 LEARNERS = [
     LearnerCase("KMeans", partial(ceiba.KMeans, 3), numbers, **_CENTERS),
@@ -580,6 +593,14 @@ LEARNERS = [
         _only("word"),
         target="word",
         **_NETWORK,
+    ),
+    LearnerCase(
+        "a network of searched structure, with weights",
+        partial(ceiba.StructuralTMClassifier, missing="category"),
+        dependent,
+        weight="w",
+        target="word",
+        **_SEARCH,
     ),
 ]
 

@@ -26,6 +26,7 @@ from ceiba import (
     NaiveBayesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    StructuralTMClassifier,
     TANClassifier,
 )
 
@@ -59,6 +60,7 @@ DEFAULTS = [
     RandomForestRegressor(5, n_jobs=1),
     NaiveBayesClassifier(),
     TANClassifier(),
+    StructuralTMClassifier(),
 ]
 TREES = [
     *(DecisionTreeClassifier(**options) for options in TREE_OPTIONS),
