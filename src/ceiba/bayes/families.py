@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -127,6 +128,10 @@ class Families:
 
     structure: Structure
     sizes: tuple[int, ...]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without the cached layout, which cannot be pickled.
+        return type(self), (self.structure, self.sizes)
 
     @cached_property
     def shapes(self) -> list[tuple[int, ...]]:

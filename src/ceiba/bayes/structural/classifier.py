@@ -51,6 +51,10 @@ class SearchedStructure(Structure):
 
     search: SearchResult = field(compare=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Workers need no path.
+        return Structure, (self.features, self.parents)
+
 
 class StructuralTMClassifier(SearchParameters, SelectorMixin, NetworkClassifier):
     """Bayesian network classifier whose features and arcs are chosen for classification.
