@@ -105,8 +105,8 @@ def cross_validate(table, y):
 
 
 # %%
-# With a ridge, discriminative training improves naive Bayes on most tables; TAN has already more
-# parameters than most of these tables can bear. The searched networks are close to both with a few
+# With a ridge, discriminative training improves naive Bayes on the majority of the tables; TAN
+# has already more parameters than many of these tables can bear. The searched networks are close to both with a few
 # columns. Without a penalty they warn where the likelihood of the class has no maximum, which is
 # usual.
 warnings.simplefilter("ignore", UserWarning)

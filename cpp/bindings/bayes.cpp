@@ -161,11 +161,27 @@ void joint_of_rows(const RowCodes& any, const LogLinearArrays& model, const Arra
         any);
 }
 
+// Output of `sum_tables`, with the variances if they are asked for.
+struct TableSumArrays {
+    Array2<double> table;
+    Array1<double> bias;
+    Maybe2<double> table_variances;
+    Maybe1<double> bias_variances;
+
+    TableSums view(std::size_t n_rows, std::size_t k) const {
+        require(has_shape(table, n_rows, k) && bias.shape(0) == k,
+                "table must have shape (n_table_rows, n_classes).");
+        require(table_variances.has_value() == bias_variances.has_value() &&
+                    (!table_variances ||
+                     (has_shape(*table_variances, n_rows, k) && bias_variances->shape(0) == k)),
+                "variances must have the shapes of table and bias.");
+        return {0, table.data(), bias.data(), pointer(table_variances), pointer(bias_variances)};
+    }
+};
+
 double sum_tables(const CodedRowArrays& rows, const LogLinearArrays& model,
                   const FamilyArrays* target, ClassWeighting weighting,
-                  const Maybe1<const double>& class_means, const Array2<double>& table,
-                  const Array1<double>& bias, const Maybe2<double>& table_variances,
-                  const Maybe1<double>& bias_variances, int threads) {
+                  const Maybe1<const double>& class_means, const TableSumArrays& out, int threads) {
     return std::visit(
         [&](const auto& codes) {
             const bool has_labels =
@@ -175,17 +191,10 @@ double sum_tables(const CodedRowArrays& rows, const LogLinearArrays& model,
             const Families to = target == nullptr ? own.families : target->view(codes.shape(1));
             const std::size_t k = rows.n_classes;
             require(model.bias.shape(0) == k, "bias must have one entry per class.");
-            require(has_shape(table, to.n_rows(), k) && bias.shape(0) == k,
-                    "table must have shape (n_table_rows, n_classes).");
-            require(table_variances.has_value() == bias_variances.has_value() &&
-                        (!table_variances || (has_shape(*table_variances, to.n_rows(), k) &&
-                                              bias_variances->shape(0) == k)),
-                    "variances must have the shapes of table and bias.");
             require(class_means.has_value() == (weighting == ClassWeighting::kInformation),
                     "class_means are those of INFORMATION.");
             const double* means = sized(class_means, k, "class_means must have one per class.");
-            TableSums sums{0, table.data(), bias.data(), pointer(table_variances),
-                           pointer(bias_variances)};
+            TableSums sums = out.view(to.n_rows(), k);
             checked_threads(threads);
             without_gil([&] { table_sums(view, own, to, weighting, means, sums, threads); });
             return sums.objective;
@@ -281,10 +290,13 @@ void bind_bayes(nb::module_& module) {
                "Compute the conditional mutual information of the pairs of a block.");
     module.def("bayes_log_joint", &joint_of_rows, "codes"_a.noconvert(), "model"_a,
                "out"_a.noconvert(), "threads"_a = 1, "Compute log p(c, x) of each row and class.");
+    nb::class_<TableSumArrays>(module, "TableSumArrays", "Output of bayes_table_sums.")
+        .def(nb::init<Array2<double>, Array1<double>, Maybe2<double>, Maybe1<double>>(),
+             "table"_a.noconvert(), "bias"_a.noconvert(),
+             "table_variances"_a.noconvert() = nb::none(),
+             "bias_variances"_a.noconvert() = nb::none());
     module.def("bayes_table_sums", &sum_tables, "rows"_a, "model"_a, "target"_a.none(),
-               "weighting"_a, "class_means"_a.noconvert().none(), "table"_a.noconvert(),
-               "bias"_a.noconvert(), "table_variances"_a.noconvert() = nb::none(),
-               "bias_variances"_a.noconvert() = nb::none(), "threads"_a = 1,
+               "weighting"_a, "class_means"_a.noconvert().none(), "out"_a, "threads"_a = 1,
                "Sum class weights by table row and class; return the objective of the weighting.");
     module.def("bayes_log_likelihoods", &likelihoods_along, "rows"_a, "model"_a, "direction"_a,
                "steps"_a.noconvert(), "log_likelihoods"_a.noconvert(), "threads"_a = 1,

@@ -158,7 +158,12 @@ def bayes_pair_dependence(counts: Annotated[NDArray[numpy.float64], dict(shape=(
 def bayes_log_joint(codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], model: LogLinear, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int = 1) -> None:
     """Compute log p(c, x) of each row and class."""
 
-def bayes_table_sums(rows: CodedRows, model: LogLinear, target: Families | None, weighting: ClassWeighting, class_means: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], bias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], table_variances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, bias_variances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, threads: int = 1) -> float:
+class TableSumArrays:
+    """Output of bayes_table_sums."""
+
+    def __init__(self, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], bias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], table_variances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, bias_variances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> None: ...
+
+def bayes_table_sums(rows: CodedRows, model: LogLinear, target: Families | None, weighting: ClassWeighting, class_means: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: TableSumArrays, threads: int = 1) -> float:
     """
     Sum class weights by table row and class; return the objective of the weighting.
     """

@@ -178,10 +178,7 @@ class TableSums(AdditiveStatistic):
             None if target is None else target.native,
             weighting,
             class_means,
-            table,
-            bias,
-            table_variances,
-            bias_variances,
+            _native.TableSumArrays(table, bias, table_variances, bias_variances),
             batch.threads,
         )
         if not variances:

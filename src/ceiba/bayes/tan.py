@@ -43,8 +43,8 @@ class TANParameters(NetworkParameters):
     significance: Annotated[
         float,
         Between(0, 1, closed="neither"),
-        "Level of structure='forest', over all pairs together: an arc requires a G test of "
-        "independence given the class with a p-value below significance / number of pairs "
+        "Significance of the arcs of structure='forest', over all pairs together: an arc requires "
+        "a G test of independence given the class with a p-value below significance / number of pairs "
         "(Bonferroni).",
     ] = 0.01
     max_parents: Annotated[
