@@ -316,20 +316,24 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         self, data: CodedData, families: Families, network: Weights, smoothing: Smoothing
     ) -> TrainingResult:
         """Train discriminatively."""
-        config = TrainingConfig.of(
+        config = self._training_config(data.has_missing)
+        inputs = TrainingData(
+            data.engine, data.rows, families, network, data.total, smoothing, data.has_missing
+        )
+        return train(inputs, config, self, self.trace)
+
+    def _training_config(self, sums_missing: bool) -> TrainingConfig:
+        """Return the settings of discriminative training."""
+        return TrainingConfig.of(
             self.solver,
             self.penalty,
             self.tau,
-            sums_missing=data.has_missing,
+            sums_missing=sums_missing,
             max_iter=self.max_iter,
             tol=self.tol,
             early_stopping=self.early_stopping,
             seed=seed_of(self.random_state),
         )
-        inputs = TrainingData(
-            data.engine, data.rows, families, network, data.total, smoothing, data.has_missing
-        )
-        return train(inputs, config, self, self.trace)
 
     def _training_attributes(
         self, result: TrainingResult, families: Families, counts: Weights, data: CodedData

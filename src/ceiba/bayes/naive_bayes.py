@@ -22,7 +22,14 @@ from ceiba.bayes.base import (
 )
 from ceiba.bayes.coding import ToCodedRows
 from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig
+from ceiba.bayes.discriminative.gaussian import ToMixedRows
+from ceiba.bayes.discriminative.gaussian_training import (
+    MixedData,
+    check_mixed_config,
+    train_mixed,
+)
 from ceiba.bayes.distributions import (
+    CODED,
     Densities,
     DensityStatistics,
     choose_distributions,
@@ -30,6 +37,8 @@ from ceiba.bayes.distributions import (
     density_columns,
     mixtures_of,
 )
+from ceiba.bayes.distributions.gaussian import GaussianColumns
+from ceiba.bayes.distributions.rows import take_scaling
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import Smoothing, Weights, mean_values, probabilities
@@ -157,14 +166,80 @@ class NaiveBayesClassifier(NetworkClassifier):
         if self.training == "ml":
             self._fit_first(engine, source, distributions)
             return
-        if density_columns(distributions):
-            raise ParameterError(
-                "training='tm' requires columns of categories, got "
-                f"distributions={self.distributions!r}: use 'discretized', or training='ml'."
-            )
-        super()._fit_source(engine, source)
         named = {"distributions_": _by_name(source.schema, distributions)}
+        if density_columns(distributions):
+            self._train_gaussians(engine, source, distributions, named)
+            return
+        super()._fit_source(engine, source)
         self._set_fitted(schema_attributes(source.schema) | named, without=_OF_COUNTS)
+
+    def _train_gaussians(
+        self,
+        engine: Engine,
+        source: Source,
+        distributions: dict[int, str],
+        attributes: dict[str, Any],
+    ) -> None:
+        """Train discriminatively with normal columns."""
+        others = set(distributions.values()) - {*CODED, "gaussian"}
+        if others:
+            raise ParameterError(
+                "training='tm' requires distributions that are 'categorical', 'discretized' or "
+                f"'gaussian', got {sorted(others)[0]!r}."
+            )
+        data = self._read_codes(engine, source, needs_features=False)
+        data = data.with_missing_category() if self.missing == "category" else data
+        schema, classes = source.schema, data.summary.classes
+        assert classes is not None
+        factors = class_weight_factors(self.class_weight, data.summary)
+        statistics, prepare = count_densities(
+            engine, source.partitions, schema, distributions, classes, factors
+        )
+        pooled = statistics.moments.pooled()
+        gone = pooled.weight[0] < (1 - 1e-9) * data.total
+        if data.has_missing or gone.any():
+            raise ValueError(
+                "training='tm' with distributions='gaussian' requires rows without missing values "
+                "(in other columns, missing='category'): impute them, or use 'discretized'."
+            )
+        config = self._training_config(False)
+        check_mixed_config(config)
+        varying = np.flatnonzero(~statistics.constant).tolist()
+        columns = statistics.columns[varying]
+        own = take_scaling(statistics.scaling, varying)
+        names = [schema[int(j)].name for j in columns]
+        moments = statistics.moments.take(varying)
+        gaussians = GaussianColumns.solve(columns, own, moments, self.var_smoothing, names)
+        families = Families(Structure.naive(len(data.sizes)), data.sizes)
+        counts = Weights(data.counts.table, data.counts.bias)
+        network = probabilities(families, counts, Smoothing(self.alpha, self.m_prior))
+        network = Weights(network.table, self._log_priors(data, network.bias))
+        center, spread = pooled.mean[0, varying], np.sqrt(pooled.variance[0, varying])
+        rows = engine.rows(
+            source.partitions,
+            ToMixedRows(
+                ToCodedRows(data.encoding, classes, factors, engine.threads),
+                replace(prepare, columns=tuple(columns.tolist()), scaling=own),
+                center,
+                spread,
+            ),
+        )
+        mixed = MixedData(engine, rows, families, network, gaussians, center, spread, data.total)
+        result, trained = train_mixed(mixed, config, self, self.trace)
+        margins = mean_values(families, network, data.total).table.sum(axis=1)
+        dropped = set(data.encoding.constant_columns) - set(names)
+        attributes |= {
+            **schema_attributes(schema),
+            **self._training_attributes(result, families, counts, data),
+            "classes_": classes,
+            "class_count_": data.counts.bias,
+            "encoding_": data.encoding,
+            "model_": NetworkModel.of(families, result.weights, margins, is_network=False),
+            "dropped_columns_": [column.name for column in schema if column.name in dropped],
+            "_densities": [trained],
+        }
+        self._set_fitted(attributes, without=(*OPTIONAL_ATTRIBUTES, *_OF_COUNTS))
+        self._warn_training(result)
 
     @available_if(_can_update)
     @with_default_errstate

@@ -40,7 +40,7 @@ _N_FOLDS = 5
 # Iterations without a higher likelihood of the held-out rows after which a fold ends.
 _PATIENCE = 20
 # Separable: every training row correct, with this mean log-likelihood or a higher one.
-_SEPARABLE_MEAN = -1e-3
+SEPARABLE_MEAN = -1e-3
 
 
 @dataclass(frozen=True)
@@ -203,8 +203,25 @@ def train(
     max_iter = _best_iteration(data, config) if config.early_stopping else config.max_iter
     iterations = Iterations(estimator, max_iter, trace=trace, name="discriminative training")
     value, steps = _start(data.objective(config), config)
+    value, n_iter, converged = run_solver(value, steps, iterations)
+    return TrainingResult(
+        value.weights,
+        value.log_likelihood,
+        value.objective,
+        n_iter,
+        converged or config.early_stopping,
+        _is_separable(data, config, value),
+        config.ridge == 0.0 and config.tau == 0.0,
+        iterations.trace,
+    )
+
+
+def run_solver(
+    value: Value, steps: Iterator[SolverStep], iterations: Iterations
+) -> tuple[Value, int, bool]:
+    """Take the steps of a solver; return the last value, their number and whether it converged."""
     iterations.record(conditional_log_likelihood=value.log_likelihood, objective=value.objective)
-    n_iter, converged = 0, config.early_stopping
+    n_iter, converged = 0, False
     for iteration in iterations:
         step = next(steps, None)
         if step is None:
@@ -217,16 +234,7 @@ def train(
             step=step.step,
             **step.details,
         )
-    return TrainingResult(
-        value.weights,
-        value.log_likelihood,
-        value.objective,
-        n_iter,
-        converged or iterations.stopped,
-        _is_separable(data, config, value),
-        config.ridge == 0.0 and config.tau == 0.0,
-        iterations.trace,
-    )
+    return value, n_iter, converged or iterations.stopped
 
 
 def _start(
@@ -283,7 +291,7 @@ def _peak(
 
 def _is_separable(data: TrainingData, config: TrainingConfig, value: Value) -> bool:
     """Return whether the classes separate, so that the likelihood has no maximum."""
-    if config.ridge > 0 or config.tau > 0 or value.log_likelihood < _SEPARABLE_MEAN * data.total:
+    if config.ridge > 0 or config.tau > 0 or value.log_likelihood < SEPARABLE_MEAN * data.total:
         return False
     weights = mark_summed(data.families, value.weights) if data.sums_missing else value.weights
     errors = data.engine.reduce(data.rows, ClassificationErrors.of, data.families, weights)

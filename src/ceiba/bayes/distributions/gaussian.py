@@ -197,7 +197,8 @@ class GaussianColumns(Record):
         factor = np.where(finite, sqrt(0.5) / self.deviation, 0.0)
         safe = np.where(finite, self.deviation, 1.0)
         constant = np.where(finite, self.scaling.log_factors - np.log(safe) - 0.5 * log(2 * pi), 0)
-        return self.mean, np.ascontiguousarray(factor), np.ascontiguousarray(constant)
+        mean, factor, constant = map(np.ascontiguousarray, (self.mean, factor, constant))
+        return mean, factor, constant
 
     @property
     def constant_columns(self) -> Array:
