@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -274,6 +275,27 @@ def test_model_files_keep_predictions(name: str, tmp_path: Any) -> None:
         assert (
             loaded.partial_fit(X, y).predict_proba(X) == model.partial_fit(X, y).predict_proba(X)
         ).all()
+
+
+def test_damaged_model_files_raise(tmp_path: Any) -> None:
+    X, y = classes_of(50)
+    model = gaussian().fit(X, y)
+    (columns,) = model._densities
+    for name, wrong in [
+        ("_densities", [replace(columns, columns=np.array([0, 1, 2, 9]))]),
+        ("_densities", [replace(columns, mean=columns.mean[:2], deviation=columns.mean[:2] ** 2)]),
+        ("_densities", [replace(columns, deviation=-columns.deviation)]),
+        ("_counts", np.zeros((5, 3))),
+    ]:
+        damaged = gaussian().fit(X, y)
+        setattr(damaged, name, wrong)
+        with pytest.raises(ValueError, match=r"_densities|_counts|deviation"):
+            save_and_load(damaged, tmp_path / "model.ceiba")
+
+
+def save_and_load(model: Any, path: Any) -> Any:
+    ceiba.save(model, path)
+    return ceiba.load(path)
 
 
 def test_no_warning_without_categories() -> None:

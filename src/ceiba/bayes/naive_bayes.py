@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from ceiba._typing import Array
-from ceiba.base import AtLeast, ParameterError, check_unused, fitted, reports_progress
+from ceiba.base import ArrayOf, AtLeast, ParameterError, check_unused, fitted, reports_progress
 from ceiba.base.errstate import with_default_errstate
 from ceiba.base.estimator import schema_attributes
 from ceiba.bayes.base import (
@@ -474,6 +474,20 @@ class NaiveBayesClassifier(NetworkClassifier):
             "_densities": densities,
             "_density_statistics": statistics,
         }
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        n = len(self.classes_)
+        counts = getattr(self, "_counts", None)
+        if counts is not None:
+            shape = int((self.encoding_.n_categories + 1).sum()), n
+            ArrayOf("float64", *shape).check("_counts", counts, {})
+        for densities in getattr(self, "_densities", []):
+            for column, single in densities.split():
+                if not 0 <= column < len(self.schema_):
+                    raise ValueError(f"_densities must be those of columns of X, got {column}.")
+                if single.class_count != n:
+                    raise ValueError(f"_densities must have {n} classes, got {single.class_count}.")
 
     def _scorer(self) -> Scorer:
         return replace(super()._scorer(), densities=tuple(getattr(self, "_densities", ())))

@@ -2,7 +2,7 @@
 
 A normal column is an exponential family: with the value z in units of the standard deviation of all
 rows, class c adds ``linear[c] * z + quadratic[c] * z ** 2`` to its log score, and the normalizer is
-part of the bias. The sums of 1, z and z^2 by class take the place of counts, so that the T and M
+part of the bias. The sums of 1, z and z^2 by class replace counts, so that the T and M
 steps, L-BFGS and the ridge are those of categories. The terms z and z^2 are further rows of the
 table of weights, below those of the families.
 """
@@ -241,12 +241,12 @@ class MixedMeans:
     @property
     def mean(self) -> Array:
         """Mean of each column and class."""
-        return self.sums / self.counts.bias
+        return np.asarray(self.sums / self.counts.bias)
 
     @property
     def variance(self) -> Array:
         """Variance of each column and class."""
-        return self.squares / self.counts.bias - self.mean**2
+        return np.asarray(self.squares / self.counts.bias - self.mean**2)
 
     def weights(self, families: Families) -> Weights:
         """Return the log-linear weights of the model with these expectations (M step)."""

@@ -168,6 +168,11 @@ class GaussianColumns(Record):
         X = numeric_matrix(table, self.columns.tolist(), self.scaling)
         _native.bayes_add_log_normals(X, *self.terms, out, threads)
 
+    @property
+    def class_count(self) -> int:
+        """Number of classes."""
+        return len(self.mean)
+
     def split(self) -> list[tuple[int, GaussianColumns]]:
         """Return the distributions of each column."""
         cls = type(self)
@@ -216,5 +221,4 @@ def _largest_deviation(deviations: Array, scaling: StoredScaling) -> Array:
     index = int(np.argmax(size - scaling.exponents))
     shift = np.clip(scaling.exponents - scaling.exponents[index], -2000, 2000)
     with np.errstate(over="ignore", under="ignore"):
-        shifted = np.ldexp(deviations[index], shift)
-        return np.asarray(np.minimum(shifted, _MAX_DEVIATION))
+        return np.asarray(np.minimum(np.ldexp(deviations[index], shift), _MAX_DEVIATION))

@@ -182,6 +182,11 @@ class KernelColumn(Record):
         spreads = np.where(np.array(own) > 0, own, spread)
         return cls(column, scaling, values, 0.9 * spreads * np.maximum(n, 1.0) ** -0.2)
 
+    @property
+    def class_count(self) -> int:
+        """Number of classes."""
+        return len(self.bandwidth)
+
     def split(self) -> list[tuple[int, KernelColumn]]:
         """Return the distributions of each column."""
         return [(self.column, self)]

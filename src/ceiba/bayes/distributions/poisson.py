@@ -60,6 +60,11 @@ class PoissonColumns(Record):
         out += counts @ np.log(self.rate).T - known @ self.rate.T
         out -= gammaln(counts + 1.0).sum(axis=1)[:, None]
 
+    @property
+    def class_count(self) -> int:
+        """Number of classes."""
+        return len(self.rate)
+
     def split(self) -> list[tuple[int, PoissonColumns]]:
         """Return the distributions of each column."""
         cls = type(self)

@@ -15,7 +15,7 @@ from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
-from ceiba.engine import Batch, Engine
+from ceiba.engine import Engine
 from ceiba.stats import Moments, Points
 from ceiba.stats.scaling import IntegerRanges, PointScaling, range_exponents, with_origins
 
@@ -138,12 +138,9 @@ def take_scaling(scaling: PointScaling, index: Sequence[int]) -> StoredScaling:
     """Return the units of some of the columns."""
     where = list(index)
     return StoredScaling(
-        scaling.exponents[where],
-        scaling.divisors[where],
-        scaling.origins[where],
-        scaling.origin_values[where],
-        scaling.scaled,
+        exponents=scaling.exponents[where],
+        divisors=scaling.divisors[where],
+        origins=scaling.origins[where],
+        origin_values=scaling.origin_values[where],
+        scaled=scaling.scaled,
     )
-
-
-Rows = Batch[NumericRows]
