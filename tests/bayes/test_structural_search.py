@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from ceiba.bayes.families import Families
-from ceiba.bayes.statistics import TableSums
-from ceiba.bayes.structural import scores
+from ceiba.bayes.statistics import CodedRows, TableSums
+from ceiba.bayes.structural import scores, screening
 from ceiba.bayes.structural.distinct import DistinctRows
 from ceiba.bayes.structural.scores import Scorer, empty_fit
 from ceiba.bayes.structural.screening import score_statistics
 from ceiba.bayes.structural.states import State, make_move, single_moves
+from ceiba.engine import Batch
 from tests.bayes.structural_rows import search, search_rows
 from tests.oracles.bayes_missing_naive import observed_cll
 from tests.oracles.bayes_naive import Tables, make_rows, posteriors
@@ -166,7 +167,9 @@ def test_lifted_weights_keep_the_posteriors():
         assert found == pytest.approx(fit.log_likelihood, rel=1e-12)
 
 
-def test_score_statistics():
+@pytest.mark.parametrize("max_numbers", [screening._MAX_NUMBERS, 30])
+def test_score_statistics(max_numbers, monkeypatch):
+    monkeypatch.setattr(screening, "_MAX_NUMBERS", max_numbers)
     rows = table(2)
     data = search_rows(rows)
     scorer = Scorer(data)
@@ -195,7 +198,30 @@ def test_missing_values_are_summed_over():
     assert (np.diff([step.fit.log_likelihood for step in found.steps]) > 0).all()
 
 
-def test_distinct_rows_of_parts_and_of_the_whole():
+@pytest.mark.parametrize("limit", [1000, 12])
+def test_distinct_rows_of_parts_merge_to_those_of_the_whole(limit):
+    data = search_rows(reference_rows("heart"))
+    rows = data.rows.table()
+    sets = [(0, 2), (), (1, 2, 9, 11)]
+
+    def distinct(part):
+        few = CodedRows(rows.codes[part], rows.labels[part], rows.weight[part], 2)
+        return DistinctRows.of(Batch(few), sets, data.sizes, limit)
+
+    whole = distinct(slice(None))
+    one, two, three = (distinct(part) for part in (slice(50), slice(50, 51), slice(51, None)))
+    for merged in (one.merge(two).merge(three), one.merge(two.merge(three))):
+        for index, columns in enumerate(sets):
+            expected = whole.rows(index, columns, data.sizes, 2)
+            found = merged.rows(index, columns, data.sizes, 2)
+            assert (found is None) == (expected is None) == (limit == 12 and len(columns) > 0)
+            if expected is not None:
+                np.testing.assert_array_equal(found.codes, expected.codes)
+                np.testing.assert_array_equal(found.labels, expected.labels)
+                np.testing.assert_array_equal(found.weight, expected.weight)
+
+
+def test_distinct_rows():
     data = search_rows(reference_rows("heart"))
     rows = data.rows.table()
     sets = [(0, 2), (), (1, 2, 9, 11)]

@@ -596,8 +596,8 @@ LEARNERS = [
     ),
     LearnerCase(
         "a network of searched structure, with weights",
-        partial(ceiba.StructuralTMClassifier, missing="category"),
-        dependent,
+        partial(ceiba.StructuralTMClassifier, training="ml"),
+        partial(dependent, 1_000),
         weight="w",
         target="word",
         **_SEARCH,

@@ -107,7 +107,7 @@ class StructuralTMClassifier(SearchParameters, SelectorMixin, NetworkClassifier)
     Notes
     -----
     Every candidate starts at the solution of the present network and is fitted on its distinct
-    rows. For rows in files or on a cluster a step takes two or three passes over the rows, unless
+    rows. For rows in files or on a cluster a step takes two passes over the rows, unless
     a candidate has hundreds of thousands of distinct rows; then each of its iterations is a pass.
 
     ``SelectFromModel`` selects importances above their mean by default; with

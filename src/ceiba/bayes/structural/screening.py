@@ -11,6 +11,7 @@ The tables of many moves are summed in one pass.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 import numpy as np
 
@@ -43,26 +44,24 @@ def score_statistics(data: SearchRows, fit: Fit, moves: Sequence[Move]) -> Array
     weights = fit.lifted(families, tuple(range(len(data.sizes))), data.sums_missing)
     if data.sums_missing:
         weights = mark_summed(families, weights)
-    single = [i for i, move in enumerate(moves) if move.arc is None]
-    pairs = [i for i, move in enumerate(moves) if move.arc is not None]
-    found = np.empty(len(moves))
-    for group in (*_groups(data, moves, single), *_groups(data, moves, pairs)):
-        target = _tables(data, [moves[i] for i in group])
+    found = []
+    for group in _groups(data, moves):
+        target = _tables(data, group)
         model = (families, weights, ClassWeighting.RESIDUALS, target, True)
-        found[group] = _statistics(data.engine.reduce(data.rows, TableSums.of, *model), target)
-    return (data.n_classes - 1) / (2 * data.n_classes) * found
+        found.append(_statistics(data.engine.reduce(data.rows, TableSums.of, *model), target))
+    return (data.n_classes - 1) / (2 * data.n_classes) * np.concatenate(found)
 
 
-def _groups(data: SearchRows, moves: Sequence[Move], indices: list[int]) -> Iterator[list[int]]:
-    """Divide moves into groups whose tables fit in memory."""
-    group: list[int] = []
+def _groups(data: SearchRows, moves: Sequence[Move]) -> Iterator[list[Move]]:
+    """Divide moves into groups whose tables fit in memory: one, unless there are very many."""
+    group: list[Move] = []
     numbers = 0
-    for index in indices:
-        size = 2 * data.n_classes * int(np.prod([data.sizes[j] for j in moves[index].columns]))
+    for move in moves:
+        size = 2 * data.n_classes * prod(data.sizes[j] for j in move.columns)
         if group and numbers + size > _MAX_NUMBERS:
             yield group
             group, numbers = [], 0
-        group.append(index)
+        group.append(move)
         numbers += size
     if group:
         yield group
