@@ -37,12 +37,12 @@ TABLES = {
     "vertebral": "vertebral_column",
 }
 LEARNERS = {
-    "NB": NaiveBayesClassifier(),
-    "NB-TM+": NaiveBayesClassifier(training="tm"),
-    "TAN": TANClassifier(),
-    "TAN-TM+": TANClassifier(training="tm"),
-    "sTM": StructuralTMClassifier(penalty=0),
-    "sTM+": StructuralTMClassifier(),
+    "NB": NaiveBayesClassifier(missing="category"),
+    "NB-TM+": NaiveBayesClassifier(missing="category", training="tm"),
+    "TAN": TANClassifier(missing="category"),
+    "TAN-TM+": TANClassifier(missing="category", training="tm"),
+    "sTM": StructuralTMClassifier(missing="category", penalty=0),
+    "sTM+": StructuralTMClassifier(missing="category"),
 }
 
 
@@ -97,7 +97,6 @@ def cross_validate(table, y):
         for fold in range(N_FOLDS):
             train, test = folds != fold, folds == fold
             for name, learner in LEARNERS.items():
-                learner.set_params(missing="category")
                 model = learner.fit(table.take(train), y[train])
                 scores[name].append(100 * np.mean(model.predict(table.take(test)) == y[test]))
             sizes.append((len(model.selected_features_), len(model.arcs_)))
@@ -105,8 +104,8 @@ def cross_validate(table, y):
 
 
 # %%
-# With a ridge, discriminative training improves naive Bayes on the majority of the tables; TAN
-# has already more parameters than many of these tables can bear. The searched networks are close to both with a few
+# With a ridge, discriminative training improves naive Bayes on many tables; TAN has already more
+# parameters than these small tables can bear. The searched networks are close to both with a few
 # columns. Without a penalty they warn where the likelihood of the class has no maximum, which is
 # usual.
 warnings.simplefilter("ignore", UserWarning)
