@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ceiba._native import ClassWeighting
+from ceiba.bayes.distributions.rows import NumericRows
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.network import Weights, mark_summed
 from ceiba.bayes.statistics import CodedRows, PairBlock
 from tests.bayes.test_messages import random_network
-from tests.contracts.row_kinds import WEIGHTS, RowKind
+from tests.contracts.row_kinds import VALUES, WEIGHTS, RowKind
 
 SIZES = (3, 4, 2, 3)
 N_CLASSES = 3
@@ -82,3 +83,38 @@ def steps(rows: Any) -> tuple[Any, ...]:
 def models(rows: Any) -> tuple[Any, ...]:
     network = _network()
     return FOREST, [network, mark_summed(FOREST, network.times(1.0))]
+
+
+@st.composite
+def numeric(draw: st.DrawFn) -> NumericRows:
+    """Numeric rows with missing values, with or without weights."""
+    n = draw(st.integers(1, 40))
+    X = draw(arrays(np.float64, (n, 2), elements=VALUES))
+    X[draw(arrays(bool, (n, 2)))] = np.nan
+    labels = draw(arrays(np.int32, n, elements=st.integers(0, N_CLASSES - 1)))
+    weight = draw(arrays(np.float64, n, elements=WEIGHTS)) if draw(st.booleans()) else None
+    return NumericRows(X, labels, weight, N_CLASSES)
+
+
+def _slice_numeric(rows: NumericRows, begin: int, end: int) -> NumericRows:
+    weight = None if rows.weight is None else rows.weight[begin:end]
+    return NumericRows(rows.X[begin:end], rows.labels[begin:end], weight, rows.n_classes)
+
+
+def _repeat_numeric(rows: NumericRows, times: int) -> NumericRows:
+    weight = None if rows.weight is None else np.tile(rows.weight, times)
+    X, labels = np.tile(rows.X, (times, 1)), np.tile(rows.labels, times)
+    return NumericRows(X, labels, weight, rows.n_classes)
+
+
+NUMERIC = RowKind(numeric(), len, _slice_numeric, _repeat_numeric)
+
+
+def ranges(rows: Any) -> tuple[Any, ...]:
+    """The range of both columns, which kernels round to if they have many values."""
+    return np.full(2, -1e3), np.full(2, 1e3)
+
+
+def column_sets(rows: Any) -> tuple[Any, ...]:
+    """Two sets of columns, the sizes of all, and the maximum number of distinct rows."""
+    return [(0, 1), (2,)], SIZES, 10_000

@@ -18,6 +18,8 @@ from ceiba._typing import Array
 from ceiba.bayes.discretize.encoding import CategoryEncoding
 from ceiba.bayes.discretize.statistics import BinCounts, ValueCounts
 from ceiba.bayes.discriminative.newton import Hessian
+from ceiba.bayes.distributions.gaussian import ClassMoments
+from ceiba.bayes.distributions.kernel import KernelValues
 from ceiba.bayes.statistics import (
     ClassificationErrors,
     ModelLikelihoods,
@@ -26,6 +28,7 @@ from ceiba.bayes.statistics import (
     TableCounts,
     TableSums,
 )
+from ceiba.bayes.structural.distinct import DistinctRows
 from ceiba.cluster.lloyd import CandidateDraw, DrawKey
 from ceiba.cluster.statistics import Assignment, CenterSums, center_distances, farthest_points
 from ceiba.data.source import Chunk
@@ -269,6 +272,9 @@ STATISTICS = [
     ),
     StatisticCase("impute by draws", _per_row(impute), mixtures.conditional_draws, _joined),
     StatisticCase("TableCounts", TableCounts.of, bayes.families, kind=bayes.CODED),
+    StatisticCase("DistinctRows", DistinctRows.of, bayes.column_sets, kind=bayes.CODED),
+    StatisticCase("ClassMoments", ClassMoments.of, kind=bayes.NUMERIC),
+    StatisticCase("KernelValues", KernelValues.of, bayes.ranges, kind=bayes.NUMERIC),
     StatisticCase("PairCounts", PairCounts.of, bayes.pairs, kind=bayes.CODED),
     StatisticCase("PairCounts of a block", PairCounts.of, bayes.pair_block, kind=bayes.CODED),
     StatisticCase("TableSums of residuals", TableSums.of, bayes.residuals, kind=bayes.CODED),

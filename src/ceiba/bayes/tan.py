@@ -44,8 +44,8 @@ class TANParameters(NetworkParameters):
         float,
         Between(0, 1, closed="neither"),
         "Significance of the arcs of structure='forest', over all pairs together: an arc requires "
-        "a G test of independence given the class with a p-value below significance / number of pairs "
-        "(Bonferroni).",
+        "a G test of independence given the class with a p-value below significance / number of "
+        "pairs (Bonferroni).",
     ] = 0.01
     max_parents: Annotated[
         int, AtLeast(1), "Number of parents of each column, besides the class, in 'kdb'."

@@ -42,7 +42,7 @@ class ColumnValues(Record):
     rounded: bool = False
 
     @classmethod
-    def of(cls, x: Array, rows: NumericRows, low: float, high: float) -> Self:
+    def count(cls, x: Array, rows: NumericRows, low: float, high: float) -> Self:
         """Count the observed values of a column."""
         known = ~np.isnan(x)
         values, where = np.unique(x[known] + 0.0, return_inverse=True)
@@ -119,7 +119,7 @@ class KernelValues:
         rows = batch.rows
         ranges = zip(low.tolist(), high.tolist(), strict=True)
         return cls(
-            tuple(ColumnValues.of(rows.X[:, j], rows, a, b) for j, (a, b) in enumerate(ranges))
+            tuple(ColumnValues.count(rows.X[:, j], rows, a, b) for j, (a, b) in enumerate(ranges))
         )
 
     def merge(self, other: KernelValues) -> KernelValues:
