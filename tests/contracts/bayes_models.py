@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ceiba._native import ClassWeighting
+from ceiba.bayes.discriminative.gaussian import MixedRows
 from ceiba.bayes.distributions.rows import NumericRows
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.network import Weights, mark_summed
@@ -118,3 +119,33 @@ def ranges(rows: Any) -> tuple[Any, ...]:
 def column_sets(rows: Any) -> tuple[Any, ...]:
     """Two sets of columns, the sizes of all, and the maximum number of distinct rows."""
     return [(0, 1), (2,)], SIZES, 10_000
+
+
+@st.composite
+def mixed(draw: st.DrawFn) -> MixedRows:
+    """Coded rows without missing values, with two numeric terms each."""
+    rows = draw(coded())
+    codes = np.minimum(rows.codes, np.array(SIZES, rows.codes.dtype) - 2)
+    Z = draw(arrays(np.float64, (len(rows), 2), elements=st.floats(-3, 3)))
+    return MixedRows(CodedRows(codes, rows.labels, rows.weight, rows.n_classes), Z)
+
+
+MIXED = RowKind(
+    mixed(),
+    len,
+    lambda rows, begin, end: MixedRows(_slice(rows.coded, begin, end), rows.Z[begin:end]),
+    lambda rows, times: MixedRows(_repeat(rows.coded, times), np.tile(rows.Z, (times, 1))),
+)
+
+
+def _mixed_weights(seed: int) -> Weights:
+    rng = np.random.default_rng(seed)
+    return Weights(rng.normal(size=(FOREST.n_rows + 2, N_CLASSES)), rng.normal(size=N_CLASSES))
+
+
+def mixed_model(rows: Any) -> tuple[Any, ...]:
+    return FOREST, _mixed_weights(2)
+
+
+def mixed_steps(rows: Any) -> tuple[Any, ...]:
+    return FOREST, _mixed_weights(2), _mixed_weights(3), np.array([0.5, 0.25])

@@ -17,6 +17,7 @@ import ceiba
 from ceiba._typing import Array
 from ceiba.bayes.discretize.encoding import CategoryEncoding
 from ceiba.bayes.discretize.statistics import BinCounts, ValueCounts
+from ceiba.bayes.discriminative.gaussian import MixedErrors, MixedSteps, MixedSums
 from ceiba.bayes.discriminative.newton import Hessian
 from ceiba.bayes.distributions.gaussian import ClassMoments
 from ceiba.bayes.distributions.kernel import KernelValues
@@ -273,6 +274,9 @@ STATISTICS = [
     StatisticCase("impute by draws", _per_row(impute), mixtures.conditional_draws, _joined),
     StatisticCase("TableCounts", TableCounts.of, bayes.families, kind=bayes.CODED),
     StatisticCase("DistinctRows", DistinctRows.of, bayes.column_sets, kind=bayes.CODED),
+    StatisticCase("MixedSums", MixedSums.of, bayes.mixed_model, kind=bayes.MIXED),
+    StatisticCase("MixedSteps", MixedSteps.of, bayes.mixed_steps, kind=bayes.MIXED),
+    StatisticCase("MixedErrors", MixedErrors.of, bayes.mixed_model, kind=bayes.MIXED),
     StatisticCase("ClassMoments", ClassMoments.of, kind=bayes.NUMERIC),
     StatisticCase("KernelValues", KernelValues.of, bayes.ranges, kind=bayes.NUMERIC),
     StatisticCase("PairCounts", PairCounts.of, bayes.pairs, kind=bayes.CODED),
