@@ -152,37 +152,52 @@ class Scorer:
         new = [state for state in dict.fromkeys(states) if state not in self.fits]
         if not new:
             return 0
-        data = self.data
-        column_sets = list(dict.fromkeys(tuple(sorted(state.features)) for state in new))
-        limit = max(_MAX_DISTINCT // len(column_sets), _MIN_DISTINCT)
-        local, one = LocalEngine(data.engine.threads), LocalEngine(1)
+        small, large = self._tasks(new)
 
-        def find(sets: list[tuple[int, ...]]) -> list[CodedRows | None]:
-            found = data.engine.reduce(data.rows, DistinctRows.of, sets, data.sizes, limit)
-            return [found.rows(i, sets[i], data.sizes, data.n_classes) for i in range(len(sets))]
+        def fit(task: _Task) -> Fit:
+            return maximize(task, self.data, start)
 
-        if data.engine.in_memory:
-            parts = local.map(find, [[columns] for columns in column_sets])
-            distinct = [rows for part in parts for rows in part]
-        else:
-            distinct = find(column_sets)
-        by_columns = dict(zip(column_sets, distinct, strict=True))
+        local = LocalEngine(self.data.engine.threads)
+        for found in (*local.map(fit, small), *map(fit, large)):
+            self.fits[found.state] = found
+        return len(new)
+
+    def _tasks(self, states: list[State]) -> tuple[list[_Task], list[_Task]]:
+        """Return the states with few distinct rows, each with these, and the others with all."""
+        data, one = self.data, LocalEngine(1)
         everything = tuple(range(len(data.sizes)))
-        tasks, large = [], []
-        for state in new:
+        distinct = self._distinct_rows(states)
+        small, large = [], []
+        for state in states:
             columns = tuple(sorted(state.features))
-            rows = by_columns[columns]
+            rows = distinct[columns]
             if rows is None:
                 large.append(_Task(state, data.engine, data.rows, everything))
             else:
-                tasks.append(_Task(state, one, one.prepared_rows(rows), columns))
+                small.append(_Task(state, one, one.prepared_rows(rows), columns))
+        return small, large
 
-        def fit(task: _Task) -> Fit:
-            return maximize(task, data, start)
+    def _distinct_rows(self, states: list[State]) -> dict[tuple[int, ...], CodedRows | None]:
+        """Return the distinct rows of the features of some states; None where they are many.
 
-        for found in (*local.map(fit, tasks), *map(fit, large)):
-            self.fits[found.state] = found
-        return len(new)
+        Rows in memory are collapsed by a task for each set of features, others in one pass.
+        """
+        data = self.data
+        sets = list(dict.fromkeys(tuple(sorted(state.features)) for state in states))
+        limit = max(_MAX_DISTINCT // len(sets), _MIN_DISTINCT)
+
+        def find(some: list[tuple[int, ...]]) -> list[CodedRows | None]:
+            found = data.engine.reduce(data.rows, DistinctRows.of, some, data.sizes, limit)
+            return [
+                found.rows(index, columns, data.sizes, data.n_classes)
+                for index, columns in enumerate(some)
+            ]
+
+        if data.engine.in_memory:
+            parts = data.engine.map(find, [[columns] for columns in sets])
+        else:
+            parts = [find(sets)]
+        return dict(zip(sets, (rows for part in parts for rows in part), strict=True))
 
 
 def maximize(task: _Task, data: SearchRows, start: Fit | None) -> Fit:
