@@ -584,7 +584,7 @@ LEARNERS = [
     ),
     LearnerCase(
         "a tree network of words, by EM",
-        partial(ceiba.TANClassifier, discretization="equal_frequency", n_bins=4),
+        partial(ceiba.TANClassifier, discretization="equal_frequency", n_bins=4, em_tol=1e-3),
         _only("word"),
         weight="w",
         target="word",

@@ -57,10 +57,9 @@ from ceiba.mixture.covariance import check_probabilities
 from ceiba.stats import Accuracy, TargetSummary, ToLabeledRows
 from ceiba.tree.classifier import class_weight_factors
 
-# Of training='tm' alone. max_iter and random_state are set by scikit-learn wherever they exist.
-_DISCRIMINATIVE = (
-    "solver", "penalty", "tau", "tol", "early_stopping", "trace",
-)  # fmt: skip
+# Without effect in generative training, which counts in one pass; it is within any max_iter, and
+# scikit-learn sets random_state of every learner.
+_DISCRIMINATIVE = ("solver", "penalty", "tau", "tol", "early_stopping", "trace")
 
 
 class UnboundedWeightsWarning(UserWarning):
@@ -204,7 +203,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
             margins = np.where(families.is_known, counts.table.sum(axis=1), 0.0)
         if self.training == "ml":
             model = NetworkModel.of(families, network, margins, is_network=True)
-            return LearnedModel(attributes | {"model_": model})
+            return LearnedModel(attributes | {"model_": model, "n_iter_": 1})
         result = self._train(data, families, network, smoothing)
         model = NetworkModel.of(families, result.weights, margins, is_network=data.has_missing)
         attributes |= self._training_attributes(result, families, counts, data)

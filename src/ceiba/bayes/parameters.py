@@ -81,7 +81,8 @@ class TrainingParameters(Parameters):
     max_iter: Annotated[
         int | None,
         AtLeast(1),
-        "Maximum number of iterations of discriminative training; None for 1000 (newton: 100).",
+        "Maximum number of iterations of discriminative training; None for 1000 (newton: 100). "
+        "Generative training counts in one.",
     ] = None
     tol: Annotated[
         float | None,
@@ -106,6 +107,7 @@ class NetworkParameters(SmoothingParameters, DiscretizationParameters, TrainingP
     ] = "marginal"
     trace: Annotated[bool, "Keep every iteration of discriminative training in ``trace_``."] = False
     random_state: Annotated[
-        int | RandomState | Generator | None, "Seed of the inner folds of early_stopping."
+        int | RandomState | Generator | None,
+        "Seed of the inner folds of early_stopping; nothing else is random.",
     ] = 0
     n_jobs: Annotated[int | None, "Number of threads; None or -1 uses every core allowed."] = None

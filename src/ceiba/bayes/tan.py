@@ -103,7 +103,9 @@ class TANClassifier(TANParameters, NetworkClassifier):
         Categories of each column, with the thresholds of numeric ones.
     dropped_columns_ : list of str
         Columns with one category, which are left out.
-    conditional_log_likelihood_, n_iter_, separable_, unbounded_cells_, trace_
+    n_iter_ : int
+        Iterations of ``training='tm'``; 1 otherwise.
+    conditional_log_likelihood_, separable_, unbounded_cells_, trace_
         Of ``training='tm'``.
     n_features_in_, feature_names_in_, schema_
         Number, names and schema of the columns.
@@ -166,7 +168,7 @@ class TANClassifier(TANParameters, NetworkClassifier):
 
     def _learn(self, data: CodedData) -> LearnedModel:
         if self._structure_kind == "aode":
-            return LearnedModel({"model_": self._average(data)})
+            return LearnedModel({"model_": self._average(data), "n_iter_": 1})
         return super()._learn(data)
 
     def _choose_structure(self, data: CodedData) -> Structure:
