@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base import AtLeast, Between, ParameterError, check_unused, fitted
+from ceiba.base import AtLeast, Between, ParameterError, check_unused, fitted, seed_of
+from ceiba.base.estimator import schema_attributes
 from ceiba.bayes.base import CodedData, LearnedModel, NetworkClassifier
 from ceiba.bayes.em import MAX_ITER, TOL, fit_missing
 from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.joint import NetworkParts, decode, model_of_parts, network_parts, sample_codes
+from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import Smoothing, Weights
 from ceiba.bayes.parameters import NetworkParameters
 from ceiba.bayes.statistics import PairCounts
@@ -20,6 +25,7 @@ from ceiba.bayes.structure.chow_liu import maximum_spanning_tree
 from ceiba.bayes.structure.dependence import MAX_COUNTS, Dependence, pair_blocks
 from ceiba.bayes.structure.given import check_forest, column_index, given_structure
 from ceiba.bayes.structure.kdb import class_information, k_dependence
+from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
 
 
@@ -115,13 +121,16 @@ class TANClassifier(TANParameters, NetworkClassifier):
     >>> from ceiba import TANClassifier, datasets
     >>> iris = datasets.load("iris")
     >>> model = TANClassifier().fit(iris.table, iris.y)
-    >>> model.arcs_
-    [('sepal length', 'sepal width'), ('sepal length', 'petal length'), \
-('petal length', 'petal width')]
+    >>> for parent, child in model.arcs_:
+    ...     print(parent, "->", child)
+    sepal length (cm) -> sepal width (cm)
+    sepal length (cm) -> petal length (cm)
+    petal length (cm) -> petal width (cm)
     >>> round(model.score(iris.table, iris.y), 3)
     0.953
-    >>> TANClassifier(structure=[("petal length", "petal width")]).fit(iris.table, iris.y).arcs_
-    [('petal length', 'petal width')]
+    >>> given = TANClassifier(structure=[("petal length (cm)", "petal width (cm)")])
+    >>> round(given.fit(iris.table, iris.y).score(iris.table, iris.y), 3)
+    0.967
 
     References
     ----------
@@ -234,6 +243,145 @@ class TANClassifier(TANParameters, NetworkClassifier):
                 ConvergenceWarning,
             )
         return found.network, {"em_n_iter_": found.n_iter, **information}
+
+    def score_samples(self, X: Any) -> Array:
+        """Compute the logarithm of p(row), summed over the classes, for each row of ``X``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+
+        Examples
+        --------
+        >>> from ceiba import TANClassifier, datasets
+        >>> vote = datasets.load("vote")
+        >>> model = TANClassifier().fit(vote.table, vote.y)
+        >>> model.score_samples(vote.table).shape
+        (435,)
+        """
+        return np.asarray(logsumexp(self.predict_joint_log_proba(X), axis=1))
+
+    def sample(self, n_samples: int = 1, random_state: Any = 0) -> tuple[Table, Array]:
+        """Draw rows and their classes from the joint distribution.
+
+        Columns are those of the model. Numeric columns become ordinal columns with the labels of
+        their intervals, since the first and the last interval have no bounds; values in the
+        category of ``missing='category'`` are missing.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : int, RandomState or Generator
+            A row depends on the seed and on its number only.
+
+        Returns
+        -------
+        X : Table
+        y : ndarray of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from ceiba import TANClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> X, y = TANClassifier().fit(iris.table, iris.y).sample(100)
+        >>> X.shape, y.shape
+        ((100, 4), (100,))
+        """
+        model = self._single_network("sample")
+        if isinstance(n_samples, bool) or n_samples != int(n_samples) or n_samples < 1:
+            raise ValueError(f"n_samples must be an int >= 1, got {n_samples!r}.")
+        labels, codes = sample_codes(model, int(n_samples), seed_of(random_state))
+        return decode(self.encoding_, codes), self.classes_[labels]
+
+    def to_network(self, class_name: str = "class") -> NetworkParts:
+        """Return the network as the parts of a `DiscreteNetwork`, the class first.
+
+        After ``training='tm'`` it is the network with the same class probabilities whose features
+        have the margins of the training rows.
+
+        Parameters
+        ----------
+        class_name : str
+            Name of the class variable.
+
+        Returns
+        -------
+        NetworkParts
+            A named tuple (variables, states, parents, tables).
+
+        Examples
+        --------
+        >>> from ceiba import TANClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> parts = TANClassifier().fit(iris.table, iris.y).to_network("species")
+        >>> parts.variables[0], parts.tables[0].round(3)
+        ('species', array([0.333, 0.333, 0.333]))
+        """
+        model = self._single_network("to_network")
+        if class_name in self.encoding_.names:
+            raise ValueError(f"class_name must differ from the columns, got {class_name!r}.")
+        return network_parts(model, self.encoding_, self.classes_, class_name)
+
+    @classmethod
+    def from_network(cls, network: Any, class_variable: str | None = None) -> Self:
+        """Return a fitted classifier with the probabilities of a network.
+
+        Parameters
+        ----------
+        network : DiscreteNetwork or NetworkParts
+            The class has no parents, and is a parent of every other variable.
+        class_variable : str, optional
+            Name of the class; by default the first variable.
+
+        Returns
+        -------
+        TANClassifier
+            Its ``structure`` are the arcs of the network. Columns are nominal, with the states of
+            the variables as categories.
+
+        Examples
+        --------
+        >>> from ceiba import TANClassifier, datasets
+        >>> vote = datasets.load("vote")
+        >>> model = TANClassifier().fit(vote.table, vote.y)
+        >>> again = TANClassifier.from_network(model.to_network())
+        >>> bool((again.predict(vote.table) == model.predict(vote.table)).all())
+        True
+        """
+        names = list(network.variables)
+        if class_variable is not None and class_variable not in names:
+            raise ValueError(
+                f"class_variable must be a variable of network ({', '.join(names)}), got "
+                f"{class_variable!r}."
+            )
+        index = 0 if class_variable is None else names.index(class_variable)
+        model, encoding, classes = model_of_parts(network, index)
+        order = sorted(range(len(classes)), key=lambda c: classes[c])
+        weights = Weights(np.ascontiguousarray(model.table[:, order]), model.bias[order])
+        model = NetworkModel.of(model.families, weights, model.margins, is_network=True)
+        feature_names = encoding.names
+        arcs = [(feature_names[a], feature_names[b]) for a, b in model.structure.arcs]
+        learner = cls(structure=arcs)
+        attributes = {
+            **schema_attributes(encoding.schema),
+            "classes_": np.array([classes[c] for c in order]),
+            "class_count_": np.zeros(len(classes)),
+            "encoding_": encoding,
+            "dropped_columns_": [],
+            "model_": model,
+            "n_iter_": 1,
+        }
+        learner._set_fitted(attributes)
+        return learner
+
+    def _single_network(self, method: str) -> NetworkModel:
+        check_is_fitted(self)
+        if isinstance(self.model_, AveragedModel):
+            raise ParameterError(
+                f"{method} requires one network, got structure='aode', an average of networks."
+            )
+        model: NetworkModel = self.model_
+        return model
 
     def _average(self, data: CodedData) -> AveragedModel:
         """Fit the networks of 'aode'."""

@@ -1,0 +1,165 @@
+"""The joint distribution of a network classifier: samples, and its parts for other programs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ceiba import _native
+from ceiba._typing import Array
+from ceiba.bayes.discretize import CategoryEncoding
+from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.model import NetworkModel
+from ceiba.bayes.network import MIN_PROBABILITY, Weights, mean_values
+from ceiba.data.schema import Column, Kind, Schema
+from ceiba.data.table import Table
+
+# Of the draws of samples: the class, then each family.
+_SAMPLE_STREAM = 1 << 21
+# Label of the category of missing values.
+MISSING_STATE = "missing"
+
+
+class NetworkParts(NamedTuple):
+    """A discrete network as plain parts, the arguments of `DiscreteNetwork` in their order.
+
+    Parameters
+    ----------
+    variables : tuple of str
+        The class first, then the features in the order of the columns.
+    states : tuple of tuples
+        Labels of each variable.
+    parents : tuple of tuples of int
+        Indices of each variable's parents: the class, then feature parents.
+    tables : tuple of ndarray of shape (*parent_sizes, size)
+    """
+
+    variables: tuple[str, ...]
+    states: tuple[tuple[Any, ...], ...]
+    parents: tuple[tuple[int, ...], ...]
+    tables: tuple[Array, ...]
+
+
+def sample_codes(model: NetworkModel, n_samples: int, seed: int) -> tuple[Array, Array]:
+    """Draw class indices and codes from the joint distribution, parents before children.
+
+    The draws of row i depend on the seed and on i only.
+
+    Returns
+    -------
+    labels : ndarray of int64 of shape (n_samples,)
+    codes : ndarray of int64 of shape (n_samples, n_features)
+    """
+    families, network = model.families, model.network
+    labels = _draw(np.exp(network.bias)[None].repeat(n_samples, axis=0), seed, _SAMPLE_STREAM)
+    codes = np.zeros((n_samples, len(model.sizes)), np.int64)
+    for family, (feature, parents) in enumerate(
+        zip(families.structure.features, families.structure.parents, strict=True)
+    ):
+        view = families.view(network.table, family)[..., :-1, :]
+        index = tuple(codes[:, parent] for parent in parents)
+        theta = np.exp(view[(*index, slice(None), labels)])
+        theta = theta if parents else np.exp(view[:, labels].T)
+        codes[:, feature] = _draw(theta, seed, _SAMPLE_STREAM + 1 + family)
+    return labels, codes
+
+
+def _draw(probabilities: Array, seed: int, stream: int) -> Array:
+    """Draw a category of each row."""
+    uniforms = np.empty(len(probabilities))
+    _native.uniforms(seed, stream, 0, uniforms)
+    sums = np.cumsum(probabilities, axis=1)
+    drawn = (uniforms[:, None] * sums[:, -1:] >= sums).sum(axis=1)
+    return np.asarray(np.minimum(drawn, probabilities.shape[1] - 1))
+
+
+def states_of(encoding: CategoryEncoding, model: NetworkModel, feature: int) -> tuple[Any, ...]:
+    """Return the labels of a feature's categories, that of missing values included."""
+    labels = list(encoding.category_labels(feature))
+    extra = int(model.sizes[feature]) - 1 - len(labels)
+    return (*labels, *[MISSING_STATE] * extra)
+
+
+def decode(encoding: CategoryEncoding, codes: Array) -> Table:
+    """Return codes as a table of nominal and ordinal columns.
+
+    Numeric columns become ordinal ones with the labels of their intervals; the category of missing
+    values becomes a missing value.
+    """
+    columns = []
+    for feature, j in enumerate(encoding.columns.tolist()):
+        column = encoding.schema[j]
+        labels = tuple(encoding.category_labels(feature))
+        kind = Kind.ORDINAL if column.kind is Kind.NUMERIC else column.kind
+        columns.append(Column(column.name, kind, labels, "codes"))
+    n_categories = encoding.n_categories
+    values = np.where(codes < n_categories, codes, -1).astype(np.int32)
+    schema = Schema(tuple(columns), encoding.schema.named)
+    return Table.from_columns(list(np.ascontiguousarray(values.T)), schema)
+
+
+def network_parts(
+    model: NetworkModel, encoding: CategoryEncoding, classes: Array, class_name: str
+) -> NetworkParts:
+    """Return the network of a fitted model as plain parts."""
+    families, network = model.families, model.network
+    structure = families.structure
+    variables, states = [class_name], [tuple(classes.tolist())]
+    parents: list[tuple[int, ...]] = [()]
+    tables = [np.exp(network.bias)]
+    for family in np.argsort(structure.features).tolist():
+        feature = structure.features[family]
+        variables.append(encoding.names[feature])
+        states.append(states_of(encoding, model, feature))
+        parents.append((0, *(1 + parent for parent in structure.parents[family])))
+        shape = families.shapes[family]
+        view = families.view(network.table, family)[tuple(slice(n - 1) for n in shape)]
+        tables.append(np.exp(np.moveaxis(view, -1, 0)))
+    return NetworkParts(tuple(variables), tuple(states), tuple(parents), tuple(tables))
+
+
+def model_of_parts(
+    parts: Any, class_variable: int
+) -> tuple[NetworkModel, CategoryEncoding, list[Any]]:
+    """Return model, encoding and class labels of a network of nominal variables.
+
+    The class must have no parents, and must be a parent of every other variable.
+    """
+    names = list(parts.variables)
+    others = [i for i in range(len(names)) if i != class_variable]
+    if len(parts.parents[class_variable]):
+        raise ValueError(f"The class {names[class_variable]!r} must not have parents in network.")
+    for i in others:
+        if class_variable not in parts.parents[i]:
+            raise ValueError(
+                f"The class {names[class_variable]!r} must be a parent of every other variable of "
+                f"network, got {names[i]!r} without it."
+            )
+    feature_of = {variable: j for j, variable in enumerate(others)}
+    columns = tuple(Column(names[i], Kind.NOMINAL, tuple(parts.states[i]), "codes") for i in others)
+    encoding = CategoryEncoding.of(Schema(columns), {}, range(len(others)))
+    arcs = [
+        (feature_of[p], feature_of[i]) for i in others for p in parts.parents[i] if p in feature_of
+    ]
+    structure = Structure.of_arcs(tuple(range(len(others))), arcs)
+    families = Families(structure, tuple(len(parts.states[i]) + 1 for i in others))
+    n_classes = len(parts.states[class_variable])
+    table = np.zeros((families.n_rows, n_classes))
+    for family, (feature, own) in enumerate(
+        zip(structure.features, structure.parents, strict=True)
+    ):
+        variable = others[feature]
+        axes = [parts.parents[variable].index(others[p]) for p in own]
+        last = len(parts.parents[variable])
+        theta = np.asarray(parts.tables[variable], np.float64)
+        theta = theta.transpose(*axes, last, parts.parents[variable].index(class_variable))
+        known = tuple(slice(n - 1) for n in families.shapes[family])
+        families.view(table, family)[known] = np.log(np.maximum(theta, MIN_PROBABILITY))
+    prior = np.asarray(parts.tables[class_variable], np.float64)
+    network = Weights(table, np.log(np.maximum(prior, MIN_PROBABILITY)))
+    margins = np.zeros(families.n_rows)
+    if structure.is_decomposable:
+        margins = mean_values(families, network, 1.0).table.sum(axis=1)
+    model = NetworkModel.of(families, network, margins, is_network=True)
+    return model, encoding, list(parts.states[class_variable])

@@ -1,0 +1,90 @@
+"""Samples, the joint likelihood, and networks as plain parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ceiba import TANClassifier, datasets
+from ceiba.base import ParameterError
+from ceiba.bayes.joint import sample_codes
+from ceiba.bayes.network import mean_values
+from tests.bayes.test_structure import random_table
+
+
+@pytest.mark.parametrize("options", [{}, {"structure": "kdb"}, {"training": "tm"}])
+def test_networks_come_back_from_their_parts(options: dict[str, Any]) -> None:
+    X, y, _ = random_table(0)
+    model = TANClassifier(**options).fit(X, y)
+    parts = model.to_network("group")
+    assert parts.variables[0] == "group"
+    for table in parts.tables:
+        np.testing.assert_allclose(table.sum(axis=-1), 1, atol=1e-12)
+    again = TANClassifier.from_network(parts)
+    assert sorted(again.arcs_) == sorted(model.arcs_)
+    incomplete = random_table(0, missing=0.4)[0]
+    for method in ("predict_joint_log_proba", "score_samples"):
+        found, expected = getattr(again, method)(incomplete), getattr(model, method)(incomplete)
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_the_probabilities_of_all_rows_add_up_to_one() -> None:
+    from itertools import product
+
+    import pandas as pd
+
+    X, y, _ = random_table(0)
+    rows = pd.DataFrame(list(product("pqr", repeat=5)), columns=list(X.columns))
+    for options in ({}, {"training": "tm"}, {"structure": "kdb"}):
+        model = TANClassifier(**options).fit(X, y)
+        assert np.exp(model.score_samples(rows)).sum() == pytest.approx(1)
+
+
+def test_samples_have_the_frequencies_of_the_network() -> None:
+    X, y, _ = random_table(1)
+    model = TANClassifier().fit(X, y)
+    n = 20_000
+    labels, codes = sample_codes(model.model_, n, 3)
+    families = model.model_.families
+    expected = mean_values(families, model.model_.network, n).table
+    found = np.zeros_like(expected)
+    for entries in families.table_rows(codes):
+        np.add.at(found, (entries, labels), 1.0)
+    deviation = (found - expected) / np.sqrt(np.maximum(expected, 1.0))
+    assert np.abs(deviation).max() < 5
+    more, _ = sample_codes(model.model_, n + 5, 3)
+    np.testing.assert_array_equal(more[:n], labels)
+
+
+def test_samples_are_tables_of_labels() -> None:
+    iris = datasets.load("iris")
+    model = TANClassifier().fit(iris.table, iris.y)
+    X, y = model.sample(50, random_state=1)
+    assert X.shape == (50, 4)
+    assert set(y) <= set(model.classes_)
+    labels = model.encoding_.category_labels(3)
+    assert set(X.to_pandas().iloc[:, 3]) <= set(labels)
+    words, target, _ = random_table(0, missing=0.2)
+    fitted = TANClassifier(missing="category").fit(words, target)
+    drawn, _ = fitted.sample(200)
+    assert fitted.predict(drawn).shape == (200,)
+    assert drawn.to_pandas().isna().any().any()
+
+
+def test_unusable_arguments_raise() -> None:
+    X, y, _ = random_table(0)
+    model = TANClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="n_samples must be an int >= 1, got 0"):
+        model.sample(0)
+    with pytest.raises(ValueError, match="class_name must differ"):
+        model.to_network("a")
+    with pytest.raises(ValueError, match="class_variable must be a variable of network"):
+        TANClassifier.from_network(model.to_network(), "z")
+    with pytest.raises(ValueError, match="'a' must not have parents"):
+        TANClassifier.from_network(model.to_network(), "a")
+    average = TANClassifier(structure="aode").fit(X, y)
+    for method in (average.sample, average.to_network):
+        with pytest.raises(ParameterError, match="requires one network"):
+            method()
