@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ceiba import datasets, export, plots
     from ceiba.bayes import (
         Discretizer,
+        LatentClassMixture,
         NaiveBayesClassifier,
         StructuralTMClassifier,
         TANClassifier,
@@ -45,6 +46,7 @@ ESTIMATORS = {
     "GaussianMixture": "ceiba.mixture",
     "GaussianMixtureClassifier": "ceiba.mixture",
     "KMeans": "ceiba.cluster",
+    "LatentClassMixture": "ceiba.bayes",
     "NaiveBayesClassifier": "ceiba.bayes",
     "RandomForestClassifier": "ceiba.ensemble",
     "RandomForestRegressor": "ceiba.ensemble",
@@ -70,6 +72,7 @@ __all__ = [
     "GaussianMixture",
     "GaussianMixtureClassifier",
     "KMeans",
+    "LatentClassMixture",
     "NaiveBayesClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",

@@ -12,8 +12,10 @@ from ceiba._native import ClassWeighting
 from ceiba.bayes.discriminative.gaussian import MixedRows
 from ceiba.bayes.distributions.rows import NumericRows
 from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import Weights, mark_summed
 from ceiba.bayes.statistics import CodedRows, PairBlock
+from ceiba.cluster.lloyd import DrawKey
 from tests.bayes.test_messages import random_network
 from tests.contracts.row_kinds import VALUES, WEIGHTS, RowKind
 
@@ -140,7 +142,7 @@ MIXED = RowKind(
 
 def _mixed_weights(seed: int) -> Weights:
     rng = np.random.default_rng(seed)
-    return Weights(rng.normal(size=(FOREST.n_rows + 2, N_CLASSES)), rng.normal(size=N_CLASSES))
+    return Weights(rng.normal(size=(FOREST.n_rows + 4, N_CLASSES)), rng.normal(size=N_CLASSES))
 
 
 def mixed_model(rows: Any) -> tuple[Any, ...]:
@@ -149,3 +151,20 @@ def mixed_model(rows: Any) -> tuple[Any, ...]:
 
 def mixed_steps(rows: Any) -> tuple[Any, ...]:
     return FOREST, _mixed_weights(2), _mixed_weights(3), np.array([0.5, 0.25])
+
+
+def posteriors(rows: Any) -> tuple[Any, ...]:
+    return FOREST, mark_summed(FOREST, _network()), ClassWeighting.POSTERIORS
+
+
+def random_shares(rows: Any) -> tuple[Any, ...]:
+    return FOREST, 2, DrawKey(7, 0, 0)
+
+
+def draw(rows: Any) -> tuple[Any, ...]:
+    near = np.array([[0, 1, 1, 0]], np.int64)
+    return 3, np.array(SIZES, np.int64), near, DrawKey(7, 0, 1)
+
+
+def mixture(rows: Any) -> tuple[Any, ...]:
+    return (NetworkModel.of(FOREST, _network(), np.ones(FOREST.n_rows), is_network=True),)

@@ -21,6 +21,12 @@ from ceiba.bayes.discriminative.gaussian import MixedErrors, MixedSteps, MixedSu
 from ceiba.bayes.discriminative.newton import Hessian
 from ceiba.bayes.distributions.gaussian import ClassMoments
 from ceiba.bayes.distributions.kernel import KernelValues
+from ceiba.bayes.latent.statistics import (
+    DrawnRows,
+    HiddenLikelihood,
+    RandomCounts,
+    hidden_sums,
+)
 from ceiba.bayes.statistics import (
     ClassificationErrors,
     ModelLikelihoods,
@@ -286,6 +292,10 @@ STATISTICS = [
     StatisticCase("StepLikelihoods", StepLikelihoods.of, bayes.steps, kind=bayes.CODED),
     StatisticCase("ModelLikelihoods", ModelLikelihoods.of, bayes.models, kind=bayes.CODED),
     StatisticCase("ClassificationErrors", ClassificationErrors.of, bayes.weights, kind=bayes.CODED),
+    StatisticCase("hidden sums", hidden_sums, bayes.posteriors, kind=bayes.CODED),
+    StatisticCase("RandomCounts", RandomCounts.of, bayes.random_shares, kind=bayes.CODED),
+    StatisticCase("DrawnRows", DrawnRows.of, bayes.draw, kind=bayes.CODED),
+    StatisticCase("likelihood of a mixture", HiddenLikelihood.of, bayes.mixture, kind=bayes.CODED),
     StatisticCase("Hessian", Hessian.of, bayes.weights, kind=bayes.CODED),
 ]
 
@@ -397,6 +407,11 @@ _INTERVALS = {"close": (), "exact": ("encoding_", "_rows", "schema_")}
 _MIXTURE = {
     "close": ("weights_", "means_", "covariances_", "log_likelihood_", "lower_bound_"),
     "exact": ("n_iter_", "converged_", "n_components_", "fit_events_", "schema_"),
+}
+
+_LATENT = {
+    "close": ("model_", "weights_", "log_likelihood_", "lower_bound_"),
+    "exact": ("n_iter_", "converged_", "n_components_", "arcs_", "encoding_", "schema_"),
 }
 
 _NETWORK = {"close": ("model_",), "exact": ("classes_", "encoding_", "schema_")}
@@ -596,6 +611,19 @@ LEARNERS = [
         _only("word"),
         target="word",
         **_NETWORK,
+    ),
+    LearnerCase(
+        "a latent class mixture with weights",
+        partial(ceiba.LatentClassMixture, 3, n_init=2, max_iter=5),
+        _only("word"),
+        weight="w",
+        **_LATENT,
+    ),
+    LearnerCase(
+        "a latent class mixture of trees",
+        partial(ceiba.LatentClassMixture, 2, structure="tree", init="random", n_init=1, max_iter=4),
+        mixed,
+        **_LATENT,
     ),
     LearnerCase(
         "a tree network of words, trained discriminatively",

@@ -23,6 +23,7 @@ from ceiba import (
     GaussianMixture,
     GaussianMixtureClassifier,
     KMeans,
+    LatentClassMixture,
     NaiveBayesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -58,6 +59,7 @@ DEFAULTS = [
     KMeans(n_clusters=3),
     RandomForestClassifier(5, n_jobs=1),
     RandomForestRegressor(5, n_jobs=1),
+    LatentClassMixture(n_init=2),
     NaiveBayesClassifier(),
     TANClassifier(),
     StructuralTMClassifier(),
@@ -115,6 +117,9 @@ NETWORKS = [
     TANClassifier(structure="kdb", discretization="equal_frequency"),
     TANClassifier(structure="aode", discretization="equal_width"),
     TANClassifier(training="tm", solver="tm", missing="category"),
+    LatentClassMixture(structure="tree", n_init=1),
+    LatentClassMixture(3, missing="category", refinement="information", init="random"),
+    LatentClassMixture("bic", max_components=3, n_init=1),
 ]
 
 # A learner that draws rows, or its initialization, by row number draws other rows when a row of
@@ -147,7 +152,7 @@ SELECTS = dict.fromkeys(
 
 def exceptions(estimator: Any) -> dict[str, str]:
     """Return the checks that do not apply to an estimator, with the reason."""
-    found = DENSITY if isinstance(estimator, GaussianMixture) else {}
+    found = DENSITY if isinstance(estimator, GaussianMixture | LatentClassMixture) else {}
     if getattr(estimator, "algorithm", None) == "m1":
         found = M1
     if isinstance(getattr(estimator, "n_components", None), str):
@@ -160,7 +165,7 @@ def _draws(estimator: Any) -> bool:
         return True
     if isinstance(estimator, AdaBoostClassifier | AdaBoostRegressor):
         return bool(estimator.reweighting == "resampling")
-    if isinstance(estimator, GaussianMixture | GaussianMixtureClassifier):
+    if isinstance(estimator, GaussianMixture | GaussianMixtureClassifier | LatentClassMixture):
         return bool(estimator.n_components != 1)
     return bool(getattr(estimator, "bootstrap", isinstance(estimator, KMeans)))
 

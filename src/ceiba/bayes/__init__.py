@@ -8,6 +8,7 @@ from ceiba.bayes.discretize import (
     learn_encoding,
 )
 from ceiba.bayes.exchange import DiscreteNetwork, read_network, write_network
+from ceiba.bayes.latent import LatentChoice, LatentClassMixture
 from ceiba.bayes.naive_bayes import NaiveBayesClassifier
 from ceiba.bayes.structural import SearchPath, StructuralTMClassifier
 from ceiba.bayes.tan import TANClassifier
@@ -17,6 +18,8 @@ __all__ = [
     "DiscreteNetwork",
     "DiscretizationConfig",
     "Discretizer",
+    "LatentChoice",
+    "LatentClassMixture",
     "NaiveBayesClassifier",
     "SearchPath",
     "StructuralTMClassifier",

@@ -255,8 +255,8 @@ def _check_numeric(schema: Schema) -> None:
         more = f" and {len(nominal) - 1} more" if len(nominal) > 1 else ""
         raise ValueError(
             f"X must be numeric, got nominal column {nominal[0]!r}{more}: leave it out, or use a "
-            "learner that takes nominal columns, ceiba.KMeans for groups and "
-            "ceiba.RandomForestClassifier for classes."
+            "learner that takes nominal columns, ceiba.LatentClassMixture or ceiba.KMeans for "
+            "groups and ceiba.RandomForestClassifier for classes."
         )
 
 

@@ -48,7 +48,7 @@ class GaussianMixture(FittedMixture):
     A missing value (NaN) is integrated out, in training and in prediction: densities are those of
     the observed values, and moments use the conditional expectation of the others. Numbers count as
     they are, ordinal columns as their rank from 0 to 1, dates in days; nominal columns raise an
-    error (the latent-class model describes them). Rows may be float32 or float64; sums are float64.
+    error (`LatentClassMixture` describes them). Rows may be float32 or float64; sums are float64.
 
     The variances of a component that shrinks stay at a floor relative to the data's variances; a
     component that loses all its rows is reseeded or dropped; ``fit_events_`` lists what happened.

@@ -168,7 +168,7 @@ class Discretizer(TransformerMixin, Estimator):
         self, engine: Engine, source: Source, config: DiscretizationConfig
     ) -> dict[str, Any]:
         """Return the fitted attributes."""
-        prepare = ToLabeledRows("classification") if self._supervised else _ToUnlabeledRows()
+        prepare = ToLabeledRows("classification") if self._supervised else ToUnlabeledRows()
         rows = engine.rows(source.partitions, prepare)
         summary = engine.reduce(rows, TargetSummary.of)
         rows = rows.numbered(summary.rows)
@@ -316,10 +316,11 @@ class Discretizer(TransformerMixin, Estimator):
 
 
 @dataclass(frozen=True, slots=True)
-class _ToUnlabeledRows:
+class ToUnlabeledRows:
     """Prepare a partition as rows of one class: check the weights, and ignore the target."""
 
     def __call__(self, chunk: Chunk) -> LabeledRows:
+        """Return the rows of one chunk."""
         target = np.zeros(len(chunk.table), np.int8)
         return ToLabeledRows("classification")(replace(chunk, target=target))
 

@@ -1,0 +1,85 @@
+"""Choice of the number of components by information criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.base import ArrayOf, Record
+from ceiba.bayes.families import Families, Structure
+
+
+@dataclass(frozen=True, eq=False)
+class LatentChoice(Record):
+    """Criteria of each number of components; one entry per mixture.
+
+    Attributes
+    ----------
+    n_components, n_parameters : ndarray of int64
+    log_likelihood : ndarray of float64
+    bic, aic : ndarray of float64
+        Information criteria; smaller is better.
+    criterion : {"bic", "aic"}
+        The criterion that decides.
+
+    Examples
+    --------
+    >>> from ceiba import LatentClassMixture, datasets
+    >>> iris = datasets.load("iris")
+    >>> model = LatentClassMixture("bic", max_components=3, n_bins=3).fit(iris.table)
+    >>> model.choice_.n_components
+    array([1, 2, 3])
+    >>> model.choice_.chosen == model.n_components_
+    True
+    """
+
+    n_components: Annotated[Array, ArrayOf("int64", "n")]
+    n_parameters: Annotated[Array, ArrayOf("int64", "n")]
+    log_likelihood: Annotated[Array, ArrayOf("float64", "n")]
+    bic: Annotated[Array, ArrayOf("float64", "n")]
+    aic: Annotated[Array, ArrayOf("float64", "n")]
+    criterion: Literal["bic", "aic"]
+
+    @classmethod
+    def of(cls, candidates: Sequence[dict[str, Any]], criterion: Any) -> LatentChoice:
+        """Collect the candidates, one dict of values each."""
+        columns = {name: np.array([c[name] for c in candidates]) for name in candidates[0]}
+        return cls(**columns, criterion=criterion)
+
+    @property
+    def chosen(self) -> int:
+        """Number of components with the smallest criterion, ties to fewer."""
+        values = self.bic if self.criterion == "bic" else self.aic
+        return int(self.n_components[np.argmin(values)])
+
+
+def information_criteria(log_likelihood: float, n_parameters: int, weight: float) -> dict[str, Any]:
+    """Return BIC and AIC of a mixture; smaller is better."""
+    return {
+        "n_parameters": n_parameters,
+        "log_likelihood": log_likelihood,
+        "bic": n_parameters * log(weight) - 2.0 * log_likelihood,
+        "aic": 2.0 * n_parameters - 2.0 * log_likelihood,
+    }
+
+
+def count_parameters(structure: Structure, observed: Array, k: int) -> int:
+    """Return the number of free parameters; ``observed`` are the categories that occur."""
+    free = k - 1
+    for feature, parents in zip(structure.features, structure.parents, strict=True):
+        groups = int(np.prod(observed[list(parents)], initial=1))
+        free += k * groups * max(int(observed[feature]) - 1, 0)
+    return int(free)
+
+
+def observed_categories(sizes: tuple[int, ...], counts: Array) -> Array:
+    """Return how many categories of each feature have weight, from the counts of each alone."""
+    families = Families(Structure.naive(len(sizes)), sizes)
+    known = families.is_known & (counts[:, 0] > 0)
+    bounds = zip(families.offsets[:-1], families.offsets[1:], strict=True)
+    return np.array([int(known[first:last].sum()) for first, last in bounds], np.int64)

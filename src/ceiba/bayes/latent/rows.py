@@ -1,0 +1,69 @@
+"""Rows of a table without a class, as category codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ceiba.bayes.base import CodedData
+from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig, learn_encoding
+from ceiba.bayes.discretize.discretizer import ToUnlabeledRows
+from ceiba.bayes.distributions.choose import by_column
+from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.statistics import CodedRows, TableCounts
+from ceiba.data.source import Chunk, Source
+from ceiba.data.warn import warn_user
+from ceiba.engine import Engine
+from ceiba.stats import TargetSummary
+
+
+@dataclass(frozen=True, eq=False)
+class ToHiddenRows:
+    """Prepare a partition as coded rows of one class; rows of weight zero are dropped.
+
+    Parameters
+    ----------
+    encoding : CategoryEncoding
+    threads : int
+        Threads that encode a partition.
+    """
+
+    encoding: CategoryEncoding
+    threads: int = 1
+
+    def __call__(self, chunk: Chunk) -> CodedRows:
+        """Return the coded rows of one chunk."""
+        rows = ToUnlabeledRows()(chunk)
+        codes = self.encoding.encode(rows.table, self.threads)
+        return CodedRows(codes, np.zeros(len(rows), np.int32), rows.weight, 1)
+
+
+def read_hidden_rows(engine: Engine, source: Source, parameters: Any) -> CodedData:
+    """Learn the encoding of a table without a class, and count its features.
+
+    ``parameters`` has the hyper-parameters of the discretization and of missing values.
+    """
+    unlabeled = engine.rows(source.partitions, ToUnlabeledRows())
+    summary = engine.reduce(unlabeled, TargetSummary.of)
+    summary.require_rows()
+    given = by_column(parameters.thresholds or {}, source.schema, "thresholds")
+    config = DiscretizationConfig(parameters.discretization, parameters.n_bins, given)
+    encoding = learn_encoding(
+        engine, unlabeled.numbered(summary.rows), source.schema, summary, config
+    )
+    if encoding.n_features == 0:
+        warn_user(
+            "No column has two or more categories, so that all rows have the same component: try "
+            "another discretization.",
+            UserWarning,
+        )
+    prepare = ToHiddenRows(encoding, engine.threads)
+    rows = engine.rows(source.partitions, prepare).numbered(summary.rows)
+    sizes = tuple((encoding.n_categories + 1).tolist())
+    families = Families(Structure.naive(len(sizes)), sizes)
+    counts = engine.reduce(rows, TableCounts.of, families)
+    has_missing = bool(counts.table[~families.is_known].any())
+    data = CodedData(engine, rows, source.schema, summary, encoding, sizes, counts, has_missing)
+    return data.with_missing_category() if parameters.missing == "category" else data

@@ -1,0 +1,58 @@
+"""Networks with which EM begins."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.bayes.base import CodedData
+from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.latent.statistics import DrawnRows, RandomCounts
+from ceiba.bayes.network import Smoothing, Weights, probabilities
+from ceiba.cluster.lloyd import DrawKey
+
+Init = Literal["k-means++", "random_from_data", "random"]
+
+# Share of a drawn row in the distributions of its component; the rest are those of all rows.
+_OWN_SHARE = 0.5
+
+
+def initial_network(
+    data: CodedData, k: int, init: Init, smoothing: Smoothing, seed: int, run: int
+) -> Weights:
+    """Return the naive Bayes network of ``k`` components with which run number ``run`` begins."""
+    families = Families(Structure.naive(len(data.sizes)), data.sizes)
+    margins = Weights(data.counts.table, data.counts.bias)
+    if k == 1:
+        return probabilities(families, margins, smoothing)
+    if init == "random":
+        counts = data.engine.reduce(data.rows, RandomCounts.of, families, k, DrawKey(seed, run, 0))
+        return probabilities(families, Weights(counts.table, counts.bias), smoothing)
+    drawn = _draw_rows(data, k, init, seed, run)
+    return _around_rows(families, probabilities(families, margins, smoothing), drawn)
+
+
+def _draw_rows(data: CodedData, k: int, init: Init, seed: int, run: int) -> Array:
+    """Return the codes of ``k`` rows: drawn independently, or far from one another."""
+    sizes = np.array(data.sizes, np.int64)
+    near = np.empty((0, len(sizes)), np.int64)
+    if init == "random_from_data":
+        model = (k, sizes, near, DrawKey(seed, run, 0))
+        return data.engine.reduce(data.rows, DrawnRows.of, *model).codes
+    for step in range(k):
+        model = (1, sizes, near, DrawKey(seed, run, step))
+        near = np.concatenate([near, data.engine.reduce(data.rows, DrawnRows.of, *model).codes])
+    return near
+
+
+def _around_rows(families: Families, margins: Weights, drawn: Array) -> Weights:
+    """Return components of equal weight between the distributions of all rows and a drawn row."""
+    theta = np.repeat(np.exp(margins.table), len(drawn), axis=1)
+    for family, own in enumerate(families.table_rows(drawn)):
+        known = np.flatnonzero(families.is_known[own])
+        rows = slice(families.offsets[family], families.offsets[family + 1])
+        theta[rows, known] *= 1 - _OWN_SHARE
+        theta[own[known], known] += _OWN_SHARE
+    return probabilities(families, Weights(theta, np.ones(len(drawn))))
