@@ -28,11 +28,10 @@ from ceiba.bayes.discriminative.gaussian_training import (
     check_mixed_config,
     train_mixed,
 )
-from ceiba.bayes.distributions import (
-    CODED,
+from ceiba.bayes.distributions.choose import CODED, choose_distributions
+from ceiba.bayes.distributions.fit import (
     Densities,
     DensityStatistics,
-    choose_distributions,
     count_densities,
     density_columns,
     mixtures_of,
