@@ -16,7 +16,9 @@ from ceiba import (
     GaussianMixture,
     GaussianMixtureClassifier,
     KMeans,
+    NaiveBayesClassifier,
     RandomForestClassifier,
+    TANClassifier,
     datasets,
 )
 from ceiba.base import declared
@@ -59,6 +61,8 @@ def choices(cls: type[Any], name: str) -> set[str]:
 @pytest.mark.parametrize(
     ("document", "cls", "name"),
     [
+        ("bayes", NaiveBayesClassifier, "distributions"),
+        ("bayes", TANClassifier, "structure"),
         ("ensembles", RandomForestClassifier, "max_features_per"),
         ("ensembles", AdaBoostClassifier, "algorithm"),
         ("trees", DecisionTreeClassifier, "missing"),
