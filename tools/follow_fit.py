@@ -1,6 +1,6 @@
 """Print the path of one fit through the package: files, functions and changes of package.
 
-    python tools/follow_fit.py {tree,forest,mixture,kmeans,bagging,adaboost} [--once]
+    python tools/follow_fit.py {tree,forest,mixture,kmeans,bagging,adaboost,naive_bayes,tan} [--once]
 
 A table of 150 rows and 4 columns is fitted twice, the first time for imports and caches, and the
 calls of the second fit are shown in order, indented by depth. Counted are all calls of Python
@@ -34,6 +34,8 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "kmeans": lambda: ceiba.KMeans(3),
     "bagging": lambda: ceiba.BaggingClassifier(n_estimators=3),
     "adaboost": lambda: ceiba.AdaBoostClassifier(n_estimators=3),
+    "naive_bayes": ceiba.NaiveBayesClassifier,
+    "tan": ceiba.TANClassifier,
 }
 # Expressions, and the reading of a hyper-parameter as an attribute.
 _SKIPPED = ("<genexpr>", "comp>", "<lambda>", "Attribute.__get__", "Attribute.__set__", "fold")
