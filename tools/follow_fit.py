@@ -1,6 +1,6 @@
 """Print the path of one fit through the package: files, functions and changes of package.
 
-    python tools/follow_fit.py {tree,forest,mixture,kmeans,bagging,adaboost,naive_bayes,tan} [--once]
+    python tools/follow_fit.py LEARNER [--once]    # tree, forest, ...: see LEARNERS
 
 A table of 150 rows and 4 columns is fitted twice, the first time for imports and caches, and the
 calls of the second fit are shown in order, indented by depth. Counted are all calls of Python

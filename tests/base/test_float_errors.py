@@ -16,8 +16,11 @@ from ceiba import (
     GaussianMixture,
     GaussianMixtureClassifier,
     KMeans,
+    NaiveBayesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    StructuralTMClassifier,
+    TANClassifier,
 )
 
 LEARNERS = [
@@ -29,8 +32,18 @@ LEARNERS = [
     GaussianMixture(2),
     GaussianMixtureClassifier(),
     KMeans(2),
+    NaiveBayesClassifier(),
+    *(
+        NaiveBayesClassifier(distributions=name, missing="category")
+        for name in ("gaussian", "kernel", "mixture")
+    ),
+    NaiveBayesClassifier(training="tm"),
     RandomForestClassifier(5, oob_score=True),
     RandomForestRegressor(5),
+    StructuralTMClassifier(),
+    TANClassifier(discretization="equal_width"),
+    TANClassifier(structure="aode", discretization="equal_width"),
+    TANClassifier(training="tm", missing="category", discretization="equal_width"),
 ]
 RANDOM = np.random.default_rng(0)
 X = np.where(RANDOM.random((60, 3)) < 0.1, np.nan, RANDOM.normal(size=(60, 3)))

@@ -16,7 +16,10 @@ from ceiba import (
     GaussianMixture,
     GaussianMixtureClassifier,
     KMeans,
+    NaiveBayesClassifier,
     RandomForestClassifier,
+    StructuralTMClassifier,
+    TANClassifier,
 )
 from ceiba.data import IdentifierWarning, ManyCategoriesWarning, Table
 
@@ -30,6 +33,9 @@ LEARNERS = [
     KMeans(2, random_state=0),
     GaussianMixture(2, random_state=0),
     GaussianMixtureClassifier(),
+    NaiveBayesClassifier(),
+    StructuralTMClassifier(),
+    TANClassifier(),
 ]
 
 

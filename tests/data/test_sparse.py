@@ -21,8 +21,11 @@ from ceiba import (
     GaussianMixture,
     GaussianMixtureClassifier,
     KMeans,
+    NaiveBayesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    StructuralTMClassifier,
+    TANClassifier,
 )
 from ceiba.data import Table
 
@@ -40,6 +43,11 @@ LEARNERS = [
     KMeans(2),
     RandomForestClassifier(3),
     RandomForestRegressor(3),
+    NaiveBayesClassifier(),
+    NaiveBayesClassifier(distributions="gaussian"),
+    NaiveBayesClassifier(training="tm"),
+    StructuralTMClassifier(),
+    TANClassifier(),
 ]
 RANDOM = np.random.default_rng(0)
 X = np.where(RANDOM.random((40, 4)) < 0.5, 0.0, RANDOM.normal(size=(40, 4)))
