@@ -82,6 +82,7 @@ def models() -> dict[str, tuple[Any, Any]]:
         **trees(),
         **forests(),
         **ensembles(),
+        **networks(),
     }
 
 
@@ -199,6 +200,40 @@ def ensembles() -> dict[str, tuple[Any, Any]]:
     }
 
 
+def networks() -> dict[str, tuple[Any, Any]]:
+    """Network classifiers with categories, densities and structures of every kind."""
+    width = {"discretization": "equal_width", "n_bins": 3}
+    return {
+        "network-naive": (ceiba.NaiveBayesClassifier(**width).fit(table(), kinds()), table()),
+        "network-densities": (
+            ceiba.NaiveBayesClassifier(distributions={0: "gaussian", 1: "kernel"}).fit(
+                numbers(), ["a", "b", "a"] * 10
+            ),
+            numbers(),
+        ),
+        "network-tan": (ceiba.TANClassifier(**width).fit(table(), kinds()), table()),
+        "network-trained": (
+            ceiba.TANClassifier(training="tm", missing="category", trace=True, **width).fit(
+                table(), kinds()
+            ),
+            table(),
+        ),
+        "network-kdb": (
+            ceiba.TANClassifier(structure="kdb", missing="category", **width).fit(table(), kinds()),
+            table(),
+        ),
+        "network-aode": (
+            ceiba.TANClassifier(structure="aode", **width).fit(table(), kinds()),
+            table(),
+        ),
+        "network-searched": (
+            ceiba.StructuralTMClassifier(**width).fit(numbers(), ["a", "b", "c"] * 10),
+            numbers(),
+        ),
+        "discretizer": (ceiba.Discretizer("kmeans", n_bins=3).fit(table()), table()),
+    }
+
+
 def kmeans_results(model: Any, rows: Any) -> dict[str, Any]:
     """Results that later versions must reproduce."""
     return {
@@ -287,6 +322,27 @@ def boost_results(model: Any, rows: Any) -> dict[str, Any]:
     }
 
 
+def network_results(model: Any, rows: Any) -> dict[str, Any]:
+    """Results that later versions must reproduce."""
+    names = ("predict", "predict_proba", "predict_joint_log_proba")
+    return {
+        "parameters": {"training": model.training, "missing": model.missing},
+        "predictions": predictions(model, names, rows),
+        "attributes": attributes(
+            model, ("class_count_", "arc_information_", "feature_importances_", "bicd_")
+        ),
+        "arcs": [list(arc) for arc in getattr(model, "arcs_", [])],
+    }
+
+
+def discretizer_results(model: Any, rows: Any) -> dict[str, Any]:
+    """Results that later versions must reproduce."""
+    return {
+        "parameters": {"n_bins": model.n_bins},
+        "codes": np.asarray(model.transform(rows)).tolist(),
+    }
+
+
 RESULTS = {
     "kmeans": kmeans_results,
     "mixture": mixture_results,
@@ -294,6 +350,8 @@ RESULTS = {
     "forest": forest_results,
     "bag": bag_results,
     "boost": boost_results,
+    "network": network_results,
+    "discretizer": discretizer_results,
 }
 
 
