@@ -23,7 +23,7 @@ from ceiba.base import (
     seed_of,
 )
 from ceiba.base.estimator import schema_attributes
-from ceiba.bayes.coding import ToCodedRows
+from ceiba.bayes.coding import ToCodedRows, prepare_rows
 from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig, learn_encoding
 from ceiba.bayes.discriminative.train import (
     TrainingConfig,
@@ -83,6 +83,8 @@ class CodedData:
         Counts of each feature alone, one table below the other.
     has_missing : bool
         Whether values are missing that are summed over.
+    labeled
+        The rows, prepared as `LabeledRows`.
     """
 
     engine: Engine
@@ -93,6 +95,7 @@ class CodedData:
     sizes: tuple[int, ...]
     counts: TableCounts
     has_missing: bool
+    labeled: Any = None
 
     def with_missing_category(self) -> CodedData:
         """Return the data with a category for the missing values of each feature that has some."""
@@ -271,7 +274,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
             )
         assert summary.classes is not None
         prepare = ToCodedRows(encoding, summary.classes, class_weights, engine.threads)
-        rows = engine.rows(source.partitions, prepare).numbered(summary.rows)
+        rows = prepare_rows(engine, source.partitions, labeled, prepare).numbered(summary.rows)
         sizes = tuple((encoding.n_categories + 1).tolist())
         families = Families(Structure.naive(len(sizes)), sizes)
         counts = engine.reduce(rows, TableCounts.of, families)
@@ -279,7 +282,9 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
             [families.view(counts.table, j)[-1].any() for j in range(len(sizes))], bool
         )
         has_missing = bool(is_missing.any())
-        return CodedData(engine, rows, source.schema, summary, encoding, sizes, counts, has_missing)
+        return CodedData(
+            engine, rows, source.schema, summary, encoding, sizes, counts, has_missing, labeled
+        )
 
     def _choose_structure(self, data: CodedData) -> Structure:
         raise NotImplementedError

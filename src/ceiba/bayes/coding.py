@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ceiba._typing import Array
 from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.statistics import CodedRows
 from ceiba.data.source import Chunk
+from ceiba.engine import Engine
 from ceiba.stats import LabeledRows, ToLabeledRows
 
 
@@ -35,22 +37,32 @@ class ToCodedRows:
 
     def __call__(self, chunk: Chunk) -> CodedRows:
         """Return the coded rows of one chunk; rows of weight zero are dropped."""
-        rows, labels, weight = class_rows(chunk, self.classes, self.class_weights)
+        return self.of_labeled(ToLabeledRows("classification")(chunk))
+
+    def of_labeled(self, rows: LabeledRows) -> CodedRows:
+        """Return the coded rows of labeled rows."""
+        labels, weight = labels_and_weights(rows, self.classes, self.class_weights)
         codes = self.encoding.encode(rows.table, self.threads)
         return CodedRows(codes, labels, weight, len(self.classes))
 
 
-def class_rows(
-    chunk: Chunk, classes: Array, class_weights: Array | None
-) -> tuple[LabeledRows, Array, Array | None]:
-    """Return the labeled rows of a chunk, their class indices and their weights.
-
-    Rows of weight zero are dropped; ``class_weights`` are factors of each class's weights.
-    """
-    rows = ToLabeledRows("classification")(chunk)
+def labels_and_weights(
+    rows: LabeledRows, classes: Array, class_weights: Array | None
+) -> tuple[Array, Array | None]:
+    """Return class indices and weights of rows; ``class_weights`` are factors of the latter."""
     labels = rows.labels(classes).astype(np.int32, copy=False)
     weight = rows.weight
     if class_weights is not None:
         factors = class_weights[labels]
         weight = factors if weight is None else weight * factors
-    return rows, np.ascontiguousarray(labels), weight
+    return np.ascontiguousarray(labels), weight
+
+
+def prepare_rows(engine: Engine, partitions: Any, labeled: Any, prepare: Any) -> Any:
+    """Return the rows of a preparation that has ``of_labeled``.
+
+    In memory the labeled rows, whose target is read already, are used again.
+    """
+    if engine.in_memory and labeled is not None:
+        return engine.prepared_rows(prepare.of_labeled(labeled.table()))
+    return engine.rows(partitions, prepare)

@@ -20,7 +20,7 @@ from ceiba.bayes.base import (
     count_missing,
     extend_classes,
 )
-from ceiba.bayes.coding import ToCodedRows
+from ceiba.bayes.coding import ToCodedRows, prepare_rows
 from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig
 from ceiba.bayes.discriminative.gaussian import ToMixedRows
 from ceiba.bayes.discriminative.gaussian_training import (
@@ -378,8 +378,9 @@ class NaiveBayesClassifier(NetworkClassifier):
             factors = class_weight_factors(self.class_weight, data.summary)
             partitions = source.partitions
             statistics, prepare = count_densities(
-                engine, partitions, schema, distributions, all_classes, factors
-            )
+                engine, partitions, schema, distributions, all_classes, factors,
+                labeled=data.labeled,
+            )  # fmt: skip
             mixtures = mixtures_of(engine, partitions, statistics, prepare)
         attributes = {
             **schema_attributes(schema),
@@ -413,7 +414,7 @@ class NaiveBayesClassifier(NetworkClassifier):
         summary = extend_classes(summary, self.classes_)
         factors = class_weight_factors(self.class_weight, summary)
         prepare = ToCodedRows(self.encoding_, self.classes_, factors, engine.threads)
-        rows = engine.rows(source.partitions, prepare)
+        rows = prepare_rows(engine, source.partitions, labeled, prepare)
         counts = engine.reduce(rows, TableCounts.of, self._families(self.encoding_))
         if before.densities is None:
             return _Summary(counts, None)
@@ -422,7 +423,7 @@ class NaiveBayesClassifier(NetworkClassifier):
         )
         found, _ = count_densities(
             engine, source.partitions, self.schema_, distributions, self.classes_, factors,
-            before.densities,
+            before.densities, labeled,
         )  # fmt: skip
         return _Summary(counts, found)
 

@@ -11,6 +11,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, Record
 from ceiba.base.scaling import StoredScaling
+from ceiba.bayes.coding import prepare_rows
 from ceiba.bayes.distributions.choose import CODED
 from ceiba.bayes.distributions.gaussian import ClassMoments, GaussianColumns
 from ceiba.bayes.distributions.kernel import ColumnValues, KernelColumn, KernelValues
@@ -115,10 +116,12 @@ def count_densities(
     classes: Array,
     class_weights: Array | None,
     before: DensityStatistics | None = None,
+    labeled: Any = None,
 ) -> tuple[DensityStatistics, ToNumericRows]:
     """Summarize the numeric columns that have a density; also return their preparation.
 
-    Later rows are summarized in the units, and in the range, of those ``before``.
+    Later rows are summarized in the units, and in the range, of those ``before``. ``labeled`` are
+    the labeled rows, if there are any.
     """
     columns = density_columns(distributions)
     names = tuple(distributions[j] for j in columns)
@@ -126,7 +129,7 @@ def count_densities(
     _check_counts(names, columns, schema, scaling, ranges)
     scaling = _own_units(scaling, names) if before is None else before.scaling
     prepare = ToNumericRows(columns, scaling, classes, class_weights)
-    rows = engine.rows(partitions, prepare)
+    rows = prepare_rows(engine, partitions, labeled, prepare)
     moments = engine.reduce(rows, ClassMoments.of)
     kernel = [i for i, name in enumerate(names) if name == "kernel"]
     kernels: tuple[ColumnValues, ...] = ()
@@ -135,13 +138,9 @@ def count_densities(
         if before is not None:
             low = np.array([own.low for own in before.kernels])
             high = np.array([own.high for own in before.kernels])
-        part = engine.rows(
-            partitions,
-            ToNumericRows(
-                tuple(columns[i] for i in kernel),
-                take_scaling(scaling, kernel), classes, class_weights,
-            ),
-        )  # fmt: skip
+        own = tuple(columns[i] for i in kernel)
+        own_prepare = replace(prepare, columns=own, scaling=take_scaling(scaling, kernel))
+        part = prepare_rows(engine, partitions, labeled, own_prepare)
         found = engine.reduce(part, KernelValues.of, _finite(low), _finite(high))
         kernels = found.columns
     factors = np.ones(len(classes)) if class_weights is None else class_weights

@@ -10,13 +10,13 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.base.scaling import StoredScaling
-from ceiba.bayes.coding import class_rows
+from ceiba.bayes.coding import labels_and_weights
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.engine import Engine
-from ceiba.stats import Moments, Points
+from ceiba.stats import LabeledRows, Moments, Points, ToLabeledRows
 from ceiba.stats.scaling import IntegerRanges, PointScaling, range_exponents, with_origins
 
 _EXACT_INTEGERS = 2.0**53
@@ -70,7 +70,11 @@ class ToNumericRows:
 
     def __call__(self, chunk: Chunk) -> NumericRows:
         """Return the numeric rows of one chunk."""
-        rows, labels, weight = class_rows(chunk, self.classes, self.class_weights)
+        return self.of_labeled(ToLabeledRows("classification")(chunk))
+
+    def of_labeled(self, rows: LabeledRows) -> NumericRows:
+        """Return the numeric rows of labeled rows."""
+        labels, weight = labels_and_weights(rows, self.classes, self.class_weights)
         X = numeric_matrix(rows.table, self.columns, self.scaling)
         return NumericRows(X, labels, weight, len(self.classes))
 
