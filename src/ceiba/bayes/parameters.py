@@ -24,7 +24,8 @@ class SmoothingParameters(Parameters):
         float,
         AtLeast(0.0),
         "Pseudo-count of each category, and of each class, in the conditional distributions; 1 is "
-        "Laplace's rule, 0 maximum likelihood.",
+        "Laplace's rule, 0 maximum likelihood. A Poisson rate gets so many rows with the mean of "
+        "all classes.",
     ] = 1.0
     m_prior: Annotated[
         float | None,

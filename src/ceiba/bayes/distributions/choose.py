@@ -17,9 +17,9 @@ CODED = ("categorical", "discretized")
 def choose_distributions(given: Any, schema: Schema) -> dict[int, str]:
     """Return the distribution of each column, by index.
 
-    One name is that of all numeric columns (``"categorical"``: raises unless none is numeric); a
-    mapping may leave columns out. Columns of categories are categorical, numeric ones discretized
-    by default.
+    One name is that of all numeric columns; a mapping may leave columns out. Columns of categories
+    are categorical, numeric ones discretized by default. Raise `ParameterError` for a distribution
+    that the kind of a column does not have.
     """
     if isinstance(given, Mapping):
         named = by_column(given, schema, "distributions")
