@@ -58,9 +58,8 @@ def sample_codes(model: NetworkModel, n_samples: int, seed: int) -> tuple[Array,
         zip(families.structure.features, families.structure.parents, strict=True)
     ):
         view = families.view(network.table, family)[..., :-1, :]
-        index = tuple(codes[:, parent] for parent in parents)
-        theta = np.exp(view[(*index, slice(None), labels)])
-        theta = theta if parents else np.exp(view[:, labels].T)
+        given: list[Any] = [codes[:, parent, None] for parent in parents]
+        theta = np.exp(view[(*given, np.arange(view.shape[-2]), labels[:, None])])
         codes[:, feature] = _draw(theta, seed, _SAMPLE_STREAM + 1 + family)
     return labels, codes
 

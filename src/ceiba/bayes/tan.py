@@ -49,8 +49,8 @@ class TANParameters(NetworkParameters):
     significance: Annotated[
         float,
         Between(0, 1, closed="neither"),
-        "Significance of the arcs of structure='forest', over all pairs together: an arc requires "
-        "a G test of independence given the class with a p-value below significance / number of "
+        "Error probability of structure='forest', over all pairs together: an arc requires a G "
+        "test of independence given the class with a p-value below significance / number of "
         "pairs (Bonferroni).",
     ] = 0.01
     max_parents: Annotated[
@@ -130,7 +130,7 @@ class TANClassifier(TANParameters, NetworkClassifier):
     0.953
     >>> given = TANClassifier(structure=[("petal length (cm)", "petal width (cm)")])
     >>> round(given.fit(iris.table, iris.y).score(iris.table, iris.y), 3)
-    0.967
+    0.947
 
     References
     ----------
@@ -360,7 +360,7 @@ class TANClassifier(TANParameters, NetworkClassifier):
         weights = Weights(np.ascontiguousarray(model.table[:, order]), model.bias[order])
         model = NetworkModel.of(model.families, weights, model.margins, is_network=True)
         feature_names = encoding.names
-        arcs = [(feature_names[a], feature_names[b]) for a, b in model.structure.arcs]
+        arcs: Any = [(feature_names[a], feature_names[b]) for a, b in model.structure.arcs]
         learner = cls(structure=arcs)
         attributes = {
             **schema_attributes(encoding.schema),

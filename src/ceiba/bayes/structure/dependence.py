@@ -64,8 +64,8 @@ class Dependence:
         names : sequence of str
             Names of the features, for messages.
         significance : float, optional
-            Significance of the tests, over all pairs together: a pair is significant if the G test
-            (likelihood ratio) has a p-value below ``significance / n_pairs`` (Bonferroni).
+            Error probability of the tests, over all pairs together: a pair is significant if the G
+            test (likelihood ratio) has a p-value below ``significance / n_pairs`` (Bonferroni).
         max_counts : int
             Number of counts that are held at once.
         """

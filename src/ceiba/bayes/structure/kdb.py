@@ -24,8 +24,8 @@ def k_dependence(relevance: Array, information: Array, max_parents: int) -> Stru
     """Return Sahami's structure.
 
     Features come in the order of their information about the class; each gets those
-    ``max_parents`` features before it of the largest mutual
-    information with it, given the class.
+    ``max_parents`` features before it whose mutual information with it, given the class, is
+    largest.
     Ties go to the lower index.
 
     Parameters
