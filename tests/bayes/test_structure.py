@@ -19,6 +19,8 @@ from ceiba.engine import Batch
 from tests.oracles import bayes_dependence_naive as naive
 from tests.oracles.bayes_missing_naive import tan_structure_missing
 from tests.oracles.bayes_naive import Rows, make_rows
+from tests.oracles.bayes_reference import TAN_ARCS
+from tests.oracles.bayes_tables import reference_rows
 
 COLUMNS = ["a", "b", "c", "d", "e"]
 
@@ -75,6 +77,14 @@ def test_trees_and_kdb_equal_the_naive_structures(seed: int) -> None:
     for k in (1, 2, 3):
         found = TANClassifier(structure="kdb", max_parents=k).fit(X, y)
         assert set(found.arcs_) == names_of(arcs_of(naive.kdb_structure(rows, k)))
+
+
+@pytest.mark.parametrize("name", sorted(TAN_ARCS))
+def test_trees_of_the_reference_tables(name: str) -> None:
+    rows = reference_rows(name)
+    words = rows.X.astype(str).astype(object)
+    model = TANClassifier().fit(words, rows.Y.argmax(axis=1))
+    assert {(int(a[1:]), int(b[1:])) for a, b in model.arcs_} == set(TAN_ARCS[name])
 
 
 def test_trees_of_missing_values_count_complete_pairs() -> None:
