@@ -114,7 +114,7 @@ DISCRETIZERS = [
 NETWORKS = [
     NaiveBayesClassifier(training="tm"),
     TANClassifier(structure="forest", significance=0.5, training="tm"),
-    TANClassifier(structure="kdb", discretization="equal_frequency"),
+    TANClassifier(structure="kdb", missing="category", discretization="equal_frequency"),
     TANClassifier(structure="aode", discretization="equal_width"),
     TANClassifier(training="tm", solver="tm", missing="category"),
     LatentClassMixture(structure="tree", n_init=1),
