@@ -17,6 +17,7 @@ from ceiba.base import Iterations, ParameterError
 from ceiba.bayes.base import CodedData
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.latent.em import HiddenClassEM
+from ceiba.bayes.latent.pairs import PairTables
 from ceiba.bayes.latent.refine import refine
 from ceiba.bayes.latent.start import initial_network
 from ceiba.bayes.network import Smoothing
@@ -58,7 +59,8 @@ def random_shares(n: int, k: int, seed: int, run: int) -> np.ndarray:
 def run_em(rows: Rows, *, tree: bool, alpha: float, k: int = 2, max_iter: int = 40):
     data = data_of(rows)
     start = initial_network(data, k, "random", Smoothing(alpha), 3, 0)
-    em = HiddenClassEM(data, Smoothing(alpha), tree, -1.0)
+    pairs = PairTables.of(SIZES, k, "abcd", max_counts=150) if tree else None
+    em = HiddenClassEM(data, Smoothing(alpha), pairs, -1.0)
     return em.run(start, Iterations(None, max_iter))
 
 
@@ -189,7 +191,7 @@ def test_score_and_attributes():
     tables = model.conditional_tables_
     assert list(tables) == list(X.schema.names)
     (parent, child), *_ = model.arcs_
-    sums = tables[child].groupby(level=parent).sum()
+    sums = tables[child].groupby(parent).sum()
     np.testing.assert_allclose(sums.to_numpy(), 1)
 
 
@@ -254,6 +256,65 @@ def test_warnings_and_errors():
         LatentClassMixture(2, max_components=3).fit(X)
 
 
+# Hazards
+
+
+@pytest.mark.parametrize("structure", ["independent", "tree"])
+def test_a_row_without_values_has_the_weights_as_posteriors(structure):
+    X, _ = frame(share=0.1)
+    model = LatentClassMixture(3, structure=structure, n_init=1).fit(X)
+    nothing = Table.of([dict.fromkeys(X.schema.names)], X.schema)
+    np.testing.assert_allclose(model.predict_proba(nothing)[0], model.weights_, rtol=1e-12)
+    np.testing.assert_allclose(model.score_samples(nothing), 0, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::ceiba.data.UnseenCategoryWarning")
+def test_unseen_categories_are_summed_over():
+    X, _ = frame()
+    model = LatentClassMixture(3, n_init=1).fit(X)
+    row = dict.fromkeys(X.schema.names, "a")
+    frames = [Table.of([row | {"x1": value}]) for value in ("z", None)]
+    unseen, unknown = (model.predict_proba(own.to_pandas()) for own in frames)
+    np.testing.assert_array_equal(unseen, unknown)
+
+
+def test_thousands_of_columns_do_not_underflow():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 20)
+    X = (rng.random((40, 3000)) < np.where(y, 0.8, 0.2)[:, None]).astype(float)
+    model = LatentClassMixture(2, n_bins=2, n_init=1).fit(X)
+    assert np.isfinite(model.score_samples(X)).all()
+    assert adjusted_rand_score(y, model.predict(X)) == 1
+
+
+@pytest.mark.parametrize("structure", ["independent", "tree"])
+def test_impossible_rows_have_posteriors(structure):
+    """Without pseudo-counts some combinations have no probability in any component."""
+    rows = [{"a": "x", "b": "u"}, {"a": "y", "b": "v"}, {"a": "z", "b": "w"}] * 5
+    X = Table.of(rows)
+    model = LatentClassMixture(3, alpha=0, structure=structure).fit(X)
+    other = Table.of([{"a": "x", "b": "w"}], X.schema)
+    np.testing.assert_allclose(model.predict_proba(other).sum(axis=1), 1)
+    assert np.isfinite(model.score_samples(other)).all()
+
+
+def test_more_components_than_distinct_rows():
+    X = Table.of([{"a": "x"}, {"a": "y"}] * 5)
+    for init in ("k-means++", "random_from_data", "random"):
+        model = LatentClassMixture(5, alpha=0, init=init).fit(X)
+        assert model.score(X) == pytest.approx(np.log(0.5))
+
+
+def test_large_and_small_weights():
+    X, _ = frame(60)
+    plain = LatentClassMixture(2, alpha=0, n_init=1, tol=1e-4).fit(X)
+    for scale in (1e-30, 1e30):
+        scaled = LatentClassMixture(2, alpha=0, n_init=1, tol=1e-4)
+        scaled.fit(X, sample_weight=np.full(60, scale))
+        assert np.isfinite(scaled.lower_bound_)
+    assert scaled.lower_bound_ == pytest.approx(plain.lower_bound_, abs=0.01)
+
+
 # Refinement
 
 
@@ -269,7 +330,7 @@ def test_refinement_agrees_with_the_oracle():
     )  # fmt: skip
     data = data_of(rows)
     families = Families(Structure.naive(4), SIZES)
-    ours = HiddenClassEM(data, Smoothing(1.0), False, 0.0).expect(
+    ours = HiddenClassEM(data, Smoothing(1.0), None, 0.0).expect(
         families, table_of(families, to_weights(network))
     )
     found = refine(data, ours, 0.3, 1000)

@@ -614,14 +614,14 @@ LEARNERS = [
     ),
     LearnerCase(
         "a latent class mixture with weights",
-        partial(ceiba.LatentClassMixture, 3, n_init=2, max_iter=5),
+        partial(ceiba.LatentClassMixture, 3, n_init=2, tol=1e-2),
         _only("word"),
         weight="w",
         **_LATENT,
     ),
     LearnerCase(
         "a latent class mixture of trees",
-        partial(ceiba.LatentClassMixture, 2, structure="tree", init="random", n_init=1, max_iter=4),
+        partial(ceiba.LatentClassMixture, 2, structure="tree", init="random", n_init=1, tol=1e-2),
         mixed,
         **_LATENT,
     ),

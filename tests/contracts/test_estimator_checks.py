@@ -119,7 +119,7 @@ NETWORKS = [
     TANClassifier(training="tm", solver="tm", missing="category"),
     LatentClassMixture(structure="tree", n_init=1),
     LatentClassMixture(3, missing="category", refinement="information", init="random"),
-    LatentClassMixture("bic", max_components=3, n_init=1),
+    LatentClassMixture("bic", n_init=1),
 ]
 
 # A learner that draws rows, or its initialization, by row number draws other rows when a row of

@@ -21,11 +21,10 @@ from ceiba._native import ClassWeighting
 from ceiba.base import Iterations
 from ceiba.bayes.base import CodedData
 from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.latent.pairs import PairTables
 from ceiba.bayes.latent.statistics import hidden_sums
 from ceiba.bayes.network import Smoothing, Weights, mark_summed, probabilities, spread_missing
-from ceiba.bayes.statistics import PairCounts, TableSums
-from ceiba.bayes.structure.chow_liu import maximum_spanning_tree
-from ceiba.bayes.structure.dependence import MAX_COUNTS, pair_blocks, pair_dependence
+from ceiba.bayes.statistics import TableSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,32 +85,33 @@ class HiddenClassEM:
     data : CodedData
         The labels of its rows are not used.
     smoothing : Smoothing
-    learns_tree : bool
-        Whether a tree is learned; without it the features are independent given the component.
+    pairs : PairTables or None
+        Pairs of features, from which trees are learned; None where the features are independent
+        given the component.
     tol : float
         A run ends when an iteration gains less than this fraction of the objective.
     """
 
     data: CodedData
     smoothing: Smoothing
-    learns_tree: bool
+    pairs: PairTables | None
     tol: float
 
     def run(self, start: Weights, iterations: Iterations) -> EMResult:
         """Iterate from a naive Bayes network."""
         families = Families(Structure.naive(len(self.data.sizes)), self.data.sizes)
         present = self.expect(families, start)
-        learns = self.learns_tree and len(self.data.sizes) > 1
-        if learns:
+        pairs = self.pairs
+        if pairs is not None:
             # The start has no tree to compare with: its first one is taken in any case.
-            present = self._fit_structure(present, self._best_tree(present))
+            present = self._fit_structure(present, self._best_tree(pairs, present))
         objectives = [present.objective]
         converged = False
         iterations.record(**_frame(present))
         for iteration in iterations:
-            new = self._with_best_tree(present) if learns else None
+            new = None if pairs is None else self._with_best_tree(pairs, present)
             if new is not None and new.objective < present.objective:
-                new, learns = None, False
+                new = pairs = None
             if new is None:
                 new = self._maximize(present)
             gain = new.objective - present.objective
@@ -146,12 +146,17 @@ class HiddenClassEM:
         families = present.families
         return self.expect(families, probabilities(families, present.counts, self.smoothing))
 
-    def _with_best_tree(self, present: Expectation) -> Expectation | None:
+    def _with_best_tree(self, pairs: PairTables, present: Expectation) -> Expectation | None:
         """Make an M step with the best tree, and the E step after it; None for the present tree."""
-        tree = self._best_tree(present)
+        tree = self._best_tree(pairs, present)
         if tree == present.families.structure:
             return None
         return self._fit_structure(present, tree)
+
+    def _best_tree(self, pairs: PairTables, present: Expectation) -> Structure:
+        return pairs.best_tree(
+            lambda families: self._sums(present.families, present.network, families).table
+        )
 
     def _fit_structure(self, present: Expectation, structure: Structure) -> Expectation:
         """Return the E step under the network of another structure.
@@ -162,22 +167,6 @@ class HiddenClassEM:
         sums = self._sums(present.families, present.network, families)
         counts = Weights(sums.table, sums.bias)
         return self.expect(families, probabilities(families, counts, self.smoothing))
-
-    def _best_tree(self, present: Expectation) -> Structure:
-        """Return the maximum spanning tree of the information of pairs given the component."""
-        sizes = np.array(self.data.sizes, np.int32)
-        n, k = len(sizes), len(present.network.bias)
-        information = np.zeros((n, n))
-        for block in pair_blocks(sizes, k, MAX_COUNTS, self.data.encoding.names):
-            pairs = list(block.pairs())
-            structure = Structure(tuple(j for _, j in pairs), tuple((i,) for i, _ in pairs))
-            families = Families(structure, self.data.sizes)
-            table = self._sums(present.families, present.network, families).table
-            views = (families.view(table, family) for family in range(len(pairs)))
-            ordered = np.concatenate([np.swapaxes(view, 1, 2).ravel() for view in views])
-            where, own, *_ = pair_dependence(PairCounts(ordered), sizes, k, block)
-            information[where] = information[where[::-1]] = own
-        return maximum_spanning_tree(information, list(range(n)))
 
 
 def log_prior(families: Families, network: Weights, alpha: float) -> float:

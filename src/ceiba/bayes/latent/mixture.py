@@ -35,6 +35,7 @@ from ceiba.bayes.latent.choice import (
     observed_categories,
 )
 from ceiba.bayes.latent.em import EMResult, HiddenClassEM
+from ceiba.bayes.latent.pairs import PairTables
 from ceiba.bayes.latent.refine import refine
 from ceiba.bayes.latent.rows import ToHiddenRows, read_hidden_rows
 from ceiba.bayes.latent.sampling import draw_codes
@@ -277,7 +278,9 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
     def _fit_components(self, data: CodedData, k: int, seed: int, *, single: bool) -> EMResult:
         """Return the best of several runs of EM; the first of those that are equal to rounding."""
         smoothing = Smoothing(self.alpha)
-        em = HiddenClassEM(data, smoothing, self.structure == "tree", self.tol)
+        learns_tree = self.structure == "tree" and len(data.sizes) > 1
+        pairs = PairTables.of(data.sizes, k, data.encoding.names) if learns_tree else None
+        em = HiddenClassEM(data, smoothing, pairs, self.tol)
         n_runs = 1 if k == 1 else self.n_init
         runs = []
         for run in range(n_runs):
@@ -302,7 +305,7 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
         if self.refinement == "information":
             refined = refine(data, last, self.tau, self.max_iter)
             network, optional["information_"] = refined.network, refined.information
-            em = HiddenClassEM(data, Smoothing(self.alpha), False, self.tol)
+            em = HiddenClassEM(data, Smoothing(self.alpha), None, self.tol)
             log_likelihood = em.expect(last.families, network).log_likelihood
         k = len(network.bias)
         margins = mean_values(last.families, network, data.total).table.sum(axis=1)
