@@ -19,20 +19,22 @@ from ceiba.export.onnx.ensembles import (
     add_tree,
 )
 from ceiba.export.onnx.graph import Graph
+from ceiba.export.onnx.networks import add_network
 
 
 def to_onnx(model: Any, *, dtype: Literal["float64", "float32"] = "float64") -> Any:
     """Convert a fitted model to ONNX.
 
-    Trees, random forests, bagging and AdaBoost of trees, k-means, Gaussian mixtures and
-    classifiers of one mixture per class are converted.
+    Trees, random forests, bagging and AdaBoost of trees, k-means, Gaussian mixtures, classifiers of
+    one mixture per class and Bayesian network classifiers are converted.
 
     A model of numeric columns has one input ``X`` of shape (n_rows, n_features). A model of a mixed
     table has an input of shape (n_rows, 1) for each column, by its name: numbers in ``dtype``,
     text categories as strings, integers and bools as int64. A missing number is NaN; a value that
     is no category counts as missing, as in ``predict``. Comparisons and predictions are computed in
     float64, so that they are equal to those of ``predict``, up to the rounding of sums. Mixtures of
-    full covariances are an exception: their outputs for a row with missing values are NaN.
+    full covariances, and networks of columns with several parents, are an exception: their outputs
+    for a row with missing values are NaN.
 
     The outputs are ``label`` and ``probabilities`` of classifiers and mixtures (which also have
     ``log_density``), ``prediction`` of regressors, ``label`` and ``distances`` of k-means. Where a
@@ -56,8 +58,8 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32"] = "float64") -> 
         If the package onnx is not installed (``pip install 'ceiba[onnx]'``).
     NotExpressibleError
         If ONNX has no such model: fractional or surrogate routing of missing values, majority votes
-        with drawn ties, columns of times, integers beyond 2^53, members that are no trees. The
-        message names the part.
+        with drawn ties, columns of times, integers beyond 2^53, members that are no trees, naive
+        Bayes with kernels, mixtures or Poisson distributions. The message names the part.
 
     Examples
     --------
@@ -95,6 +97,9 @@ _BUILDERS: dict[str, Callable[[Graph, Any, Any], None]] = {
     "GaussianMixture": add_mixture,
     "GaussianMixtureClassifier": add_mixture_classifier,
     "KMeans": add_kmeans,
+    "NaiveBayesClassifier": add_network,
     "RandomForestClassifier": add_forest,
     "RandomForestRegressor": add_forest,
+    "StructuralTMClassifier": add_network,
+    "TANClassifier": add_network,
 }
