@@ -22,7 +22,12 @@ from ceiba.bayes.parameters import NetworkParameters
 from ceiba.bayes.statistics import PairCounts
 from ceiba.bayes.structure.aode import AveragedModel, average_networks, check_size
 from ceiba.bayes.structure.chow_liu import maximum_spanning_tree
-from ceiba.bayes.structure.dependence import MAX_COUNTS, Dependence, pair_blocks
+from ceiba.bayes.structure.dependence import (
+    MAX_COUNTS,
+    Dependence,
+    arc_information,
+    pair_blocks,
+)
 from ceiba.bayes.structure.given import check_forest, column_index, given_structure
 from ceiba.bayes.structure.kdb import class_information, k_dependence
 from ceiba.data.table import Table
@@ -403,22 +408,3 @@ class TANClassifier(TANParameters, NetworkClassifier):
             None if self.priors is None else self._log_priors(data, data.counts.bias),
             self.min_frequency,
         )
-
-
-def arc_information(families: Families, counts: Array) -> Array:
-    """Return I(parent; child | C) of each arc from the counts of the families, known values only.
-
-    In the order of ``Structure.arcs``.
-    """
-    found = []
-    for family, parents in enumerate(families.structure.parents):
-        view = families.view(np.where(families.is_known[:, None], counts, 0.0), family)
-        for axis in range(len(parents)):
-            others = tuple(a for a in range(len(parents)) if a != axis)
-            table = view.sum(axis=others)
-            of_class = table.sum(axis=(0, 1), keepdims=True)
-            expected = table.sum(axis=0, keepdims=True) * table.sum(axis=1, keepdims=True)
-            ratio = np.divide(table * of_class, expected, out=np.ones_like(table), where=table > 0)
-            total = max(float(of_class.sum()), 1e-300)
-            found.append(max(float((table * np.log(ratio)).sum()) / total, 0.0))
-    return np.array(found)

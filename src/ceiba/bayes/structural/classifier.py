@@ -14,9 +14,11 @@ from ceiba.base import AtLeast, Parameters, fitted
 from ceiba.base.iterations import Iterations
 from ceiba.bayes.base import CodedData, NetworkClassifier
 from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.network import Smoothing, Weights
 from ceiba.bayes.structural.path import SearchPath
 from ceiba.bayes.structural.scores import SearchRows
 from ceiba.bayes.structural.search import SearchConfig, SearchResult, search_structure
+from ceiba.bayes.structure.dependence import arc_information
 from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
 from ceiba.engine.choose import check_in_memory
@@ -82,6 +84,8 @@ class StructuralTMClassifier(SearchParameters, SelectorMixin, NetworkClassifier)
     arcs_ : list of (str, str)
         Arcs between features, as (parent, child). The class probabilities do not depend on their
         directions; each tree is rooted in its first column.
+    arc_information_ : ndarray of shape (n_arcs,)
+        Mutual information of the two columns of each arc given the class, in nats.
     path_ : SearchPath
         Networks of the search with their scores, as a table.
     bicd_ : float
@@ -134,6 +138,7 @@ class StructuralTMClassifier(SearchParameters, SelectorMixin, NetworkClassifier)
 
     selected_features_: list[str] = fitted()
     arcs_: list[tuple[str, str]] = fitted()
+    arc_information_: Array = fitted()
     path_: SearchPath = fitted()
     bicd_: float = fitted()
     feature_importances_: Array = fitted()
@@ -171,6 +176,13 @@ class StructuralTMClassifier(SearchParameters, SelectorMixin, NetworkClassifier)
             "bicd_": search.steps[-1].bicd,
             "feature_importances_": importances,
         }
+
+    def _fit_network(
+        self, data: CodedData, families: Families, counts: Weights, smoothing: Smoothing
+    ) -> tuple[Weights, dict[str, Any]]:
+        network, attributes = super()._fit_network(data, families, counts, smoothing)
+        information = arc_information(families, counts.table)
+        return network, attributes | {"arc_information_": information}
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)

@@ -11,6 +11,7 @@ from scipy.stats import chi2
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.bayes.families import Families
 from ceiba.bayes.statistics import PairBlock, PairCounts
 from ceiba.engine import Engine
 
@@ -138,3 +139,22 @@ def _check_largest_pair(sizes: Array, n_classes: int, names: Sequence[str]) -> N
             f"and a class, got {counts:,} of {names[first]!r} and {names[second]!r}: merge rare "
             "categories, drop one of the columns, or use NaiveBayesClassifier."
         )
+
+
+def arc_information(families: Families, counts: Array) -> Array:
+    """Return I(parent; child | C) of each arc from the counts of the families, known values only.
+
+    In the order of ``Structure.arcs``.
+    """
+    found = []
+    for family, parents in enumerate(families.structure.parents):
+        view = families.view(np.where(families.is_known[:, None], counts, 0.0), family)
+        for axis in range(len(parents)):
+            others = tuple(a for a in range(len(parents)) if a != axis)
+            table = view.sum(axis=others)
+            of_class = table.sum(axis=(0, 1), keepdims=True)
+            expected = table.sum(axis=0, keepdims=True) * table.sum(axis=1, keepdims=True)
+            ratio = np.divide(table * of_class, expected, out=np.ones_like(table), where=table > 0)
+            total = max(float(of_class.sum()), 1e-300)
+            found.append(max(float((table * np.log(ratio)).sum()) / total, 0.0))
+    return np.array(found)
