@@ -18,6 +18,7 @@ from ceiba import (
     DecisionTreeRegressor,
     GaussianMixture,
     KMeans,
+    NaiveBayesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
     datasets,
@@ -38,6 +39,7 @@ MODELS = {
     "boosted numbers": lambda: AdaBoostRegressor(n_estimators=3).fit(X, NUMBERS),
     "k-means": lambda: KMeans(3).fit(X),
     "mixture": lambda: GaussianMixture(2).fit(X),
+    "naive Bayes": lambda: NaiveBayesClassifier().fit(X, y),
 }
 # Picture -> what is passed after the model.
 PICTURES = {
@@ -45,7 +47,8 @@ PICTURES = {
     "oob_curve": "", "importance": "", "margins": "X, y", "partition": "X", "surface": "X",
     "regions": "X, y", "rounds": "X, y", "step_functions": "X, NUMBERS", "pruning_path": "",
     "pruning_steps": "", "pruning_table": "", "presets": "", "cluster_choice": "",
-    "mixture_choice": "",
+    "mixture_choice": "", "network": "", "nomogram": "", "training_curve": "",
+    "calibration": "X, y", "search_path": "",
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Plots of trees, ensembles, clusters, mixtures and intervals, and animations of their fits.
+"""Plots of trees, ensembles, clusters, mixtures, intervals and networks, and of their fits.
 
 Every function makes its own figure without pyplot, or draws on the axes or figure that it is given.
 Plots require matplotlib: ``pip install "ceiba[plots]"``.
@@ -14,6 +14,11 @@ from ceiba.plots.curves.margins import margins
 from ceiba.plots.intervals import intervals
 from ceiba.plots.mixtures.choice import mixture_choice
 from ceiba.plots.mixtures.mixture import MixturePainter, covariance_forms, mixture
+from ceiba.plots.networks.calibration import calibration
+from ceiba.plots.networks.network import network
+from ceiba.plots.networks.nomogram import nomogram
+from ceiba.plots.networks.search_path import search_path
+from ceiba.plots.networks.training_curve import training_curve
 from ceiba.plots.planes.partition import partition, surface
 from ceiba.plots.planes.regions import boundaries, regions
 from ceiba.plots.planes.step_functions import step_functions
@@ -28,6 +33,7 @@ __all__ = [
     "Painter",
     "Player",
     "boundaries",
+    "calibration",
     "cluster_choice",
     "clusters",
     "covariance_forms",
@@ -37,6 +43,8 @@ __all__ = [
     "margins",
     "mixture",
     "mixture_choice",
+    "network",
+    "nomogram",
     "oob_curve",
     "partition",
     "play",
@@ -47,8 +55,10 @@ __all__ = [
     "regions",
     "register_painter",
     "rounds",
+    "search_path",
     "step_functions",
     "surface",
+    "training_curve",
     "tree",
     "tree_path",
 ]

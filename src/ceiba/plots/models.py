@@ -66,6 +66,8 @@ def picture_of(model: Any) -> str:
         return "draw it with plots.mixture(model, X)"
     if _tree_of(model):
         return f"draw one of its trees with plots.tree({_tree_of(model)})"
+    if hasattr(model, "encoding_") and hasattr(getattr(model, "model_", None), "structure"):
+        return "draw it with plots.network(model)"
     if isinstance(model, BaseEstimator) and hasattr(model, "classes_"):
         return "draw it with plots.regions(model, X, y)"
     return ""

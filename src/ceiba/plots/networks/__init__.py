@@ -1,0 +1,1 @@
+"""Bayesian network classifiers: structure, evidence, training, calibration, structural search."""
