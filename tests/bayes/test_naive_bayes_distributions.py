@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -223,6 +224,17 @@ def test_five_thousand_columns_do_not_underflow() -> None:
         assert (log_proba.argmax(axis=1) == y).all()
 
 
+@pytest.mark.parametrize("name", ["gaussian", "kernel", "mixture"])
+def test_values_far_from_all_rows(name: str) -> None:
+    X, y = classes_of(40)
+    proba = (
+        NaiveBayesClassifier(distributions=name)
+        .fit(X, y)
+        .predict_proba(np.array([[1e8], [-1e200], [1e300]]) * np.ones(4))
+    )
+    assert np.allclose(proba.sum(axis=1), 1.0)
+
+
 def test_columns_of_several_distributions() -> None:
     X, y = classes_of(60)
     colors = np.array(["red", "green", "blue"])[(y + np.arange(60) % 2) % 3]
@@ -271,6 +283,8 @@ def test_model_files_keep_predictions(name: str, tmp_path: Any) -> None:
     ceiba.save(model, tmp_path / "model.ceiba")
     loaded = ceiba.load(tmp_path / "model.ceiba")
     assert (loaded.predict_proba(X) == model.predict_proba(X)).all()
+    copied = pickle.loads(pickle.dumps(model))  # after a prediction
+    assert (copied.predict_proba(X) == model.predict_proba(X)).all()
     if name != "mixture":
         assert (
             loaded.partial_fit(X, y).predict_proba(X) == model.partial_fit(X, y).predict_proba(X)

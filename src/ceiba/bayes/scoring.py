@@ -46,9 +46,17 @@ class Scorer:
     def _complete(self, scores: Array, table: Table, threads: int) -> Array:
         for densities in self.densities:
             densities.add_log_densities(table, threads, scores)
+        if self.densities:
+            self._replace_lost(scores)
         if not self.has_rows.all():
             scores[:, ~self.has_rows] = -np.inf
         return scores
+
+    def _replace_lost(self, scores: Array) -> None:
+        """Give rows whose densities underflow for every class the frequencies of the classes."""
+        low = np.flatnonzero(~np.isfinite(scores[:, 0]))
+        lost = low[~np.isfinite(scores[low]).any(axis=1)]
+        scores[lost] = self.model.network.bias if len(lost) else 0.0
 
 
 def log_scores(batch: Batch[Table], scorer: Scorer) -> Array:

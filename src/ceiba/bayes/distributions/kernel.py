@@ -249,6 +249,7 @@ def _log_density(queries: Array, kernels: Array, weights: Array) -> Array:
         own = queries[block]
         for i in range(0, len(own), step):
             z = own[i : i + step, None] - kernels[first:last]
-            terms = log_weights[first:last] - 0.5 * z * z
+            with np.errstate(over="ignore"):  # far from all kernels the density is zero
+                terms = log_weights[first:last] - 0.5 * z * z
             found[start + i : start + i + len(terms)] = logsumexp(terms, axis=1)
     return found
