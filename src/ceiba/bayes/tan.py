@@ -370,7 +370,8 @@ class TANClassifier(TANParameters, NetworkClassifier):
         attributes = {
             **schema_attributes(encoding.schema),
             "classes_": np.array([classes[c] for c in order]),
-            "class_count_": np.zeros(len(classes)),
+            # As if one row had been counted: a class of probability 0 stays impossible.
+            "class_count_": np.exp(weights.bias),
             "encoding_": encoding,
             "dropped_columns_": [],
             "model_": model,

@@ -81,5 +81,6 @@ def _lower_ends(encoding: CategoryEncoding, j: int) -> Array:
     thresholds = (raw.view(np.int64) if column.temporal else raw).astype(np.float64)
     if not len(thresholds):
         return np.full(1, np.nan)
-    first = thresholds[0] - 1 if column.temporal else np.nextafter(thresholds[0], -np.inf)
+    with np.errstate(over="ignore"):  # below the smallest float is -inf
+        first = thresholds[0] - 1 if column.temporal else np.nextafter(thresholds[0], -np.inf)
     return np.concatenate([[first], thresholds])

@@ -64,7 +64,8 @@ def largest_below(threshold: Number, dtype: np.dtype[Any]) -> Any:
     if dtype.kind == "f":
         nearest = dtype.type(_to_float32(threshold) if dtype.itemsize == 4 else threshold)
         below = float(nearest) < threshold
-        return nearest if below else np.nextafter(nearest, dtype.type(-np.inf))
+        with np.errstate(over="ignore"):  # below the smallest float is -inf
+            return nearest if below else np.nextafter(nearest, dtype.type(-np.inf))
     limits = np.iinfo(dtype)
     if threshold > limits.max:
         return dtype.type(limits.max)
