@@ -268,7 +268,7 @@ def test_a_row_without_values_has_the_weights_as_posteriors(structure):
     np.testing.assert_allclose(model.score_samples(nothing), 0, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::ceiba.data.UnseenCategoryWarning")
+@pytest.mark.filterwarnings("ignore::ceiba.data.table.UnseenCategoryWarning")
 def test_unseen_categories_are_summed_over():
     X, _ = frame()
     model = LatentClassMixture(3, n_init=1).fit(X)

@@ -156,7 +156,7 @@ def exceptions(estimator: Any) -> dict[str, str]:
     if getattr(estimator, "algorithm", None) == "m1":
         found = M1
     if isinstance(getattr(estimator, "n_components", None), str):
-        return found | DRAWS | SELECTS
+        return found | DRAWS | (SELECTS if hasattr(estimator, "partial_fit") else {})
     return found | DRAWS if _draws(estimator) else found
 
 

@@ -58,7 +58,9 @@ class LatentChoice(Record):
         return int(self.n_components[np.argmin(values)])
 
 
-def information_criteria(log_likelihood: float, n_parameters: int, weight: float) -> dict[str, Any]:
+def information_criteria(
+    log_likelihood: float, n_parameters: int, weight: float
+) -> dict[str, float]:
     """Return BIC and AIC of a mixture; smaller is better."""
     return {
         "n_parameters": n_parameters,

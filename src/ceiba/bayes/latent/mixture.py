@@ -251,7 +251,8 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
 
     def _check_parameters(self) -> None:
         """Raise `ParameterError` for parameters without effect or meaning."""
-        if self.discretization == "mdl":
+        discretization: str = self.discretization
+        if discretization == "mdl":
             raise ParameterError(
                 "discretization='mdl' requires a class, which a mixture does not have: use "
                 "'equal_frequency', 'equal_width' or 'kmeans'."
@@ -419,7 +420,7 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
             raise zero_weights_error()
         return sums.log_likelihood, sums.weight
 
-    def _criteria(self, X: Any, sample_weight: Any) -> dict[str, Any]:
+    def _criteria(self, X: Any, sample_weight: Any) -> dict[str, float]:
         log_likelihood, weight = self._likelihood(X, sample_weight)
         return information_criteria(log_likelihood, self.n_parameters_, weight)
 
@@ -441,15 +442,14 @@ def _table(chunk: Chunk) -> Table:
 
 
 def _most_probable(batch: Batch[Table], scorer: Scorer) -> Array:
-    return np.argmax(log_joint(batch, scorer), axis=1).astype(np.int32)
+    return np.asarray(np.argmax(log_joint(batch, scorer), axis=1), np.int32)
 
 
 def _posteriors(batch: Batch[Table], scorer: Scorer) -> Array:
     joint = log_joint(batch, scorer)
     joint -= joint.max(axis=1, keepdims=True)
     np.exp(joint, out=joint)
-    joint /= joint.sum(axis=1, keepdims=True)
-    return joint
+    return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
 
 def _log_probabilities(batch: Batch[Table], scorer: Scorer) -> Array:
