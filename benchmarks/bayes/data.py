@@ -35,6 +35,11 @@ class Problem:
         return Table.of(self.frame)
 
     @cached_property
+    def texts(self) -> Any:
+        """The frame with columns of text."""
+        return self.frame.astype(str).astype(object)
+
+    @cached_property
     def one_hot(self) -> Any:
         """Sparse indicators of all categories."""
         from sklearn.preprocessing import OneHotEncoder

@@ -35,6 +35,11 @@ def frame(problem: Problem) -> Any:
     return problem.frame
 
 
+def texts(problem: Problem) -> Any:
+    """Return the frame with columns of text."""
+    return problem.texts
+
+
 def table(problem: Problem) -> Any:
     """Return the table of Ceiba."""
     return problem.table
@@ -80,15 +85,15 @@ def logistic_regression(problem: Problem) -> Any:
     from sklearn.linear_model import LogisticRegression
 
     C = (2.0 if len(np.unique(problem.y)) == 2 else 1.0) / RIDGE
-    return LogisticRegression(C=C, tol=1e-4, max_iter=2_000).fit(problem.one_hot, problem.y)
+    return LogisticRegression(C=C, tol=1e-5, max_iter=2_000).fit(problem.one_hot, problem.y)
 
 
 def pyagrum_tan(problem: Problem) -> Any:
     """Fit pyAgrum's tree-augmented naive Bayes, with Laplace's smoothing."""
-    from pyagrum.skbn import BNClassifier
+    from pyagrum.skbn import createBNClassifier
 
-    model = BNClassifier(learningMethod="TAN", prior="Smoothing", priorWeight=1)
-    model.fit(problem.frame, problem.y)
+    model = createBNClassifier(learningMethod="TAN", prior="Smoothing", priorWeight=1)
+    model.fit(problem.texts, problem.y.astype(str))
     return model
 
 
