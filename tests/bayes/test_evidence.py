@@ -106,3 +106,15 @@ def test_tables_of_a_tree_have_their_parents() -> None:
     assert table.index.names[0] == "class"
     assert len(table.index.names) == 2
     assert table.sum(axis=1).to_numpy() == pytest.approx(1)
+
+
+def test_averaged_networks_have_evidence_but_no_table() -> None:
+    X, y = mixed()
+    thresholds = {name: [0.5] for name in ("size", "n", "x", "z")}
+    model = TANClassifier(structure="aode", thresholds=thresholds).fit(X, y)
+    for i in range(4):
+        wanted = model.predict_log_proba(X[i : i + 1])[0]
+        found = model.evidence(X[i : i + 1], "a", "c")
+        assert found.log_odds == pytest.approx(wanted[0] - wanted[2], abs=1e-9)
+    with pytest.raises(ValueError, match="requires one network, got structure='aode'"):
+        model.probability_table("color")

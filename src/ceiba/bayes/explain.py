@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ceiba._typing import Array
+from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.scoring import Scorer
 from ceiba.data.table import Table
 
@@ -86,8 +87,8 @@ def explain_row(
     """Return the contributions of the columns for the only row of a table."""
     if len(table) != 1:
         raise ValueError(f"evidence requires one row, got {len(table)}.")
-    names, values, terms = _terms(scorer, table)
-    bias = np.where(scorer.has_rows, scorer.model.network.bias, -np.inf)
+    names, values, bias, terms = _terms(scorer, table)
+    bias = np.where(scorer.has_rows, bias, -np.inf)
     scores = bias + terms.sum(axis=0)
     labels = classes.tolist()
     target = int(np.argmax(scores)) if label is None else _index(label, labels, "label")
@@ -109,16 +110,19 @@ def explain_row(
     return Evidence(labels[target], against, names, values, found, prior, 0.0 - entropy)
 
 
-def _terms(scorer: Scorer, table: Table) -> tuple[tuple[str, ...], tuple[str, ...], Array]:
-    """Return names, values and log p(value | class, columns before) of all columns of a row."""
+def _terms(scorer: Scorer, table: Table) -> tuple[tuple[str, ...], tuple[str, ...], Array, Array]:
+    """Return names, values, log p(class), and log p(value | class, columns before) of a row."""
     encoding, model = scorer.encoding, scorer.model
     codes = encoding.encode(table)
-    order = list(model.structure.features)
+    # An average of networks has no order of its own.
+    is_network = isinstance(model, NetworkModel)
+    order = list(model.structure.features) if is_network else list(range(encoding.n_features))
     # Row i knows the first i features; the code after the last category is a missing value.
     steps = np.tile((model.sizes - 1).astype(codes.dtype), (len(order) + 1, 1))
     for i, feature in enumerate(order):
         steps[i + 1 :, feature] = codes[0, feature]
-    terms = [np.diff(model.log_joint(steps), axis=0)]
+    joint = model.log_joint(steps)
+    terms = [np.diff(joint, axis=0)]
     names = [encoding.names[j] for j in order]
     values = [category_label(scorer, j, int(codes[0, j])) for j in order]
     for densities in scorer.densities:
@@ -130,7 +134,7 @@ def _terms(scorer: Scorer, table: Table) -> tuple[tuple[str, ...], tuple[str, ..
             missing = table.missing_mask(column)
             gone = missing is not None and bool(missing[0])
             values.append("missing" if gone else f"{table.column(column)[0]:.6g}")
-    return tuple(names), tuple(values), np.concatenate(terms)
+    return tuple(names), tuple(values), joint[0], np.concatenate(terms)
 
 
 def category_label(scorer: Scorer, feature: int, code: int) -> str:
@@ -165,6 +169,11 @@ def probability_table(scorer: Scorer, schema: Any, classes: Array, column: Any) 
                 rows = pandas.MultiIndex.from_tuples(pairs, names=["class", "component"])
             return pandas.DataFrame(single.describe(), index=rows)
     encoding, model = scorer.encoding, scorer.model
+    if not isinstance(model, NetworkModel):
+        raise ValueError(
+            "probability_table requires one network, got structure='aode', an average of networks: "
+            "use structure='tree'."
+        )
     if column not in encoding.names or encoding.names.index(column) not in model.structure.features:
         raise ValueError(f"column {column!r} is not part of the model (dropped_columns_).")
     family = model.structure.features.index(encoding.names.index(column))

@@ -223,7 +223,7 @@ def _draw_box(
     from matplotlib.patches import FancyBboxPatch
 
     corner, shape = (x, y - _BOX / 2), "round,pad=0,rounding_size=0.06"
-    edge = {"edgecolor": style.PALETTE[0], "linewidth": 1.1 * scale}
+    edge: dict[str, Any] = {"edgecolor": style.PALETTE[0], "linewidth": 1.1 * scale}
     ax.add_patch(FancyBboxPatch(corner, width, _BOX, boxstyle=shape, zorder=3, **edge, **look))
     label = ax.text(
         x + width / 2, y, text, fontsize=scale * style.TICK_SIZE, color=style.INK, ha="center",
