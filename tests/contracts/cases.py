@@ -295,7 +295,7 @@ STATISTICS = [
     StatisticCase("hidden sums", hidden_sums, bayes.posteriors, kind=bayes.CODED),
     StatisticCase("RandomCounts", RandomCounts.of, bayes.random_shares, kind=bayes.CODED),
     StatisticCase("DrawnRows", DrawnRows.of, bayes.draw, kind=bayes.CODED),
-    StatisticCase("likelihood of a mixture", HiddenLikelihood.of, bayes.mixture, kind=bayes.CODED),
+    StatisticCase("HiddenLikelihood", HiddenLikelihood.of, bayes.mixture, kind=bayes.CODED),
     StatisticCase("Hessian", Hessian.of, bayes.weights, kind=bayes.CODED),
 ]
 

@@ -120,6 +120,8 @@ NETWORKS = [
     LatentClassMixture(structure="tree", n_init=1),
     LatentClassMixture(3, missing="category", refinement="information", init="random"),
     LatentClassMixture("bic", n_init=1),
+    StructuralTMClassifier(moves="pairs", screen=None, penalty=0),
+    StructuralTMClassifier(missing="category", discretization="equal_frequency"),
 ]
 
 # A learner that draws rows, or its initialization, by row number draws other rows when a row of

@@ -367,7 +367,7 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Compute the weighted mean of the log probabilities of the rows."""
         log_likelihood, weight = self._likelihood(X, sample_weight)
-        return log_likelihood / weight
+        return float(log_likelihood / weight)
 
     def aic(self, X: Any, sample_weight: Any = None) -> float:
         """Compute Akaike's information criterion on ``X``; smaller is better."""
