@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from itertools import product
 
@@ -234,6 +235,8 @@ def test_results_are_saved(tmp_path):
     loaded = ceiba.load(tmp_path / "model.ceiba")
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     assert loaded.choice_.chosen == model.n_components_
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(X), model.predict(X))
 
 
 def test_without_informative_columns():
