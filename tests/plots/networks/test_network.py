@@ -94,11 +94,15 @@ def test_structural_networks_have_the_selected_columns():
     X = random.integers(0, 2, (400, 4))
     y = (X[:, 0] ^ X[:, 1]) | (random.random(400) < 0.1)
     frame = pd.DataFrame(X.astype(str), columns=list("abcd"))
-    model = StructuralTMClassifier(moves="pairs").fit(frame, y)
+    model = StructuralTMClassifier(moves="pairs", training="ml", alpha=0.0).fit(frame, y)
     assert model.arcs_ == [("a", "b")]
     assert model.arc_information_[0] > 0
     names = [node.get_text() for node in texts(plots.network(model), "node")]
     assert names == ["class", "a", "b"]
+    before = texts(plots.network(model), "note")[1].get_text()
+    assert float(before) > 0.1
+    del model.arc_information_  # as in files of earlier versions
+    assert texts(plots.network(model), "note")[1].get_text() == before
 
 
 def test_given_axes_get_smaller_letters():

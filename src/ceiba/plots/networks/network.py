@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ceiba._typing import Array
 from ceiba.bayes.base import NetworkClassifier
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.networks.view import check_network, network_columns
+from ceiba.plots.networks.view import check_network, network_columns, network_information
 
 # In inches: between lines, between depths, height of a box, and around its text.
 _LINE, _INDENT, _BOX, _PADDING = 0.33, 0.5, 0.24, 0.09
@@ -123,8 +120,7 @@ def _write_small(ax: Any, x: float, y: float, text: str, scale: float, **options
 def _layout(model: NetworkClassifier) -> tuple[list[_Node], dict[tuple[int, int], float]]:
     """Return the features from top to bottom, and the width of each arc between two of them."""
     structure, names = model.model_.structure, model.encoding_.names
-    information: Array = getattr(model, "arc_information_", np.zeros(0))
-    arcs = dict(zip(structure.arcs, information.tolist(), strict=True))
+    arcs = dict(zip(structure.arcs, network_information(model).tolist(), strict=True))
     parents = dict(zip(structure.features, structure.parents, strict=True))
     above = {feature: _closest(feature, own, arcs) for feature, own in parents.items()}
     order = _depth_first(above, arcs)

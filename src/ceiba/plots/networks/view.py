@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ceiba._typing import Array
 from ceiba.bayes.base import NetworkClassifier
 from ceiba.bayes.model import NetworkModel
+from ceiba.bayes.network import mean_values
+from ceiba.bayes.structure.dependence import arc_information
 from ceiba.plots.models import is_fitted, model_error
 
 
@@ -35,6 +38,18 @@ def network_columns(model: NetworkClassifier) -> tuple[list[str], list[str]]:
         if distribution not in ("categorical", "discretized") and name not in model.dropped_columns_
     ]
     return inside, outside
+
+
+def network_information(model: NetworkClassifier) -> Array:
+    """Return the mutual information of the columns of each arc, given the class.
+
+    A model without ``arc_information_`` (naive Bayes, files written before searched networks had
+    it) has that of its own joint distribution.
+    """
+    if hasattr(model, "arc_information_"):
+        return model.arc_information_
+    families = model.model_.families
+    return arc_information(families, mean_values(families, model.model_.network, 1.0).table)
 
 
 def class_index(model: Any, label: Any, parameter: str = "label") -> int:
