@@ -47,7 +47,7 @@ def network_information(model: NetworkClassifier) -> Array:
     it) has that of its own joint distribution.
     """
     if hasattr(model, "arc_information_"):
-        return model.arc_information_
+        return np.asarray(model.arc_information_)
     families = model.model_.families
     return arc_information(families, mean_values(families, model.model_.network, 1.0).table)
 
