@@ -27,6 +27,17 @@ def test_a_golden_network_predicts_as_it_did(path: Path, mmap: bool, tmp_path: P
 
 
 @MAPPED
+@each("latent-")
+def test_a_golden_mixture_predicts_as_it_did(path: Path, mmap: bool, tmp_path: Path) -> None:
+    model, rows, expected = golden(path, mmap)
+    check_predictions(model, rows, expected, ("predict_proba", "score_samples"))
+    assert [list(arc) for arc in model.arcs_] == expected["arcs"]
+    if isinstance(model.n_components, str):
+        assert model.choice_.chosen == model.n_components_ == 3
+    check_saved_again(model, rows, tmp_path)
+
+
+@MAPPED
 @each("discretizer")
 def test_a_golden_discretizer_encodes_as_it_did(path: Path, mmap: bool) -> None:
     model, rows, expected = golden(path, mmap)

@@ -230,6 +230,16 @@ def networks() -> dict[str, tuple[Any, Any]]:
             ceiba.StructuralTMClassifier(**width).fit(numbers(), ["a", "b", "c"] * 10),
             numbers(),
         ),
+        "latent-tree": (
+            ceiba.LatentClassMixture(2, structure="tree", trace=True, n_init=2, n_bins=3).fit(
+                table()
+            ),
+            table(),
+        ),
+        "latent-chosen": (
+            ceiba.LatentClassMixture("bic", max_components=4, n_bins=3).fit(numbers()),
+            numbers(),
+        ),
         "discretizer": (ceiba.Discretizer("kmeans", n_bins=3).fit(table()), table()),
     }
 
@@ -335,6 +345,16 @@ def network_results(model: Any, rows: Any) -> dict[str, Any]:
     }
 
 
+def latent_results(model: Any, rows: Any) -> dict[str, Any]:
+    """Results that later versions must reproduce."""
+    return {
+        "parameters": {"structure": model.structure, "missing": model.missing},
+        "predictions": predictions(model, ("predict", "predict_proba", "score_samples"), rows),
+        "attributes": attributes(model, ("weights_", "lower_bound_", "n_parameters_")),
+        "arcs": [list(arc) for arc in model.arcs_],
+    }
+
+
 def discretizer_results(model: Any, rows: Any) -> dict[str, Any]:
     """Results that later versions must reproduce."""
     return {
@@ -351,6 +371,7 @@ RESULTS = {
     "bag": bag_results,
     "boost": boost_results,
     "network": network_results,
+    "latent": latent_results,
     "discretizer": discretizer_results,
 }
 
