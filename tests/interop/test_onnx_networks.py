@@ -73,6 +73,17 @@ def test_gaussian_columns_trained_discriminatively_and_a_class_without_rows() ->
     check(ceiba.TANClassifier(**WIDTH).fit(X.to_numpy(), y, weight), X.to_numpy())
 
 
+@pytest.mark.parametrize("structure", ["independent", "tree"])
+def test_latent_classes(structure: str) -> None:
+    frame = table()[0].drop(columns="many")
+    model = ceiba.LatentClassMixture(3, structure=structure, n_init=1).fit(frame)
+    rows = fuzzed().drop(columns="many")
+    outputs = run(model, rows)
+    np.testing.assert_array_equal(outputs["label"], model.predict(rows))
+    np.testing.assert_allclose(outputs["probabilities"], model.predict_proba(rows), atol=1e-10)
+    np.testing.assert_allclose(outputs["log_density"], model.score_samples(rows), rtol=1e-10)
+
+
 def test_a_network_without_features() -> None:
     X = np.zeros((20, 2))
     check(ceiba.NaiveBayesClassifier().fit(X, np.arange(20) % 3), X)

@@ -19,14 +19,14 @@ from ceiba.export.onnx.ensembles import (
     add_tree,
 )
 from ceiba.export.onnx.graph import Graph
-from ceiba.export.onnx.networks import add_network
+from ceiba.export.onnx.networks import add_latent_classes, add_network
 
 
 def to_onnx(model: Any, *, dtype: Literal["float64", "float32"] = "float64") -> Any:
     """Convert a fitted model to ONNX.
 
     Trees, random forests, bagging and AdaBoost of trees, k-means, Gaussian mixtures, classifiers of
-    one mixture per class and Bayesian network classifiers are converted.
+    one mixture per class, Bayesian network classifiers and latent classes are converted.
 
     A model of numeric columns has one input ``X`` of shape (n_rows, n_features). A model of a mixed
     table has an input of shape (n_rows, 1) for each column, by its name: numbers in ``dtype``,
@@ -97,6 +97,7 @@ _BUILDERS: dict[str, Callable[[Graph, Any, Any], None]] = {
     "GaussianMixture": add_mixture,
     "GaussianMixtureClassifier": add_mixture_classifier,
     "KMeans": add_kmeans,
+    "LatentClassMixture": add_latent_classes,
     "NaiveBayesClassifier": add_network,
     "RandomForestClassifier": add_forest,
     "RandomForestRegressor": add_forest,

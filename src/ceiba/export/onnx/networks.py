@@ -1,4 +1,4 @@
-"""Bayesian network classifiers as ONNX graphs.
+"""Bayesian network classifiers and latent classes as ONNX graphs.
 
 Missing values are summed over by messages from the children of a tree to its root, as in
 ``predict``. Networks of features with several parents have no such messages: their outputs for rows
@@ -39,6 +39,18 @@ def add_network(graph: Graph, model: Any, dtype: Any) -> None:
     add_labels(graph, scores, model.classes_)
     probabilities = graph.add("Exp", graph.add("Sub", scores, log_sum_exp(graph, scores)))
     graph.output("probabilities", probabilities, np.float64, len(model.classes_))
+
+
+def add_latent_classes(graph: Graph, model: Any, dtype: Any) -> None:
+    """Add a mixture of networks: component, posterior probabilities and log density."""
+    columns = add_inputs(graph, model.schema_, dtype)
+    codes = _codes(graph, columns, model.encoding_)
+    joint = _log_joint(graph, columns, codes, model.model_)
+    density = log_sum_exp(graph, joint)
+    graph.output("label", graph.add("ArgMax", joint, axis=1, keepdims=0), np.int64)
+    posteriors = graph.add("Exp", graph.add("Sub", joint, density))
+    graph.output("probabilities", posteriors, np.float64, model.n_components_)
+    graph.output("log_density", _squeeze(graph, density, 1), np.float64)
 
 
 def _codes(graph: Graph, columns: str, encoding: CategoryEncoding) -> list[str]:
