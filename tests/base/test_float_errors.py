@@ -16,6 +16,7 @@ from ceiba import (
     GaussianMixture,
     GaussianMixtureClassifier,
     KMeans,
+    LatentClassMixture,
     NaiveBayesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -32,6 +33,7 @@ LEARNERS = [
     GaussianMixture(2),
     GaussianMixtureClassifier(),
     KMeans(2),
+    LatentClassMixture(2),
     NaiveBayesClassifier(),
     *(
         NaiveBayesClassifier(distributions=name, missing="category")
