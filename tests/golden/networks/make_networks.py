@@ -13,10 +13,6 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import pgmpy
-import pyagrum
-from pgmpy.inference import VariableElimination
-from pgmpy.readwrite import BIFReader, BIFWriter, XMLBIFReader, XMLBIFWriter
 
 from ceiba.bayes import write_network
 from tests.bayes.exchange.networks import asia, random_network
@@ -36,6 +32,10 @@ def queries(network, number):
 
 def posteriors(network, path):
     """Compute the posteriors of a network by both programs, in the order of its states."""
+    import pyagrum
+    from pgmpy.inference import VariableElimination
+    from pgmpy.readwrite import XMLBIFReader
+
     by_pgmpy = VariableElimination(XMLBIFReader(str(path)).get_model())
     by_pyagrum = pyagrum.LazyPropagation(pyagrum.loadBN(str(path)))
     rows = []
@@ -62,6 +62,10 @@ def posteriors(network, path):
 
 def main():
     """Write all golden files."""
+    import pgmpy
+    import pyagrum
+    from pgmpy.readwrite import BIFReader, BIFWriter, XMLBIFWriter
+
     found = {}
     for network in (asia(), random_network(50, 3)):
         with tempfile.TemporaryDirectory() as folder:
