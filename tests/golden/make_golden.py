@@ -230,7 +230,7 @@ def networks() -> dict[str, tuple[Any, Any]]:
             ceiba.StructuralTMClassifier(**width).fit(numbers(), ["a", "b", "c"] * 10),
             numbers(),
         ),
-        "latent-tree": (
+        "latent-arcs": (
             ceiba.LatentClassMixture(2, structure="tree", trace=True, n_init=2, n_bins=3).fit(
                 table()
             ),
