@@ -328,7 +328,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
 
     def _training_config(self, sums_missing: bool) -> TrainingConfig:
         """Return the settings of discriminative training."""
-        return TrainingConfig.of(
+        config = TrainingConfig.of(
             self.solver,
             self.penalty,
             self.tau,
@@ -338,6 +338,10 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
             early_stopping=self.early_stopping,
             seed=seed_of(self.random_state),
         )
+        if config.tau == 0.0:
+            when = f"penalty={self.penalty!r} and solver={self.solver!r}"
+            check_unused(self, ["tau"], when if sums_missing else f"{when} on complete rows")
+        return config
 
     def _training_attributes(
         self, result: TrainingResult, families: Families, counts: Weights, data: CodedData

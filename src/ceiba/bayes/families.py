@@ -18,6 +18,7 @@ up to 1), and NaN otherwise, which makes the native passes send messages along t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,9 @@ import numpy as np
 
 from ceiba._native import Families as NativeFamilies
 from ceiba._typing import Array
+
+# Rows of all tables of a network: with two classes 256 MB.
+MAX_TABLE_ROWS = 2**24
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,15 @@ class Families:
     @cached_property
     def offsets(self) -> Array:
         """First row of each table, and the number of all rows at the end."""
-        lengths = [int(np.prod(shape)) for shape in self.shapes]
+        lengths = [math.prod(shape) for shape in self.shapes]
+        if sum(lengths) > MAX_TABLE_ROWS:
+            largest = lengths.index(max(lengths))
+            raise ValueError(
+                f"The tables of a network must have at most {MAX_TABLE_ROWS:,} rows, got "
+                f"{sum(lengths):,}, of which the feature {self.structure.features[largest]} with "
+                f"its {len(self.structure.parents[largest])} parents has {lengths[largest]:,}: "
+                "give it fewer parents, or merge categories."
+            )
         return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
     @property

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, AtLeast, ParameterError, check_unused, fitted, reports_progress
@@ -283,6 +284,7 @@ class NaiveBayesClassifier(NetworkClassifier):
             given = None if classes is None else np.unique(np.asarray(classes))
             self._fit_first(engine, source, self._distributions(source.schema), given)
             return self
+        self._check_distributions()
         if classes is not None:
             given = np.unique(np.asarray(classes)).tolist()
             if given != self.classes_.tolist():
@@ -324,6 +326,7 @@ class NaiveBayesClassifier(NetworkClassifier):
         """
         self._check_parameters()
         self._check_class_weight()
+        self._check_distributions()
         removed = self._summarize(X, y, sample_weight)
         rest = self._summary().without(removed)
         if not rest.counts.bias.any():
@@ -337,6 +340,18 @@ class NaiveBayesClassifier(NetworkClassifier):
         names = given.values() if isinstance(given, Mapping) else [given]
         if "gaussian" not in names:
             check_unused(self, ["var_smoothing"], f"distributions={given!r}")
+
+    def _check_distributions(self) -> None:
+        """Raise unless the distributions are those of the fitted model."""
+        check_is_fitted(self)
+        names = _by_name(self.schema_, self._distributions(self.schema_))
+        if names != self.distributions_:
+            column = next(name for name in names if names[name] != self.distributions_[name])
+            raise ParameterError(
+                f"distributions must be those of the fitted model, which has "
+                f"{self.distributions_[column]!r} for column {column!r}, got {names[column]!r}: "
+                "fit it again."
+            )
 
     def _check_class_weight(self) -> None:
         if isinstance(self.class_weight, str):

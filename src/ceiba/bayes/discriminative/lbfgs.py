@@ -52,8 +52,8 @@ def lbfgs_steps(
     """
     pairs: deque[_Pair] = deque(maxlen=_MEMORY)
     gain = np.inf
-    while gain >= tol * max(1.0, abs(value.objective)):
-        if _largest(value.gradient) < _MAX_GRADIENT:
+    while gain >= tol * max(objective.unit, abs(value.objective)):
+        if _largest(value.gradient) < _MAX_GRADIENT * objective.unit:
             return
         direction = _direction(value.gradient, pairs, metric)
         found = objective.ascend(value, direction)

@@ -21,6 +21,7 @@ from ceiba.bayes.network import Weights, mean_values
 
 Metric = Callable[[Weights], Weights]
 _TINY = 1e-290
+_MIN_CLASS_SHARE = 1e-6
 
 
 def natural_gradient(families: Families, means: Weights, residuals: Weights) -> Weights:
@@ -77,7 +78,9 @@ class RidgeMetric:
         """Return the metric at a network with ``total`` rows."""
         means = mean_values(families, network, total)
         known = families.is_known[:, None]
-        raised = Weights(np.where(known, means.table + ridge, 0.0), means.bias)
+        # A class without rows has a bias of no curvature, in units of which rounding is huge.
+        bias = np.maximum(means.bias, _MIN_CLASS_SHARE * total)
+        raised = Weights(np.where(known, means.table + ridge, 0.0), bias)
         shifts, bias_shifts = _shifts(families)
         return cls(families, raised, ridge, shifts, bias_shifts, splu((shifts.T @ shifts).tocsc()))
 

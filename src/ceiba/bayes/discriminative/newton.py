@@ -83,9 +83,9 @@ def newton_steps(
     Of the curvature of a generative penalty only the diagonal is used. The end is that of L-BFGS.
     """
     families, gain = objective.families, np.inf
-    while gain >= tol * max(1.0, abs(value.objective)):
+    while gain >= tol * max(objective.unit, abs(value.objective)):
         gradient = _flatten(families, value.gradient)
-        if np.abs(gradient).max() < _MAX_GRADIENT:
+        if np.abs(gradient).max() < _MAX_GRADIENT * objective.unit:
             return
         matrix = objective.reduce(Hessian.of, families, value.weights).matrix
         matrix = matrix + _penalty_curvature(objective, value.weights)

@@ -112,6 +112,11 @@ class ConditionalLikelihood:
     sums_missing: bool = False
     fold: Fold | None = None
 
+    @property
+    def unit(self) -> float:
+        """Weight below which gains and gradients are relative to the weight of all rows."""
+        return min(1.0, self.total)
+
     def reduce(self, summarize: Callable[..., S], *model: Any) -> S:
         """Summarize the rows, or those of the fold."""
         if self.fold is None:
@@ -166,7 +171,8 @@ class ConditionalLikelihood:
         if not len(enough):
             return None
         step = float(_STEPS[enough[0]])
-        return self.value(value.weights.plus(step, direction)), step
+        new = self.value(value.weights.plus(step, direction))
+        return (new, step) if new.objective > value.objective else None
 
     def objectives(self, models: Sequence[Weights]) -> Array:
         """Compute the objective of several models in one pass."""

@@ -83,6 +83,11 @@ class ClassMoments(Record):
             * np.divide(weight, self.weight, out=np.zeros_like(weight), where=left)
         )
         squares = np.where(left, self.squares - other.squares - between, 0.0)
+        if (squares < -_ROUNDING * (self.squares + between)).any():
+            raise ValueError(
+                "forget requires rows that were fitted before, got values that the model does not "
+                "have."
+            )
         return type(self)(weight, mean, np.maximum(squares, 0.0))
 
     def take(self, columns: Any) -> Self:

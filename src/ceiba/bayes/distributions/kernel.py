@@ -71,7 +71,9 @@ class ColumnValues(Record):
         """Return the values that remain when those of ``other`` are removed."""
         other = other._in_cells() if self.rounded else other
         found = self._combined(other, -1.0)
-        limit = _ROUNDING * max(float(self.weights.sum()), 1e-300)
+        before = np.zeros_like(found.weights)
+        before[np.searchsorted(found.values, self.values)] = self.weights
+        limit = _ROUNDING * before
         if (found.weights < -limit).any():
             raise ValueError(
                 "forget requires rows that were fitted before, got values that the model does "

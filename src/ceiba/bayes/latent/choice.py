@@ -61,11 +61,15 @@ class LatentChoice(Record):
 def information_criteria(
     log_likelihood: float, n_parameters: int, weight: float
 ) -> dict[str, float]:
-    """Return BIC and AIC of a mixture; smaller is better."""
+    """Return BIC and AIC of a mixture; smaller is better.
+
+    A weight w counts as w rows. A parameter costs no less than in AIC, since below e² rows BIC
+    would reward parameters.
+    """
     return {
         "n_parameters": n_parameters,
         "log_likelihood": log_likelihood,
-        "bic": n_parameters * log(weight) - 2.0 * log_likelihood,
+        "bic": n_parameters * max(log(weight), 2.0) - 2.0 * log_likelihood,
         "aic": 2.0 * n_parameters - 2.0 * log_likelihood,
     }
 

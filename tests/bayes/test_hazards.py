@@ -1,0 +1,92 @@
+"""Inputs on which network classifiers must raise, or give the result of an equivalent input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ceiba import LatentClassMixture, NaiveBayesClassifier, TANClassifier
+from ceiba.base import ParameterError
+
+RNG = np.random.default_rng(0)
+WORDS = RNG.integers(0, 3, (300, 4)).astype(str).astype(object)
+CLASSES = (WORDS[:, 0].astype(int) + (RNG.random(300) < 0.2)) % 3
+A = RNG.normal(size=(30, 1))
+LETTERS = np.array(list("ab" * 15))
+
+
+@pytest.mark.parametrize("n_parents", [12, 31, 64])
+def test_tables_of_any_size_are_counted_before_they_are_made(n_parents: int) -> None:
+    X = [{f"x{j}": str(RNG.integers(7)) for j in range(n_parents + 1)} for _ in range(60)]
+    arcs = [(f"x{j}", f"x{n_parents}") for j in range(n_parents)]
+    model = TANClassifier(structure=arcs)
+    with pytest.raises(ValueError, match=r"tables of a network must have at most 16,777,216 rows"):
+        model.fit(X, RNG.integers(0, 2, 60))
+
+
+@pytest.mark.parametrize("learner", [NaiveBayesClassifier, TANClassifier])
+def test_a_class_without_weight_does_not_change_training(learner: Any) -> None:
+    weight = np.where(CLASSES == 0, 0.0, 1.0)
+    found = learner(training="tm").fit(WORDS, CLASSES, sample_weight=weight)
+    kept = CLASSES != 0
+    wanted = learner(training="tm").fit(WORDS[kept], CLASSES[kept])
+    assert found.conditional_log_likelihood_ == pytest.approx(
+        wanted.conditional_log_likelihood_, abs=1e-3
+    )
+    probabilities = found.predict_proba(WORDS)
+    assert (probabilities[:, 0] == 0).all()
+    np.testing.assert_allclose(probabilities[:, 1:], wanted.predict_proba(WORDS), atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::ceiba.bayes.UnboundedWeightsWarning")
+@pytest.mark.parametrize("solver", ["lbfgs", "newton"])
+def test_small_weights_are_trained_as_others(solver: str) -> None:
+    options: dict[str, Any] = {"training": "tm", "solver": solver, "penalty": 0, "alpha": 0.0}
+    one = NaiveBayesClassifier(**options).fit(WORDS, CLASSES)
+    small = NaiveBayesClassifier(**options).fit(
+        WORDS, CLASSES, sample_weight=np.full(len(CLASSES), 1e-9)
+    )
+    assert small.n_iter_ > 1
+    np.testing.assert_allclose(
+        small.predict_proba(WORDS), one.predict_proba(WORDS), rtol=0, atol=1e-3
+    )
+
+
+def test_other_distributions_are_not_continued() -> None:
+    model = NaiveBayesClassifier(distributions="mixture").fit(A, LETTERS)
+    model.set_params(distributions="gaussian")
+    with pytest.raises(ParameterError, match="distributions must be those of the fitted model"):
+        model.partial_fit(A, LETTERS)
+    with pytest.raises(ParameterError, match="distributions must be those of the fitted model"):
+        model.forget(A[:2], LETTERS[:2])
+
+
+def test_values_of_light_classes_are_not_forgotten_with_heavy_rows() -> None:
+    weight = np.where(LETTERS == "a", 1e6, 1e-3)
+    model = NaiveBayesClassifier(distributions="kernel").fit(A, LETTERS, sample_weight=weight)
+    model.forget(A[:1], LETTERS[:1], sample_weight=weight[:1])
+    rest = NaiveBayesClassifier(distributions="kernel")
+    rest.fit(A[1:], LETTERS[1:], sample_weight=weight[1:])
+    np.testing.assert_allclose(model.predict_proba(A), rest.predict_proba(A), atol=1e-6)
+
+
+def test_values_that_were_not_fitted_are_not_forgotten() -> None:
+    model = NaiveBayesClassifier(distributions="gaussian").fit(A, LETTERS)
+    with pytest.raises(ValueError, match="got values that the model does not have"):
+        model.forget([[100.0]], ["a"])
+
+
+@pytest.mark.parametrize("options", [{"solver": "tm"}, {"solver": "lbfgs"}])
+def test_tau_without_effect_raises(options: dict[str, Any]) -> None:
+    model = NaiveBayesClassifier(training="tm", tau=50.0, **options)
+    with pytest.raises(ParameterError, match="'tau' has no effect with penalty='auto'"):
+        model.fit(WORDS, CLASSES)
+
+
+def test_light_rows_do_not_make_parameters_free() -> None:
+    n = len(WORDS)
+    model = LatentClassMixture("bic", max_components=4, alpha=0.0, n_init=1)
+    model.fit(WORDS, sample_weight=np.full(n, 1.0 / n))
+    assert model.n_components_ == 1
