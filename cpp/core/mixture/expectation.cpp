@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "common/aligned.hpp"
+#include "common/ordered_sum.hpp"
 #include "common/parallel.hpp"
 #include "common/random.hpp"
 #include "mixture/densities.hpp"
-#include "common/ordered_sum.hpp"
 #include "mixture/work_division.hpp"
 
 namespace ceiba {
