@@ -51,7 +51,7 @@ class Discretizer(TransformerMixin, Estimator):
     ----------
     thresholds_ : dict from str to ndarray
         Ascending thresholds of each numeric column; none if the column is one interval.
-    n_categories_ : ndarray of int64 of shape (n_features_in_,)
+    n_categories_ : ndarray of int64 of shape (n_columns,)
         Number of intervals or categories of each column.
     constant_columns_ : list of str
         Columns with one category or none.

@@ -90,7 +90,7 @@ class StructuralTMClassifier(SearchParameters, SelectorMixin, NetworkClassifier)
         Networks of the search with their scores, as a table.
     bicd_ : float
         Score of the network found.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_columns,)
         How much the largest conditional log-likelihood falls when a column and its arcs are
         removed and the others are trained again; 0 for columns that are not in the network. It
         can be compared with the price (log n) / 2 of each parameter.
