@@ -342,6 +342,7 @@ def test_modules_in_subfolders_are_found():
     assert families == {
         "adaboost",
         "bagging",
+        "bayes",
         "dask",
         "forest",
         "kmeans",

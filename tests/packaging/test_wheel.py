@@ -82,4 +82,4 @@ def test_the_wheel_fits_every_learner(tmp_path: Path) -> None:
     run(sys.executable, "-m", "venv", tmp_path / "clean", cwd=tmp_path)
     python = tmp_path / "clean" / "bin" / "python"
     run(python, "-m", "pip", "install", "-q", wheel, cwd=tmp_path)
-    assert run(python, "-c", SCRIPT, cwd=tmp_path).strip() == "fitted 11"
+    assert run(python, "-c", SCRIPT, cwd=tmp_path).strip() == "fitted 16"
