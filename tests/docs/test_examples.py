@@ -110,6 +110,8 @@ def test_boosting_gives_misclassified_rows_half_of_the_weight(
     assert capsys.readouterr().out.count("misclassified rows afterwards 0.500") == 5
 
 
+# Eleven tables with 25 folds each and six learners: two minutes.
+@pytest.mark.soak
 def test_discriminative_training_has_the_reference_accuracies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
