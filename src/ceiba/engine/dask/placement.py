@@ -71,7 +71,9 @@ def local_bundles(
     bundles = []
     for worker, indices in by_worker.items():
         largest = max(1, *(n_bytes[index] for index in indices))
-        size = _bundle_size(len(indices), threads.get(worker or "", 1))
+        # Values that are still being computed may end on any worker.
+        n_threads = sum(threads.values()) if worker is None else threads.get(worker, 1)
+        size = _bundle_size(len(indices), n_threads)
         groups = _groups(indices, min(size, _MAX_PARTITIONS, _MAX_BYTES // largest))
         bundles += [Bundle(group, worker) for group in groups]
     return sorted(bundles, key=lambda bundle: bundle.indices)
