@@ -296,7 +296,8 @@ def test_only_persisted_values_are_copied(client: Any, derive: Any, copied: bool
     """The size of values that are computed from them is not known."""
     frame = pd.DataFrame({"a": np.arange(8.0), "b": np.arange(8.0), "y": np.arange(8)})
     X = client.persist(dd.from_pandas(frame, npartitions=4))
-    distributed.wait(X)
+    with client.as_current():
+        distributed.wait(X)
     engine = DaskEngine(client)
     partitions = engine.source(derive(X), y=X["y"]).partitions
     tasks = engine._tasks(engine.rows(partitions, column))
@@ -370,9 +371,12 @@ def test_large_partitions_stay_on_their_workers() -> None:
     assert max(len(bundle.indices) for bundle in many) == 32
 
 
+def test_unfinished_partitions_go_to_all_threads() -> None:
+    bundles = local_bundles([None] * 4, [2_000_000] * 4, {"a": 1, "b": 1})
+    assert [bundle.indices for bundle in bundles] == [(0,), (1,), (2,), (3,)]
+
+
 def test_small_partitions_are_copied_next_to_their_neighbors() -> None:
-    unfinished = local_bundles([None] * 4, [2_000_000] * 4, {"a": 1, "b": 1})
-    assert [bundle.indices for bundle in unfinished] == [(0,), (1,), (2,), (3,)]
     small = local_bundles(["a", "b"] * 4, [1_000] * 8, {"a": 1, "b": 1})
     assert small == [Bundle((2 * i, 2 * i + 1), worker, True) for i, worker in enumerate("aabb")]
     many = local_bundles(["a", "b"] * 400, [900_000] * 800, {"a": 1, "b": 1})
