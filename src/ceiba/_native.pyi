@@ -158,6 +158,14 @@ def bayes_pair_dependence(counts: Annotated[NDArray[numpy.float64], dict(shape=(
 def bayes_log_joint(codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], model: LogLinear, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int = 1) -> None:
     """Compute log p(c, x) of each row and class."""
 
+def bayes_normalize(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], logarithms: bool, threads: int = 1) -> None:
+    """
+    Turn log scores into probabilities of the classes, or their logarithms.
+    """
+
+def bayes_largest(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], threads: int = 1) -> None:
+    """Compute the index of the largest score of each row."""
+
 class TableSumArrays:
     """Output of bayes_table_sums."""
 
@@ -169,6 +177,24 @@ def bayes_table_sums(rows: CodedRows, model: LogLinear, target: Families | None,
     """
 
 def bayes_log_likelihoods(rows: CodedRows, model: LogLinear, direction: LogLinear, steps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_likelihoods: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int = 1) -> None:
+    """
+    Compute the conditional log-likelihood at several steps along a direction.
+    """
+
+def bayes_table_indices(codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], families: Families, out: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu')], threads: int = 1) -> None:
+    """Compute the table row of each row and family, at most 2^16 of them."""
+
+class IndexedRows:
+    """Table rows, class indices and weights of rows."""
+
+    def __init__(self, indices: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_classes: int) -> None: ...
+
+def bayes_softmax_gradient(rows: IndexedRows, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], table_gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], bias_gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int = 1) -> float:
+    """
+    Compute the gradient of the conditional log-likelihood, and return the latter.
+    """
+
+def bayes_softmax_likelihoods(rows: IndexedRows, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], table_direction: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], bias_direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], steps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_likelihoods: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int = 1) -> None:
     """
     Compute the conditional log-likelihood at several steps along a direction.
     """

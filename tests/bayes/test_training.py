@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from ceiba.base import ParameterError
+from ceiba.bayes.discriminative.objective import ConditionalLikelihood
 from ceiba.bayes.discriminative.train import train, unbounded_cells
-from ceiba.bayes.network import Weights
+from ceiba.bayes.network import Weights, as_network
 from ceiba.bayes.statistics import CodedRows, Fold, TableCounts
 from ceiba.engine.contract import Batch
 from tests.bayes.parts import (
@@ -35,6 +37,23 @@ from tests.oracles.bayes_tm_naive import tm
 STRUCTURES = {"naive": NAIVE, "tree": TREE}
 PENALTIES: list[tuple[Any, float, float]] = [(0.0, 0.0, 0.0), (3.0, 3.0, 0.0)]
 PENALTIES.append(("generative", 0.0, 0.4))
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "newton", "tm"])
+def test_a_failed_line_search_is_no_convergence(
+    solver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = training_data(random_rows(), NAIVE)
+    monkeypatch.setattr(ConditionalLikelihood, "ascend", lambda *arguments: None)
+    monkeypatch.setattr("ceiba.bayes.discriminative.tm._search", lambda *arguments: None)
+    assert not train(data, config(solver, 0.0), None, False).converged
+    # At the optimum no step can ascend.
+    monkeypatch.undo()
+    optimum = train(data, config("lbfgs", 0.0), None, False).weights
+    monkeypatch.setattr(ConditionalLikelihood, "ascend", lambda *arguments: None)
+    at_optimum = replace(data, network=as_network(data.families, optimum))
+    if solver != "tm":
+        assert train(at_optimum, config(solver, 0.0), None, False).converged
 
 
 @pytest.mark.parametrize("structure", STRUCTURES.values(), ids=STRUCTURES)

@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from ceiba._native import ClassWeighting
 from ceiba.bayes.discriminative.gaussian import MixedRows
+from ceiba.bayes.discriminative.softmax import IndexedRows, JointTables
 from ceiba.bayes.distributions.rows import NumericRows
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
@@ -81,6 +82,26 @@ def labels(rows: Any) -> tuple[Any, ...]:
 
 def steps(rows: Any) -> tuple[Any, ...]:
     return FOREST, _network(), _network().times(0.1), np.array([0.5, 1.0, 2.0])
+
+
+def _tables() -> JointTables:
+    tables = JointTables.of(FOREST, N_CLASSES, has_missing=True)
+    assert tables is not None
+    return tables
+
+
+INDEXED = RowKind(
+    coded(), len, _slice, _repeat, lambda rows: IndexedRows.of(rows, _tables(), threads=1)
+)
+
+
+def joined(rows: Any) -> tuple[Any, ...]:
+    return (_tables().join(_network()),)
+
+
+def joined_steps(rows: Any) -> tuple[Any, ...]:
+    weights = _tables().join(_network())
+    return weights, weights.times(0.1), np.array([0.5, 1.0, 2.0])
 
 
 def models(rows: Any) -> tuple[Any, ...]:

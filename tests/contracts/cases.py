@@ -19,6 +19,7 @@ from ceiba.bayes.discretize.encoding import CategoryEncoding
 from ceiba.bayes.discretize.statistics import BinCounts, ValueCounts
 from ceiba.bayes.discriminative.gaussian import MixedErrors, MixedSteps, MixedSums
 from ceiba.bayes.discriminative.newton import Hessian
+from ceiba.bayes.discriminative.softmax import SoftmaxGradient, SoftmaxLikelihoods
 from ceiba.bayes.distributions.gaussian import ClassMoments
 from ceiba.bayes.distributions.kernel import KernelValues
 from ceiba.bayes.latent.statistics import (
@@ -290,6 +291,10 @@ STATISTICS = [
     StatisticCase("TableSums of residuals", TableSums.of, bayes.residuals, kind=bayes.CODED),
     StatisticCase("TableSums of labels", TableSums.of, bayes.labels, kind=bayes.CODED),
     StatisticCase("StepLikelihoods", StepLikelihoods.of, bayes.steps, kind=bayes.CODED),
+    StatisticCase("SoftmaxGradient", SoftmaxGradient.of, bayes.joined, kind=bayes.INDEXED),
+    StatisticCase(
+        "SoftmaxLikelihoods", SoftmaxLikelihoods.of, bayes.joined_steps, kind=bayes.INDEXED
+    ),
     StatisticCase("ModelLikelihoods", ModelLikelihoods.of, bayes.models, kind=bayes.CODED),
     StatisticCase("ClassificationErrors", ClassificationErrors.of, bayes.weights, kind=bayes.CODED),
     StatisticCase("hidden sums", hidden_sums, bayes.posteriors, kind=bayes.CODED),

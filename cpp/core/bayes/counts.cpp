@@ -9,12 +9,6 @@
 namespace ceiba {
 namespace {
 
-// Rows of a segment: enough that clearing and adding its table costs less than counting.
-Segments row_segments(std::size_t rows, std::size_t table, std::size_t per_row) {
-    return segments(rows,
-                    std::max<std::size_t>(4096, 2 * table / std::max<std::size_t>(per_row, 1)));
-}
-
 // Interrupts are polled once per block of rows.
 constexpr std::size_t kBlock = 2048;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bayes/families.hpp"
+#include "common/parallel.hpp"
 
 namespace ceiba {
 
@@ -13,6 +14,13 @@ struct CodedRows {
     const double* weight = nullptr;  // null for unit weights
     std::size_t n_classes = 0;
 };
+
+// Segments of rows long enough that clearing and adding the table of each costs less than the rows,
+// of which each makes `per_row` updates.
+inline Segments row_segments(std::size_t rows, std::size_t table, std::size_t per_row) {
+    return segments(rows,
+                    std::max<std::size_t>(4096, 2 * table / std::max<std::size_t>(per_row, 1)));
+}
 
 // Weight of the rows in each table row and class; `counts` has families.n_rows() x K entries.
 template <typename Code>

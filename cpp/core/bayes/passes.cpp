@@ -107,11 +107,6 @@ class JointBlock {
     std::optional<ForestMessages> messages_;
 };
 
-Segments pass_segments(std::size_t rows, std::size_t table, std::size_t per_row) {
-    return segments(rows,
-                    std::max<std::size_t>(4096, 2 * table / std::max<std::size_t>(per_row, 1)));
-}
-
 // Sums over the rows of one segment, by the table rows of the target families.
 template <typename Code>
 class SegmentSums {
@@ -241,6 +236,45 @@ void log_joint(Matrix<const Code> codes, const LogLinear& model, std::size_t n_c
         });
 }
 
+void normalize_scores(double* scores, std::size_t n, std::size_t k, bool logarithms, int threads) {
+    const Segments parts = segments(n, 1024, 4096);
+    for_segments(parts, threads_for(8.0 * double(n * k), threads),
+                 [&](std::size_t s, int thread, Interrupt& stop) {
+                     std::vector<double> p(kBlock * k), evidence(kBlock);
+                     for (std::size_t i = parts.begin(s); i < parts.end(s); i += kBlock) {
+                         if (stop.stopped(thread)) return;
+                         const std::size_t m = std::min(kBlock, parts.end(s) - i);
+                         double* own = scores + i * k;
+                         if (!logarithms) {
+                             bayes_kernels().normalize(own, m, k, nullptr);
+                             continue;
+                         }
+                         std::copy_n(own, m * k, p.data());
+                         bayes_kernels().normalize(p.data(), m, k, evidence.data());
+                         for (std::size_t r = 0; r < m; ++r)
+                             for (std::size_t c = 0; c < k; ++c) own[r * k + c] -= evidence[r];
+                     }
+                 });
+}
+
+void largest_scores(const double* scores, std::size_t n, std::size_t k, std::int64_t* indices,
+                    int threads) {
+    const Segments parts = segments(n, 1024, 4096);
+    for_segments(parts, threads_for(double(n * k), threads), [&](std::size_t s, int, Interrupt&) {
+        for (std::size_t i = parts.begin(s); i < parts.end(s); ++i) {
+            const double* row = scores + i * k;
+            std::size_t best = 0;
+            double top = row[0];
+            // Without a branch, which the scores make unpredictable.
+            for (std::size_t c = 1; c < k; ++c) {
+                best = row[c] > top ? c : best;
+                top = row[c] > top ? row[c] : top;
+            }
+            indices[i] = std::int64_t(best);
+        }
+    });
+}
+
 template <typename Code>
 void table_sums(const CodedRows<Code>& rows, const LogLinear& model, const Families& target,
                 ClassWeighting weighting, const double* class_means, TableSums& sums, int threads) {
@@ -249,7 +283,7 @@ void table_sums(const CodedRows<Code>& rows, const LogLinear& model, const Famil
     const bool variances = sums.table_variances != nullptr;
     const std::size_t size = 1 + with_bias * (variances ? 2 : 1);
     const std::size_t per_row = (model.families.count + target.count) * k;
-    const Segments parts = pass_segments(n, size, per_row);
+    const Segments parts = row_segments(n, size, per_row);
     OrderedSum sum(size);
     for_segments(parts, threads_for(double(n) * double(per_row + 8 * k), threads),
                  [&](std::size_t s, int thread, Interrupt& stop) {

@@ -22,6 +22,14 @@ template <typename Code>
 void log_joint(Matrix<const Code> codes, const LogLinear& model, std::size_t n_classes,
                double* log_joint, int threads);
 
+// Turn the log scores of n rows (n x K) into the probabilities of the classes, or their logarithms.
+void normalize_scores(double* scores, std::size_t n, std::size_t n_classes, bool logarithms,
+                      int threads);
+
+// Index of the largest of each row's scores (n x K), the first of equal ones.
+void largest_scores(const double* scores, std::size_t n, std::size_t n_classes,
+                    std::int64_t* indices, int threads);
+
 // What a row adds to each class of its table rows, before it is multiplied by the row's weight.
 enum class ClassWeighting : std::uint8_t {
     kResiduals,    // [c = y] - p(c | x): the gradient of the conditional log-likelihood

@@ -40,6 +40,161 @@ void normalize(double* log_joint, std::size_t n, std::size_t k, double* log_evid
     }
 }
 
+// The width is known at compile time for up to eight classes: the sums of a row stay in registers.
+template <std::size_t kWidth>
+void gather_fixed(const std::uint16_t* indices, std::size_t n, std::size_t tables,
+                  const double* weights, double* scores) {
+    for (std::size_t i = 0; i < n; ++i, indices += tables, scores += kWidth) {
+        double own[kWidth];
+        for (std::size_t c = 0; c < kWidth; ++c) own[c] = scores[c];
+        for (std::size_t t = 0; t < tables; ++t)
+            for (std::size_t c = 0; c < kWidth; ++c) own[c] += weights[indices[t] * kWidth + c];
+        for (std::size_t c = 0; c < kWidth; ++c) scores[c] = own[c];
+    }
+}
+
+template <std::size_t kWidth>
+void scatter_fixed(const std::uint16_t* indices, std::size_t n, std::size_t tables,
+                   const double* values, double* table) {
+    for (std::size_t i = 0; i < n; ++i, indices += tables, values += kWidth) {
+        double own[kWidth];
+        for (std::size_t c = 0; c < kWidth; ++c) own[c] = values[c];
+        for (std::size_t t = 0; t < tables; ++t) {
+            double* row = table + indices[t] * kWidth;
+            for (std::size_t c = 0; c < kWidth; ++c) row[c] += own[c];
+        }
+    }
+}
+
+void gather_rows(const std::uint16_t* indices, std::size_t n, std::size_t tables,
+                 const double* weights, std::size_t width, double* scores) {
+    switch (width) {
+        case 1:
+            return gather_fixed<1>(indices, n, tables, weights, scores);
+        case 2:
+            return gather_fixed<2>(indices, n, tables, weights, scores);
+        case 3:
+            return gather_fixed<3>(indices, n, tables, weights, scores);
+        case 4:
+            return gather_fixed<4>(indices, n, tables, weights, scores);
+        case 5:
+            return gather_fixed<5>(indices, n, tables, weights, scores);
+        case 6:
+            return gather_fixed<6>(indices, n, tables, weights, scores);
+        case 7:
+            return gather_fixed<7>(indices, n, tables, weights, scores);
+    }
+    for (std::size_t i = 0; i < n; ++i, indices += tables, scores += width)
+        for (std::size_t t = 0; t < tables; ++t)
+            for (std::size_t c = 0; c < width; ++c) scores[c] += weights[indices[t] * width + c];
+}
+
+void scatter_rows(const std::uint16_t* indices, std::size_t n, std::size_t tables,
+                  const double* values, std::size_t width, double* table) {
+    switch (width) {
+        case 1:
+            return scatter_fixed<1>(indices, n, tables, values, table);
+        case 2:
+            return scatter_fixed<2>(indices, n, tables, values, table);
+        case 3:
+            return scatter_fixed<3>(indices, n, tables, values, table);
+        case 4:
+            return scatter_fixed<4>(indices, n, tables, values, table);
+        case 5:
+            return scatter_fixed<5>(indices, n, tables, values, table);
+        case 6:
+            return scatter_fixed<6>(indices, n, tables, values, table);
+        case 7:
+            return scatter_fixed<7>(indices, n, tables, values, table);
+    }
+    for (std::size_t i = 0; i < n; ++i, indices += tables, values += width)
+        for (std::size_t t = 0; t < tables; ++t)
+            for (std::size_t c = 0; c < width; ++c) table[indices[t] * width + c] += values[c];
+}
+
+// Two classes: whole vectors of rows. With e = exp(-|s|) and d = 1 + e, the probabilities are 1 / d
+// and e / d. The residual of class 1 is p(0 | x) or -p(1 | x): without a difference from 1, in
+// which small probabilities would be lost.
+Doubles residuals_of_two(double* scores, const double* labels, const double* weight) {
+    const Doubles toward = 2 * load(labels) - 1, w = load(weight);
+    // Of the row's own class against the other one.
+    const Doubles own = load(scores) * toward;
+    const Words right = own > 0;
+    const Doubles e = exp_negative(choose(right, -own, own)), d = 1 + e;
+    store(scores, w * toward * (choose(right, e, splat(1.0)) / d));
+    return w * (choose(right, Doubles{}, own) - log_positive(d));
+}
+
+// Rows whose labels or sums are held at a time: whole vectors.
+constexpr std::size_t kRows = 64;
+
+double residuals_of_two(double* scores, std::size_t n, const std::int32_t* labels,
+                        const double* weight) {
+    constexpr std::size_t kWidth = kLanes<double>;
+    double y[kRows] = {}, w[kRows] = {};
+    for (std::size_t i = 0; i < n; ++i) y[i] = labels[i];
+    for (std::size_t i = 0; i < n; ++i) w[i] = weight == nullptr ? 1.0 : weight[i];
+    Doubles total{};
+    std::size_t i = 0;
+    for (; i + kWidth <= n; i += kWidth) total += residuals_of_two(scores + i, y + i, w + i);
+    double rest[kWidth] = {};
+    for (std::size_t j = i; j < n; ++j) rest[j - i] = scores[j];
+    if (i < n) total += residuals_of_two(rest, y + i, w + i);
+    for (std::size_t j = i; j < n; ++j) scores[j] = rest[j - i];
+    double sum = 0;
+    for (std::size_t j = 0; j < kWidth; ++j) sum += total[j];
+    return sum;
+}
+
+void log_all(double* values, std::size_t n) {
+    constexpr std::size_t kWidth = kLanes<double>;
+    std::size_t i = 0;
+    for (; i + kWidth <= n; i += kWidth) store(values + i, log_positive(load(values + i)));
+    double rest[kWidth];
+    for (std::size_t j = 0; j < kWidth; ++j) rest[j] = i + j < n ? values[i + j] : 1.0;
+    store(rest, log_positive(load(rest)));
+    for (std::size_t j = i; j < n; ++j) values[j] = rest[j - i];
+}
+
+double residuals_of_rows(double* scores, std::size_t n, std::size_t k, const std::int32_t* labels,
+                         const double* weight) {
+    double own[kRows], sums[kRows];
+    for (std::size_t i = 0; i < n; ++i) {
+        double* row = scores + i * k;
+        double top = row[0];
+        for (std::size_t c = 1; c < k; ++c) top = top < row[c] ? row[c] : top;
+        for (std::size_t c = 0; c < k; ++c) row[c] -= top;
+        own[i] = row[labels[i]];
+    }
+    exp_all(scores, n * k);
+    for (std::size_t i = 0; i < n; ++i) {
+        double* row = scores + i * k;
+        double sum = 0;
+        for (std::size_t c = 0; c < k; ++c) sum += row[c];
+        const double w = weight == nullptr ? 1.0 : weight[i], factor = -w / sum;
+        for (std::size_t c = 0; c < k; ++c) row[c] *= factor;
+        row[labels[i]] += w;
+        sums[i] = sum;
+    }
+    log_all(sums, n);
+    double total = 0;
+    for (std::size_t i = 0; i < n; ++i)
+        total += (weight == nullptr ? 1.0 : weight[i]) * (own[i] - sums[i]);
+    return total;
+}
+
+double softmax_residuals(double* scores, std::size_t n, std::size_t k, const std::int32_t* labels,
+                         const double* weight) {
+    double total = 0;
+    for (std::size_t i = 0; i < n; i += kRows) {
+        const std::size_t count = n - i < kRows ? n - i : kRows;
+        const double* w = weight == nullptr ? nullptr : weight + i;
+        total += k == 2 ? residuals_of_two(scores + i, count, labels + i, w)
+                        : residuals_of_rows(scores + i * k, count, k, labels + i, w);
+    }
+    return total;
+}
+
 void add_class_sums(const double* X, std::size_t d, std::size_t n, const std::int32_t* labels,
                     const double* weight, const ClassSums& sums) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -91,6 +246,7 @@ void add_log_normals(const double* X, std::size_t d, std::size_t n, const Normal
 }  // namespace
 
 extern const BayesKernels CEIBA_BAYES_NAME(CEIBA_ISA);
-const BayesKernels CEIBA_BAYES_NAME(CEIBA_ISA){normalize, add_class_sums, add_log_normals};
+const BayesKernels CEIBA_BAYES_NAME(CEIBA_ISA){normalize,         gather_rows,    scatter_rows,
+                                               softmax_residuals, add_class_sums, add_log_normals};
 
 }  // namespace ceiba

@@ -22,6 +22,18 @@ struct BayesKernels {
     // Turn the log joint of n cases (n x k, row-major) into class probabilities; `log_evidence`,
     // if not null, gets the logarithm of the sum of each case's joint.
     void (*normalize)(double* log_joint, std::size_t n, std::size_t k, double* log_evidence);
+    // Add the weights (m x width) of the table rows that each of n rows selects to its scores
+    // (n x width); `tables` indices per row.
+    void (*gather_rows)(const std::uint16_t* indices, std::size_t n, std::size_t tables,
+                        const double* weights, std::size_t width, double* scores);
+    // Add the values (n x width) of each row to the table rows (m x width) that it selects.
+    void (*scatter_rows)(const std::uint16_t* indices, std::size_t n, std::size_t tables,
+                         const double* values, std::size_t width, double* table);
+    // Turn the scores of n rows into residuals w ([c = y] - p(c | x)) and return the sum of
+    // w log p(y | x). The scores have k columns; those of two classes have one, the logarithm of
+    // p(1 | x) / p(0 | x), and so have their residuals, which are those of class 1.
+    double (*softmax_residuals)(double* scores, std::size_t n, std::size_t k,
+                                const std::int32_t* labels, const double* weight);
     // Add n rows (n x d) of known class to the sums of their class; missing values are left out.
     void (*add_class_sums)(const double* X, std::size_t d, std::size_t n,
                            const std::int32_t* labels, const double* weight, const ClassSums& sums);

@@ -44,7 +44,13 @@ from ceiba.bayes.network import (
     probabilities,
 )
 from ceiba.bayes.parameters import NetworkParameters
-from ceiba.bayes.scoring import Scorer, log_joint, log_scores, predict_indices
+from ceiba.bayes.scoring import (
+    Scorer,
+    class_indices,
+    class_probabilities,
+    log_joint,
+    predict_indices,
+)
 from ceiba.bayes.statistics import TableCounts
 from ceiba.bayes.structure.given import check_graph_condition
 from ceiba.data.schema import Schema
@@ -358,7 +364,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         if not result.converged:
             warn_user(
                 f"Discriminative training did not converge in {result.n_iter} iterations: "
-                "increase max_iter, or tol.",
+                "increase max_iter or tol, or use another solver.",
                 ConvergenceWarning,
             )
         if result.unpenalized and (self.separable_ or self.unbounded_cells_):
@@ -382,8 +388,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         -------
         ndarray of shape (n_rows,)
         """
-        indices = np.argmax(self._scores(X), axis=1)
-        return np.asarray(self.classes_[indices])
+        return np.asarray(self.classes_[self._predict(X, class_indices)])
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of the class probabilities of each row of ``X``.
@@ -393,9 +398,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         ndarray of shape (n_rows, n_classes)
             Columns as in ``classes_``.
         """
-        scores = self._scores(X)
-        scores -= scores.max(axis=1, keepdims=True)
-        return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
+        return self._predict(X, partial(class_probabilities, logarithms=True))
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the probability of each class for each row of ``X``.
@@ -405,11 +408,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         ndarray of shape (n_rows, n_classes)
             Columns as in ``classes_``.
         """
-        scores = self._scores(X)
-        scores -= scores.max(axis=1, keepdims=True)
-        np.exp(scores, out=scores)
-        scores /= scores.sum(axis=1, keepdims=True)
-        return scores
+        return self._predict(X, class_probabilities)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Compute the logarithm of p(class, row) for each row of ``X``, as scikit-learn's.
@@ -482,9 +481,6 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, _table)
         return explain_row(self._scorer(), rows.table(), self.classes_, label, against)
-
-    def _scores(self, X: Any) -> Array:
-        return self._predict(X, log_scores)
 
     def _predict(self, X: Any, function: Any) -> Array:
         engine, source = self._open_source(X, reset=False)

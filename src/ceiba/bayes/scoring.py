@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ceiba import _native
 from ceiba._typing import Array
 from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.model import NetworkModel
@@ -59,9 +60,11 @@ class Scorer:
         scores[lost] = self.model.network.bias if len(lost) else 0.0
 
 
-def log_scores(batch: Batch[Table], scorer: Scorer) -> Array:
-    """Return the log scores of a batch."""
-    return scorer.log_scores(batch.rows, batch.threads)
+def class_probabilities(batch: Batch[Table], scorer: Scorer, logarithms: bool = False) -> Array:
+    """Return the probabilities of the classes of each row of a batch, or their logarithms."""
+    scores = scorer.log_scores(batch.rows, batch.threads)
+    _native.bayes_normalize(scores, logarithms, batch.threads)
+    return scores
 
 
 def log_joint(batch: Batch[Table], scorer: Scorer) -> Array:
@@ -69,6 +72,14 @@ def log_joint(batch: Batch[Table], scorer: Scorer) -> Array:
     return scorer.log_joint(batch.rows, batch.threads)
 
 
+def class_indices(batch: Batch[Table], scorer: Scorer) -> Array:
+    """Return the index of the most probable class of each row of a batch."""
+    return predict_indices(scorer, batch.rows, batch.threads)
+
+
 def predict_indices(scorer: Scorer, table: Table, threads: int) -> Array:
     """Return the index of the most probable class of each row."""
-    return np.asarray(np.argmax(scorer.log_scores(table, threads), axis=1))
+    scores = scorer.log_scores(table, threads)
+    indices = np.empty(len(scores), np.int64)
+    _native.bayes_largest(scores, indices, threads)
+    return indices

@@ -42,6 +42,12 @@ class CodedRows:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def take(self, chosen: Array) -> CodedRows:
+        """Return some of the rows."""
+        labels = None if self.labels is None else self.labels[chosen]
+        weight = None if self.weight is None else self.weight[chosen]
+        return CodedRows(self.codes[chosen], labels, weight, self.n_classes)
+
     @property
     def native(self) -> _native.CodedRows:
         """The rows for the native passes."""
@@ -251,25 +257,21 @@ class Fold:
     held_out: bool
     seed: int
 
-    def select(self, batch: Batch[CodedRows]) -> CodedRows:
-        """Return the rows of a batch that belong to this part."""
-        cached: CodedRows | None = batch.scratch.get(repr(self)) if batch.keeps_scratch else None
+    def select(self, batch: Batch[Any]) -> Any:
+        """Return the rows of a batch that belong to this part, by their method ``take``."""
+        cached = batch.scratch.get(repr(self)) if batch.keeps_scratch else None
         if cached is None:
             rows = batch.rows
             drawn = np.empty(len(rows))
             _native.uniforms(self.seed, _FOLD_STREAM, batch.first_row, drawn)
             chosen = np.flatnonzero((np.floor(drawn * self.n_folds) == self.index) == self.held_out)
-            labels = None if rows.labels is None else rows.labels[chosen]
-            weight = None if rows.weight is None else rows.weight[chosen]
-            cached = CodedRows(rows.codes[chosen], labels, weight, rows.n_classes)
+            cached = rows.take(chosen)
             if batch.keeps_scratch:
                 batch.scratch[repr(self)] = cached
         return cached
 
 
-def summarize_fold(
-    batch: Batch[CodedRows], fold: Fold, summarize: Callable[..., S], *model: Any
-) -> S:
+def summarize_fold(batch: Batch[Any], fold: Fold, summarize: Callable[..., S], *model: Any) -> S:
     """Summarize the rows of a batch that belong to a fold."""
     return summarize(replace(batch, rows=fold.select(batch)), *model)
 

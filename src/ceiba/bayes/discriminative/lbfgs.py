@@ -12,7 +12,7 @@ Nocedal (1980), "Updating quasi-Newton matrices with limited storage", Mathemati
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,25 +44,26 @@ class _Pair:
 
 def lbfgs_steps(
     objective: ConditionalLikelihood, value: Value, metric: Metric, tol: float
-) -> Iterator[SolverStep]:
-    """Iterate L-BFGS from a value of the objective until it has converged.
+) -> Generator[SolverStep, None, bool]:
+    """Iterate L-BFGS from a value of the objective; return whether it has converged.
 
     That is when an iteration gains less than ``tol``, relative to the objective, or no component
-    of the gradient exceeds 1e-6.
+    of the gradient exceeds 1e-6. It has not where no step ascends though more gain is promised.
     """
     pairs: deque[_Pair] = deque(maxlen=_MEMORY)
     gain = np.inf
     while gain >= tol * max(objective.unit, abs(value.objective)):
         if _largest(value.gradient) < _MAX_GRADIENT * objective.unit:
-            return
+            return True
         direction = _direction(value.gradient, pairs, metric)
         found = objective.ascend(value, direction)
         if found is None and pairs:
             # A poor model of the curvature: begin again with the metric alone.
             pairs.clear()
-            found = objective.ascend(value, metric(value.gradient))
+            direction = metric(value.gradient)
+            found = objective.ascend(value, direction)
         if found is None:
-            return
+            return objective.is_flat(value, direction, tol)
         new, step = found
         pair = _Pair(new.weights.plus(-1.0, value.weights), value.gradient.plus(-1.0, new.gradient))
         if pair.is_convex:
@@ -70,6 +71,7 @@ def lbfgs_steps(
         gain = new.objective - value.objective
         value = new
         yield SolverStep(value, step)
+    return True
 
 
 def _largest(gradient: Weights) -> float:

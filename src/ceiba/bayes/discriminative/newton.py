@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,8 +77,8 @@ def _posteriors(codes: Array, families: Families, weights: Weights, threads: int
 
 def newton_steps(
     objective: ConditionalLikelihood, value: Value, tol: float
-) -> Iterator[SolverStep]:
-    """Iterate Newton's method with an Armijo line search until it has converged.
+) -> Generator[SolverStep, None, bool]:
+    """Iterate Newton's method with an Armijo line search; return whether it has converged.
 
     Of the curvature of a generative penalty only the diagonal is used. The end is that of L-BFGS.
     """
@@ -86,7 +86,7 @@ def newton_steps(
     while gain >= tol * max(objective.unit, abs(value.objective)):
         gradient = _flatten(families, value.gradient)
         if np.abs(gradient).max() < _MAX_GRADIENT * objective.unit:
-            return
+            return True
         matrix = objective.reduce(Hessian.of, families, value.weights).matrix
         matrix = matrix + _penalty_curvature(objective, value.weights)
         damping = _DAMPING * max(float(np.diagonal(matrix).max()), 1e-300)
@@ -95,11 +95,12 @@ def newton_steps(
         direction = _unflatten(families, flat, len(value.weights.bias))
         found = objective.ascend(value, direction)
         if found is None:
-            return
+            return objective.is_flat(value, direction, tol)
         new, step = found
         gain = new.objective - value.objective
         value = new
         yield SolverStep(value, step)
+    return True
 
 
 def _flatten(families: Families, weights: Weights) -> Array:

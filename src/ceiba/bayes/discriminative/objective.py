@@ -10,6 +10,11 @@ import numpy as np
 
 from ceiba._native import ClassWeighting
 from ceiba._typing import Array
+from ceiba.bayes.discriminative.softmax import (
+    IndexedData,
+    SoftmaxGradient,
+    SoftmaxLikelihoods,
+)
 from ceiba.bayes.families import Families
 from ceiba.bayes.network import (
     Weights,
@@ -30,7 +35,9 @@ from ceiba.engine import Engine
 
 S = TypeVar("S", bound=Any)
 _ARMIJO = 1e-4
-_STEPS = 0.5 ** np.arange(1.0, 21.0)
+# Steps that are tried in one pass each, after the whole step: the first four are nearly always
+# enough.
+_STEPS = np.split(0.5 ** np.arange(1.0, 21.0), [4])
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +55,7 @@ class Value:
     gradient : Weights
         Gradient of the objective in the weights.
     curvature : Weights or None
-        Diagonal of the negative Hessian, if asked for.
+        Diagonal of the negative Hessian, of columns with a density only.
     """
 
     weights: Weights
@@ -100,6 +107,8 @@ class ConditionalLikelihood:
     sums_missing : bool
     fold : Fold or None
         Part of the rows that is used; None for all.
+    indexed : IndexedData or None
+        The same rows in the form of the faster passes, where there is one.
     """
 
     engine: Engine
@@ -111,6 +120,7 @@ class ConditionalLikelihood:
     tau: float = 0.0
     sums_missing: bool = False
     fold: Fold | None = None
+    indexed: IndexedData | None = None
 
     @property
     def unit(self) -> float:
@@ -119,46 +129,59 @@ class ConditionalLikelihood:
 
     def reduce(self, summarize: Callable[..., S], *model: Any) -> S:
         """Summarize the rows, or those of the fold."""
+        return self._reduce(self.rows, summarize, *model)
+
+    def _reduce(self, rows: Any, summarize: Callable[..., S], *model: Any) -> S:
         if self.fold is None:
-            found: S = self.engine.reduce(self.rows, summarize, *model)
+            found: S = self.engine.reduce(rows, summarize, *model)
         else:
-            found = self.engine.reduce(self.rows, summarize_fold, self.fold, summarize, *model)
+            found = self.engine.reduce(rows, summarize_fold, self.fold, summarize, *model)
         return found
 
-    def value(self, weights: Weights, curvature: bool = False) -> Value:
+    def value(self, weights: Weights) -> Value:
         """Compute objective and derivatives in one pass."""
         families = self.families
         if self.sums_missing:
             weights = probabilities(families, _exponentials(families, weights))
-        model = (self._native_weights(weights), ClassWeighting.RESIDUALS, None, curvature)
-        sums = self.reduce(TableSums.of, families, *model)
-        table = spread_missing(families, weights, sums.table)
-        residuals = Weights(table, sums.bias)
+        log_likelihood, sums = self._likelihood_gradient(weights)
+        residuals = Weights(spread_missing(families, weights, sums.table), sums.bias)
         penalty, of_penalty = self._joint_penalty(weights)
         if of_penalty is not None:
             residuals = residuals.plus(self.tau, of_penalty)
         gradient = Weights(residuals.table - self.ridge * weights.table, residuals.bias)
         if self.sums_missing:
             gradient = _along_networks(families, weights, gradient)
-        diagonal = None
-        if curvature:
-            diagonal = Weights(sums.table_variances + self.ridge, sums.bias_variances)
-        objective = sums.objective + penalty
-        return Value(weights, objective, sums.objective, residuals, gradient, diagonal)
+        return Value(weights, log_likelihood + penalty, log_likelihood, residuals, gradient)
+
+    def _likelihood_gradient(self, weights: Weights) -> tuple[float, Weights]:
+        """Return the conditional log-likelihood and its gradient, by table row."""
+        if self.indexed is None:
+            model = (self._native_weights(weights), ClassWeighting.RESIDUALS)
+            sums = self.reduce(TableSums.of, self.families, *model)
+            return sums.objective, Weights(sums.table, sums.bias)
+        rows, tables = self.indexed.rows, self.indexed.tables
+        found = self._reduce(rows, SoftmaxGradient.of, tables.join(weights))
+        return found.log_likelihood, Weights(tables.divide(found.table), found.bias)
 
     def along(self, value: Value, direction: Weights, steps: Array) -> Array:
         """Compute the objective at several steps along a direction, in one pass."""
         moved = [value.weights.plus(float(t), direction) for t in steps]
         if self.sums_missing:
             return self.objectives(moved)
-        sums = self.reduce(StepLikelihoods.of, self.families, value.weights, direction, steps)
-        return np.asarray(sums.log_likelihoods + [self._joint_penalty(w)[0] for w in moved])
+        if self.indexed is None:
+            model = (self.families, value.weights, direction, steps)
+            found = self.reduce(StepLikelihoods.of, *model).log_likelihoods
+        else:
+            rows, tables = self.indexed.rows, self.indexed.tables
+            joined = tables.join(value.weights), tables.join(direction)
+            found = self._reduce(rows, SoftmaxLikelihoods.of, *joined, steps).log_likelihoods
+        return np.asarray(found + [self._joint_penalty(w)[0] for w in moved])
 
     def ascend(self, value: Value, direction: Weights) -> tuple[Value, float] | None:
         """Return the value at the first step 1, 1/2, 1/4, ... of sufficient ascent (Armijo).
 
-        The whole step is evaluated with its gradient, since it is usually taken; after it, the
-        other steps are evaluated in one pass.
+        The whole step is evaluated with its gradient, since it is usually taken; after it, several
+        steps are evaluated in one pass. None if no step is sufficient.
         """
         slope = value.gradient.dot(direction)
         if not slope > 0:
@@ -166,13 +189,21 @@ class ConditionalLikelihood:
         new = self.value(value.weights.plus(1.0, direction))
         if new.objective >= value.objective + _ARMIJO * slope:
             return new, 1.0
-        found = self.along(value, direction, _STEPS)
-        enough = np.flatnonzero(found >= value.objective + _ARMIJO * _STEPS * slope)
-        if not len(enough):
-            return None
-        step = float(_STEPS[enough[0]])
-        new = self.value(value.weights.plus(step, direction))
-        return (new, step) if new.objective > value.objective else None
+        for steps in _STEPS:
+            found = self.along(value, direction, steps)
+            enough = np.flatnonzero(found >= value.objective + _ARMIJO * steps * slope)
+            if len(enough):
+                step = float(steps[enough[0]])
+                new = self.value(value.weights.plus(step, direction))
+                return (new, step) if new.objective > value.objective else None
+        return None
+
+    def is_flat(self, value: Value, direction: Weights, tol: float) -> bool:
+        """Return whether a step promises a gain below ``tol``, relative to the objective.
+
+        A line search that fails on such a direction has met the limits of rounding.
+        """
+        return value.gradient.dot(direction) <= tol * max(self.unit, abs(value.objective))
 
     def objectives(self, models: Sequence[Weights]) -> Array:
         """Compute the objective of several models in one pass."""

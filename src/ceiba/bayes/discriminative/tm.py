@@ -17,7 +17,7 @@ classifiers via the TM algorithm", ECSQARU.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import numpy as np
 
@@ -37,8 +37,13 @@ _HALVINGS = 8
 _MIN_STEP = 1e-12
 
 
-def tm_steps(objective: ConditionalLikelihood, value: Value, tol: float) -> Iterator[SolverStep]:
-    """Iterate the TM algorithm from a network until an iteration gains less than ``tol``.
+def tm_steps(
+    objective: ConditionalLikelihood, value: Value, tol: float
+) -> Generator[SolverStep, None, bool]:
+    """Iterate the TM algorithm from a network; return whether it has converged.
+
+    That is when an iteration gains less than ``tol``. It has not where no step ascends though more
+    gain is promised.
 
     A step's details are ``max_step`` (the largest valid lambda) and ``curvature`` (that of the
     objective along the step, relative to the joint model's: above 2, lambda = 1 diverges).
@@ -50,18 +55,19 @@ def tm_steps(objective: ConditionalLikelihood, value: Value, tol: float) -> Iter
         residuals = _without_dying(value.residuals, means)
         slope = residuals.dot(natural_gradient(families, means, residuals))
         if not slope > 0:
-            return
+            return True
         max_step = _max_step(means, residuals)
         step = min(2 * step if at_once else step, _INSIDE * max_step)
         found = _search(objective, value, means, residuals, step, slope)
         if found is None:
-            return
+            return slope * min(1.0, step) <= tol
         new, accepted = found
         at_once, step = accepted == step, accepted
         gain = new.objective - value.objective
         value, means = new, means.plus(step, residuals)
         curvature = 2 * (1 - gain / (step * slope)) / step
         yield SolverStep(value, step, {"max_step": max_step, "curvature": curvature})
+    return True
 
 
 def _without_dying(residuals: Weights, means: Weights) -> Weights:

@@ -18,6 +18,7 @@ from ceiba.bayes.discriminative.lbfgs import lbfgs_steps
 from ceiba.bayes.discriminative.metrics import RidgeMetric, tm_metric
 from ceiba.bayes.discriminative.newton import MAX_WEIGHTS, newton_steps
 from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverStep, Value
+from ceiba.bayes.discriminative.softmax import IndexedData
 from ceiba.bayes.discriminative.tm import tm_steps
 from ceiba.bayes.em import fit_missing
 from ceiba.bayes.families import Families
@@ -31,6 +32,8 @@ from ceiba.bayes.statistics import (
 from ceiba.engine import Engine
 
 Solver = Literal["lbfgs", "newton", "tm"]
+# Iterations of a solver: a generator that returns whether it has converged.
+Steps = Iterator[SolverStep]
 
 # Best mean accuracy and log-loss of a dozen settings on eleven tables (see the guide).
 _RIDGE = 3.0
@@ -155,6 +158,8 @@ class TrainingData:
         For the networks of inner folds.
     sums_missing : bool
         Whether missing values are summed over.
+    indexed : IndexedData or None
+        The rows in the form of the faster passes, where there is one.
     """
 
     engine: Engine
@@ -164,12 +169,13 @@ class TrainingData:
     total: float
     smoothing: Smoothing
     sums_missing: bool
+    indexed: IndexedData | None = None
 
     def objective(self, config: TrainingConfig) -> ConditionalLikelihood:
         """Return the penalized conditional likelihood of all rows."""
         return ConditionalLikelihood(
             self.engine, self.rows, self.families, self.network, self.total,
-            config.ridge, config.tau, self.sums_missing,
+            config.ridge, config.tau, self.sums_missing, indexed=self.indexed,
         )  # fmt: skip
 
     def of_fold(self, fold: Fold) -> TrainingData:
@@ -200,6 +206,8 @@ def train(
             f"solver='newton' requires at most {MAX_WEIGHTS} weights, got {n_weights}: use "
             "solver='lbfgs'."
         )
+    indexed = IndexedData.of(data.engine, data.rows, data.families, data.sums_missing)
+    data = replace(data, indexed=indexed)
     max_iter = _best_iteration(data, config) if config.early_stopping else config.max_iter
     iterations = Iterations(estimator, max_iter, trace=trace, name="discriminative training")
     value, steps = _start(data.objective(config), config)
@@ -216,16 +224,15 @@ def train(
     )
 
 
-def run_solver(
-    value: Value, steps: Iterator[SolverStep], iterations: Iterations
-) -> tuple[Value, int, bool]:
+def run_solver(value: Value, steps: Steps, iterations: Iterations) -> tuple[Value, int, bool]:
     """Take the steps of a solver; return the last value, their number and whether it converged."""
     iterations.record(conditional_log_likelihood=value.log_likelihood, objective=value.objective)
     n_iter, converged = 0, False
     for iteration in iterations:
-        step = next(steps, None)
-        if step is None:
-            converged = True
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            converged = end.value is not False
             break
         value, n_iter = step.value, iteration.number
         iteration.record(
@@ -237,9 +244,7 @@ def run_solver(
     return value, n_iter, converged or iterations.stopped
 
 
-def _start(
-    objective: ConditionalLikelihood, config: TrainingConfig
-) -> tuple[Value, Iterator[SolverStep]]:
+def _start(objective: ConditionalLikelihood, config: TrainingConfig) -> tuple[Value, Steps]:
     """Return the value at the network of the counts, and the iterations of the solver from it."""
     families, network, total = objective.families, objective.start, objective.total
     if config.ridge > 0 and config.solver == "lbfgs":
@@ -272,9 +277,7 @@ def _best_iteration(data: TrainingData, config: TrainingConfig) -> int:
     return max(int(median(best)), 1)
 
 
-def _peak(
-    value: Value, steps: Iterator[SolverStep], held_out: ConditionalLikelihood, max_iter: int
-) -> int:
+def _peak(value: Value, steps: Steps, held_out: ConditionalLikelihood, max_iter: int) -> int:
     """Return the iteration with the highest likelihood of the held-out rows, 0 for the start.
 
     The search ends when it has not risen for some iterations.

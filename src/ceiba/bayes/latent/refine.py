@@ -41,7 +41,7 @@ class ClassInformation(ConditionalLikelihood):
     the posteriors, and for the sums.
     """
 
-    def value(self, weights: Weights, curvature: bool = False) -> Value:
+    def value(self, weights: Weights) -> Value:
         """Compute objective and residuals."""
         sums = self._sums(weights, None)
         penalty, of_penalty = self._joint_penalty(weights)
