@@ -331,20 +331,17 @@ void likelihoods_of_softmax(const IndexedRowArrays& rows, const Array2<const dou
     });
 }
 
-void moments_by_class(const Array2<const double>& X, const Array1<const std::int32_t>& labels,
-                      const Maybe1<const double>& weight, const Array2<double>& weights,
-                      const Array2<double>& means, const Array2<double>& squares, int threads) {
-    const std::size_t k = weights.shape(0), d = X.shape(1);
-    require(has_shape(weights, k, d) && has_shape(means, k, d) && has_shape(squares, k, d),
-            "weights, means and squares must have shape (n_classes, n_columns).");
+void sums_by_class(const Array2<const double>& X, const Array1<const std::int32_t>& labels,
+                   const Maybe1<const double>& weight, std::size_t k, const Array2<double>& sums,
+                   int threads) {
+    const std::size_t d = X.shape(1);
+    require(has_shape(sums, kClassSums, k * d),
+            "sums must have shape (10, n_classes * n_columns).");
     require(labels.shape(0) == X.shape(0), "labels must have one entry per row of X.");
     check_labels(labels, k);
     const double* w = sized(weight, X.shape(0), "weight must have one entry per row of X.");
     checked_threads(threads);
-    without_gil([&] {
-        class_moments(matrix(X), labels.data(), w, k,
-                      {weights.data(), means.data(), squares.data()}, threads);
-    });
+    without_gil([&] { class_sums(matrix(X), labels.data(), w, k, sums.data(), threads); });
 }
 
 void log_normals(const Array2<const double>& X, const Array2<const double>& means,
@@ -429,11 +426,10 @@ void bind_bayes(nb::module_& module) {
                "bias_direction"_a.noconvert(), "steps"_a.noconvert(),
                "log_likelihoods"_a.noconvert(), "threads"_a = 1,
                "Compute the conditional log-likelihood at several steps along a direction.");
-    module.def("bayes_class_moments", &moments_by_class, "X"_a.noconvert(), "labels"_a.noconvert(),
-               "weight"_a.noconvert().none(), "weights"_a.noconvert(), "means"_a.noconvert(),
-               "squares"_a.noconvert(), "threads"_a = 1,
-               "Compute weight, mean and centered squares of each class and column; the arrays "
-               "must be zero.");
+    module.def("bayes_class_sums", &sums_by_class, "X"_a.noconvert(), "labels"_a.noconvert(),
+               "weight"_a.noconvert().none(), "n_classes"_a, "sums"_a.noconvert(), "threads"_a = 1,
+               "Sum weights, values and squared values of each class and column, in three doubles "
+               "each; the last row has the weight of nonzero values. The array must be zero.");
     module.def("bayes_add_log_normals", &log_normals, "X"_a.noconvert(), "means"_a.noconvert(),
                "factors"_a.noconvert(), "constants"_a.noconvert(), "out"_a.noconvert(),
                "threads"_a = 1,

@@ -72,6 +72,50 @@ def test_forget_equals_a_fit_on_the_rest(
     assert np.allclose(model.predict_proba(X), again, atol=1e-7)
 
 
+@pytest.mark.parametrize("outlier", [1e3, 1e9, 1e15])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_forgetting_an_outlier_keeps_the_variance(outlier: float, weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)) + 7.0, np.arange(30) % 2
+    weight = rng.random(30) + 0.1 if weighted else np.ones(30)
+    X[7, 0] = outlier
+    kept = np.arange(30) != 7
+    model = NaiveBayesClassifier(distributions="gaussian").fit(X, y, weight)
+    model.forget(X[7:8], y[7:8], weight[7:8])
+    rest = NaiveBayesClassifier(distributions="gaussian").fit(X[kept], y[kept], weight[kept])
+    found, wanted = (own.probability_table("x0").to_numpy(float) for own in (model, rest))
+    np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("outlier", [1e40, 1e200])
+def test_a_variance_that_is_lost_beside_an_outlier_raises(outlier: float) -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 1)), np.arange(30) % 2
+    X[7, 0] = outlier
+    model = NaiveBayesClassifier(distributions="gaussian").fit(X, y)
+    with pytest.raises(ValueError, match=r"column 'x0' in class .* Fit the remaining rows again"):
+        model.forget(X[7:8], y[7:8])
+
+
+@pytest.mark.parametrize("values", [[0.0, 0.0, 0.0, 1.0], [0.1, 0.1, 0.1, 3e4]])
+def test_a_column_that_becomes_constant_is_dropped(values: list[float]) -> None:
+    X = np.column_stack([np.tile(values, 2), np.arange(8.0)])
+    y = np.repeat([0, 1], 4)
+    model = NaiveBayesClassifier(distributions="gaussian").fit(X, y)
+    assert model.dropped_columns_ == []
+    assert model.forget(X[[3, 7]], y[[3, 7]]).dropped_columns_ == ["x0"]
+
+
+@pytest.mark.parametrize("distributions", ["gaussian", "kernel"])
+def test_later_values_beyond_the_units_of_the_first_raise(distributions: str) -> None:
+    X, y, _ = numbers(0)
+    model = NaiveBayesClassifier(distributions=distributions).partial_fit(X, y)
+    before = model.predict_proba(X)
+    with pytest.raises(ValueError, match=r"values up to 1e\+100 in column 'x1'.*got 1e\+300"):
+        model.partial_fit([[0.0, 1e300, 0.0, 0.0]], [0])
+    assert (model.predict_proba(X) == before).all()
+    assert np.isfinite(model.partial_fit([[0.0, 1e99, 0.0, 0.0]], [0]).predict_proba(X)).all()
+
+
 def test_forgetting_more_than_was_added_raises() -> None:
     X, y, _ = numbers(0)
     for distributions in ("auto", "kernel", "gaussian"):

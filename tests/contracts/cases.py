@@ -20,7 +20,7 @@ from ceiba.bayes.discretize.statistics import BinCounts, ValueCounts
 from ceiba.bayes.discriminative.gaussian import MixedErrors, MixedSteps, MixedSums
 from ceiba.bayes.discriminative.newton import Hessian
 from ceiba.bayes.discriminative.softmax import SoftmaxGradient, SoftmaxLikelihoods
-from ceiba.bayes.distributions.gaussian import ClassMoments
+from ceiba.bayes.distributions.exact_sums import ClassSums
 from ceiba.bayes.distributions.kernel import KernelValues
 from ceiba.bayes.latent.statistics import (
     DrawnRows,
@@ -284,7 +284,7 @@ STATISTICS = [
     StatisticCase("MixedSums", MixedSums.of, bayes.mixed_model, kind=bayes.MIXED),
     StatisticCase("MixedSteps", MixedSteps.of, bayes.mixed_steps, kind=bayes.MIXED),
     StatisticCase("MixedErrors", MixedErrors.of, bayes.mixed_model, kind=bayes.MIXED),
-    StatisticCase("ClassMoments", ClassMoments.of, kind=bayes.NUMERIC),
+    StatisticCase("ClassSums", ClassSums.of, kind=bayes.NUMERIC),
     StatisticCase("KernelValues", KernelValues.of, bayes.ranges, kind=bayes.NUMERIC),
     StatisticCase("PairCounts", PairCounts.of, bayes.pairs, kind=bayes.CODED),
     StatisticCase("PairCounts of a block", PairCounts.of, bayes.pair_block, kind=bayes.CODED),

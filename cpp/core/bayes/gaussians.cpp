@@ -1,8 +1,7 @@
-// Implementation of the moments by class: blocks of rows about pivots, merged in order.
+// Implementation of the sums by class: blocks of rows, merged in order.
 #include "bayes/gaussians.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "common/aligned.hpp"
@@ -11,78 +10,41 @@
 namespace ceiba {
 namespace {
 
-// Rows summed about one pivot before merging; with many classes more, so that merging costs less
-// than summing.
+// Rows that are summed before merging; with many classes more, so that merging costs less than
+// summing.
 std::size_t block_rows(std::size_t k) { return std::max<std::size_t>(512, 8 * k); }
 
-// Chan, Golub & LeVeque (1983): merge centered sums, never raw second moments.
-void merge(std::size_t n, const ClassMoments& other, const ClassMoments& into) {
-    for (std::size_t j = 0; j < n; ++j) {
-        const double total = into.weight[j] + other.weight[j];
-        if (into.weight[j] == 0) {
-            into.mean[j] = other.mean[j];
-            into.squares[j] = other.squares[j];
-        } else if (other.weight[j] > 0) {
-            const double shift = other.mean[j] - into.mean[j];
-            const double fraction = other.weight[j] / total;
-            into.mean[j] += shift * fraction;
-            into.squares[j] += other.squares[j] + shift * shift * into.weight[j] * fraction;
-        }
-        into.weight[j] = total;
-    }
+ClassSums sums_of(double* out, std::size_t size) {
+    const auto at = [&](std::size_t i) { return out + i * size; };
+    return {{at(0), at(1), at(2)}, {at(3), at(4), at(5)}, {at(6), at(7), at(8)}, at(9)};
 }
-
-// Four arrays of k x d: sums of one block, or moments in the first three.
-class Buffers {
-  public:
-    explicit Buffers(std::size_t size) : size_(size), values_(4 * size) {}
-
-    void clear() {
-        std::fill_n(part(0), size_, std::numeric_limits<double>::quiet_NaN());
-        std::fill_n(part(1), 3 * size_, 0.0);
-    }
-    ClassSums sums() { return {part(0), part(1), part(2), part(3)}; }
-    // Turn sums about pivots into means and centered squares.
-    ClassMoments centered() {
-        double *pivot = part(0), *weight = part(1), *sum = part(2), *squares = part(3);
-        for (std::size_t j = 0; j < size_; ++j) {
-            if (!(weight[j] > 0)) continue;
-            const double from_pivot = sum[j] / weight[j];
-            squares[j] = std::max(0.0, squares[j] - from_pivot * sum[j]);
-            sum[j] = pivot[j] + from_pivot;
-        }
-        return {weight, sum, squares};
-    }
-    ClassMoments moments() { return {part(1), part(2), part(3)}; }
-
-  private:
-    double* part(std::size_t i) { return values_.data() + i * size_; }
-
-    std::size_t size_;
-    std::vector<double> values_;
-};
 
 }  // namespace
 
-void class_moments(Matrix<const double> X, const std::int32_t* labels, const double* weight,
-                   std::size_t k, const ClassMoments& out, int threads) {
+void class_sums(Matrix<const double> X, const std::int32_t* labels, const double* weight,
+                std::size_t k, double* out, int threads) {
     const std::size_t d = X.cols, size = k * d, block = block_rows(k);
-    const Segments parts = segments(X.rows, 8 * block);
-    std::vector<Buffers> partial(parts.count, Buffers(size));
-    for_segments(parts, threads_for(4.0 * double(X.rows) * double(d), threads),
-                 [&](std::size_t s, int thread, Interrupt& stop) {
-                     Buffers own(size);
-                     for (std::size_t i = parts.begin(s); i < parts.end(s) && !stop.stopped(thread);
-                          i += block) {
-                         const std::size_t n = std::min(i + block, parts.end(s)) - i;
-                         own.clear();
-                         bayes_kernels().add_class_sums(X.row(i), d, n, labels + i,
-                                                        weight == nullptr ? nullptr : weight + i,
-                                                        own.sums());
-                         merge(size, own.centered(), partial[s].moments());
-                     }
-                 });
-    for (std::size_t s = 0; s < parts.count; ++s) merge(size, partial[s].moments(), out);
+    // The partial sums of all segments stay below 128 MB, unless eight of them are larger.
+    const std::size_t fit = (std::size_t(1) << 24) / std::max<std::size_t>(kClassSums * size, 1);
+    const Segments parts = segments(X.rows, 8 * block, std::clamp<std::size_t>(fit, 8, 256));
+    std::vector<std::vector<double>> partial(parts.count, std::vector<double>(kClassSums * size));
+    for_segments(
+        parts, threads_for(12.0 * double(X.rows) * double(d), threads),
+        [&](std::size_t s, int thread, Interrupt& stop) {
+            std::vector<double> own(kClassSums * size);
+            const ClassSums sums = sums_of(own.data(), size);
+            for (std::size_t i = parts.begin(s); i < parts.end(s) && !stop.stopped(thread);
+                 i += block) {
+                const std::size_t n = std::min(i + block, parts.end(s)) - i;
+                std::fill(own.begin(), own.end(), 0.0);
+                bayes_kernels().add_class_sums(X.row(i), d, n, labels + i,
+                                               weight == nullptr ? nullptr : weight + i, sums);
+                bayes_kernels().merge_class_sums(size, sums, sums_of(partial[s].data(), size));
+            }
+        });
+    for (std::size_t s = 0; s < parts.count; ++s)
+        bayes_kernels().merge_class_sums(size, sums_of(partial[s].data(), size),
+                                         sums_of(out, size));
 }
 
 void add_log_normals(Matrix<const double> X, const NormalTerms& terms, std::size_t k, double* out,

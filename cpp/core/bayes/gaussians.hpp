@@ -9,13 +9,12 @@
 
 namespace ceiba {
 
-// Weight, mean and centered squares of the observed values of each class and column, k x d each.
-struct ClassMoments {
-    double *weight, *mean, *squares;
-};
+// Arrays of k x d numbers that are a `ClassSums`: three of each sum, and the nonzero weight.
+constexpr std::size_t kClassSums = 10;
 
-void class_moments(Matrix<const double> X, const std::int32_t* labels, const double* weight,
-                   std::size_t k, const ClassMoments& out, int threads);
+// Sum the observed values of each class and column; `out` has kClassSums x k x d zeros.
+void class_sums(Matrix<const double> X, const std::int32_t* labels, const double* weight,
+                std::size_t k, double* out, int threads);
 
 // Add the log density of each row, given each class, to `out` (n x k).
 void add_log_normals(Matrix<const double> X, const NormalTerms& terms, std::size_t k, double* out,

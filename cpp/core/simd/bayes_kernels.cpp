@@ -83,6 +83,8 @@ void gather_rows(const std::uint16_t* indices, std::size_t n, std::size_t tables
             return gather_fixed<6>(indices, n, tables, weights, scores);
         case 7:
             return gather_fixed<7>(indices, n, tables, weights, scores);
+        case 8:
+            return gather_fixed<8>(indices, n, tables, weights, scores);
     }
     for (std::size_t i = 0; i < n; ++i, indices += tables, scores += width)
         for (std::size_t t = 0; t < tables; ++t)
@@ -106,6 +108,8 @@ void scatter_rows(const std::uint16_t* indices, std::size_t n, std::size_t table
             return scatter_fixed<6>(indices, n, tables, values, table);
         case 7:
             return scatter_fixed<7>(indices, n, tables, values, table);
+        case 8:
+            return scatter_fixed<8>(indices, n, tables, values, table);
     }
     for (std::size_t i = 0; i < n; ++i, indices += tables, values += width)
         for (std::size_t t = 0; t < tables; ++t)
@@ -195,27 +199,102 @@ double softmax_residuals(double* scores, std::size_t n, std::size_t k, const std
     return total;
 }
 
+// The rounded product, which the compiler must not contract with an addition that follows.
+inline double product(double a, double b) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return __builtin_fma(a, b, 0.0);
+#else
+    return a * b;
+#endif
+}
+
+// What a product loses by rounding; Dekker (1971) where there is no fused multiply-add.
+inline double product_error(double a, double b, double rounded) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return __builtin_fma(a, b, -rounded);
+#else
+    constexpr double kSplit = 134217729.0;  // 2^27 + 1
+    const double a_scaled = kSplit * a, b_scaled = kSplit * b;
+    const double a_high = a_scaled - (a_scaled - a), b_high = b_scaled - (b_scaled - b);
+    const double a_low = a - a_high, b_low = b - b_high;
+    return ((a_high * b_high - rounded) + a_high * b_low + a_low * b_high) + a_low * b_low;
+#endif
+}
+
+// Add to a sum, and return what the sum loses by rounding; Knuth's two-sum.
+inline double add(double& sum, double value) {
+    const double before = sum, after = before + value, added = after - before;
+    sum = after;
+    return (before - (after - added)) + (value - added);
+}
+
+template <bool kWeighted>
+void add_row(const double* __restrict x, std::size_t d, double weight, std::size_t first,
+             const ClassSums& sums) {
+    double* __restrict weight_0 = sums.weight[0] + first;
+    double* __restrict weight_1 = sums.weight[1] + first;
+    double* __restrict weight_2 = sums.weight[2] + first;
+    double* __restrict sum_0 = sums.sum[0] + first;
+    double* __restrict sum_1 = sums.sum[1] + first;
+    double* __restrict sum_2 = sums.sum[2] + first;
+    double* __restrict square_0 = sums.squares[0] + first;
+    double* __restrict square_1 = sums.squares[1] + first;
+    double* __restrict square_2 = sums.squares[2] + first;
+    double* __restrict nonzero = sums.nonzero + first;
+#pragma GCC ivdep
+    for (std::size_t j = 0; j < d; ++j) {
+        const bool observed = x[j] == x[j];
+        const double value = observed ? x[j] : 0.0, w = observed ? weight : 0.0;
+        const double square = product(value, value), rest = product_error(value, value, square);
+        nonzero[j] += value != 0.0 ? w : 0.0;
+        if constexpr (kWeighted) {
+            weight_2[j] += add(weight_1[j], add(weight_0[j], w));
+            const double own = product(w, value), squared = product(w, square);
+            const double of_sum = add(sum_1[j], add(sum_0[j], own));
+            sum_2[j] += of_sum + add(sum_1[j], product_error(w, value, own));
+            const double of_square = add(square_1[j], add(square_0[j], squared));
+            const double of_rest = add(square_1[j], product_error(w, square, squared));
+            square_2[j] += of_square + of_rest + add(square_1[j], product(w, rest));
+        } else {
+            weight_0[j] += w;
+            sum_2[j] += add(sum_1[j], add(sum_0[j], value));
+            const double of_square = add(square_1[j], add(square_0[j], square));
+            square_2[j] += of_square + add(square_1[j], rest);
+        }
+    }
+}
+
 void add_class_sums(const double* X, std::size_t d, std::size_t n, const std::int32_t* labels,
                     const double* weight, const ClassSums& sums) {
     for (std::size_t i = 0; i < n; ++i) {
-        const double* __restrict x = X + i * d;
         const std::size_t first = std::size_t(labels[i]) * d;
-        double* __restrict pivot = sums.pivot + first;
-        double* __restrict weights = sums.weight + first;
-        double* __restrict sum = sums.sum + first;
-        double* __restrict squares = sums.squares + first;
-        const double w = weight == nullptr ? 1.0 : weight[i];
-#pragma GCC ivdep
-        for (std::size_t j = 0; j < d; ++j) {
-            const double value = x[j];
-            const bool observed = value == value;
-            pivot[j] = pivot[j] == pivot[j] ? pivot[j] : value;
-            const double from_pivot = observed ? value - pivot[j] : 0.0;
-            weights[j] += observed ? w : 0.0;
-            sum[j] += w * from_pivot;
-            squares[j] += w * from_pivot * from_pivot;
-        }
+        if (weight == nullptr)
+            add_row<false>(X + i * d, d, 1.0, first, sums);
+        else
+            add_row<true>(X + i * d, d, weight[i], first, sums);
     }
+}
+
+// Add the sums of another part, and bring what the first doubles lose into the next ones again.
+void merge_sums(std::size_t n, double* const (&other)[3], double* const (&into)[3]) {
+#pragma GCC ivdep
+    for (std::size_t j = 0; j < n; ++j) {
+        double first = into[0][j], second = into[1][j];
+        const double rest = add(second, add(first, other[0][j])) + add(second, other[1][j]);
+        const double third = into[2][j] + other[2][j] + rest;
+        const double low = add(second, third);
+        const double middle = add(first, second);
+        into[0][j] = first;
+        into[1][j] = middle + low;
+        into[2][j] = low - (into[1][j] - middle);
+    }
+}
+
+void merge_class_sums(std::size_t n, const ClassSums& other, const ClassSums& into) {
+    merge_sums(n, other.weight, into.weight);
+    merge_sums(n, other.sum, into.sum);
+    merge_sums(n, other.squares, into.squares);
+    for (std::size_t j = 0; j < n; ++j) into.nonzero[j] += other.nonzero[j];
 }
 
 void add_log_normals(const double* X, std::size_t d, std::size_t n, const NormalTerms& terms,
@@ -247,6 +326,7 @@ void add_log_normals(const double* X, std::size_t d, std::size_t n, const Normal
 
 extern const BayesKernels CEIBA_BAYES_NAME(CEIBA_ISA);
 const BayesKernels CEIBA_BAYES_NAME(CEIBA_ISA){normalize,         gather_rows,    scatter_rows,
-                                               softmax_residuals, add_class_sums, add_log_normals};
+                                               softmax_residuals, add_class_sums, merge_class_sums,
+                                               add_log_normals};
 
 }  // namespace ceiba

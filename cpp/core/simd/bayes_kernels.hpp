@@ -6,10 +6,13 @@
 
 namespace ceiba {
 
-// Sums of each class and column about a pivot, k x d each; a pivot that is NaN is set to the first
-// observed value.
+// Sums of the weights, the values and the squared values of each class and column, k x d each. A
+// sum is three doubles that are added up, the errors of each being part of the next: about 159
+// bits. Rows can then be removed again, though the squares of one of them may exceed all the
+// others.
 struct ClassSums {
-    double *pivot, *weight, *sum, *squares;
+    double *weight[3], *sum[3], *squares[3];
+    double* nonzero;  // weight of the values that are not zero
 };
 
 // Normal densities of each class and column, k x d each: an observed value x adds
@@ -37,6 +40,8 @@ struct BayesKernels {
     // Add n rows (n x d) of known class to the sums of their class; missing values are left out.
     void (*add_class_sums)(const double* X, std::size_t d, std::size_t n,
                            const std::int32_t* labels, const double* weight, const ClassSums& sums);
+    // Add the n sums of another part of the rows.
+    void (*merge_class_sums)(std::size_t n, const ClassSums& other, const ClassSums& into);
     // Add the log densities of n rows (n x d) to `out` (n x k); missing values add nothing.
     // `work` has normal_work_size(d) entries, the first d of which are zero.
     void (*add_log_normals)(const double* X, std::size_t d, std::size_t n, const NormalTerms& terms,

@@ -303,7 +303,9 @@ class NaiveBayesClassifier(NetworkClassifier):
 
         Columns, categories and thresholds stay. With weights that are whole numbers, counts are
         those of a fit on the remaining rows in every bit; other weights, and the moments of
-        columns with a density, are equal up to rounding.
+        columns with a density, are equal up to rounding. So are the variances of the remaining
+        rows when an outlier is removed, up to 1e15 times their spread; beyond, they are lost and
+        an error is raised.
 
         Parameters
         ----------
@@ -331,6 +333,8 @@ class NaiveBayesClassifier(NetworkClassifier):
         rest = self._summary().without(removed)
         if not rest.counts.bias.any():
             raise ValueError("forget must leave rows in the model, got all of them.")
+        if rest.densities is not None:
+            rest.densities.check_variances(self.schema_, self.classes_)
         self._update(rest)
         return self
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from ceiba.base import ArrayOf, Record
 from ceiba.base.scaling import StoredScaling
 from ceiba.bayes.coding import prepare_rows
 from ceiba.bayes.distributions.choose import CODED
+from ceiba.bayes.distributions.exact_sums import MAX_VALUE, ClassSums
 from ceiba.bayes.distributions.gaussian import ClassMoments, GaussianColumns
 from ceiba.bayes.distributions.kernel import ColumnValues, KernelColumn, KernelValues
 from ceiba.bayes.distributions.mixture import MixtureColumns, fit_mixtures
@@ -37,7 +39,7 @@ class DensityStatistics(Record):
         Their distributions.
     scaling : StoredScaling
         Units of the columns, those of the first rows.
-    moments : ClassMoments
+    sums : ClassSums
     kernels : tuple of ColumnValues
         Values of the columns with the distribution ``"kernel"``, in their order.
     class_factors : ndarray of shape (n_classes,)
@@ -47,15 +49,15 @@ class DensityStatistics(Record):
     columns: Annotated[Array, ArrayOf("int64", "n_columns")]
     names: tuple[str, ...]
     scaling: StoredScaling
-    moments: ClassMoments
+    sums: ClassSums
     kernels: tuple[ColumnValues, ...]
     class_factors: Annotated[Array, ArrayOf("float64", "n_classes")]
 
     def check(self) -> None:
         """Raise ValueError if the fields contradict each other."""
         n = len(self.columns)
-        if len(self.names) != n or self.moments.weight.shape[1] != n:
-            raise ValueError(f"names and moments must have {n} columns.")
+        if len(self.names) != n or self.sums.nonzero.shape[1] != n:
+            raise ValueError(f"names and sums must have {n} columns.")
         if len(self.kernels) != len(self.indices("kernel")):
             raise ValueError("kernels must have an entry for each column with kernels.")
 
@@ -67,13 +69,13 @@ class DensityStatistics(Record):
         """Return the statistics of both parts."""
         pairs = zip(self.kernels, other.kernels, strict=True)
         kernels = tuple(one.merge(two) for one, two in pairs)
-        return replace(self, moments=self.moments.merge(other.moments), kernels=kernels)
+        return replace(self, sums=self.sums.merge(other.sums), kernels=kernels)
 
     def without(self, other: DensityStatistics) -> Self:
         """Return the statistics that remain when the rows of ``other`` are removed."""
         pairs = zip(self.kernels, other.kernels, strict=True)
         kernels = tuple(one.without(two) for one, two in pairs)
-        return replace(self, moments=self.moments.without(other.moments), kernels=kernels)
+        return replace(self, sums=self.sums.without(other.sums), kernels=kernels)
 
     def solve(self, schema: Schema, var_smoothing: float, alpha: float) -> Densities:
         """Return the fitted distributions; mixtures are fitted to the rows (`fit_mixtures`)."""
@@ -96,6 +98,24 @@ class DensityStatistics(Record):
             own = take_scaling(self.scaling, [i])
             found.append(KernelColumn.solve(int(self.columns[i]), own, values, self.class_factors))
         return found
+
+    @cached_property
+    def moments(self) -> ClassMoments:
+        """Weight, mean and centered squares of each class and column."""
+        return self.sums.moments()
+
+    def check_variances(self, schema: Schema, classes: Array) -> None:
+        """Raise ValueError if a variance is lost beside values that were removed."""
+        where = self.indices("gaussian")
+        lost = np.argwhere(self.sums.take(where).unresolved())
+        if len(lost):
+            c, i = lost[0]
+            raise ValueError(
+                f"forget cannot remove these rows: their values of column "
+                f"{schema[int(self.columns[where[i]])].name!r} in class {classes.tolist()[c]!r} "
+                "exceed the remaining ones so much that the variance of these is lost. Fit the "
+                "remaining rows again."
+            )
 
     @property
     def constant(self) -> Array:
@@ -125,12 +145,13 @@ def count_densities(
     """
     columns = density_columns(distributions)
     names = tuple(distributions[j] for j in columns)
-    scaling, ranges = learn_units(engine, partitions, schema, columns)
-    _check_counts(names, columns, schema, scaling, ranges)
-    scaling = _own_units(scaling, names) if before is None else before.scaling
-    prepare = ToNumericRows(columns, scaling, classes, class_weights)
+    found_units, ranges = learn_units(engine, partitions, schema, columns)
+    scaling = _own_units(found_units, names) if before is None else before.scaling
+    _check_range(names, columns, schema, found_units, ranges, scaling)
+    counts = tuple(i for i, name in enumerate(names) if name == "poisson")
+    prepare = ToNumericRows(columns, scaling, classes, class_weights, counts)
     rows = prepare_rows(engine, partitions, labeled, prepare)
-    moments = engine.reduce(rows, ClassMoments.of)
+    sums = engine.reduce(rows, ClassSums.of)
     kernel = [i for i, name in enumerate(names) if name == "kernel"]
     kernels: tuple[ColumnValues, ...] = ()
     if kernel:
@@ -139,13 +160,15 @@ def count_densities(
             low = np.array([own.low for own in before.kernels])
             high = np.array([own.high for own in before.kernels])
         own = tuple(columns[i] for i in kernel)
-        own_prepare = replace(prepare, columns=own, scaling=take_scaling(scaling, kernel))
+        own_prepare = replace(
+            prepare, columns=own, scaling=take_scaling(scaling, kernel), counts=()
+        )
         part = prepare_rows(engine, partitions, labeled, own_prepare)
         found = engine.reduce(part, KernelValues.of, _finite(low), _finite(high))
         kernels = found.columns
     factors = np.ones(len(classes)) if class_weights is None else class_weights
     indices = np.array(columns, np.int64)
-    statistics = DensityStatistics(indices, names, scaling, moments, kernels, factors)
+    statistics = DensityStatistics(indices, names, scaling, sums, kernels, factors)
     return statistics, prepare
 
 
@@ -157,7 +180,8 @@ def mixtures_of(
     if not where:
         return []
     columns = tuple(int(statistics.columns[i]) for i in where)
-    own = replace(prepare, columns=columns, scaling=take_scaling(statistics.scaling, where))
+    scaling = take_scaling(statistics.scaling, where)
+    own = replace(prepare, columns=columns, scaling=scaling, counts=())
     return [fit_mixtures(engine, partitions, own, columns, statistics.moments.take(where), 0)]
 
 
@@ -177,19 +201,32 @@ def _own_units(scaling: StoredScaling, names: Sequence[str]) -> StoredScaling:
     )
 
 
-def _check_counts(
+def _check_range(
     names: Sequence[str],
     columns: Sequence[int],
     schema: Schema,
-    scaling: StoredScaling,
+    found: StoredScaling,
     ranges: Moments,
+    scaling: StoredScaling,
 ) -> None:
-    """Raise ValueError for negative values of columns of counts."""
+    """Raise ValueError for values whose squares overflow in the units of the first rows.
+
+    ``ranges`` are in the units ``found`` of the rows themselves.
+    """
     with np.errstate(all="ignore"):
-        low = scaling.from_units(ranges.min[None])[0]
-    for name, column, smallest in zip(names, columns, low.tolist(), strict=True):
-        if name == "poisson" and smallest < 0:
+        own = [found.from_units(bound[None]) for bound in (ranges.min, ranges.max)]
+        size = np.max([np.abs(scaling.to_units(bound)[0]) for bound in own], axis=0)
+    known = ranges.min <= ranges.max
+    for i in np.flatnonzero(known & ~(size <= MAX_VALUE)).tolist():
+        largest = max((bound[0, i] for bound in own), key=abs)
+        name = schema[columns[i]].name
+        if names[i] == "poisson":
             raise ValueError(
-                "distributions='poisson' requires values of at least 0, got "
-                f"{smallest:g} in column {schema[column].name!r}."
+                f"distributions='poisson' requires counts up to {MAX_VALUE:g}, got {largest:g} in "
+                f"column {name!r}."
             )
+        limit = scaling.from_units(np.full((1, len(names)), MAX_VALUE))[0, i]
+        raise ValueError(
+            f"partial_fit requires values up to {limit:.3g} in column {name!r}, whose units are "
+            f"those of the first call, got {largest:g}: fit all rows at once."
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from math import log, pi, sqrt
 from typing import Annotated, Any, Self
 
@@ -13,18 +14,15 @@ from ceiba._typing import Array
 from ceiba.base import ArrayOf, Record
 from ceiba.base.record import check_values
 from ceiba.base.scaling import StoredScaling
-from ceiba.bayes.distributions.rows import NumericRows, numeric_matrix, take_scaling
+from ceiba.bayes.distributions.rows import numeric_matrix, take_scaling
 from ceiba.data.table import Table
-from ceiba.engine import Batch
 
-# Share of the weight that is rounding when rows are removed.
-_ROUNDING = 1e-9
 # Deviations beyond have no effect on a column in its units.
 _MAX_DEVIATION = 1e150
 
 
 @dataclass(frozen=True, eq=False)
-class ClassMoments(Record):
+class ClassMoments:
     """Weight, mean and centered squares of the observed values of each class and column.
 
     References
@@ -33,26 +31,9 @@ class ClassMoments(Record):
     Statistician 37.
     """
 
-    weight: Annotated[Array, ArrayOf("float64", "n_classes", "n_columns")]
-    mean: Annotated[Array, ArrayOf("float64", "n_classes", "n_columns")]
-    squares: Annotated[Array, ArrayOf("float64", "n_classes", "n_columns")]
-
-    @classmethod
-    def of(cls, batch: Batch[NumericRows]) -> Self:
-        """Summarize numeric rows."""
-        rows = batch.rows
-        weight, mean, squares = np.zeros((3, rows.n_classes, rows.X.shape[1]))
-        _native.bayes_class_moments(
-            rows.X, rows.labels, rows.weight, weight, mean, squares, batch.threads
-        )
-        return cls(weight, mean, squares)
-
-    def check(self) -> None:
-        """Raise ValueError for values that no rows have."""
-        for name in ("weight", "squares"):
-            values = getattr(self, name)
-            check_values(name, values, np.isfinite(values) & (values >= 0), "finite and >= 0")
-        check_values("mean", self.mean, np.isfinite(self.mean), "finite")
+    weight: Array
+    mean: Array
+    squares: Array
 
     def merge(self, other: ClassMoments) -> Self:
         """Return the moments of both parts' rows."""
@@ -64,32 +45,6 @@ class ClassMoments(Record):
         squares = self.squares + other.squares + shift * shift * self.weight * fraction
         return type(self)(weight, mean + shift * fraction, squares)
 
-    def without(self, other: ClassMoments) -> Self:
-        """Return the moments of the rows that remain when those of ``other`` are removed."""
-        weight = self.weight - other.weight
-        limit = _ROUNDING * self.weight
-        if (weight < -limit).any():
-            raise ValueError(
-                "forget requires rows that were fitted before, got more weight than the model has."
-            )
-        left = weight > limit
-        weight = np.where(left, weight, 0.0)
-        fraction = np.divide(other.weight, weight, out=np.zeros_like(weight), where=left)
-        shift = np.where(left, self.mean - other.mean, 0.0)
-        mean = np.where(left, self.mean + shift * fraction, 0.0)
-        between = (
-            other.weight
-            * (mean - other.mean) ** 2
-            * np.divide(weight, self.weight, out=np.zeros_like(weight), where=left)
-        )
-        squares = np.where(left, self.squares - other.squares - between, 0.0)
-        if (squares < -_ROUNDING * (self.squares + between)).any():
-            raise ValueError(
-                "forget requires rows that were fitted before, got values that the model does not "
-                "have."
-            )
-        return type(self)(weight, mean, np.maximum(squares, 0.0))
-
     def take(self, columns: Any) -> Self:
         """Return the moments of some columns."""
         parts = (self.weight, self.mean, self.squares)
@@ -97,12 +52,10 @@ class ClassMoments(Record):
 
     def pooled(self) -> Self:
         """Return the moments over all classes, of shape (1, n_columns)."""
-        weight = self.weight.sum(axis=0)
-        share = np.divide(self.weight, weight, out=np.zeros_like(self.weight), where=weight > 0)
-        mean = (share * self.mean).sum(axis=0)
-        shift = np.where(self.weight > 0, self.mean - mean, 0.0)
-        squares = (self.squares + self.weight * shift * shift).sum(axis=0)
-        return type(self)(weight[None], mean[None], squares[None])
+        parts = (self.weight, self.mean, self.squares)
+        classes = [type(self)(*(part[[c]] for part in parts)) for c in range(len(self.weight))]
+        # Merged one by one: equal means have no deviation, however they are rounded.
+        return reduce(type(self).merge, classes)
 
     @property
     def variance(self) -> Array:
@@ -209,11 +162,6 @@ class GaussianColumns(Record):
         constant = np.where(finite, self.scaling.log_factors - np.log(safe) - 0.5 * log(2 * pi), 0)
         mean, factor, constant = map(np.ascontiguousarray, (self.mean, factor, constant))
         return mean, factor, constant
-
-    @property
-    def constant_columns(self) -> Array:
-        """Columns that are the same in all rows."""
-        return self.columns[np.isinf(self.deviation).all(axis=0)]
 
 
 def _largest_deviation(deviations: Array, scaling: StoredScaling) -> Array:

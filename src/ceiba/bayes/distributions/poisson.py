@@ -12,7 +12,7 @@ from ceiba._typing import Array
 from ceiba.base import ArrayOf, Record
 from ceiba.base.record import check_values
 from ceiba.bayes.distributions.gaussian import ClassMoments
-from ceiba.bayes.distributions.rows import numeric_matrix
+from ceiba.bayes.distributions.rows import check_counts, numeric_matrix
 from ceiba.bayes.network import MIN_PROBABILITY
 from ceiba.data.table import Table
 from ceiba.stats.scaling import PointScaling
@@ -55,7 +55,7 @@ class PoissonColumns(Record):
         indices = self.columns.tolist()
         X = numeric_matrix(table, indices, PointScaling.identity(len(indices)))
         known = ~np.isnan(X)
-        check_counts(X, known, [table.schema[j].name for j in indices])
+        check_counts(X, [table.schema[j].name for j in indices])
         counts = np.where(known, X, 0.0)
         out += counts @ np.log(self.rate).T - known @ self.rate.T
         out -= gammaln(counts + 1.0).sum(axis=1)[:, None]
@@ -76,14 +76,3 @@ class PoissonColumns(Record):
     def describe(self) -> dict[str, Array]:
         """Return the parameters of each class in a single column."""
         return {"rate": self.rate[:, 0]}
-
-
-def check_counts(X: Array, known: Array, names: list[str]) -> None:
-    """Raise ValueError for negative values."""
-    bad = known & ~(X >= 0)
-    if bad.any():
-        row, j = np.argwhere(bad)[0]
-        raise ValueError(
-            f"distributions='poisson' requires values of at least 0, got {X[row, j]:g} in column "
-            f"{names[j]!r}."
-        )

@@ -20,6 +20,8 @@ from ceiba.stats import LabeledRows, Moments, Points, ToLabeledRows
 from ceiba.stats.scaling import IntegerRanges, PointScaling, range_exponents, with_origins
 
 _EXACT_INTEGERS = 2.0**53
+# Values up to 2^330, about 1e99, whose squares times weights do not overflow.
+_MAX_EXPONENT = 330
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,12 +63,26 @@ def numeric_matrix(table: Table, columns: Sequence[int], scaling: PointScaling) 
 
 @dataclass(frozen=True, eq=False)
 class ToNumericRows:
-    """Prepare a partition as numeric rows; rows of weight zero are dropped."""
+    """Prepare a partition as numeric rows; rows of weight zero are dropped.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        Indices of the columns in the schema.
+    scaling : PointScaling
+    classes : ndarray
+        Classes of all rows, ascending.
+    class_weights : ndarray of shape (n_classes,) or None
+        Factors of the weights of each class's rows.
+    counts : tuple of int
+        Positions among ``columns`` of those that must be counts.
+    """
 
     columns: tuple[int, ...]
     scaling: PointScaling
     classes: Array
     class_weights: Array | None = None
+    counts: tuple[int, ...] = ()
 
     def __call__(self, chunk: Chunk) -> NumericRows:
         """Return the numeric rows of one chunk."""
@@ -76,7 +92,23 @@ class ToNumericRows:
         """Return the numeric rows of labeled rows."""
         labels, weight = labels_and_weights(rows, self.classes, self.class_weights)
         X = numeric_matrix(rows.table, self.columns, self.scaling)
+        if self.counts:
+            names = [rows.table.schema[self.columns[i]].name for i in self.counts]
+            check_counts(X[:, self.counts], names)
         return NumericRows(X, labels, weight, len(self.classes))
+
+
+def check_counts(X: Array, names: Sequence[str]) -> None:
+    """Raise ValueError for values that are neither missing nor whole numbers of at least 0."""
+    whole = (X >= 0) & np.isfinite(X) & (np.floor(X) == X)
+    bad = ~(np.isnan(X) | whole)
+    if bad.any():
+        row, j = np.argwhere(bad)[0]
+        raise ValueError(
+            "distributions='poisson' requires counts, whole numbers of at least 0, got "
+            f"{float(X[row, j])} in column {names[j]!r}: round the values, or use 'gaussian' or "
+            "'kernel'."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +131,8 @@ def learn_units(
     """Return units in which squares neither overflow nor underflow, and the moments in them.
 
     Integers beyond 2^53 that are close together are taken from their smallest value, and columns
-    of extreme range are multiplied by powers of two; ordinary columns keep their units. Raise for
-    infinite values.
+    of extreme range or size are multiplied by powers of two; ordinary columns keep their units.
+    Raise for infinite values.
     """
     scaling = PointScaling.identity(len(columns))
     moments = _range(engine, partitions, columns, scaling)
@@ -121,6 +153,9 @@ def learn_units(
     known = moments.min <= moments.max
     low, high = np.where(known, moments.min, 0.0), np.where(known, moments.max, 0.0)
     exponents = range_exponents(low, high, own=True)
+    # A column that hardly varies may be large, though its range is not.
+    sizes = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1]
+    exponents = np.where(sizes + exponents > _MAX_EXPONENT, -sizes, exponents).astype(np.int64)
     if exponents.any():
         scaling = replace(scaling, exponents=exponents)
         moments = _range(engine, partitions, columns, scaling)
