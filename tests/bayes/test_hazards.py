@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from ceiba import LatentClassMixture, NaiveBayesClassifier, TANClassifier
 from ceiba.base import ParameterError
@@ -52,6 +53,25 @@ def test_small_weights_are_trained_as_others(solver: str) -> None:
     np.testing.assert_allclose(
         small.predict_proba(WORDS), one.predict_proba(WORDS), rtol=0, atol=1e-3
     )
+
+
+def test_em_of_small_weights_is_that_of_others() -> None:
+    X = np.where(RNG.random(WORDS.shape) < 0.3, None, WORDS)
+    light = np.full(len(X), 1e-9)
+    one = TANClassifier(alpha=0.0).fit(X, CLASSES)
+    small = TANClassifier(alpha=0.0).fit(X, CLASSES, sample_weight=light)
+    assert small.em_n_iter_ == one.em_n_iter_ > 3
+    np.testing.assert_allclose(small.predict_proba(X), one.predict_proba(X), atol=1e-12)
+
+
+def test_hidden_classes_of_small_weights_are_those_of_others() -> None:
+    light = np.full(len(WORDS), 2.0**-30)
+    learner = LatentClassMixture(2, alpha=0.0, n_init=3)
+    one, small = clone(learner).fit(WORDS), clone(learner).fit(WORDS, sample_weight=light)
+    assert small.n_iter_ == one.n_iter_ > 3
+    np.testing.assert_allclose(small.predict_proba(WORDS), one.predict_proba(WORDS), atol=1e-6)
+    refined = clone(learner).set_params(refinement="information").fit(WORDS, sample_weight=light)
+    assert np.abs(refined.predict_proba(WORDS) - small.predict_proba(WORDS)).max() > 0.01
 
 
 def test_other_distributions_are_not_continued() -> None:

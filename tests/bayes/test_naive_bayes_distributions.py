@@ -218,8 +218,8 @@ def test_degenerate_rows(name: str) -> None:
 
 
 def test_columns_that_are_the_same_in_all_rows_are_dropped() -> None:
-    # The mean of 0.1 over three classes of unequal size is rounded; 1e200 has no finite square.
-    X = np.column_stack([np.full(7, 0.1), np.full(7, 1e200), np.arange(7.0)])
+    # The mean of 0.3 over three classes of unequal size is rounded; 1e200 has no finite square.
+    X = np.column_stack([np.full(7, 0.3), np.full(7, 1e200), np.arange(7.0)])
     y = [0, 1, 1, 1, 2, 2, 2]
     weight = np.array([0.3, 0.1, 0.7, 1.1, 0.2, 0.9, 1.3])
     for model in (gaussian().fit(X, y), gaussian().fit(X, y, sample_weight=weight)):

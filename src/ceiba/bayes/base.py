@@ -121,6 +121,11 @@ class CodedData:
         """Weight of all rows."""
         return float(self.counts.bias.sum())
 
+    @property
+    def unit(self) -> float:
+        """Weight below which gains are relative to the weight of all rows."""
+        return min(1.0, self.total)
+
 
 @dataclass(frozen=True, eq=False)
 class LearnedModel:

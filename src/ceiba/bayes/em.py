@@ -66,13 +66,15 @@ def fit_missing(
     smoothing : Smoothing
     max_iter : int
     tol : float
-        EM ends when an iteration gains less than ``tol`` times the objective.
+        EM ends when an iteration gains less than ``tol`` times the objective, or than ``tol``
+        times the weight of all rows, up to 1, where that is larger.
     """
     known = np.where(families.is_known[:, None], available.table, 0.0)
     pseudo = smoothing.apply(families, known) - known
     of_class = smoothing.alpha if smoothing.m_prior is None else 0.0
     network = probabilities(families, Weights(known + pseudo, available.bias + of_class))
     objectives: list[float] = []
+    unit = min(1.0, float(available.bias.sum()))
     for n_iter in range(1, max_iter + 1):
         model = mark_summed(families, network)
         sums = reduce(TableSums.of, families, model, ClassWeighting.LABELS)
@@ -82,6 +84,6 @@ def fit_missing(
         network = probabilities(families, Weights(expected + pseudo, sums.bias + of_class))
         if len(objectives) > 1:
             gain = objectives[-1] - objectives[-2]
-            if gain <= tol * max(1.0, abs(objectives[-1])):
+            if gain <= tol * max(unit, abs(objectives[-1])):
                 return ExpectationMaximization(network, objectives, n_iter, True)
     return ExpectationMaximization(network, objectives, max_iter, False)

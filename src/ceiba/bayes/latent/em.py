@@ -118,7 +118,7 @@ class HiddenClassEM:
             present = new
             objectives.append(new.objective)
             iteration.record(**_frame(present))
-            if gain <= self.tol * max(1.0, abs(new.objective)):
+            if gain <= self.tol * max(self.data.unit, abs(new.objective)):
                 converged = True
                 break
         return EMResult(present, objectives, converged, iterations)

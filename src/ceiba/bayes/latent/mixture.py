@@ -294,7 +294,7 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
             if iterations.stopped:
                 break
         highest = max(run.objectives[-1] for run in runs)
-        limit = highest - _SAME * max(1.0, abs(highest))
+        limit = highest - _SAME * max(data.unit, abs(highest))
         best = next(run for run in runs if run.objectives[-1] >= limit)
         best.iterations.stopped = runs[-1].iterations.stopped
         return best

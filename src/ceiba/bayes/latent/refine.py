@@ -91,7 +91,7 @@ def refine(data: CodedData, found: Expectation, tau: float, max_iter: int) -> Re
     )  # fmt: skip
     value = objective.value(found.network)
     objectives = [value.objective]
-    for step in islice(tm_steps(objective, value, _TOL), max_iter):
+    for step in islice(tm_steps(objective, value, _TOL * objective.unit), max_iter):
         value = step.value
         objectives.append(value.objective)
     return Refinement(value.weights, value.log_likelihood / data.total, objectives)
