@@ -71,7 +71,7 @@ def test_hidden_classes_of_small_weights_are_those_of_others() -> None:
     assert small.n_iter_ == one.n_iter_ > 3
     np.testing.assert_allclose(small.predict_proba(WORDS), one.predict_proba(WORDS), atol=1e-6)
     refined = clone(learner).set_params(refinement="information").fit(WORDS, sample_weight=light)
-    assert np.abs(refined.predict_proba(WORDS) - small.predict_proba(WORDS)).max() > 0.01
+    assert refined.information_ > 0.35  # one iteration has 0.31
 
 
 def test_other_distributions_are_not_continued() -> None:

@@ -13,6 +13,7 @@ import ceiba
 from ceiba import TANClassifier
 from ceiba._typing import Array
 from ceiba.base import ParameterError
+from ceiba.bayes import InfrequentParentsWarning
 from ceiba.bayes.em import fit_missing
 from ceiba.bayes.families import Families
 from ceiba.bayes.network import Smoothing, Weights
@@ -141,6 +142,7 @@ def test_discriminative_training_starts_from_em() -> None:
 # AODE
 
 
+@pytest.mark.filterwarnings("ignore::ceiba.bayes.InfrequentParentsWarning")
 @pytest.mark.parametrize("min_frequency", [1, 45, 1000])
 @pytest.mark.parametrize("alpha", [1.0, 0.5])
 def test_aode_equals_the_naive_average(min_frequency: int, alpha: float) -> None:
@@ -148,6 +150,17 @@ def test_aode_equals_the_naive_average(min_frequency: int, alpha: float) -> None
     model = TANClassifier(structure="aode", min_frequency=min_frequency, alpha=alpha).fit(X, y)
     expected = [dependence.aode_posterior(rows, x, alpha, min_frequency) for x in rows.X]
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-12)
+
+
+def test_aode_without_parents_warns() -> None:
+    X, y, _ = random_table(4)
+    shares = np.full(len(X), 1 / len(X))
+    with pytest.warns(InfrequentParentsWarning, match="min_frequency=1 in rows of total weight 1"):
+        TANClassifier(structure="aode").fit(X, y, sample_weight=shares)
+    one = TANClassifier(structure="aode", alpha=0.0).fit(X, y)
+    scaled = TANClassifier(structure="aode", alpha=0.0, min_frequency=1 / len(X) - 1e-9)
+    found = scaled.fit(X, y, sample_weight=shares).predict_proba(X)
+    np.testing.assert_allclose(found, one.predict_proba(X), atol=1e-12)
 
 
 def test_aode_predicts_with_the_known_parents() -> None:

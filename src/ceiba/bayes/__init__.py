@@ -11,6 +11,7 @@ from ceiba.bayes.exchange import DiscreteNetwork, read_network, write_network
 from ceiba.bayes.latent import LatentChoice, LatentClassMixture
 from ceiba.bayes.naive_bayes import NaiveBayesClassifier
 from ceiba.bayes.structural import SearchPath, StructuralTMClassifier
+from ceiba.bayes.structure.aode import InfrequentParentsWarning
 from ceiba.bayes.tan import TANClassifier
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "DiscreteNetwork",
     "DiscretizationConfig",
     "Discretizer",
+    "InfrequentParentsWarning",
     "LatentChoice",
     "LatentClassMixture",
     "NaiveBayesClassifier",

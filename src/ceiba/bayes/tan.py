@@ -20,7 +20,12 @@ from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import Smoothing, Weights
 from ceiba.bayes.parameters import NetworkParameters
 from ceiba.bayes.statistics import PairCounts
-from ceiba.bayes.structure.aode import AveragedModel, average_networks, check_size
+from ceiba.bayes.structure.aode import (
+    AveragedModel,
+    InfrequentParentsWarning,
+    average_networks,
+    check_size,
+)
 from ceiba.bayes.structure.chow_liu import maximum_spanning_tree
 from ceiba.bayes.structure.dependence import (
     MAX_COUNTS,
@@ -64,8 +69,9 @@ class TANParameters(NetworkParameters):
     min_frequency: Annotated[
         float,
         AtLeast(0),
-        "Smallest weight of the training rows with the value of a parent in 'aode': networks whose "
-        "parent has a rarer value in a row do not count for it. The paper has 30.",
+        "Smallest weight of the training rows with the value of a parent in 'aode', where a weight "
+        "of 1 is a row: networks whose parent has a rarer value in a row do not count for it. The "
+        "paper has 30.",
     ] = 1.0
     em_max_iter: Annotated[
         int, AtLeast(1), "Maximum number of iterations of EM, where values are missing."
@@ -401,7 +407,7 @@ class TANClassifier(TANParameters, NetworkClassifier):
                 sizes, data.n_classes, block
             )
         )
-        return average_networks(
+        model = average_networks(
             data.sizes,
             Weights(data.counts.table, data.counts.bias),
             tables,
@@ -409,3 +415,11 @@ class TANClassifier(TANParameters, NetworkClassifier):
             None if self.priors is None else self._log_priors(data, data.counts.bias),
             self.min_frequency,
         )
+        if names and not model.has_parents:
+            warn_user(
+                f"structure='aode' predicts as naive Bayes, since no value has a weight of "
+                f"min_frequency={self.min_frequency:g} in rows of total weight {data.total:g}: "
+                "lower min_frequency, or scale sample_weight so that a weight of 1 is a row.",
+                InfrequentParentsWarning,
+            )
+        return model

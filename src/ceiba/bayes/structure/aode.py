@@ -19,6 +19,10 @@ from ceiba.bayes.network import Smoothing, Weights, probabilities
 MAX_WEIGHTS = 2**27
 
 
+class InfrequentParentsWarning(UserWarning):
+    """No column of 'aode' can be a parent, since all values are rarer than ``min_frequency``."""
+
+
 @dataclass(frozen=True, eq=False)
 class AveragedModel(Record):
     """Average of networks in each of which all features depend on one super-parent.
@@ -69,6 +73,12 @@ class AveragedModel(Record):
     def bias(self) -> Array:
         """Logarithms of the class probabilities."""
         return self.naive.bias
+
+    @property
+    def has_parents(self) -> bool:
+        """Whether any value of a feature is frequent, so that a network counts for its rows."""
+        known = self.naive.families.is_known
+        return bool((self.frequencies[known] >= self.min_frequency).any())
 
     def log_scores(self, codes: Array, threads: int = 1) -> Array:
         """Return log p(c | x) of each row, up to a constant of the row."""
