@@ -9,7 +9,8 @@ import pytest
 
 from ceiba import TANClassifier, datasets
 from ceiba.base import ParameterError
-from ceiba.bayes.joint import sample_codes
+from ceiba.bayes import DiscreteNetwork
+from ceiba.bayes.joint import NetworkParts, sample_codes
 from ceiba.bayes.network import mean_values
 from tests.bayes.test_structure import random_table
 
@@ -28,6 +29,60 @@ def test_networks_come_back_from_their_parts(options: dict[str, Any]) -> None:
     for method in ("predict_joint_log_proba", "score_samples"):
         found, expected = getattr(again, method)(incomplete), getattr(model, method)(incomplete)
         np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("as_parts", [lambda parts: parts, lambda parts: DiscreteNetwork(*parts)])
+def test_the_category_of_missing_values_comes_back(as_parts: Any) -> None:
+    X, y, _ = random_table(0, missing=0.2)
+    X["a"] = random_table(0)[0]["a"]
+    model = TANClassifier(missing="category").fit(X, y)
+    again = TANClassifier.from_network(as_parts(model.to_network()))
+    assert again.missing == "category"
+    X = random_table(0, missing=0.4)[0]  # in column a, too, which has no such category
+    found, expected = again.predict_joint_log_proba(X), model.predict_joint_log_proba(X)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    assert again.to_network().states == as_parts(model.to_network()).states
+    summed = TANClassifier.from_network(model.to_network(), missing_state=None)
+    assert np.abs(summed.predict_joint_log_proba(X) - expected).max() > 0.1
+    X["b"] = X["b"].replace("p", "missing")
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="column 'b' has a category of that name"):
+        model.to_network()
+
+
+GIVEN: dict[str, Any] = {
+    "variables": ["c", "a"],
+    "states": [[0, 1], ["x", "y"]],
+    "parents": [[], [0]],
+    "tables": [[0.4, 0.6], [[0.9, 0.1], [0.2, 0.8]]],
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong", "message"),
+    [
+        ("variables", ["c", "c"], "variables must be different"),
+        ("variables", ["c"], "states must have an entry for each of the 1 variables"),
+        ("states", [[0, 1], ["x", "x"]], "states of 'a' must be different"),
+        ("states", [[0, "b"], ["x", "y"]], "class 'c' must be all texts or all numbers"),
+        ("states", None, "network must be a DiscreteNetwork, or have"),
+        ("parents", [[], [2]], r"parents of 'a' must be indices in \[0, 1\], got 2"),
+        ("parents", [[], ["c"]], "parents of 'a' must be indices of variables"),
+        ("parents", [[1], [0]], "must not form a cycle"),
+        ("tables", [[0.4, 0.6], [[0.9, 0.1]]], r"table of 'a' must have shape \(2, 2\)"),
+        ("tables", [[0.4, 0.6], [["u", "v"], [1, 0]]], "table of 'a' must be an array of numbers"),
+        ("tables", [[0.4, 0.6], [[0.9, np.nan], [0.2, 0.8]]], "must be finite"),
+        ("tables", [[0.4, 0.6], [[0.9, 0.9], [0.2, 0.8]]], "given c='0' must sum to 1, got 1.8"),
+        ("tables", [[1.4, -0.4], [[0.9, 0.1], [0.2, 0.8]]], "must be finite and not negative"),
+    ],
+)
+def test_parts_that_are_no_network_raise(field: str, wrong: Any, message: str) -> None:
+    parts = NetworkParts(**GIVEN)
+    assert TANClassifier.from_network(parts).predict([{"a": "x"}, {"a": "y"}]).tolist() == [0, 1]
+    with pytest.raises(ValueError, match=message):
+        TANClassifier.from_network(parts._replace(**{field: wrong}))
+    with pytest.raises(ValueError, match="network must be a DiscreteNetwork"):
+        TANClassifier.from_network("asia.bif")
 
 
 def test_the_probabilities_of_all_rows_add_up_to_one() -> None:

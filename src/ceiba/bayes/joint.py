@@ -8,7 +8,9 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.base.value_types import format_value
 from ceiba.bayes.discretize import CategoryEncoding
+from ceiba.bayes.exchange.network import DiscreteNetwork
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import MIN_PROBABILITY, Weights, mean_values
@@ -17,7 +19,7 @@ from ceiba.data.table import Table
 
 # Of the draws of samples: the class, then each family.
 _SAMPLE_STREAM = 1 << 21
-# Label of the category of missing values.
+# Label of the category of missing values, the last one of a variable.
 MISSING_STATE = "missing"
 
 
@@ -76,8 +78,14 @@ def _draw(probabilities: Array, seed: int, stream: int) -> Array:
 def states_of(encoding: CategoryEncoding, model: NetworkModel, feature: int) -> tuple[Any, ...]:
     """Return the labels of a feature's categories, that of missing values included."""
     labels = list(encoding.category_labels(feature))
-    extra = int(model.sizes[feature]) - 1 - len(labels)
-    return (*labels, *[MISSING_STATE] * extra)
+    if int(model.sizes[feature]) - 1 == len(labels):
+        return tuple(labels)
+    if MISSING_STATE in labels:
+        raise ValueError(
+            f"The state of missing values is named {MISSING_STATE!r}, but column "
+            f"{encoding.names[feature]!r} has a category of that name: rename the category."
+        )
+    return (*labels, MISSING_STATE)
 
 
 def decode(encoding: CategoryEncoding, codes: Array) -> Table:
@@ -118,12 +126,30 @@ def network_parts(
     return NetworkParts(tuple(variables), tuple(states), tuple(parents), tuple(tables))
 
 
+def checked_parts(network: Any) -> NetworkParts:
+    """Return the parts of a network; raise ValueError if they contradict each other."""
+    if isinstance(network, DiscreteNetwork):
+        return NetworkParts(network.variables, network.states, network.parents, network.tables)
+    try:
+        parts = NetworkParts(*(getattr(network, name) for name in NetworkParts._fields))
+        states = tuple(map(tuple, parts.states))
+    except (AttributeError, TypeError) as error:
+        raise ValueError(
+            "network must be a DiscreteNetwork, or have variables, states, parents and tables as "
+            f"NetworkParts, got {format_value(network)}."
+        ) from error
+    valid = DiscreteNetwork(*parts)
+    # With the labels as given: a DiscreteNetwork converts them to text.
+    return NetworkParts(valid.variables, states, valid.parents, valid.tables)
+
+
 def model_of_parts(
-    parts: Any, class_variable: int
+    parts: NetworkParts, class_variable: int, missing_state: Any
 ) -> tuple[NetworkModel, CategoryEncoding, list[Any]]:
     """Return model, encoding and class labels of a network of nominal variables.
 
-    The class must have no parents, and must be a parent of every other variable.
+    The class must have no parents, and must be a parent of every other variable. A variable whose
+    last state is ``missing_state`` has a category of missing values.
     """
     names = list(parts.variables)
     others = [i for i in range(len(names)) if i != class_variable]
@@ -136,8 +162,12 @@ def model_of_parts(
                 f"network, got {names[i]!r} without it."
             )
     feature_of = {variable: j for j, variable in enumerate(others)}
-    columns = tuple(Column(names[i], Kind.NOMINAL, tuple(parts.states[i]), "codes") for i in others)
-    encoding = CategoryEncoding.of(Schema(columns), {}, range(len(others)))
+    columns = []
+    for i in others:
+        *first, last = parts.states[i]
+        labels = first if first and last == missing_state else [*first, last]
+        columns.append(Column(names[i], Kind.NOMINAL, tuple(labels), "codes"))
+    encoding = CategoryEncoding.of(Schema(tuple(columns)), {}, range(len(others)))
     arcs = [
         (feature_of[p], feature_of[i]) for i in others for p in parts.parents[i] if p in feature_of
     ]
@@ -149,13 +179,12 @@ def model_of_parts(
         zip(structure.features, structure.parents, strict=True)
     ):
         variable = others[feature]
-        axes = [parts.parents[variable].index(others[p]) for p in own]
-        last = len(parts.parents[variable])
-        theta = np.asarray(parts.tables[variable], np.float64)
-        theta = theta.transpose(*axes, last, parts.parents[variable].index(class_variable))
+        axis_of = {parent: axis for axis, parent in enumerate(parts.parents[variable])}
+        axes = (*(axis_of[others[p]] for p in own), len(axis_of), axis_of[class_variable])
+        theta = parts.tables[variable].transpose(axes)
         known = tuple(slice(n - 1) for n in families.shapes[family])
         families.view(table, family)[known] = np.log(np.maximum(theta, MIN_PROBABILITY))
-    prior = np.asarray(parts.tables[class_variable], np.float64)
+    prior = parts.tables[class_variable]
     network = Weights(table, np.log(np.maximum(prior, MIN_PROBABILITY)))
     margins = np.zeros(families.n_rows)
     if structure.is_decomposable:

@@ -12,10 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 from ceiba._typing import Array
 from ceiba.base import AtLeast, Between, ParameterError, check_unused, fitted, seed_of
 from ceiba.base.estimator import schema_attributes
+from ceiba.base.value_types import format_value
 from ceiba.bayes.base import CodedData, LearnedModel, NetworkClassifier
 from ceiba.bayes.em import MAX_ITER, TOL, fit_missing
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.joint import NetworkParts, decode, model_of_parts, network_parts, sample_codes
+from ceiba.bayes.joint import (
+    MISSING_STATE,
+    NetworkParts,
+    checked_parts,
+    decode,
+    model_of_parts,
+    network_parts,
+    sample_codes,
+)
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import Smoothing, Weights
 from ceiba.bayes.parameters import NetworkParameters
@@ -334,7 +343,12 @@ class TANClassifier(TANParameters, NetworkClassifier):
         return network_parts(model, self.encoding_, self.classes_, class_name)
 
     @classmethod
-    def from_network(cls, network: Any, class_variable: str | None = None) -> Self:
+    def from_network(
+        cls,
+        network: Any,
+        class_variable: str | None = None,
+        missing_state: str | None = MISSING_STATE,
+    ) -> Self:
         """Return a fitted classifier with the probabilities of a network.
 
         Parameters
@@ -343,6 +357,10 @@ class TANClassifier(TANParameters, NetworkClassifier):
             The class has no parents, and is a parent of every other variable.
         class_variable : str, optional
             Name of the class; by default the first variable.
+        missing_state : str or None
+            Missing values of a variable whose last state has this label are in that state, as with
+            ``missing='category'``; others are summed over. By default the label of `to_network`;
+            None for no such state.
 
         Returns
         -------
@@ -359,20 +377,28 @@ class TANClassifier(TANParameters, NetworkClassifier):
         >>> bool((again.predict(vote.table) == model.predict(vote.table)).all())
         True
         """
-        names = list(network.variables)
+        parts = checked_parts(network)
+        names = parts.variables
         if class_variable is not None and class_variable not in names:
             raise ValueError(
                 f"class_variable must be a variable of network ({', '.join(names)}), got "
                 f"{class_variable!r}."
             )
         index = 0 if class_variable is None else names.index(class_variable)
-        model, encoding, classes = model_of_parts(network, index)
-        order = sorted(range(len(classes)), key=lambda c: classes[c])
+        model, encoding, classes = model_of_parts(parts, index, missing_state)
+        try:
+            order = sorted(range(len(classes)), key=lambda c: classes[c])
+        except TypeError as error:
+            raise ValueError(
+                f"The states of the class {names[index]!r} must be all texts or all numbers, got "
+                f"{format_value(classes)}."
+            ) from error
         weights = Weights(np.ascontiguousarray(model.table[:, order]), model.bias[order])
         model = NetworkModel.of(model.families, weights, model.margins, is_network=True)
         feature_names = encoding.names
         arcs: Any = [(feature_names[a], feature_names[b]) for a, b in model.structure.arcs]
-        learner = cls(structure=arcs)
+        has_missing = (model.sizes > encoding.n_categories + 1).any()
+        learner = cls(structure=arcs, missing="category" if has_missing else "marginal")
         attributes = {
             **schema_attributes(encoding.schema),
             "classes_": np.array([classes[c] for c in order]),

@@ -88,11 +88,13 @@ class DiscreteNetwork:
         texts = tuple(tuple(map(str, labels)) for labels in states)
         for variable, labels in zip(variables, texts, strict=True):
             check_names(labels, f"states of {variable!r}", "state")
-        indices = tuple(tuple(map(as_index, group)) for group in parents)
+        indices = tuple(
+            _indices(variable, group) for variable, group in zip(variables, parents, strict=True)
+        )
         check_arcs(variables, indices)
         families = [[(variables[i], texts[i]) for i in group] for group in indices]
         checked = tuple(
-            check_table(variable, labels, family, np.asarray(table, dtype=np.float64))
+            check_table(variable, labels, family, _numbers(variable, table))
             for variable, labels, family, table in zip(
                 variables, texts, families, tables, strict=True
             )
@@ -312,6 +314,22 @@ class DiscreteNetwork:
                 found.add(variable)
                 pending.extend(self.parents[variable])
         return sorted(found)
+
+
+def _indices(variable: str, parents: Iterable[Any]) -> tuple[int, ...]:
+    try:
+        return tuple(map(as_index, parents))
+    except TypeError as error:
+        raise ValueError(
+            f"parents of {variable!r} must be indices of variables, got {parents!r}."
+        ) from error
+
+
+def _numbers(variable: str, table: Any) -> Array:
+    try:
+        return np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the table of {variable!r} must be an array of numbers.") from error
 
 
 def _count(number: int, noun: str) -> str:
