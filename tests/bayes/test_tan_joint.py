@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
-from ceiba import TANClassifier, datasets
+from ceiba import LatentClassMixture, TANClassifier, datasets
 from ceiba.base import ParameterError
 from ceiba.bayes import DiscreteNetwork
 from ceiba.bayes.joint import NetworkParts, sample_codes
@@ -128,11 +129,22 @@ def test_samples_are_tables_of_labels() -> None:
     assert drawn.to_pandas().isna().any().any()
 
 
+@pytest.mark.parametrize("learner", [TANClassifier, LatentClassMixture])
+def test_models_that_are_not_fitted_have_no_arcs(learner: Any) -> None:
+    assert not hasattr(learner(), "arcs_")
+    for name in ("arcs_", "conditional_tables_") if learner is LatentClassMixture else ("arcs_",):
+        with pytest.raises(NotFittedError, match=f"{learner.__name__} instance is not fitted yet"):
+            getattr(learner(), name)
+
+
 def test_unusable_arguments_raise() -> None:
     X, y, _ = random_table(0)
     model = TANClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="n_samples must be an int >= 1, got 0"):
-        model.sample(0)
+    for learner in (model, LatentClassMixture(2, n_init=1).fit(X)):
+        for wrong in (0, None, 2.5, "3", True, np.nan):
+            with pytest.raises(ValueError, match=f"n_samples must be an int >= 1, got {wrong!r}"):
+                learner.sample(wrong)
+        assert len(learner.sample(np.int64(3))[1]) == 3
     with pytest.raises(ValueError, match="class_name must differ"):
         model.to_network("a")
     with pytest.raises(ValueError, match="class_variable must be a variable of network"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,13 @@ class NetworkParts(NamedTuple):
     states: tuple[tuple[Any, ...], ...]
     parents: tuple[tuple[int, ...], ...]
     tables: tuple[Array, ...]
+
+
+def check_n_samples(n_samples: Any) -> int:
+    """Return the number of rows to draw; raise ValueError unless it is a positive int."""
+    if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 1:
+        raise ValueError(f"n_samples must be an int >= 1, got {n_samples!r}.")
+    return int(n_samples)
 
 
 def sample_codes(model: NetworkModel, n_samples: int, seed: int) -> tuple[Array, Array]:

@@ -19,6 +19,7 @@ from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.joint import (
     MISSING_STATE,
     NetworkParts,
+    check_n_samples,
     checked_parts,
     decode,
     model_of_parts,
@@ -167,6 +168,7 @@ class TANClassifier(TANParameters, NetworkClassifier):
     @property
     def arcs_(self) -> list[tuple[str, str]]:
         """Arcs between columns, as (parent, child)."""
+        check_is_fitted(self)
         if isinstance(self.model_, AveragedModel):
             raise AttributeError("structure='aode' averages networks with different arcs.")
         names = self.encoding_.names
@@ -308,9 +310,8 @@ class TANClassifier(TANParameters, NetworkClassifier):
         ((100, 4), (100,))
         """
         model = self._single_network("sample")
-        if isinstance(n_samples, bool) or n_samples != int(n_samples) or n_samples < 1:
-            raise ValueError(f"n_samples must be an int >= 1, got {n_samples!r}.")
-        labels, codes = sample_codes(model, int(n_samples), seed_of(random_state))
+        n_rows = check_n_samples(n_samples)
+        labels, codes = sample_codes(model, n_rows, seed_of(random_state))
         return decode(self.encoding_, codes), self.classes_[labels]
 
     def to_network(self, class_name: str = "class") -> NetworkParts:

@@ -8,8 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.patches import PathPatch
+from sklearn.exceptions import NotFittedError
 
-from ceiba import NaiveBayesClassifier, StructuralTMClassifier, TANClassifier, datasets, plots
+from ceiba import (
+    LatentClassMixture,
+    NaiveBayesClassifier,
+    StructuralTMClassifier,
+    TANClassifier,
+    datasets,
+    plots,
+)
 from ceiba.plots.style import new_figure
 
 
@@ -103,6 +111,24 @@ def test_structural_networks_have_the_selected_columns():
     assert float(before) > 0.1
     del model.arc_information_  # as in files of earlier versions
     assert texts(plots.network(model), "note")[1].get_text() == before
+
+
+@pytest.mark.parametrize("structure", ["independent", "tree"])
+def test_hidden_classes_are_components(structure):
+    learner = LatentClassMixture(2, structure=structure, n_init=1, max_iter=5, tol=1.0)
+    with pytest.raises(NotFittedError):
+        plots.network(learner)
+    model = learner.fit(vote().table)
+    figure = plots.network(model)
+    names = [node.get_text() for node in texts(figure, "node")]
+    assert names[0] == "component"
+    assert len(names) == 17
+    assert len(arcs(figure)) == len(model.arcs_) == (15 if structure == "tree" else 0)
+    written = " ".join(text.get_text() for text in figure.axes[0].texts)
+    assert ("given the component" in written) == (structure == "tree")
+    assert "given the class" not in written
+    with pytest.raises(TypeError, match=r"LatentClassMixture: draw it with plots\.network"):
+        plots.nomogram(model)
 
 
 def test_given_axes_get_smaller_letters():

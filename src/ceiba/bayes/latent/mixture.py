@@ -28,6 +28,7 @@ from ceiba.base.estimator import schema_attributes
 from ceiba.bayes.base import CodedData
 from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.discretize.output import label_table
+from ceiba.bayes.joint import check_n_samples
 from ceiba.bayes.latent.choice import (
     LatentChoice,
     count_parameters,
@@ -389,12 +390,14 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
             Component of each row.
         """
         check_is_fitted(self)
-        codes, labels = draw_codes(self.model_, n_samples, seed_of(self.random_state))
+        n_rows = check_n_samples(n_samples)
+        codes, labels = draw_codes(self.model_, n_rows, seed_of(self.random_state))
         return label_table(codes, self.encoding_), labels
 
     @property
     def arcs_(self) -> list[tuple[str, str]]:
         """Arcs between columns, as (parent, child)."""
+        check_is_fitted(self)
         names = self.encoding_.names
         return [(names[parent], names[child]) for parent, child in self.model_.structure.arcs]
 
@@ -404,6 +407,7 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
 
         The index has the categories of the parent, if there is one, and of the column itself.
         """
+        check_is_fitted(self)
         return table_frames(self.model_, self.encoding_)
 
     def _predict(self, X: Any, function: Any) -> Array:

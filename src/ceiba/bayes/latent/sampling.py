@@ -10,8 +10,6 @@ from ceiba.bayes.model import NetworkModel
 
 def draw_codes(model: NetworkModel, n: int, seed: int) -> tuple[Array, Array]:
     """Draw category codes of ``n`` rows, in the order of their components, and these."""
-    if n < 1:
-        raise ValueError(f"n_samples must be an int >= 1, got {n}.")
     random = np.random.default_rng(seed)
     families = model.families
     weights = np.exp(model.network.bias)

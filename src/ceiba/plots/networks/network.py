@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ceiba.bayes import LatentClassMixture
 from ceiba.bayes.base import NetworkClassifier
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
+from ceiba.plots.models import is_fitted
 from ceiba.plots.networks.view import check_network, network_columns, network_information
 
 # In inches: between lines, between depths, height of a box, and around its text.
@@ -52,18 +54,18 @@ class _Node:
 
 
 @documented
-def network(model: NetworkClassifier, *, ax: Any = None) -> Any:
-    """Draw the network of a Bayesian classifier.
+def network(model: NetworkClassifier | LatentClassMixture, *, ax: Any = None) -> Any:
+    """Draw the network of a Bayesian classifier, or of a mixture with a hidden class.
 
     Every column of the model is a box on a line of its own. The gray arcs are those from the
-    class, which is a parent of all columns. A column with a parent among the other columns is
-    indented below it: the wider the arc between them, the larger is their mutual information given
-    the class, which stands beside the box. Of several parents the one of largest mutual
-    information is above the column, and dashed arcs lead from the others.
+    class (of a mixture, the component), which is a parent of all columns. A column with a parent
+    among the other columns is indented below it: the wider the arc between them, the larger is
+    their mutual information given the class, which stands beside the box. Of several parents the
+    one of largest mutual information is above the column, and dashed arcs lead from the others.
 
     Parameters
     ----------
-    model : fitted NaiveBayesClassifier, TANClassifier or StructuralTMClassifier
+    model : fitted NaiveBayesClassifier, TANClassifier, StructuralTMClassifier or LatentClassMixture
         Not with ``structure='aode'``, which averages networks.
     {ax}
 
@@ -78,7 +80,9 @@ def network(model: NetworkClassifier, *, ax: Any = None) -> Any:
     >>> picture.axes[0].get_title(loc="right")
     '16 columns, 15 arcs'
     """
-    nodes, widths = _layout(check_network(model))
+    hidden = isinstance(model, LatentClassMixture) and is_fitted(model)
+    nodes, widths = _layout(model if hidden else check_network(model))
+    root = "component" if hidden else "class"
     width = max([_MIN_SIZE, *(n.x + n.width + _note_width(n) for n in nodes)]) + 2 * _MARGIN
     height = _LINE * (len(nodes) + 1 + 1.2 * bool(widths))
     scale = 1.0
@@ -90,7 +94,7 @@ def network(model: NetworkClassifier, *, ax: Any = None) -> Any:
     ax.set_xlim(-_MARGIN, width - _MARGIN)
     ax.set_ylim(0.5 * _LINE - height, 0.5 * _LINE)
     ax.set_axis_off()
-    _draw_class(ax, nodes, scale)
+    _draw_class(ax, root, nodes, scale)
     for index, node in enumerate(nodes):
         _draw_arcs(ax, nodes, index, {arc: scale * width for arc, width in widths.items()})
         _draw_box(ax, node.x, node.y, node.width, node.name, scale, facecolor="white")
@@ -99,7 +103,7 @@ def network(model: NetworkClassifier, *, ax: Any = None) -> Any:
     counts = style.count_text(len(nodes), "column"), style.count_text(len(widths), "arc")
     style.set_note(ax, ", ".join(counts))
     if widths:
-        text = "numbers and widths of arcs: mutual information given the class (nats)"
+        text = f"numbers and widths of arcs: mutual information given the {root} (nats)"
         _write_small(ax, 0.0, -_LINE * (len(nodes) + 1.1), text, scale)
     return ax.figure
 
@@ -117,7 +121,9 @@ def _write_small(ax: Any, x: float, y: float, text: str, scale: float, **options
     )  # fmt: skip
 
 
-def _layout(model: NetworkClassifier) -> tuple[list[_Node], dict[tuple[int, int], float]]:
+def _layout(
+    model: NetworkClassifier | LatentClassMixture,
+) -> tuple[list[_Node], dict[tuple[int, int], float]]:
     """Return the features from top to bottom, and the width of each arc between two of them."""
     structure, names = model.model_.structure, model.encoding_.names
     arcs = dict(zip(structure.arcs, network_information(model).tolist(), strict=True))
@@ -171,7 +177,7 @@ def _depth_first(
     return order
 
 
-def _draw_class(ax: Any, nodes: list[_Node], scale: float) -> None:
+def _draw_class(ax: Any, name: str, nodes: list[_Node], scale: float) -> None:
     """Draw the class at the top, and its arcs to all features."""
     look = {"color": style.PALE, "linewidth": 0.9, "zorder": 1, "solid_capstyle": "round"}
     if nodes:
@@ -182,8 +188,8 @@ def _draw_class(ax: Any, nodes: list[_Node], scale: float) -> None:
             node.x - 0.02, node.y, marker=">", markersize=3.5, color=style.PALE, zorder=1.5,
             linestyle="",
         )  # fmt: skip
-    width = 2 * _PADDING + style.text_width("class") * style.TICK_SIZE / 72
-    _draw_box(ax, 0.0, 0.0, width, "class", scale, facecolor=_FILL)
+    width = 2 * _PADDING + style.text_width(name) * style.TICK_SIZE / 72
+    _draw_box(ax, 0.0, 0.0, width, name, scale, facecolor=_FILL)
 
 
 def _draw_arcs(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.bayes import LatentClassMixture
 from ceiba.bayes.base import NetworkClassifier
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import mean_values
@@ -27,7 +28,7 @@ def check_network(model: Any) -> NetworkClassifier:
     return model
 
 
-def network_columns(model: NetworkClassifier) -> tuple[list[str], list[str]]:
+def network_columns(model: NetworkClassifier | LatentClassMixture) -> tuple[list[str], list[str]]:
     """Return the columns of the network, and those with a density of their own."""
     names = model.encoding_.names
     inside = [names[feature] for feature in model.model_.structure.features]
@@ -40,11 +41,11 @@ def network_columns(model: NetworkClassifier) -> tuple[list[str], list[str]]:
     return inside, outside
 
 
-def network_information(model: NetworkClassifier) -> Array:
+def network_information(model: NetworkClassifier | LatentClassMixture) -> Array:
     """Return the mutual information of the columns of each arc, given the class.
 
-    A model without ``arc_information_`` (naive Bayes, files written before searched networks had
-    it) has that of its own joint distribution.
+    A model without ``arc_information_`` (naive Bayes, mixtures, files written before searched
+    networks had it) has that of its own joint distribution.
     """
     if hasattr(model, "arc_information_"):
         return np.asarray(model.arc_information_)
