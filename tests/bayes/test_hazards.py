@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from ceiba import LatentClassMixture, NaiveBayesClassifier, TANClassifier
 from ceiba.base import ParameterError
+from ceiba.data import Table
 
 RNG = np.random.default_rng(0)
 WORDS = RNG.integers(0, 3, (300, 4)).astype(str).astype(object)
@@ -103,6 +104,39 @@ def test_tau_without_effect_raises(options: dict[str, Any]) -> None:
     model = NaiveBayesClassifier(training="tm", tau=50.0, **options)
     with pytest.raises(ParameterError, match="'tau' has no effect with penalty='auto'"):
         model.fit(WORDS, CLASSES)
+
+
+LEARNERS = [NaiveBayesClassifier, TANClassifier, LatentClassMixture]
+WHEN = [{"size": float(i), "when": np.datetime64("2020-01-01") + i, "color": "ab"[i % 2]}
+        for i in range(8)]  # fmt: skip
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_thresholds_are_read_as_those_of_the_discretizer(learner: Any) -> None:
+    table, y = Table.of(WHEN), np.arange(8) // 4
+    options = {"n_components": 2} if learner is LatentClassMixture else {}
+    for given in (
+        {"size": [3.5], "when": ["2020-01-03T12:00"]},
+        {0: [3.5], np.int64(1): np.array(["2020-01-03T12"], "datetime64[h]")},
+        [[3.5], [np.datetime64("2020-01-03T12")], None],
+    ):
+        model = learner(thresholds=given, **options).fit(table, y)
+        assert model.encoding_.thresholds(0).tolist() == [3.5]
+        assert str(model.encoding_.thresholds(1)[0]) == "2020-01-03T12:00:00.000000000"
+    for wrong, message in (
+        ({"length": [1.0]}, "names or indices of columns, got 'length'"),
+        ({3: [1.0]}, "names or indices of columns, got 3"),
+        ({True: [1.0]}, "names or indices of columns, got True"),
+        ({0: [1.0], "size": [2.0]}, "'size' twice"),
+        ({"color": [1.0]}, "those of numeric columns, but 'color' is nominal"),
+        ({"size": [2.0, 1.0]}, r"thresholds\['size'\] must be ascending finite numbers"),
+        ({"size": [np.nan]}, "must be ascending finite numbers"),
+        ({"when": ["soon"]}, "must be ascending finite numbers, or times"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            learner(thresholds=wrong, **options).fit(table, y)
+    with pytest.raises(ValueError, match=r"n_bins.*65534.*got 65535"):
+        learner(discretization="equal_width", n_bins=65_535, **options).fit(table, y)
 
 
 def test_light_rows_do_not_make_parameters_free() -> None:

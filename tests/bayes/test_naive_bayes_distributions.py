@@ -286,8 +286,9 @@ def test_invalid_distributions_raise() -> None:
         ({"color": "gaussian"}, "'categorical' for column 'color', which is nominal"),
         ({"size": "categorical"}, "which is numeric, got 'categorical'"),
         ({"size": "gamma"}, "distributions must be 'auto'"),
-        ({"length": "gaussian"}, "keys of distributions must be columns of X"),
+        ({"length": "gaussian"}, "keys of distributions must name columns of X"),
         ({7: "gaussian"}, "indices below 2"),
+        ({None: "gaussian"}, "indices below 2, got None"),
     ]:
         with pytest.raises(ParameterError, match=message):
             NaiveBayesClassifier(distributions=wrong).fit(table, [0, 1])

@@ -25,6 +25,7 @@ from ceiba.base import (
 from ceiba.base.estimator import schema_attributes
 from ceiba.bayes.coding import ToCodedRows, prepare_rows
 from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig, learn_encoding
+from ceiba.bayes.discretize.given import read_thresholds
 from ceiba.bayes.discriminative.train import (
     TrainingConfig,
     TrainingData,
@@ -32,7 +33,6 @@ from ceiba.bayes.discriminative.train import (
     train,
     unbounded_cells,
 )
-from ceiba.bayes.distributions.choose import by_column
 from ceiba.bayes.explain import Evidence, explain_row, probability_table
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
@@ -247,8 +247,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
 
     def _discretization(self, schema: Schema) -> DiscretizationConfig:
         """Return the settings of the discretization."""
-        thresholds = {} if self.thresholds is None else self.thresholds
-        given = by_column(thresholds, schema, "thresholds")
+        given = read_thresholds(self.thresholds, schema)
         return DiscretizationConfig(self.discretization, self.n_bins, given)
 
     def _read(self, engine: Engine, source: Source) -> CodedData:

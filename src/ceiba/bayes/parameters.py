@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.random import Generator, RandomState
 
-from ceiba.base import Above, AtLeast, Parameters
+from ceiba.base import Above, AtLeast, Between, Parameters
+from ceiba.bayes.discretize.config import MAX_BINS, MIN_BINS
 
 Thresholds = Annotated[
-    Mapping[Any, Sequence[float]] | None,
-    "Given thresholds of some numeric columns, by name or index; a value at or above a threshold "
-    "lies right of it.",
+    Mapping[Any, Any] | np.ndarray[Any, Any] | None,
+    "Given thresholds of some numeric columns, by name or index, or a list with an entry (or None) "
+    "for each column; a value at or above a threshold lies right of it.",
 ]
 
 
@@ -53,7 +54,11 @@ class DiscretizationParameters(Parameters):
         "Thresholds of numeric columns, learned in every fit: by the description length of Fayyad "
         "and Irani, by intervals of equal width or weight, or between the centers of k-means.",
     ] = "mdl"
-    n_bins: Annotated[int, AtLeast(2), "Intervals of the discretizations other than 'mdl'."] = 5
+    n_bins: Annotated[
+        int,
+        Between(MIN_BINS, MAX_BINS),
+        "Intervals of the discretizations other than 'mdl'.",
+    ] = 5
     thresholds: Thresholds = None
 
 

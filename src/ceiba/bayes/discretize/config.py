@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+# Smallest and largest number of intervals of a column: codes are uint16, and missing has one.
+MIN_BINS, MAX_BINS = 2, 65_534
 Method = Literal["mdl", "equal_width", "equal_frequency", "kmeans", "given"]
 
 

@@ -14,7 +14,7 @@ from ceiba._typing import Array
 from ceiba.base import Between, Estimator, fitted, parameter
 from ceiba.base.estimator import schema_attributes
 from ceiba.base.value_types import format_value
-from ceiba.bayes.discretize.config import DiscretizationConfig
+from ceiba.bayes.discretize.config import MAX_BINS, MIN_BINS, DiscretizationConfig
 from ceiba.bayes.discretize.encoding import CategoryEncoding
 from ceiba.bayes.discretize.given import make_config
 from ceiba.bayes.discretize.interval_rows import IntervalRows
@@ -105,7 +105,7 @@ class Discretizer(TransformerMixin, Estimator):
         "or all given.",
     ] = parameter("mdl", kw_only=False)
     n_bins: Annotated[
-        Annotated[int, Between(2, 65_534)] | np.ndarray[Any, Any],
+        Annotated[int, Between(MIN_BINS, MAX_BINS)] | np.ndarray[Any, Any],
         "Number of intervals with 'equal_width', 'equal_frequency' and 'kmeans': one for all "
         "columns, or one for each.",
     ] = 5

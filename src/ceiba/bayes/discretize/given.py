@@ -11,12 +11,9 @@ import numpy as np
 
 from ceiba.base import ParameterError, check_unused
 from ceiba.base.value_types import format_value
-from ceiba.bayes.discretize.config import DiscretizationConfig
+from ceiba.bayes.discretize.config import MAX_BINS, MIN_BINS, DiscretizationConfig
 from ceiba.bayes.discretize.intervals import Number
 from ceiba.data.schema import Column, Kind, Schema
-
-# Smallest and largest number of intervals of a column.
-_N_BINS = (2, 65_534)
 
 
 def make_config(estimator: Any, schema: Schema) -> DiscretizationConfig:
@@ -41,15 +38,14 @@ def read_n_bins(n_bins: Any, schema: Schema) -> int | dict[int, int]:
     if isinstance(n_bins, int | np.integer):
         return int(n_bins)
     array = np.asarray(n_bins)
-    low, high = _N_BINS
     if (
         array.shape != (len(schema),)
         or array.dtype.kind not in "iu"
-        or not ((array >= low) & (array <= high)).all()
+        or not ((array >= MIN_BINS) & (array <= MAX_BINS)).all()
     ):
         raise ParameterError(
-            f"n_bins must be an int, or {len(schema)} ints in [{low}, {high}], one for each "
-            f"column, got {format_value(n_bins)}."
+            f"n_bins must be an int, or {len(schema)} ints in [{MIN_BINS}, {MAX_BINS}], one "
+            f"for each column, got {format_value(n_bins)}."
         )
     return dict(enumerate(array.tolist()))
 
@@ -68,6 +64,11 @@ def read_thresholds(given: Any, schema: Schema) -> dict[int, list[Number]]:
     found: dict[int, list[Number]] = {}
     for key, own in given.items():
         j = _column_index(key, schema)
+        if j in found:
+            raise ParameterError(
+                f"thresholds must have one entry per column, got {schema[j].name!r} twice, by name "
+                "and by index."
+            )
         found[j] = _read_column(own, schema[j])
     return found
 
@@ -75,7 +76,8 @@ def read_thresholds(given: Any, schema: Schema) -> dict[int, list[Number]]:
 def _column_index(key: Any, schema: Schema) -> int:
     if isinstance(key, str) and key in schema.names:
         return schema.names.index(key)
-    if isinstance(key, int | np.integer) and 0 <= key < len(schema):
+    is_index = isinstance(key, int | np.integer) and not isinstance(key, bool)
+    if is_index and 0 <= key < len(schema):
         return int(key)
     raise ParameterError(
         f"thresholds must have names or indices of columns, got {key!r}; the columns are "

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from ceiba.base import ParameterError
+from ceiba.bayes.structure.given import column_index
 from ceiba.data.schema import Kind, Schema
 
 Distribution = Literal["categorical", "discretized", "gaussian", "kernel", "mixture", "poisson"]
@@ -22,32 +23,15 @@ def choose_distributions(given: Any, schema: Schema) -> dict[int, str]:
     that the kind of a column does not have.
     """
     if isinstance(given, Mapping):
-        named = by_column(given, schema, "distributions")
-        for name in named.values():
+        named = {}
+        for key, name in given.items():
             _check_name(name)
+            named[column_index(key, schema.names, "The keys of distributions")] = name
     else:
         _check_name(given)
         numeric = [j for j, column in enumerate(schema) if column.kind is Kind.NUMERIC]
         named = {} if given == "auto" else dict.fromkeys(numeric, given)
     return {j: _distribution(named.get(j, "auto"), column) for j, column in enumerate(schema)}
-
-
-def by_column(given: Mapping[Any, Any], schema: Schema, parameter: str) -> dict[int, Any]:
-    """Return a mapping from names or indices of columns as one from indices."""
-    names = schema.names
-    found = {}
-    for key, value in given.items():
-        if isinstance(key, str) and key not in names:
-            raise ParameterError(
-                f"The keys of {parameter} must be columns of X ({', '.join(names)}), got {key!r}."
-            )
-        index = names.index(key) if isinstance(key, str) else int(key)
-        if not 0 <= index < len(names):
-            raise ParameterError(
-                f"The keys of {parameter} must be indices below {len(names)}, got {key!r}."
-            )
-        found[index] = value
-    return found
 
 
 def _check_name(name: Any) -> None:

@@ -14,6 +14,7 @@ from ceiba._typing import Array
 from ceiba.base import (
     Above,
     AtLeast,
+    Between,
     Estimator,
     Iterations,
     ParameterError,
@@ -27,6 +28,7 @@ from ceiba.base import (
 from ceiba.base.estimator import schema_attributes
 from ceiba.bayes.base import CodedData
 from ceiba.bayes.discretize import CategoryEncoding
+from ceiba.bayes.discretize.config import MAX_BINS, MIN_BINS
 from ceiba.bayes.discretize.output import label_table
 from ceiba.bayes.joint import check_n_samples
 from ceiba.bayes.latent.choice import (
@@ -164,7 +166,11 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
         "Thresholds of numeric columns, learned in every fit: intervals of equal weight or width, "
         "or between the centers of k-means.",
     ] = "equal_frequency"
-    n_bins: Annotated[int, AtLeast(2), "Intervals of each numeric column without thresholds."] = 5
+    n_bins: Annotated[
+        int,
+        Between(MIN_BINS, MAX_BINS),
+        "Intervals of each numeric column without thresholds.",
+    ] = 5
     missing: Annotated[
         Literal["marginal", "category"],
         "Missing values are summed over, or are a category of their own in columns that have some "

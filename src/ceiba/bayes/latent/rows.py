@@ -10,7 +10,7 @@ import numpy as np
 from ceiba.bayes.base import CodedData
 from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig, learn_encoding
 from ceiba.bayes.discretize.discretizer import ToUnlabeledRows
-from ceiba.bayes.distributions.choose import by_column
+from ceiba.bayes.discretize.given import read_thresholds
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.statistics import CodedRows, TableCounts
 from ceiba.data.source import Chunk, Source
@@ -48,7 +48,7 @@ def read_hidden_rows(engine: Engine, source: Source, parameters: Any) -> CodedDa
     unlabeled = engine.rows(source.partitions, ToUnlabeledRows())
     summary = engine.reduce(unlabeled, TargetSummary.of)
     summary.require_rows()
-    given = by_column(parameters.thresholds or {}, source.schema, "thresholds")
+    given = read_thresholds(parameters.thresholds, source.schema)
     config = DiscretizationConfig(parameters.discretization, parameters.n_bins, given)
     encoding = learn_encoding(
         engine, unlabeled.numbered(summary.rows), source.schema, summary, config
