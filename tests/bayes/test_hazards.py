@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from sklearn.base import clone
 
 from ceiba import LatentClassMixture, NaiveBayesClassifier, TANClassifier
 from ceiba.base import ParameterError
+from ceiba.bayes import UnboundedWeightsWarning
+from ceiba.bayes.discriminative import train
 from ceiba.data import Table
 
 RNG = np.random.default_rng(0)
@@ -73,6 +76,35 @@ def test_hidden_classes_of_small_weights_are_those_of_others() -> None:
     np.testing.assert_allclose(small.predict_proba(WORDS), one.predict_proba(WORDS), atol=1e-6)
     refined = clone(learner).set_params(refinement="information").fit(WORDS, sample_weight=light)
     assert refined.information_ > 0.35  # one iteration has 0.31
+
+
+def test_early_stopping_is_not_advised_where_it_is_on() -> None:
+    y = WORDS[:, 0]
+    for early, advised in ((False, True), (True, False)):
+        model = NaiveBayesClassifier(training="tm", penalty=0, early_stopping=early, max_iter=9)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(WORDS, y)
+        found = [str(w.message) for w in caught if w.category is UnboundedWeightsWarning]
+        assert ["early_stopping" in text for text in found] == [advised]
+        assert "penalty='generative'" in found[0]
+
+
+@pytest.mark.parametrize("learner", [NaiveBayesClassifier, TANClassifier])
+def test_inner_folds_that_lack_a_class_do_not_count(learner: Any, monkeypatch: Any) -> None:
+    peaks = []
+    whole = train._peak
+    monkeypatch.setattr(train, "_peak", lambda *given: peaks.append(whole(*given)) or peaks[-1])
+    model = learner(training="tm", early_stopping=True)
+    y = np.where(np.arange(60) == 9, 7, CLASSES[:60])
+    model.fit(WORDS[:60], y)
+    assert len(peaks) == 4
+    assert np.isfinite(model.predict_proba(WORDS)).all()
+    with pytest.raises(
+        ValueError, match=r"inner fold .* class weights \[1.0, 1.0\]: use more rows"
+    ):
+        model.fit(WORDS[:2], [0, 1])
+    assert model.fit(WORDS[:3], [1, 1, 1]).predict(WORDS[:1]).tolist() == [1]
 
 
 def test_other_distributions_are_not_continued() -> None:

@@ -378,10 +378,12 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
                 else f"{len(self.unbounded_cells_)} combinations of a category and a class have no "
                 "rows (unbounded_cells_)"
             )
+            remedies = "Use penalty='auto' with solver='lbfgs', or penalty='generative'"
+            if not self.early_stopping:
+                remedies += ", or early_stopping=True"
             warn_user(
                 f"Without a penalty the conditional likelihood has no maximum, since {cause}: its "
-                "weights grow as long as training goes on. Use penalty='auto' with "
-                "solver='lbfgs', penalty='generative', or early_stopping=True.",
+                f"weights grow as long as training goes on. {remedies}.",
                 UnboundedWeightsWarning,
             )
 

@@ -99,7 +99,8 @@ class TrainingParameters(Parameters):
     early_stopping: Annotated[
         bool,
         "Whether to train only so many iterations as maximize the conditional likelihood of "
-        "held-out rows (median over five inner folds).",
+        "held-out rows (median over five inner folds, without those whose other rows lack a "
+        "class).",
     ] = False
 
 

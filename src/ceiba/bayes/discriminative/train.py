@@ -21,7 +21,7 @@ from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverSt
 from ceiba.bayes.discriminative.softmax import IndexedData
 from ceiba.bayes.discriminative.tm import tm_steps
 from ceiba.bayes.em import fit_missing
-from ceiba.bayes.families import Families
+from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.network import Smoothing, Weights, mark_summed, probabilities
 from ceiba.bayes.statistics import (
     ClassificationErrors,
@@ -178,6 +178,13 @@ class TrainingData:
             config.ridge, config.tau, self.sums_missing, indexed=self.indexed,
         )  # fmt: skip
 
+    def class_weights(self, fold: Fold) -> Array:
+        """Return the weight of each class in a fold."""
+        nothing = Families(Structure((), ()), self.families.sizes)
+        arguments = (fold, TableCounts.of, nothing)
+        found: TableCounts = self.engine.reduce(self.rows, summarize_fold, *arguments)
+        return found.bias
+
     def of_fold(self, fold: Fold) -> TrainingData:
         """Return the data of a fold's rows, with the network of their counts."""
 
@@ -263,17 +270,31 @@ def _start(objective: ConditionalLikelihood, config: TrainingConfig) -> tuple[Va
 def _best_iteration(data: TrainingData, config: TrainingConfig) -> int:
     """Return the median over inner folds of the iteration with the highest held-out likelihood.
 
+    Folds without held-out rows, or whose other rows lack a class, have no such iteration.
+
     Greiner, Su, Shen & Zhou (2005), "Structural extension to logistic regression", Machine
     Learning 59.
     """
     best = []
     for index in range(_N_FOLDS):
         fold = Fold(index, _N_FOLDS, False, config.seed)
+        inside, outside = (data.class_weights(f) for f in (fold, replace(fold, held_out=True)))
+        present = inside + outside > 0
+        if present.sum() < 2:
+            return 1  # a single class has nothing to train
+        if not outside.any() or not inside[present].all():
+            continue
         part = data.of_fold(fold)
         objective = replace(part.objective(config), fold=fold)
         held_out = replace(objective, fold=replace(fold, held_out=True), ridge=0.0, tau=0.0)
         value, steps = _start(objective, config)
         best.append(_peak(value, steps, held_out, config.max_iter))
+    if not best:
+        raise ValueError(
+            f"early_stopping=True requires an inner fold whose other rows have every class, got "
+            f"none of {_N_FOLDS} with class weights {(inside + outside).tolist()}: use more rows, "
+            "or early_stopping=False with a penalty."
+        )
     return max(int(median(best)), 1)
 
 
