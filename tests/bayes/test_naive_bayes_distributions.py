@@ -250,15 +250,26 @@ def test_five_thousand_columns_do_not_underflow() -> None:
         assert (log_proba.argmax(axis=1) == y).all()
 
 
-@pytest.mark.parametrize("name", ["gaussian", "kernel", "mixture"])
-def test_values_far_from_all_rows(name: str) -> None:
-    X, y = classes_of(40)
-    proba = (
-        NaiveBayesClassifier(distributions=name)
-        .fit(X, y)
-        .predict_proba(np.array([[1e8], [-1e200], [1e300]]) * np.ones(4))
-    )
-    assert np.allclose(proba.sum(axis=1), 1.0)
+@pytest.mark.parametrize("name", DENSITIES)
+def test_values_far_from_all_rows_have_the_class_of_the_widest_density(name: str) -> None:
+    X, y = classes_of(40, k=2)
+    X = suited(X + 9.0 * y[:, None], name)
+    model = NaiveBayesClassifier(distributions=name).fit(X, y)
+    far = np.array([[1e8], [1e100], [1e150]]) * np.ones(4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(model.predict_joint_log_proba(far)).all()
+        assert model.predict_proba(far).tolist() == [[0, 1]] * 3
+        # Beyond, squares overflow.
+        extreme = np.array([[1e200], [1.7e308]]) * np.ones(4)
+        shares = [[0, 1]] if name == "poisson" else np.exp(model.model_.bias)[None]
+        np.testing.assert_allclose(model.predict_proba(extreme), np.repeat(shares, 2, axis=0))
+
+
+def test_a_class_without_rows_does_not_hide_that_all_densities_are_zero() -> None:
+    X = np.array([[0.0], [1e-3], [1e3], [1e3 + 1e-3], [5.0]])
+    model = gaussian(var_smoothing=0.0).fit(X, [0, 0, 2, 2, 1], sample_weight=[1, 1, 1, 1, 0])
+    np.testing.assert_allclose(model.predict_proba([[1e152]]), [[0.5, 0.0, 0.5]])
 
 
 def test_columns_of_several_distributions() -> None:

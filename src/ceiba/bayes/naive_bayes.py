@@ -101,7 +101,9 @@ class NaiveBayesClassifier(NetworkClassifier):
 
     Every column has a distribution of its own, given the class. Missing values are left out, which
     is exact: the distribution of a column is that of its known values, and the columns that a row
-    lacks do not count for it. A category that the training rows lack counts as missing.
+    lacks do not count for it. A category that the training rows lack counts as missing. A row with
+    a value beyond 1e154 standard deviations of every class, whose density is 0, has the class
+    probabilities.
 
     {parameters}
 

@@ -54,10 +54,15 @@ class Scorer:
         return scores
 
     def _replace_lost(self, scores: Array) -> None:
-        """Give rows whose densities underflow for every class the frequencies of the classes."""
-        low = np.flatnonzero(~np.isfinite(scores[:, 0]))
-        lost = low[~np.isfinite(scores[low]).any(axis=1)]
-        scores[lost] = self.model.network.bias if len(lost) else 0.0
+        """Give rows whose densities underflow for every class the frequencies of the classes.
+
+        The square of a deviation overflows, and its density is 0, beyond 1e154 standard deviations.
+        """
+        used = np.flatnonzero(self.has_rows)
+        low = np.flatnonzero(~np.isfinite(scores[:, used[0]]))
+        lost = low[~np.isfinite(scores[np.ix_(low, used)]).any(axis=1)]
+        if len(lost):
+            scores[lost] = self.model.network.bias
 
 
 def class_probabilities(batch: Batch[Table], scorer: Scorer, logarithms: bool = False) -> Array:

@@ -212,9 +212,9 @@ class KernelColumn(Record):
         queries, where = np.unique(x[known], return_inverse=True)
         for c, h in enumerate(self.bandwidth.tolist()):
             used = self.values.weights[:, c] > 0
-            found = _log_density(
-                queries / h, self.values.values[used] / h, self.values.weights[used, c]
-            )
+            with np.errstate(over="ignore"):  # infinitely many bandwidths from all kernels
+                scaled = queries / h
+            found = _log_density(scaled, self.values.values[used] / h, self.values.weights[used, c])
             out[known, c] += (found - log(h) + float(self.scaling.log_factors[0]))[where]
 
 

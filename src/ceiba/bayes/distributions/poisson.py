@@ -17,6 +17,9 @@ from ceiba.bayes.network import MIN_PROBABILITY
 from ceiba.data.table import Table
 from ceiba.stats.scaling import PointScaling
 
+# Larger counts have its density, the logarithm of which is finite.
+_MAX_COUNT = 1e300
+
 
 @dataclass(frozen=True, eq=False)
 class PoissonColumns(Record):
@@ -56,7 +59,7 @@ class PoissonColumns(Record):
         X = numeric_matrix(table, indices, PointScaling.identity(len(indices)))
         known = ~np.isnan(X)
         check_counts(X, [table.schema[j].name for j in indices])
-        counts = np.where(known, X, 0.0)
+        counts = np.minimum(np.where(known, X, 0.0), _MAX_COUNT)
         out += counts @ np.log(self.rate).T - known @ self.rate.T
         out -= gammaln(counts + 1.0).sum(axis=1)[:, None]
 
