@@ -11,9 +11,9 @@ from scipy.stats import chi2
 from ceiba import TANClassifier
 from ceiba.base import ParameterError
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.statistics import CodedRows, PairCounts
-from ceiba.bayes.structure.chow_liu import conditional_mutual_information, maximum_spanning_tree
-from ceiba.bayes.structure.dependence import Dependence, pair_blocks
+from ceiba.bayes.statistics import CodedRows, PairBlock, PairCounts
+from ceiba.bayes.structure.chow_liu import maximum_spanning_tree
+from ceiba.bayes.structure.dependence import Dependence, pair_blocks, pair_dependence
 from ceiba.bayes.structure.kdb import class_information, k_dependence
 from ceiba.engine import Batch
 from tests.oracles import bayes_dependence_naive as naive
@@ -195,11 +195,9 @@ def test_information_of_pair_counts() -> None:
     _, _, rows = random_table(4)
     sizes = np.full(5, 4, np.int32)
     counts = PairCounts.of(coded(rows), sizes)
-    np.testing.assert_allclose(
-        conditional_mutual_information(counts, sizes, 3),
-        naive.dependence_matrix(rows, list(range(5))),
-        atol=1e-11,
-    )
+    pairs, information, *_ = pair_dependence(counts, sizes, 3, PairBlock.of_all(5))
+    expected = naive.dependence_matrix(rows, list(range(5)))[pairs]
+    np.testing.assert_allclose(information, expected, atol=1e-11)
 
 
 def test_the_root_changes_directions_only() -> None:

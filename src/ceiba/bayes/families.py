@@ -176,10 +176,6 @@ class Families:
             np.concatenate([*strides, []]).astype(np.int64),
         )
 
-    def __getstate__(self) -> dict[str, Any]:
-        # The native layout cannot be pickled, and is made again from the rest.
-        return {name: value for name, value in vars(self).items() if name != "native"}
-
     def table_rows(self, codes: Array) -> Iterator[Array]:
         """Iterate over the families: the table row of each row of ``codes``."""
         features = zip(self.structure.features, self.structure.parents, strict=True)

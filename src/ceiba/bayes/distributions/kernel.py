@@ -129,11 +129,6 @@ class KernelValues:
         pairs = zip(self.columns, other.columns, strict=True)
         return KernelValues(tuple(one.merge(two) for one, two in pairs))
 
-    def without(self, other: KernelValues) -> KernelValues:
-        """Return the values that remain when those of ``other`` are removed."""
-        pairs = zip(self.columns, other.columns, strict=True)
-        return KernelValues(tuple(one.without(two) for one, two in pairs))
-
 
 @dataclass(frozen=True, eq=False)
 class KernelColumn(Record):

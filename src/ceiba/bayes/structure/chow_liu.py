@@ -6,19 +6,6 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.bayes.families import Structure
-from ceiba.bayes.statistics import PairBlock, PairCounts
-from ceiba.bayes.structure.dependence import pair_dependence
-
-
-def conditional_mutual_information(counts: PairCounts, sizes: Array, n_classes: int) -> Array:
-    """Return I(X_i; X_j | C) in nats for all pairs of features.
-
-    Pairs of known values are counted, without smoothing.
-    """
-    matrix = np.zeros((len(sizes), len(sizes)))
-    pairs, information, *_ = pair_dependence(counts, sizes, n_classes, PairBlock.of_all(len(sizes)))
-    matrix[pairs] = matrix[pairs[::-1]] = information
-    return matrix
 
 
 def maximum_spanning_tree(
