@@ -318,7 +318,8 @@ class TANClassifier(TANParameters, NetworkClassifier):
         """Return the network as the parts of a `DiscreteNetwork`, the class first.
 
         After ``training='tm'`` it is the network with the same class probabilities whose features
-        have the margins of the training rows.
+        have the margins of the training rows. The category of ``missing='category'`` is the last
+        state of a column, ``"missing"``.
 
         Parameters
         ----------
