@@ -6,9 +6,7 @@ import ctypes
 import re
 import shutil
 import sqlite3
-import subprocess
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ import pytest
 import ceiba
 from ceiba.export import NotExpressibleError, to_code, to_sklearn
 from tests.export.mixed_table import TREES, fitted, fuzzed, table
+from tests.export.run_code import run_all, run_c, run_python, run_sql
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 MODELS: dict[str, Any] = TREES | {
@@ -34,71 +33,6 @@ MODELS: dict[str, Any] = TREES | {
 # A part of the models is enough to guard a change.
 FAST = ("branch", "costs", "fractional costs", "surrogate")
 NAMES = [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in MODELS]
-
-
-def plain_rows(frame: pd.DataFrame) -> list[list[Any]]:
-    """Rows of plain values, None for missing ones."""
-    whole = frame.astype(object)
-    return whole.where(whole.notna(), None).to_numpy().tolist()
-
-
-def run_python(code: str, model: Any, frame: pd.DataFrame) -> dict[str, Any]:
-    module: dict[str, Any] = {}
-    exec(compile(code, "generated", "exec"), module)
-    rows = plain_rows(frame)
-    outputs = {"prediction": [module["predict"](row) for row in rows]}
-    if "predict_proba" in module:
-        outputs["probabilities"] = [module["predict_proba"](row) for row in rows]
-    return outputs
-
-
-def run_c(folder: Any, code: str, schema: Any, classes: Any, frame: pd.DataFrame) -> dict[str, Any]:
-    (folder / "model.c").write_text(code)
-    options = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
-    command = ["gcc", *options, "-shared", "-fPIC", "-o", "model.so", "model.c", "-lm"]
-    subprocess.run(command, cwd=folder, check=True)
-    library = ctypes.CDLL(str(folder / "model.so"))
-    library.predict.restype = ctypes.c_double if classes is None else ctypes.c_int
-    numbers = np.full((len(frame), len(schema)), np.nan)
-    for j, column in enumerate(schema):
-        codes = {category: code for code, category in enumerate(column.categories)}
-        for i, row in enumerate(plain_rows(frame)):
-            known = row[j] is not None
-            numbers[i, j] = (codes.get(row[j], -1) if codes else row[j]) if known else np.nan
-    pointer = ctypes.POINTER(ctypes.c_double)
-    outputs: dict[str, Any] = {"prediction": [], "probabilities": []}
-    for row in numbers:
-        x = row.ctypes.data_as(pointer)
-        index = library.predict(x)
-        outputs["prediction"].append(index if classes is None else classes[index])
-        if classes is not None and hasattr(library, "predict_proba"):
-            out = np.empty(len(classes))
-            library.predict_proba(x, out.ctypes.data_as(pointer))
-            outputs["probabilities"].append(out)
-    return outputs
-
-
-def run_sql(code: str, classes: Any, frame: pd.DataFrame) -> dict[str, Any]:
-    database = sqlite3.connect(":memory:")
-    names = ", ".join('"' + name.replace('"', '""') + '"' for name in frame.columns)
-    database.execute(f'CREATE TABLE "rows" ({names})')
-    marks = ", ".join("?" * len(frame.columns))
-    database.executemany(f'INSERT INTO "rows" VALUES ({marks})', plain_rows(frame))
-    rows = database.execute(code).fetchall()
-    assert [list(row[: len(frame.columns)]) for row in rows] == plain_rows(frame)
-    values = [row[len(frame.columns) :] for row in rows]
-    return {"prediction": [v[0] for v in values], "probabilities": [v[1:] for v in values]}
-
-
-def run_all(folder: Any, model: Any, schema: Any, classes: Any, frame: Any) -> dict[str, Any]:
-    runs = {
-        "python": partial(run_python, model=model, frame=frame),
-        "c": lambda code: run_c(folder, code, schema, classes, frame),
-        "sql": lambda code: run_sql(code, classes, frame),
-    }
-    if shutil.which("gcc") is None:
-        del runs["c"]
-    return {language: run(to_code(model, language)) for language, run in runs.items()}
 
 
 def check(model: Any, frame: pd.DataFrame, folder: Any) -> None:
@@ -156,9 +90,9 @@ def test_deep_trees_and_values_at_thresholds(tmp_path):
 def test_integers_beyond_2_to_the_53():
     frame = pd.DataFrame({"i": 2**60 + np.arange(50)})
     model = ceiba.DecisionTreeClassifier().fit(frame, np.arange(50) % 7 > 3)
-    outputs = run_python(to_code(model, "python"), model, frame)
+    outputs = run_python(to_code(model, "python"), frame)
     assert outputs["prediction"] == model.predict(frame).tolist()
-    assert run_sql(to_code(model, "sql"), [0, 1], frame)["prediction"] == outputs["prediction"]
+    assert run_sql(to_code(model, "sql"), frame)["prediction"] == outputs["prediction"]
     with pytest.raises(NotExpressibleError, match="C compares doubles, which cannot hold"):
         to_code(model, "c")
 

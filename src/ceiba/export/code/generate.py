@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
-from ceiba.export.code.c import c_code
-from ceiba.export.code.model import CodeModel
-from ceiba.export.code.python import python_code
-from ceiba.export.code.sql import sql_code
+from ceiba.export.checks import check_learner
+from ceiba.export.code.networks.c import c_code as network_c_code
+from ceiba.export.code.networks.model import NETWORK_LEARNERS, CodeNetwork
+from ceiba.export.code.networks.python import python_code as network_python_code
+from ceiba.export.code.networks.sql import sql_code as network_sql_code
+from ceiba.export.code.trees.c import c_code as tree_c_code
+from ceiba.export.code.trees.model import TREE_LEARNERS, CodeModel
+from ceiba.export.code.trees.python import python_code as tree_python_code
+from ceiba.export.code.trees.sql import sql_code as tree_sql_code
+from ceiba.tree.explain.rule_list import RuleList
 
 
 def to_code(
@@ -24,7 +30,8 @@ def to_code(
     ----------
     model : estimator or RuleList
         A fitted decision tree, its rules (``model.to_rules()``), a random forest or bagging of
-        trees; the code of a large forest is large.
+        trees, a Bayesian network classifier, or a mixture of latent classes; the code of a large
+        forest is large.
     language : {"python", "c", "sql"}
         "python": a module with ``predict(row)`` and ``predict_proba(row)``, of the values of a row
         in the order of the columns; None and NaN are missing. "c": C99 functions ``predict`` and
@@ -44,8 +51,20 @@ def to_code(
     Raises
     ------
     NotExpressibleError
-        For other models, majority votes with drawn ties and columns of times; in C also for
-        integers beyond 2^53.
+        For other models, majority votes with drawn ties, columns of times, averages of networks
+        (``structure="aode"``) and naive Bayes with kernels or mixtures; in C also for integers
+        beyond 2^53.
+
+    Notes
+    -----
+    The code of a network leaves out a missing column without known children, which is exact, and
+    so needs nothing else in naive Bayes. Other missing values are summed over in Python and C if
+    each column has at most one parent column. Rows in which a missing column has a known child are
+    refused by SQL, and by all languages if a column has two or more parents (``structure="kdb"``
+    or given arcs): Python raises ValueError, C returns -1 with probabilities of NaN, SQL has NULL.
+    With ``missing="category"``, missing values are a category of columns in which some are missing
+    in training, and refused in no row there. Negative values of a column of counts (Poisson) are
+    refused in the same way.
 
     Examples
     --------
@@ -64,8 +83,18 @@ def to_code(
         raise ValueError(
             f"'table' and 'keep' have no effect with language={language!r}: leave them out."
         )
-    code_model = CodeModel.of(model)
+    if not isinstance(model, RuleList):
+        check_learner(model, (*TREE_LEARNERS, *NETWORK_LEARNERS), "a RuleList or ")
+    if type(model).__name__ in NETWORK_LEARNERS:
+        network = CodeNetwork.of(model)
+        if language == "sql":
+            return network_sql_code(network, table, _kept(network.schema.names, keep))
+        return network_python_code(network) if language == "python" else network_c_code(network)
+    trees = CodeModel.of(model)
     if language == "sql":
-        return sql_code(code_model, table, code_model.schema.names if keep is None else list(keep))
-    generate: Callable[[CodeModel], str] = python_code if language == "python" else c_code
-    return generate(code_model)
+        return tree_sql_code(trees, table, _kept(trees.schema.names, keep))
+    return tree_python_code(trees) if language == "python" else tree_c_code(trees)
+
+
+def _kept(names: Sequence[str], keep: Sequence[str] | None) -> list[str]:
+    return list(names if keep is None else keep)

@@ -18,6 +18,7 @@ from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.structure.aode import AveragedModel
 from ceiba.data.schema import Kind
 from ceiba.export.checks import check_float64_threshold
+from ceiba.export.densities import normal_terms
 from ceiba.export.errors import NotExpressibleError
 from ceiba.export.onnx.graph import Graph, add_labels, log_sum_exp
 from ceiba.export.onnx.inputs import add_inputs
@@ -169,24 +170,11 @@ def _log_densities(graph: Graph, columns: str, densities: Any, model: Any) -> st
             f"to_onnx requires columns of categories or normal distributions, got "
             f"distributions={names[0]!r}: fit with 'discretized' or 'gaussian'."
         )
-    mean, factor, constant = densities.terms
-    scaling = densities.scaling
-    with np.errstate(over="ignore", under="ignore"):
-        own_mean, own_factor = scaling.from_units(mean), np.ldexp(factor, scaling.exponents)
-    representable = (
-        np.isfinite(own_mean) & np.isfinite(own_factor) & ((own_factor > 0) | (factor == 0))
-    )
-    if scaling.origins.any() or not representable.all():
-        raise NotExpressibleError(
-            "to_onnx requires normal columns in the range and precision of float64, got columns "
-            "beyond: rescale X before the fit."
-        )
+    mean, factor, constant = normal_terms(densities, "to_onnx")
     index = graph.constant(densities.columns, np.int64)
     rows = graph.add("Gather", columns, index, axis=1)
     rows = graph.add("Unsqueeze", rows, _axes(graph, 1))
-    scaled = graph.add(
-        "Mul", graph.add("Sub", rows, graph.constant(own_mean)), graph.constant(own_factor)
-    )
+    scaled = graph.add("Mul", graph.add("Sub", rows, graph.constant(mean)), graph.constant(factor))
     terms = graph.add("Sub", graph.constant(constant), graph.add("Mul", scaled, scaled))
     terms = graph.add("Where", graph.add("IsNaN", rows), graph.constant(0.0), terms)
     return graph.reduce("ReduceSum", terms, 2)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.schema import Schema
-from ceiba.export.checks import check_learner, check_no_times, check_tree_members
+from ceiba.export.checks import check_no_times, check_tree_members
 from ceiba.export.trees import (
     forest_trees,
     leaf_predictions,
@@ -21,7 +21,7 @@ from ceiba.tree.explain.rule import Rule
 from ceiba.tree.explain.rule_list import RuleList
 from ceiba.tree.model.tree import Tree
 
-_MODELS = (
+TREE_LEARNERS = (
     "BaggingClassifier", "BaggingRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor",
     "RandomForestClassifier", "RandomForestRegressor",
 )  # fmt: skip
@@ -74,7 +74,6 @@ class CodeModel:
     @classmethod
     def _of_estimator(cls, model: Any) -> CodeModel:
         name = type(model).__name__
-        check_learner(model, _MODELS, "a RuleList or ")
         labels = model.classes_.tolist() if hasattr(model, "classes_") else None
         if hasattr(model, "tree_"):
             return cls._of_trees(name, model.schema_, [model.tree_], labels)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from ceiba.export.code.conditions import Language, NodeTests
-from ceiba.export.code.model import CodeModel, CodeTree
+from ceiba.export.code.trees.conditions import Language, NodeTests
+from ceiba.export.code.trees.model import CodeTree
 
 # A subtree from each multiple of this depth on is a function of its own: languages limit nesting.
 _DEPTH_PER_FUNCTION = 40
@@ -112,12 +111,3 @@ def branch_weights(
         for branch, child in enumerate(tree.children(node)):
             has_branch, taken = tests.has_branch, tests.taken_by_value(branch)
             yield child, node, branch_weight(has_branch, taken, float(tree.branch_fraction[child]))
-
-
-def column_comments(model: CodeModel, label: Callable[[Any], str]) -> list[str]:
-    """Return a line for each column: index, name, kind and categories."""
-    lines = []
-    for index, column in enumerate(model.schema):
-        detail = f", one of {', '.join(map(label, column.categories))}" if column.categories else ""
-        lines.append(" ".join(f"x[{index}]: {column.name}, {column.kind}{detail}".split()))
-    return lines

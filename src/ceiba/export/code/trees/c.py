@@ -1,18 +1,17 @@
-"""C code of a model: C99 functions of an array of doubles."""
+"""C code of trees: C99 functions of an array of doubles."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from ceiba.data.schema import Column
 from ceiba.export.checks import check_float64_threshold
-from ceiba.export.code.model import CodeModel, CodeTree
-from ceiba.export.code.nested import (
+from ceiba.export.code.languages.c import comment_text, double_literal, head
+from ceiba.export.code.trees.model import CodeModel, CodeTree
+from ceiba.export.code.trees.nested import (
     NestedLanguage,
     branch_weights,
-    column_comments,
     tree_functions,
 )
 
@@ -28,7 +27,7 @@ class _C(NestedLanguage):
 
     def compare(self, index: int, column: Column, operator: str, number: Any) -> str:
         check_float64_threshold(column, number, "C compares doubles")
-        return f"x[{index}] {operator} {_number(float(number))}"
+        return f"x[{index}] {operator} {double_literal(float(number))}"
 
     def is_missing(self, index: int, column: Column) -> str:
         return f"isnan(x[{index}])"
@@ -65,7 +64,7 @@ class _C(NestedLanguage):
         return ["}"]
 
     def if_line(self, word: str, test: str, comment: str) -> str:
-        note = f"  /* {_comment(comment)} */" if comment else ""
+        note = f"  /* {comment_text(comment)} */" if comment else ""
         head = {"if": "if", "elif": "} else if", "else": "} else"}[word]
         return f"{head}{f' ({test})' if test else ''} {{{note}"
 
@@ -88,28 +87,8 @@ def c_code(model: CodeModel) -> str:
             parts += _tree(language, code_tree, number)
         parts.append(_mean(model))
     parts.append(_rules(language, model) if model.rules is not None else _predict(model))
-    parts = [_head(model), *_sets(language), *parts]
+    parts = [head(model.title, model.schema, model.classes), *_sets(language), *parts]
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
-
-
-def _head(model: CodeModel) -> list[str]:
-    notes = [f" *   {_comment(line)}" for line in column_comments(model, str)]
-    lines = [
-        f"/* {model.title}.",
-        " *",
-        " * x has these values; a missing one is NaN. A category is its index in the list:",
-        *notes,
-        " */",
-        "#include <math.h>",
-    ]
-    if model.classes is not None:
-        labels = ", ".join(_string(str(label)) for label in model.classes)
-        lines += [
-            "",
-            f"#define N_CLASSES {len(model.classes)}",
-            f"const char *const classes[N_CLASSES] = {{{labels}}};",
-        ]
-    return lines
 
 
 def _sets(language: _C) -> list[list[str]]:
@@ -131,7 +110,7 @@ def _sets(language: _C) -> list[list[str]]:
 
 def _tree(language: _C, code_tree: CodeTree, number: int) -> list[list[str]]:
     name, shape = f"tree_{number}", code_tree.table.shape
-    rows = [f"    {{{', '.join(map(_number, row))}}}," for row in code_tree.table.tolist()]
+    rows = [f"    {{{', '.join(map(double_literal, row))}}}," for row in code_tree.table.tolist()]
     table = [f"static const double {name}_predictions[{shape[0]}][{shape[1]}] = {{", *rows, "};"]
     if code_tree.tree.missing == "fractional":
         return [table, _weighted_tree(language, code_tree, name)]
@@ -158,7 +137,7 @@ def _weighted_tree(language: _C, code_tree: CodeTree, name: str) -> list[str]:
         lines += [f"    {line}" for line in language.unused()]
 
     def branch_weight(has_branch: str, taken: str, fraction: float) -> str:
-        return f"({has_branch} ? ({taken} ? 1.0 : 0.0) : {_number(fraction)})"
+        return f"({has_branch} ? ({taken} ? 1.0 : 0.0) : {double_literal(fraction)})"
 
     for child, parent, factor in branch_weights(language, code_tree, branch_weight):
         lines.append(f"    weight[{child}] = weight[{parent}] * {factor};")
@@ -213,7 +192,7 @@ def _last_lines(model: CodeModel) -> list[str]:
             "for (int k = 1; k < N_CLASSES; ++k) if (p[k] > p[best]) best = k;",
             "return best;",
         ]
-    rows = ", ".join(f"{{{', '.join(map(_number, row))}}}" for row in model.costs.tolist())
+    rows = ", ".join(f"{{{', '.join(map(double_literal, row))}}}" for row in model.costs.tolist())
     return [
         *lines,
         f"static const double costs[N_CLASSES][N_CLASSES] = {{{rows}}};",
@@ -234,7 +213,7 @@ def _rules(language: _C, model: CodeModel) -> list[str]:
     lines = [f"{kind} predict(const double *x) {{"]
 
     def value(rule: Any) -> str:
-        return _number(rule.prediction) if model.classes is None else str(rule.class_index)
+        return double_literal(rule.prediction) if model.classes is None else str(rule.class_index)
 
     for rule in rules:
         tests = [language.condition(condition) for condition in rule.conditions]
@@ -247,25 +226,3 @@ def _rules(language: _C, model: CodeModel) -> list[str]:
     else:  # not reached: the rules cover every row
         lines.append("    return -1;" if model.classes is not None else "    return NAN;")
     return [*lines, "}"]
-
-
-def _number(value: float) -> str:
-    """Return a double that is read back exactly."""
-    if math.isinf(value):
-        return "INFINITY" if value > 0 else "-INFINITY"
-    return repr(float(value))
-
-
-def _string(text: str) -> str:
-    return f'"{"".join(map(_character, text))}"'
-
-
-def _character(character: str) -> str:
-    """Return a character of a string literal; control characters by their octal number."""
-    if character in '\\"?':  # two question marks could begin a trigraph
-        return f"\\{character}"
-    return f"\\{ord(character):03o}" if ord(character) < 32 or character == "\x7f" else character
-
-
-def _comment(text: str) -> str:
-    return " ".join(text.split()).replace("*/", "* /").replace("/*", "/ *").replace("\\", "/")

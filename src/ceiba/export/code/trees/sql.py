@@ -7,7 +7,6 @@ the depth of expressions.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,9 +14,17 @@ from typing import Any
 import numpy as np
 
 from ceiba.data.schema import Column, Schema
-from ceiba.export.code.conditions import Language, NodeTests
-from ceiba.export.code.model import CodeModel, CodeTree
-from ceiba.export.code.nested import branch_weights
+from ceiba.export.code.languages.sql import (
+    TableExpressions,
+    balanced_sum,
+    computed_name,
+    largest,
+    literal,
+    quoted_name,
+)
+from ceiba.export.code.trees.conditions import Language, NodeTests
+from ceiba.export.code.trees.model import CodeModel, CodeTree
+from ceiba.export.code.trees.nested import branch_weights
 from ceiba.tree.explain.conditions import branch_condition, merge_conditions
 from ceiba.tree.explain.rule import Rule
 
@@ -30,10 +37,10 @@ class _Sql(Language):
 
     def _column_name(self, index: int) -> str:
         """Return the name of a column of the model: a member may repeat it under another name."""
-        return _name(self._schema[index].name)
+        return quoted_name(self._schema[index].name)
 
     def compare(self, index: int, column: Column, operator: str, number: Any) -> str:
-        return f"{self._column_name(index)} {operator} {_literal(number)}"
+        return f"{self._column_name(index)} {operator} {literal(number)}"
 
     def is_missing(self, index: int, column: Column) -> str:
         return f"{self._column_name(index)} IS NULL"
@@ -47,9 +54,9 @@ class _Sql(Language):
         # A comparison with NULL is unknown, which counts as false wherever it is used here.
         name = self._column_name(index)
         if len(categories) == 1:
-            test = f"{name} {'<>' if negated else '='} {_literal(categories[0])}"
+            test = f"{name} {'<>' if negated else '='} {literal(categories[0])}"
         else:
-            labels = ", ".join(map(_literal, categories))
+            labels = ", ".join(map(literal, categories))
             test = f"{name} {'NOT IN' if negated else 'IN'} ({labels})"
         return f"({name} IS NULL OR {test})" if negated else test
 
@@ -60,7 +67,7 @@ class _Sql(Language):
 
 def sql_code(model: CodeModel, table: str, keep: Sequence[str]) -> str:
     """Return a SELECT statement with the predictions of each row of a table."""
-    language, expressions = _Sql(model.schema), _TableExpressions(table)
+    language, expressions = _Sql(model.schema), TableExpressions(table)
     if model.rules:
         expressions.add({"rule": _rule_index(language, model)})
     if model.needs_trees:
@@ -72,41 +79,10 @@ def sql_code(model: CodeModel, table: str, keep: Sequence[str]) -> str:
         prediction = _rule_prediction(model, prediction)
     elif model.classes is not None:
         outputs = {
-            f"probability_{label}": _internal(f"mean_{k}") for k, label in enumerate(model.classes)
+            f"probability_{label}": computed_name(f"mean_{k}")
+            for k, label in enumerate(model.classes)
         }
     return f"-- {model.title}.\n" + expressions.select(keep, {"prediction": prediction, **outputs})
-
-
-class _TableExpressions:
-    """Common table expressions, each with some columns more than the one before."""
-
-    def __init__(self, table: str) -> None:
-        self._source = _name(table)
-        self._parts: list[str] = []
-
-    def add(self, columns: dict[str, str]) -> None:
-        """Add an expression that computes columns, unless there are none."""
-        if not columns:
-            return
-        name = _internal(f"step_{len(self._parts)}")
-        listed = ",\n    ".join(
-            f"{text} AS {_internal(column)}" for column, text in columns.items()
-        )
-        self._parts.append(f"{name} AS (\n  SELECT *,\n    {listed}\n  FROM {self._source}\n)")
-        self._source = name
-
-    def select(self, keep: Sequence[str], outputs: dict[str, str]) -> str:
-        """Return the statement: columns of the table, and named expressions."""
-        names = [_name(column) for column in keep]
-        taken = set(keep)
-        for output_name, text in outputs.items():
-            name = output_name
-            while name in taken:
-                name += "_"
-            taken.add(name)
-            names.append(f"{text} AS {_name(name)}")
-        lines = [f"WITH {', '.join(self._parts)}"] if self._parts else []
-        return "\n".join([*lines, "SELECT " + ",\n  ".join(names), f"FROM {self._source}"]) + "\n"
 
 
 def _leaf_columns(language: _Sql, model: CodeModel) -> dict[str, str]:
@@ -164,7 +140,7 @@ def _means(language: _Sql, model: CodeModel) -> dict[str, str]:
             _prediction(language, code_tree, number, k)
             for number, code_tree in enumerate(model.trees)
         ]
-        total = _sum(terms)
+        total = balanced_sum(terms)
         columns[f"mean_{k}"] = total if n_trees == 1 else f"{total} / {n_trees}e0"
     return columns
 
@@ -172,11 +148,11 @@ def _means(language: _Sql, model: CodeModel) -> dict[str, str]:
 def _prediction(language: _Sql, code_tree: CodeTree, number: int, k: int) -> str:
     values = code_tree.table[:, k].tolist()
     if code_tree.tree.is_leaf[0]:
-        return _literal(values[0])
+        return literal(values[0])
     if code_tree.tree.missing == "fractional":
         return _weighted_prediction(language, code_tree, k)
-    cases = " ".join(f"WHEN {row} THEN {_literal(value)}" for row, value in enumerate(values))
-    return f"CASE {_internal(f'leaf_{number}')} {cases} END"
+    cases = " ".join(f"WHEN {row} THEN {literal(value)}" for row, value in enumerate(values))
+    return f"CASE {computed_name(f'leaf_{number}')} {cases} END"
 
 
 def _weighted_prediction(language: _Sql, code_tree: CodeTree, k: int) -> str:
@@ -184,51 +160,34 @@ def _weighted_prediction(language: _Sql, code_tree: CodeTree, k: int) -> str:
     tree = code_tree.tree
 
     def branch_weight(has_branch: str, taken: str, fraction: float) -> str:
-        weight = _literal(fraction)
+        weight = literal(fraction)
         return f"CASE WHEN {taken} THEN 1e0 WHEN {has_branch} THEN 0e0 ELSE {weight} END"
 
     factors: dict[int, str] = {0: ""}
     for child, parent, factor in branch_weights(language, code_tree, branch_weight):
         factors[child] = f"{factors[parent]} * {factor}" if factors[parent] else factor
-    return _sum(
+    return balanced_sum(
         [
-            f"{factors[leaf]} * {_literal(code_tree.table[code_tree.row_of_leaf[leaf], k].item())}"
+            f"{factors[leaf]} * {literal(code_tree.table[code_tree.row_of_leaf[leaf], k].item())}"
             for leaf in np.flatnonzero(tree.is_leaf).tolist()
         ]
     )
 
 
-def _sum(terms: Sequence[str]) -> str:
-    """Return a balanced sum: its depth grows by the logarithm of the number of terms."""
-    if len(terms) == 1:
-        return terms[0]
-    half = len(terms) // 2
-    return f"({_sum(terms[:half])} + {_sum(terms[half:])})"
-
-
 def _decision(model: CodeModel) -> str:
     """Return the predicted class, or the number."""
     if model.classes is None:
-        return _internal("mean_0")
+        return computed_name("mean_0")
     n = len(model.classes)
-    means = [_internal(f"mean_{k}") for k in range(n)]
+    means = [computed_name(f"mean_{k}") for k in range(n)]
     scores, operator = means, ">="
     if len(model.costs):
         scores = [
-            _sum([f"{means[i]} * {_literal(float(model.costs[i, j]))}" for i in range(n)])
+            balanced_sum([f"{means[i]} * {literal(float(model.costs[i, j]))}" for i in range(n)])
             for j in range(n)
         ]
         operator = "<="
-    cases = [
-        f"WHEN {' AND '.join(f'{scores[k]} {operator} {scores[j]}' for j in range(k + 1, n))} "
-        f"THEN {_literal(model.classes[k])}"
-        for k in range(n - 1)
-    ]
-    return (
-        f"CASE {' '.join(cases)} ELSE {_literal(model.classes[-1])} END"
-        if cases
-        else (_literal(model.classes[0]))
-    )
+    return largest(scores, [literal(label) for label in model.classes], operator)
 
 
 def _rule_index(language: _Sql, model: CodeModel) -> str:
@@ -245,36 +204,10 @@ def _rule_prediction(model: CodeModel, otherwise: str) -> str:
     assert rules is not None
 
     def value(rule: Rule) -> str:
-        return _literal(model.rule_prediction(rule))
+        return literal(model.rule_prediction(rule))
 
     cases = " ".join(f"WHEN {number} THEN {value(rule)}" for number, rule in enumerate(rules))
     last = otherwise if rules.default is None else value(rules.default)
     if not cases:
         return last
-    return f"CASE {_internal('rule')} {cases} ELSE {last} END"
-
-
-def _name(text: str) -> str:
-    quoted = text.replace('"', '""')
-    return f'"{quoted}"'
-
-
-def _internal(text: str) -> str:
-    """Return the name of a computed column, which the table is unlikely to have."""
-    return _name(f"ceiba_{text}")
-
-
-def _literal(value: Any) -> str:
-    value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, str):
-        quoted = value.replace("'", "''")
-        return f"'{quoted}'"
-    if not isinstance(value, float):
-        return repr(value)
-    if math.isinf(value):
-        return "9e999" if value > 0 else "-9e999"
-    # Without an exponent a database may read a decimal, whose products have too many digits.
-    text = repr(value)
-    return text if "e" in text else f"{text}e0"
+    return f"CASE {computed_name('rule')} {cases} ELSE {last} END"

@@ -1,4 +1,4 @@
-"""Python code of a model: a module without imports except math."""
+"""Python code of trees: a module without imports."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ceiba.data.schema import Column
-from ceiba.export.code.model import CodeModel, CodeTree
-from ceiba.export.code.nested import (
+from ceiba.export.code.languages.python import head, literal, one_line
+from ceiba.export.code.trees.model import CodeModel, CodeTree
+from ceiba.export.code.trees.nested import (
     NestedLanguage,
     branch_weights,
-    column_comments,
     tree_functions,
 )
 
@@ -19,7 +19,7 @@ class _Python(NestedLanguage):
     and_word, or_word, true, false = "and", "or", "True", "False"
 
     def compare(self, index: int, column: Column, operator: str, number: Any) -> str:
-        return f"x[{index}] {operator} {_literal(number)}"
+        return f"x[{index}] {operator} {literal(number)}"
 
     def is_missing(self, index: int, column: Column) -> str:
         return f"x[{index}] != x[{index}]"
@@ -31,8 +31,8 @@ class _Python(NestedLanguage):
         self, index: int, column: Column, categories: Sequence[Any], negated: bool
     ) -> str:
         if len(categories) == 1:
-            return f"x[{index}] {'!=' if negated else '=='} {_literal(categories[0])}"
-        labels = ", ".join(map(_literal, categories))
+            return f"x[{index}] {'!=' if negated else '=='} {literal(categories[0])}"
+        labels = ", ".join(map(literal, categories))
         return f"x[{index}] {'not in' if negated else 'in'} {{{labels}}}"
 
     def conditional(self, cases: Sequence[tuple[str, str]], default: str) -> str:
@@ -46,7 +46,7 @@ class _Python(NestedLanguage):
         return []
 
     def if_line(self, word: str, test: str, comment: str) -> str:
-        note = f"  # {_one_line(comment)}" if comment else ""
+        note = f"  # {one_line(comment)}" if comment else ""
         return f"{word}{' ' if test else ''}{test}:{note}"
 
     def block_end(self) -> list[str]:
@@ -62,32 +62,13 @@ class _Python(NestedLanguage):
 def python_code(model: CodeModel) -> str:
     """Return a module with ``predict(row)`` and, of a classifier, ``predict_proba(row)``."""
     language = _Python()
-    parts = [_head(model)]
+    parts = [head(model.title, model.schema, model.classes)]
     if model.needs_trees:
         for number, code_tree in enumerate(model.trees):
             parts += _tree(language, code_tree, number)
         parts.append(_mean(model))
     parts.append(_rules(language, model) if model.rules is not None else _predict(model))
     return "\n\n\n".join("\n".join(part) for part in parts) + "\n"
-
-
-def _head(model: CodeModel) -> list[str]:
-    lines = [f'"""{model.title}.', ""]
-    lines += ["A row has these values; a missing one is None or NaN:", ""]
-    notes = [_one_line(line).replace("\\", "\\\\").replace('"', "'") for line in
-             column_comments(model, repr)]  # fmt: skip
-    lines += [f"    {note}" for note in notes] + ['"""', ""]
-    if model.classes is not None:
-        lines += [f"CLASSES = {model.classes!r}", ""]
-    return [*lines, *_VALUES_FUNCTION]
-
-
-_VALUES_FUNCTION = [
-    "",
-    "def _values(row):",
-    "    # NaN is not equal to itself, and no comparison with it is true.",
-    '    return [float("nan") if value is None else value for value in row]',
-]
 
 
 def _tree(language: _Python, code_tree: CodeTree, number: int) -> list[list[str]]:
@@ -172,23 +153,12 @@ def _rules(language: _Python, model: CodeModel) -> list[str]:
     lines += ["def predict(row):", "    x = _values(row)"]
     for rule in rules:
         test = " and ".join(language.condition(condition) for condition in rule.conditions)
-        result = _literal(model.rule_prediction(rule))
+        result = literal(model.rule_prediction(rule))
         lines += [f"    if {test or language.true}:", f"        return {result}"]
     if rules.default is not None:
-        last = [f"return {_literal(model.rule_prediction(rules.default))}"]
+        last = [f"return {literal(model.rule_prediction(rules.default))}"]
     elif not model.needs_trees:
         last = ['raise ValueError("no rule covers the row")']
     else:
         last = ["return _mean(row)[0]"] if model.classes is None else _decide(model)
     return [*lines, *(f"    {line}" for line in last)]
-
-
-def _literal(value: Any) -> str:
-    value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, float) and value in (float("inf"), -float("inf")):
-        return f'float("{value}")'
-    return repr(value)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -1,0 +1,1 @@
+"""Code of Bayesian network classifiers and latent classes."""
