@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import softmax
 
 from ceiba._typing import Array
+from ceiba.bayes.discriminative.table_model import TableModel
 from ceiba.bayes.discriminative.train import TrainingConfig, TrainingData
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.network import Smoothing, Weights, probabilities
@@ -94,6 +96,5 @@ def config(
 
 def posteriors(data: TrainingData, weights: Weights) -> Array:
     """Return p(c | x) of the rows of a fit."""
-    from ceiba.bayes.discriminative.newton import _posteriors
-
-    return _posteriors(data.rows.rows.codes, data.families, weights, 1)
+    scores = TableModel(data.families).log_scores(data.rows.rows, weights, 1)
+    return np.asarray(softmax(scores, axis=1))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
+from ceiba.bayes.discriminative.table_model import TableModel
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.network import (
     Smoothing,
@@ -15,6 +17,7 @@ from ceiba.bayes.network import (
     normalize,
     probabilities,
 )
+from ceiba.bayes.statistics import CodedRows
 from tests.bayes.parts import CATEGORIES, NAIVE, TREE, families_of, random_rows, table_of
 from tests.oracles import bayes_naive as naive
 from tests.oracles.bayes_network_naive import (
@@ -85,9 +88,8 @@ def test_margins_are_those_of_proportional_fitting(structure: naive.Structure) -
 
 
 def _posteriors(families: Families, weights: Weights, codes: np.ndarray) -> np.ndarray:
-    from ceiba.bayes.discriminative.newton import _posteriors
-
-    return _posteriors(codes, families, weights, 1)
+    rows = CodedRows(codes, None, None, len(weights.bias))
+    return np.asarray(softmax(TableModel(families).log_scores(rows, weights, 1), axis=1))
 
 
 def test_smoothing_is_laplace_or_the_m_estimate() -> None:

@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from ceiba._native import ClassWeighting
 from ceiba.bayes.discriminative.gaussian import MixedRows
 from ceiba.bayes.discriminative.softmax import IndexedRows, JointTables
+from ceiba.bayes.discriminative.table_model import TableModel
 from ceiba.bayes.distributions.rows import NumericRows
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
@@ -70,6 +71,10 @@ def pair_block(rows: Any) -> tuple[Any, ...]:
 
 def weights(rows: Any) -> tuple[Any, ...]:
     return FOREST, _network()
+
+
+def table_model(rows: Any) -> tuple[Any, ...]:
+    return TableModel(FOREST), _network()
 
 
 def residuals(rows: Any) -> tuple[Any, ...]:

@@ -301,7 +301,7 @@ STATISTICS = [
     StatisticCase("RandomCounts", RandomCounts.of, bayes.random_shares, kind=bayes.CODED),
     StatisticCase("DrawnRows", DrawnRows.of, bayes.draw, kind=bayes.CODED),
     StatisticCase("HiddenLikelihood", HiddenLikelihood.of, bayes.mixture, kind=bayes.CODED),
-    StatisticCase("Hessian", Hessian.of, bayes.weights, kind=bayes.CODED),
+    StatisticCase("Hessian", Hessian.of, bayes.table_model, kind=bayes.CODED),
 ]
 
 

@@ -42,11 +42,11 @@ class CodedRows:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, chosen: Array) -> CodedRows:
+    def take(self, index: Array | slice) -> CodedRows:
         """Return some of the rows."""
-        labels = None if self.labels is None else self.labels[chosen]
-        weight = None if self.weight is None else self.weight[chosen]
-        return CodedRows(self.codes[chosen], labels, weight, self.n_classes)
+        labels = None if self.labels is None else self.labels[index]
+        weight = None if self.weight is None else self.weight[index]
+        return CodedRows(self.codes[index], labels, weight, self.n_classes)
 
     @property
     def native(self) -> _native.CodedRows:
@@ -258,14 +258,13 @@ class Fold:
     seed: int
 
     def select(self, batch: Batch[Any]) -> Any:
-        """Return the rows of a batch that belong to this part, by their method ``take``."""
+        """Return the rows of a batch, which have ``take``, that belong to this part."""
         cached = batch.scratch.get(repr(self)) if batch.keeps_scratch else None
         if cached is None:
-            rows = batch.rows
-            drawn = np.empty(len(rows))
+            drawn = np.empty(len(batch.rows))
             _native.uniforms(self.seed, _FOLD_STREAM, batch.first_row, drawn)
             chosen = np.flatnonzero((np.floor(drawn * self.n_folds) == self.index) == self.held_out)
-            cached = rows.take(chosen)
+            cached = batch.rows.take(chosen)
             if batch.keeps_scratch:
                 batch.scratch[repr(self)] = cached
         return cached

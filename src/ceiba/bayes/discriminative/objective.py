@@ -15,6 +15,7 @@ from ceiba.bayes.discriminative.softmax import (
     SoftmaxGradient,
     SoftmaxLikelihoods,
 )
+from ceiba.bayes.discriminative.table_model import TableModel
 from ceiba.bayes.families import Families
 from ceiba.bayes.network import (
     Weights,
@@ -121,6 +122,11 @@ class ConditionalLikelihood:
     sums_missing: bool = False
     fold: Fold | None = None
     indexed: IndexedData | None = None
+
+    @property
+    def model(self) -> TableModel:
+        """The joint model: its expected counts, natural gradient and scores."""
+        return TableModel(self.families)
 
     @property
     def unit(self) -> float:

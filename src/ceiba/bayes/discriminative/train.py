@@ -15,7 +15,6 @@ from ceiba.base import ParameterError
 from ceiba.base.iterations import Iterations
 from ceiba.base.trace import Trace
 from ceiba.bayes.discriminative.lbfgs import lbfgs_steps
-from ceiba.bayes.discriminative.metrics import RidgeMetric, tm_metric
 from ceiba.bayes.discriminative.newton import MAX_WEIGHTS, newton_steps
 from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverStep, Value
 from ceiba.bayes.discriminative.softmax import IndexedData
@@ -185,6 +184,14 @@ class TrainingData:
         found: TableCounts = self.engine.reduce(self.rows, summarize_fold, *arguments)
         return found.bias
 
+    def error_weight(self, weights: Weights) -> float:
+        """Return the weight of the rows whose most probable class is not their own."""
+        if self.sums_missing:
+            weights = mark_summed(self.families, weights)
+        model = (self.families, weights)
+        found: ClassificationErrors = self.engine.reduce(self.rows, ClassificationErrors.of, *model)
+        return found.weight
+
     def of_fold(self, fold: Fold) -> TrainingData:
         """Return the data of a fold's rows, with the network of their counts."""
 
@@ -207,7 +214,7 @@ def train(
 
     ``estimator`` is the learner that reports progress.
     """
-    n_weights = data.families.n_rows * len(data.network.bias)
+    n_weights = data.network.table.size
     if config.solver == "newton" and n_weights > MAX_WEIGHTS:
         raise ParameterError(
             f"solver='newton' requires at most {MAX_WEIGHTS} weights, got {n_weights}: use "
@@ -253,9 +260,9 @@ def run_solver(value: Value, steps: Steps, iterations: Iterations) -> tuple[Valu
 
 def _start(objective: ConditionalLikelihood, config: TrainingConfig) -> tuple[Value, Steps]:
     """Return the value at the network of the counts, and the iterations of the solver from it."""
-    families, network, total = objective.families, objective.start, objective.total
+    model, network, total = objective.model, objective.start, objective.total
     if config.ridge > 0 and config.solver == "lbfgs":
-        metric = RidgeMetric.of(families, network, total, config.ridge)
+        metric = model.ridge_metric(network, total, config.ridge)
         value = objective.value(metric.smallest(network))
         return value, lbfgs_steps(objective, value, metric, config.tol)
     value = objective.value(network)
@@ -263,7 +270,7 @@ def _start(objective: ConditionalLikelihood, config: TrainingConfig) -> tuple[Va
         return value, tm_steps(objective, value, config.tol)
     if config.solver == "newton":
         return value, newton_steps(objective, value, config.tol)
-    joint_metric = tm_metric(families, network, (1 + config.tau) * total)
+    joint_metric = model.metric(network, (1 + config.tau) * total)
     return value, lbfgs_steps(objective, value, joint_metric, config.tol)
 
 
@@ -317,9 +324,7 @@ def _is_separable(data: TrainingData, config: TrainingConfig, value: Value) -> b
     """Return whether the classes separate, so that the likelihood has no maximum."""
     if config.ridge > 0 or config.tau > 0 or value.log_likelihood < SEPARABLE_MEAN * data.total:
         return False
-    weights = mark_summed(data.families, value.weights) if data.sums_missing else value.weights
-    errors = data.engine.reduce(data.rows, ClassificationErrors.of, data.families, weights)
-    return errors.weight == 0
+    return data.error_weight(value.weights) == 0
 
 
 def unbounded_cells(families: Families, counts: Weights) -> Array:
