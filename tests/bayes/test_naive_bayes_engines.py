@@ -43,6 +43,9 @@ def frame(n: int = 300) -> pd.DataFrame:
         pytest.param({"distributions": {"a": "mixture"}}, marks=pytest.mark.slow),
         {"class_weight": "balanced"},
         {"training": "tm", "distributions": {"b": "gaussian"}, "missing": "category"},
+        {"training": "tm", "distributions": {"b": "gaussian", "n": "poisson"}, "solver": "newton"}
+        | {"missing": "category"},
+        {"training": "tm", "distributions": {"a": "gaussian", "b": "gaussian", "n": "poisson"}},
     ],
 )
 def test_files_give_the_model_of_memory(parameters: dict[str, Any], tmp_path: Path) -> None:

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ceiba._native import ClassWeighting
-from ceiba.bayes.discriminative.gaussian import MixedRows
+from ceiba.base.scaling import StoredScaling
+from ceiba.bayes.discriminative.density_model import DensityModel
+from ceiba.bayes.discriminative.density_rows import DensityRows
+from ceiba.bayes.discriminative.exponential import GaussianExponential, PoissonExponential
 from ceiba.bayes.discriminative.softmax import IndexedRows, JointTables
 from ceiba.bayes.discriminative.table_model import TableModel
 from ceiba.bayes.distributions.rows import NumericRows
@@ -150,33 +153,50 @@ def column_sets(rows: Any) -> tuple[Any, ...]:
 
 
 @st.composite
-def mixed(draw: st.DrawFn) -> MixedRows:
-    """Coded rows without missing values, with two numeric terms each."""
+def with_values(draw: st.DrawFn) -> DensityRows:
+    """Coded rows with a normal and a Poisson column, both with missing values."""
     rows = draw(coded())
-    codes = np.minimum(rows.codes, np.array(SIZES, rows.codes.dtype) - 2)
-    Z = draw(arrays(np.float64, (len(rows), 2), elements=st.floats(-3, 3)))
-    return MixedRows(CodedRows(codes, rows.labels, rows.weight, rows.n_classes), Z)
+    X = draw(arrays(np.float64, (len(rows), 2), elements=st.floats(-3, 3)))
+    X[draw(arrays(bool, X.shape))] = np.nan
+    return DensityRows(rows.codes, rows.labels, rows.weight, rows.n_classes, X)
 
 
-MIXED = RowKind(
-    mixed(),
-    len,
-    lambda rows, begin, end: MixedRows(_slice(rows.coded, begin, end), rows.Z[begin:end]),
-    lambda rows, times: MixedRows(_repeat(rows.coded, times), np.tile(rows.Z, (times, 1))),
+def _repeat_with_values(rows: DensityRows, times: int) -> DensityRows:
+    coded, X = _repeat(rows, times), np.tile(rows.X, (times, 1))
+    return DensityRows(coded.codes, coded.labels, coded.weight, coded.n_classes, X)
+
+
+WITH_VALUES = RowKind(
+    with_values(), len, lambda rows, begin, end: rows.take(slice(begin, end)), _repeat_with_values
 )
 
 
-def _mixed_weights(seed: int) -> Weights:
+def _density_weights(seed: int) -> tuple[DensityModel, Weights]:
+    one = np.ones(1)
+    scaling = StoredScaling.identity(1)
+    gaussian = GaussianExponential(np.array([0]), 0 * one, one, scaling)
+    blocks = (gaussian, PoissonExponential(np.array([1]), 2 * one, one))
     rng = np.random.default_rng(seed)
-    return Weights(rng.normal(size=(FOREST.n_rows + 4, N_CLASSES)), rng.normal(size=N_CLASSES))
+    families = Families(Structure.naive(len(SIZES)), SIZES)
+    table = rng.normal(size=(families.n_rows + 3, N_CLASSES))
+    table[families.n_rows + 1] = -0.5 - rng.random(N_CLASSES)
+    model = DensityModel(families, blocks, sums_missing=True)
+    return model, model.network(Weights(table, rng.normal(size=N_CLASSES)))[0]
 
 
-def mixed_model(rows: Any) -> tuple[Any, ...]:
-    return FOREST, _mixed_weights(2)
+def density_model(rows: Any) -> tuple[Any, ...]:
+    return _density_weights(2)
 
 
-def mixed_steps(rows: Any) -> tuple[Any, ...]:
-    return FOREST, _mixed_weights(2), _mixed_weights(3), np.array([0.5, 0.25])
+def density_models(rows: Any) -> tuple[Any, ...]:
+    model, weights = _density_weights(2)
+    return model, [weights, _density_weights(3)[1]]
+
+
+def density_steps(rows: Any) -> tuple[Any, ...]:
+    """Steps are linear in weights of complete rows, in which missing values count as zero."""
+    model, weights = _density_weights(2)
+    return model, weights, weights.times(0.1), np.array([0.5, 0.25])
 
 
 def posteriors(rows: Any) -> tuple[Any, ...]:

@@ -17,7 +17,12 @@ import ceiba
 from ceiba._typing import Array
 from ceiba.bayes.discretize.encoding import CategoryEncoding
 from ceiba.bayes.discretize.statistics import BinCounts, ValueCounts
-from ceiba.bayes.discriminative.gaussian import MixedErrors, MixedSteps, MixedSums
+from ceiba.bayes.discriminative.density_rows import (
+    DensityErrors,
+    DensityLikelihoods,
+    DensityResiduals,
+    MissingValues,
+)
 from ceiba.bayes.discriminative.newton import Hessian
 from ceiba.bayes.discriminative.softmax import SoftmaxGradient, SoftmaxLikelihoods
 from ceiba.bayes.distributions.exact_sums import ClassSums
@@ -281,9 +286,20 @@ STATISTICS = [
     StatisticCase("impute by draws", _per_row(impute), mixtures.conditional_draws, _joined),
     StatisticCase("TableCounts", TableCounts.of, bayes.families, kind=bayes.CODED),
     StatisticCase("DistinctRows", DistinctRows.of, bayes.column_sets, kind=bayes.CODED),
-    StatisticCase("MixedSums", MixedSums.of, bayes.mixed_model, kind=bayes.MIXED),
-    StatisticCase("MixedSteps", MixedSteps.of, bayes.mixed_steps, kind=bayes.MIXED),
-    StatisticCase("MixedErrors", MixedErrors.of, bayes.mixed_model, kind=bayes.MIXED),
+    StatisticCase("MissingValues", MissingValues.of, kind=bayes.WITH_VALUES),
+    StatisticCase(
+        "DensityResiduals", DensityResiduals.of, bayes.density_model, kind=bayes.WITH_VALUES
+    ),
+    StatisticCase(
+        "DensityLikelihoods", DensityLikelihoods.of, bayes.density_models, kind=bayes.WITH_VALUES
+    ),
+    StatisticCase(
+        "DensityLikelihoods of steps",
+        DensityLikelihoods.along,
+        bayes.density_steps,
+        kind=bayes.WITH_VALUES,
+    ),
+    StatisticCase("DensityErrors", DensityErrors.of, bayes.density_model, kind=bayes.WITH_VALUES),
     StatisticCase("ClassSums", ClassSums.of, kind=bayes.NUMERIC),
     StatisticCase("KernelValues", KernelValues.of, bayes.ranges, kind=bayes.NUMERIC),
     StatisticCase("PairCounts", PairCounts.of, bayes.pairs, kind=bayes.CODED),
@@ -601,6 +617,21 @@ LEARNERS = [
         weight="w",
         target="word",
         **_NETWORK,
+    ),
+    LearnerCase(
+        "naive Bayes of words with densities, trained discriminatively",
+        partial(
+            ceiba.NaiveBayesClassifier,
+            training="tm",
+            distributions={"a": "gaussian", "b": "gaussian"},
+            early_stopping=True,
+            max_iter=5,
+        ),
+        _only("word"),
+        weight="w",
+        target="word",
+        close=("model_", "_densities"),
+        exact=("classes_", "encoding_", "schema_", "n_iter_"),
     ),
     LearnerCase(
         "a tree network of words, by EM",

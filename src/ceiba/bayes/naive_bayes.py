@@ -23,12 +23,15 @@ from ceiba.bayes.base import (
 )
 from ceiba.bayes.coding import ToCodedRows, prepare_rows
 from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig
-from ceiba.bayes.discriminative.gaussian import ToMixedRows
-from ceiba.bayes.discriminative.gaussian_training import (
-    MixedData,
-    check_mixed_config,
-    train_mixed,
+from ceiba.bayes.discriminative.density_rows import MissingValues, ToDensityRows
+from ceiba.bayes.discriminative.density_training import (
+    EXPONENTIAL,
+    DensityTrainingData,
+    exponential_columns,
+    varying_columns,
 )
+from ceiba.bayes.discriminative.margins import match_column_margins
+from ceiba.bayes.discriminative.train import train
 from ceiba.bayes.distributions.choose import CODED, choose_distributions
 from ceiba.bayes.distributions.fit import (
     Densities,
@@ -37,8 +40,8 @@ from ceiba.bayes.distributions.fit import (
     density_columns,
     mixtures_of,
 )
-from ceiba.bayes.distributions.gaussian import GaussianColumns
-from ceiba.bayes.distributions.rows import take_scaling
+from ceiba.bayes.distributions.gaussian import ClassMoments
+from ceiba.bayes.distributions.rows import ToNumericRows
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import Smoothing, Weights, mean_values, probabilities
@@ -170,24 +173,28 @@ class NaiveBayesClassifier(NetworkClassifier):
             return
         named = {"distributions_": _by_name(source.schema, distributions)}
         if density_columns(distributions):
-            self._train_gaussians(engine, source, distributions, named)
+            self._train_densities(engine, source, distributions, named)
             return
-        super()._fit_source(engine, source)
-        self._set_fitted(schema_attributes(source.schema) | named, without=_OF_COUNTS)
+        self._train_codes(engine, source, named)
 
-    def _train_gaussians(
+    def _train_codes(self, engine: Engine, source: Source, attributes: dict[str, Any]) -> None:
+        """Train discriminatively without densities."""
+        super()._fit_source(engine, source)
+        self._set_fitted(schema_attributes(source.schema) | attributes, without=_OF_COUNTS)
+
+    def _train_densities(
         self,
         engine: Engine,
         source: Source,
         distributions: dict[int, str],
         attributes: dict[str, Any],
     ) -> None:
-        """Train discriminatively with normal columns."""
-        others = set(distributions.values()) - {*CODED, "gaussian"}
+        """Train discriminatively with columns that have a density."""
+        others = set(distributions.values()) - {*CODED, *EXPONENTIAL}
         if others:
             raise ParameterError(
-                "training='tm' requires distributions that are 'categorical', 'discretized' or "
-                f"'gaussian', got {sorted(others)[0]!r}."
+                "training='tm' requires distributions that are 'categorical', 'discretized', "
+                f"'gaussian' or 'poisson', got {sorted(others)[0]!r}."
             )
         data = self._read_codes(engine, source, needs_features=False)
         data = data.with_missing_category() if self.missing == "category" else data
@@ -195,53 +202,66 @@ class NaiveBayesClassifier(NetworkClassifier):
         assert classes is not None
         factors = class_weight_factors(self.class_weight, data.summary)
         statistics, prepare = count_densities(
-            engine, source.partitions, schema, distributions, classes, factors
-        )
-        pooled = statistics.moments.pooled()
-        gone = pooled.weight[0] < (1 - 1e-9) * data.total
-        if data.has_missing or gone.any():
-            raise ValueError(
-                "training='tm' with distributions='gaussian' requires rows without missing values "
-                "(in other columns, missing='category'): impute them, or use 'discretized'."
-            )
-        config = self._training_config(False)
-        check_mixed_config(config)
-        varying = np.flatnonzero(~statistics.constant).tolist()
-        columns = statistics.columns[varying]
-        own = take_scaling(statistics.scaling, varying)
-        names = [schema[int(j)].name for j in columns]
-        moments = statistics.moments.take(varying)
-        gaussians = GaussianColumns.solve(columns, own, moments, self.var_smoothing, names)
-        families = Families(Structure.naive(len(data.sizes)), data.sizes)
-        counts = Weights(data.counts.table, data.counts.bias)
-        network = probabilities(families, counts, Smoothing(self.alpha, self.m_prior))
-        network = Weights(network.table, self._log_priors(data, network.bias))
-        center, spread = pooled.mean[0, varying], np.sqrt(pooled.variance[0, varying])
-        rows = engine.rows(
-            source.partitions,
-            ToMixedRows(
-                ToCodedRows(data.encoding, classes, factors, engine.threads),
-                replace(prepare, columns=tuple(columns.tolist()), scaling=own),
-                center,
-                spread,
-            ),
-        )
-        mixed = MixedData(engine, rows, families, network, gaussians, center, spread, data.total)
-        result, trained = train_mixed(mixed, config, self, self.trace)
+            engine, source.partitions, schema, distributions, classes, factors,
+            labeled=data.labeled,
+        )  # fmt: skip
+        statistics = varying_columns(statistics)
+        if not len(statistics.columns):
+            self._train_codes(engine, source, attributes)
+            return
+        inputs, network = self._density_data(data, source, statistics, prepare)
+        families, model = inputs.families, inputs.model
+        result = train(inputs, self._training_config(inputs.sums_missing), self, self.trace)
+        trained = match_column_margins(model, result.weights, inputs.network)
         margins = mean_values(families, network, data.total).table.sum(axis=1)
-        dropped = set(data.encoding.constant_columns) - set(names)
+        counts = Weights(data.counts.table, data.counts.bias)
+        names = {schema[j].name for j in statistics.columns.tolist()}
+        dropped = set(data.encoding.constant_columns) - names
         attributes |= {
             **schema_attributes(schema),
             **self._training_attributes(result, families, counts, data),
             "classes_": classes,
             "class_count_": data.counts.bias,
             "encoding_": data.encoding,
-            "model_": NetworkModel.of(families, result.weights, margins, is_network=False),
+            "model_": NetworkModel.of(families, model.tables(trained), margins, is_network=True),
             "dropped_columns_": [column.name for column in schema if column.name in dropped],
-            "_densities": [trained],
+            "_densities": model.fitted(trained),
         }
         self._set_fitted(attributes, without=(*OPTIONAL_ATTRIBUTES, *_OF_COUNTS))
         self._warn_training(result)
+
+    def _density_data(
+        self,
+        data: CodedData,
+        source: Source,
+        statistics: DensityStatistics,
+        prepare: ToNumericRows,
+    ) -> tuple[DensityTrainingData, Weights]:
+        """Return rows and generative model of discriminative training, and the network alone."""
+        engine, smoothing = data.engine, Smoothing(self.alpha, self.m_prior)
+        assert data.summary.classes is not None
+        families = Families(Structure.naive(len(data.sizes)), data.sizes)
+        counts = Weights(data.counts.table, data.counts.bias)
+        network = probabilities(families, counts, smoothing)
+        network = Weights(network.table, self._log_priors(data, network.bias))
+        codes = ToCodedRows(
+            data.encoding, data.summary.classes, prepare.class_weights, engine.threads
+        )
+        to_rows = ToDensityRows.of(codes, prepare, statistics)
+        rows = prepare_rows(engine, source.partitions, data.labeled, to_rows)
+        rows = rows.numbered(data.summary.rows)
+        n_missing = engine.reduce(rows, MissingValues.of).count
+        strength = self.alpha if self.m_prior is None else self.m_prior
+
+        def solve(moments: ClassMoments) -> Densities:
+            return statistics.solve(data.schema, self.var_smoothing, strength, moments)
+
+        inputs = DensityTrainingData(
+            engine, rows, families, network, data.total, smoothing,
+            data.has_missing or n_missing > 0, blocks=exponential_columns(statistics), solve=solve,
+        )  # fmt: skip
+        start = inputs.model.start(network, solve(statistics.moments))
+        return replace(inputs, network=start), network
 
     @available_if(_can_update)
     @with_default_errstate

@@ -55,8 +55,6 @@ class Value:
         given x, plus tau times those of the joint model.
     gradient : Weights
         Gradient of the objective in the weights.
-    curvature : Weights or None
-        Diagonal of the negative Hessian, of columns with a density only.
     """
 
     weights: Weights
@@ -64,7 +62,6 @@ class Value:
     log_likelihood: float
     residuals: Weights
     gradient: Weights
-    curvature: Weights | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,9 +58,9 @@ class TableModel:
         pairs = ((means.table, residuals.table), (means.bias, residuals.bias))
         return min(_limit(*pair) for pair in pairs)
 
-    def metric(self, network: Weights, total: float) -> Metric:
-        """Return the metric of the TM step at a network."""
-        return tm_metric(self.families, network, total)
+    def metric(self, network: Weights, total: float, tau: float = 0.0) -> Metric:
+        """Return the metric of the TM step at a network, with tau times the joint likelihood."""
+        return tm_metric(self.families, network, (1 + tau) * total)
 
     def ridge_metric(self, network: Weights, total: float, ridge: float) -> Any:
         """Return the metric at a network with a ridge."""

@@ -74,8 +74,8 @@ class TrainingConfig:
         ridge, weight = _penalties(solver, penalty, tau, sums_missing)
         if sums_missing and solver == "newton":
             raise ParameterError(
-                "solver='newton' requires rows without missing values or missing='category': "
-                "use solver='lbfgs'."
+                "solver='newton' requires rows without missing values, or missing='category' in "
+                "columns of categories: use solver='lbfgs'."
             )
         return cls(
             solver,
@@ -106,8 +106,9 @@ def _penalties(
         )
     if ridge > 0 and sums_missing:
         raise ParameterError(
-            f"A ridge requires rows without missing values or missing='category', got penalty="
-            f"{penalty!r}: use penalty='generative' to sum over missing values."
+            "A ridge requires rows without missing values, or missing='category' in columns of "
+            f"categories, got penalty={penalty!r}: use penalty='generative' to sum over missing "
+            "values."
         )
     return ridge, 0.0
 
@@ -177,6 +178,11 @@ class TrainingData:
             config.ridge, config.tau, self.sums_missing, indexed=self.indexed,
         )  # fmt: skip
 
+    def with_indices(self) -> TrainingData:
+        """Return the data with the rows in the form of the faster passes, where there is one."""
+        indexed = IndexedData.of(self.engine, self.rows, self.families, self.sums_missing)
+        return replace(self, indexed=indexed)
+
     def class_weights(self, fold: Fold) -> Array:
         """Return the weight of each class in a fold."""
         nothing = Families(Structure((), ()), self.families.sizes)
@@ -220,8 +226,7 @@ def train(
             f"solver='newton' requires at most {MAX_WEIGHTS} weights, got {n_weights}: use "
             "solver='lbfgs'."
         )
-    indexed = IndexedData.of(data.engine, data.rows, data.families, data.sums_missing)
-    data = replace(data, indexed=indexed)
+    data = data.with_indices()
     max_iter = _best_iteration(data, config) if config.early_stopping else config.max_iter
     iterations = Iterations(estimator, max_iter, trace=trace, name="discriminative training")
     value, steps = _start(data.objective(config), config)
@@ -246,7 +251,7 @@ def run_solver(value: Value, steps: Steps, iterations: Iterations) -> tuple[Valu
         try:
             step = next(steps)
         except StopIteration as end:
-            converged = end.value is not False
+            converged = bool(end.value)
             break
         value, n_iter = step.value, iteration.number
         iteration.record(
@@ -270,7 +275,7 @@ def _start(objective: ConditionalLikelihood, config: TrainingConfig) -> tuple[Va
         return value, tm_steps(objective, value, config.tol)
     if config.solver == "newton":
         return value, newton_steps(objective, value, config.tol)
-    joint_metric = model.metric(network, (1 + config.tau) * total)
+    joint_metric = model.metric(network, total, config.tau)
     return value, lbfgs_steps(objective, value, joint_metric, config.tol)
 
 
@@ -292,6 +297,8 @@ def _best_iteration(data: TrainingData, config: TrainingConfig) -> int:
         if not outside.any() or not inside[present].all():
             continue
         part = data.of_fold(fold)
+        if not part.total > 0:
+            continue
         objective = replace(part.objective(config), fold=fold)
         held_out = replace(objective, fold=replace(fold, held_out=True), ridge=0.0, tau=0.0)
         value, steps = _start(objective, config)

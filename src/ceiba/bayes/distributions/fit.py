@@ -77,23 +77,30 @@ class DensityStatistics(Record):
         kernels = tuple(one.without(two) for one, two in pairs)
         return replace(self, sums=self.sums.without(other.sums), kernels=kernels)
 
-    def solve(self, schema: Schema, var_smoothing: float, alpha: float) -> Densities:
-        """Return the fitted distributions; mixtures are fitted to the rows (`fit_mixtures`)."""
+    def solve(
+        self,
+        schema: Schema,
+        var_smoothing: float,
+        alpha: float,
+        moments: ClassMoments | None = None,
+    ) -> Densities:
+        """Return the fitted distributions; mixtures are fitted to the rows (`fit_mixtures`).
+
+        ``moments``, if given, are those of a part of the rows.
+        """
         found: Densities = []
+        moments = self.moments if moments is None else moments
         gaussian = self.indices("gaussian")
         if gaussian:
             columns = self.columns[gaussian]
             own = take_scaling(self.scaling, gaussian)
             names = [schema[int(j)].name for j in columns]
             found.append(
-                GaussianColumns.solve(
-                    columns, own, self.moments.take(gaussian), var_smoothing, names
-                )
+                GaussianColumns.solve(columns, own, moments.take(gaussian), var_smoothing, names)
             )
         poisson = self.indices("poisson")
         if poisson:
-            moments = self.moments.take(poisson)
-            found.append(PoissonColumns.solve(self.columns[poisson], moments, alpha))
+            found.append(PoissonColumns.solve(self.columns[poisson], moments.take(poisson), alpha))
         for i, values in zip(self.indices("kernel"), self.kernels, strict=True):
             own = take_scaling(self.scaling, [i])
             found.append(KernelColumn.solve(int(self.columns[i]), own, values, self.class_factors))
