@@ -420,7 +420,8 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         """Compute the logarithm of p(class, row) for each row of ``X``, as scikit-learn's.
 
         After discriminative training the joint distribution is that of the network with these
-        class probabilities whose features have the margins of the training rows.
+        class probabilities whose features have the margins of the training rows: the frequencies
+        of categories, the mean and variance of normal columns, the mean of Poisson columns.
 
         Returns
         -------

@@ -141,6 +141,9 @@ class NaiveBayesClassifier(NetworkClassifier):
     >>> model = NaiveBayesClassifier(distributions="gaussian").fit(iris.table, iris.y)
     >>> round(model.score(iris.table, iris.y), 3)
     0.96
+    >>> trained = NaiveBayesClassifier(distributions="gaussian", training="tm")
+    >>> round(trained.fit(iris.table, iris.y).score(iris.table, iris.y), 3)
+    0.98
 
     References
     ----------
@@ -153,7 +156,8 @@ class NaiveBayesClassifier(NetworkClassifier):
         "Distribution of the numeric columns, or of some columns by name or index: intervals "
         "('discretized', which is 'auto'), a normal distribution, normal kernels whose bandwidth "
         "is Silverman's rule, the mixture of up to three normal distributions that BIC selects, or "
-        "a Poisson distribution of counts. Nominal and ordinal columns are 'categorical'.",
+        "a Poisson distribution of counts. Nominal and ordinal columns are 'categorical'. With "
+        "training='tm', densities must be 'gaussian' or 'poisson'.",
     ] = "auto"
     var_smoothing: Annotated[
         float,
