@@ -40,6 +40,7 @@ LEARNERS = [
         for name in ("gaussian", "kernel", "mixture")
     ),
     NaiveBayesClassifier(training="tm"),
+    NaiveBayesClassifier(training="tm", distributions="gaussian"),
     RandomForestClassifier(5, oob_score=True),
     RandomForestRegressor(5),
     StructuralTMClassifier(),

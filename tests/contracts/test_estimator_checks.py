@@ -113,6 +113,10 @@ DISCRETIZERS = [
 ]
 NETWORKS = [
     NaiveBayesClassifier(training="tm"),
+    NaiveBayesClassifier(training="tm", distributions="gaussian"),
+    NaiveBayesClassifier(
+        training="tm", solver="tm", penalty="generative", distributions="gaussian"
+    ),
     TANClassifier(structure="forest", significance=0.5, training="tm"),
     TANClassifier(structure="kdb", missing="category", discretization="equal_frequency"),
     TANClassifier(structure="aode", discretization="equal_width"),

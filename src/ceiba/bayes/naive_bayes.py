@@ -231,6 +231,8 @@ class NaiveBayesClassifier(NetworkClassifier):
             "dropped_columns_": [column.name for column in schema if column.name in dropped],
             "_densities": model.fitted(trained),
         }
+        if result.unpenalized:
+            attributes["unbounded_cells_"] += _empty_counts(statistics, schema, classes)
         self._set_fitted(attributes, without=(*OPTIONAL_ATTRIBUTES, *_OF_COUNTS))
         self._warn_training(result)
 
@@ -542,6 +544,20 @@ class NaiveBayesClassifier(NetworkClassifier):
 
     def _count(self, data: CodedData, families: Families) -> Weights:
         return Weights(data.counts.table, data.counts.bias)
+
+
+def _empty_counts(
+    statistics: DensityStatistics, schema: Schema, classes: Array
+) -> list[tuple[str, ...]]:
+    """Return the columns of counts and the classes that have zeros only.
+
+    Without a penalty, their rates fall to zero.
+    """
+    index = statistics.indices("poisson")
+    moments = statistics.moments.take(index)
+    found = np.argwhere((moments.weight > 0) & (moments.mean == 0))
+    columns = statistics.columns[index]
+    return [(f"{schema[int(columns[j])].name}>0", str(classes[c])) for c, j in found.tolist()]
 
 
 def _by_name(schema: Schema, distributions: dict[int, str]) -> dict[str, str]:
