@@ -63,8 +63,8 @@ def to_code(
     refused by SQL, and by all languages if a column has two or more parents (``structure="kdb"``
     or given arcs): Python raises ValueError, C returns -1 with probabilities of NaN, SQL has NULL.
     With ``missing="category"``, missing values are a category of columns in which some are missing
-    in training, and refused in no row there. Negative values of a column of counts (Poisson) are
-    refused in the same way.
+    in training, and refused in no row there. Values of a column of counts (Poisson) that are not
+    whole numbers of at least 0 are refused in the same way.
 
     Examples
     --------

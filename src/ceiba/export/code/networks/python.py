@@ -163,9 +163,9 @@ def _scores(network: CodeNetwork) -> list[str]:
     if network.counts:
         lines += [
             "    for index, log_rates, rates in COUNTS:",
-            "        if x[index] < 0:",
-            '            raise ValueError(f"x[{index}] must be at least 0, got {x[index]!r}.")',
             "        if x[index] == x[index]:",
+            "            if x[index] < 0 or x[index] % 1 != 0:",
+            '                raise ValueError(f"x[{index}] must be a count, got {x[index]!r}.")',
             "            terms = [x[index] * a - rate for a, rate in zip(log_rates, rates)]",
             "            scores = [score + term for score, term in zip(scores, terms)]",
         ]

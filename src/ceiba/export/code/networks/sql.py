@@ -24,6 +24,7 @@ from ceiba.export.code.networks.model import REFUSED, REMEDY, CodeFamily, CodeFe
 # Databases raise errors instead of returning 0 or infinity: exponents below and deviations beyond
 # are not computed.
 _MIN_EXPONENT, _MAX_DEVIATION = -700.0, 1e150
+_MAX_DOUBLE = "1.7976931348623157e308"
 # Log density of values that are so far away; no class has a smaller one otherwise.
 _LOST = -1e300
 
@@ -93,7 +94,8 @@ def _score(network: CodeNetwork, k: int) -> str:
     for count in network.counts:
         x = quoted_name(count.name)
         terms.append(
-            f"CASE WHEN {x} IS NULL THEN 0e0 WHEN {x} < 0 THEN NULL "
+            f"CASE WHEN {x} IS NULL THEN 0e0 "
+            f"WHEN {x} < 0 OR {x} <> FLOOR({x}) OR {x} > {_MAX_DOUBLE} THEN NULL "
             f"WHEN {x} > {literal(-_LOST)} THEN {literal(_LOST)} "
             f"ELSE {x} * {literal(count.log_rate[k])} - {literal(count.rate[k])} END"
         )
