@@ -173,7 +173,8 @@ def _densities(network: CodeNetwork) -> list[list[str]]:
                 "static void add_count(double *scores, double x, const double *log_rate,",
                 "                      const double *rate) {",
                 "    for (int k = 0; !isnan(x) && k < N_CLASSES; ++k)",
-                "        scores[k] += x < 0 || fmod(x, 1.0) != 0 ? NAN : x * log_rate[k] - rate[k];",
+                "        scores[k] += x < 0 || fmod(x, 1.0) != 0 ? NAN",
+                "                                                 : x * log_rate[k] - rate[k];",
                 "}",
             ]
         )
