@@ -344,6 +344,19 @@ void sums_by_class(const Array2<const double>& X, const Array1<const std::int32_
     without_gil([&] { class_sums(matrix(X), labels.data(), w, k, sums.data(), threads); });
 }
 
+using Triples =
+    nb::ndarray<const double, nb::shape<3, -1, -1>, nb::c_contig, nb::device::cpu, nb::numpy>;
+
+void centered(const Triples& weight, const Triples& sum, const Triples& squares,
+              const Array2<double>& mean, const Array2<double>& out) {
+    const std::size_t k = mean.shape(0), d = mean.shape(1);
+    for (const Triples* own : {&weight, &sum, &squares})
+        require(own->shape(1) == k && own->shape(2) == d,
+                "sums must have shape (3, n_classes, n_columns).");
+    require(has_shape(out, k, d), "out must have the shape of mean.");
+    centered_moments(weight.data(), sum.data(), squares.data(), k * d, mean.data(), out.data());
+}
+
 void log_normals(const Array2<const double>& X, const Array2<const double>& means,
                  const Array2<const double>& factors, const Array2<const double>& constants,
                  const Array2<double>& out, int threads) {
@@ -430,6 +443,10 @@ void bind_bayes(nb::module_& module) {
                "weight"_a.noconvert().none(), "n_classes"_a, "sums"_a.noconvert(), "threads"_a = 1,
                "Sum weights, values and squared values of each class and column, in three doubles "
                "each; the last row has the weight of nonzero values. The array must be zero.");
+    module.def("bayes_centered_moments", &centered, "weight"_a.noconvert(), "sum"_a.noconvert(),
+               "squares"_a.noconvert(), "mean"_a.noconvert(), "out"_a.noconvert(),
+               "Compute mean and centered squares of each class and column from sums of three "
+               "doubles.");
     module.def("bayes_add_log_normals", &log_normals, "X"_a.noconvert(), "means"_a.noconvert(),
                "factors"_a.noconvert(), "constants"_a.noconvert(), "out"_a.noconvert(),
                "threads"_a = 1,

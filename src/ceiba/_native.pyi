@@ -204,6 +204,11 @@ def bayes_class_sums(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None
     Sum weights, values and squared values of each class and column, in three doubles each; the last row has the weight of nonzero values. The array must be zero.
     """
 
+def bayes_centered_moments(weight: Annotated[NDArray[numpy.float64], dict(shape=(3, None, None), order='C', device='cpu', writable=False)], sum: Annotated[NDArray[numpy.float64], dict(shape=(3, None, None), order='C', device='cpu', writable=False)], squares: Annotated[NDArray[numpy.float64], dict(shape=(3, None, None), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Compute mean and centered squares of each class and column from sums of three doubles.
+    """
+
 def bayes_add_log_normals(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], constants: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int = 1) -> None:
     """
     Add constant - ((x - mean) * factor)^2 of every observed value to each class.

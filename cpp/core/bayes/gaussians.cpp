@@ -2,6 +2,7 @@
 #include "bayes/gaussians.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "common/aligned.hpp"
@@ -19,7 +20,62 @@ ClassSums sums_of(double* out, std::size_t size) {
     return {{at(0), at(1), at(2)}, {at(3), at(4), at(5)}, {at(6), at(7), at(8)}, at(9)};
 }
 
+// A sum of three doubles, the errors of each being part of the next.
+struct ExactSum {
+    double first = 0, second = 0, third = 0;
+
+    void add(double value) { third += two_sum(second, two_sum(first, value)); }
+
+    void add_product(double a, double b) {
+        const double product = std::fma(a, b, 0.0);  // not contracted with the addition
+        add(product);
+        add(std::fma(a, b, -product));
+    }
+
+    double value() const { return first + (second + third); }
+
+  private:
+    // Add to a sum, and return what the sum loses by rounding; Knuth's two-sum.
+    static double two_sum(double& sum, double value) {
+        const double before = sum, after = before + value, added = after - before;
+        sum = after;
+        return (before - (after - added)) + (value - added);
+    }
+};
+
+// The sum of the deviations from a mean, given sums of weights and values.
+double deviation(const double (&weight)[3], const double (&sum)[3], double mean) {
+    ExactSum found;
+    for (const double part : sum) found.add(part);
+    for (const double part : weight) found.add_product(-mean, part);
+    return found.value();
+}
+
 }  // namespace
+
+void centered_moments(const double* weight, const double* sum, const double* squares, std::size_t n,
+                      double* mean, double* centered) {
+    for (std::size_t i = 0; i < n; ++i) {
+        mean[i] = centered[i] = 0;
+        if (!(weight[i] > 0)) continue;
+        const double w[] = {weight[i], weight[n + i], weight[2 * n + i]};
+        const double s[] = {sum[i], sum[n + i], sum[2 * n + i]};
+        double m = s[0] / w[0];
+        m += deviation(w, s, m) / w[0];
+        ExactSum found;
+        for (std::size_t part = 0; part < 3; ++part) found.add(squares[part * n + i]);
+        const double square = std::fma(m, m, 0.0), rest = std::fma(m, m, -square);
+        for (std::size_t part = 0; part < 3; ++part) {
+            found.add_product(-2 * m, s[part]);
+            found.add_product(square, w[part]);
+            found.add_product(rest, w[part]);
+        }
+        // The mean is a double: what it differs from the exact one by.
+        const double left = deviation(w, s, m);
+        mean[i] = m;
+        centered[i] = found.value() - left * left / w[0];
+    }
+}
 
 void class_sums(Matrix<const double> X, const std::int32_t* labels, const double* weight,
                 std::size_t k, double* out, int threads) {

@@ -39,7 +39,6 @@ _MARGIN = 2.0**26
 # Remaining values that agree to this fraction, about 1e-12, count as equal where digits are lost.
 _EQUAL = 2.0**-40
 _N_SUMS = 10
-_SPLIT = 2.0**27 + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,27 +151,15 @@ class ClassSums(Record):
 
     def _centered(self) -> tuple[Array, Array]:
         """Return mean and centered sum of squares of each class and column; 0 without values."""
-        seen = self.weight[0] > 0
-        weight = np.where(seen, self.weight[0], 1.0)
-        mean = self.total[0] / weight
-        mean = mean + self._deviation(mean) / weight
-        double = -2.0 * mean
-        square, rest = _two_product(mean, mean)
-        squares = _add_up(
-            [
-                *self.squares,
-                *_multiply(double, self.total),
-                *_multiply(square, self.weight),
-                *_multiply(rest, self.weight),
-            ]
-        )[0]
-        # The mean is a double: what it differs from the exact one by.
-        squares -= self._deviation(mean) ** 2 / weight
-        return np.where(seen, mean, 0.0), np.where(seen, squares, 0.0)
-
-    def _deviation(self, mean: Array) -> Array:
-        """Return the sum of the deviations from a mean."""
-        return np.asarray(_add_up([*self.total, *_multiply(-mean, self.weight)])[0])
+        mean, squares = np.empty_like(self.nonzero), np.empty_like(self.nonzero)
+        _native.bayes_centered_moments(
+            np.ascontiguousarray(self.weight),
+            np.ascontiguousarray(self.total),
+            np.ascontiguousarray(self.squares),
+            mean,
+            squares,
+        )
+        return mean, squares
 
 
 def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
@@ -180,25 +167,6 @@ def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
     total = a + b
     added = total - a
     return total, (a - (total - added)) + (b - added)
-
-
-def _two_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return the product, and what it loses by rounding."""
-    product = a * b
-    (a_high, a_low), (b_high, b_low) = _split(a), _split(b)
-    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return product, error
-
-
-def _split(a: Array) -> tuple[Array, Array]:
-    scaled = _SPLIT * a
-    high = scaled - (scaled - a)
-    return high, a - high
-
-
-def _multiply(factor: Array, sums: Array) -> Iterable[Array]:
-    """Return the doubles of sums times a factor."""
-    return [*_two_product(factor, sums[0]), *_two_product(factor, sums[1]), factor * sums[2]]
 
 
 def _add_up(terms: Iterable[Array]) -> Array:

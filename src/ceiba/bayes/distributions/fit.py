@@ -127,7 +127,7 @@ class DensityStatistics(Record):
     @property
     def constant(self) -> Array:
         """Whether each column is the same in all rows."""
-        return np.asarray(self.moments.pooled().squares[0] == 0)
+        return self.moments.constant
 
 
 def density_columns(distributions: dict[int, str]) -> tuple[int, ...]:

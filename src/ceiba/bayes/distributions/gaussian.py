@@ -58,6 +58,14 @@ class ClassMoments:
         return reduce(type(self).merge, classes)
 
     @property
+    def constant(self) -> Array:
+        """Whether each column has the same value in all classes: no squares, and equal means."""
+        seen = self.weight > 0
+        low = np.where(seen, self.mean, np.inf).min(axis=0)
+        high = np.where(seen, self.mean, -np.inf).max(axis=0)
+        return np.asarray((low >= high) & ~self.squares.any(axis=0))
+
+    @property
     def variance(self) -> Array:
         """Variance of each class and column; 0 without values."""
         return np.divide(
@@ -104,7 +112,7 @@ class GaussianColumns(Record):
         own = np.sqrt(np.where(seen, moments.variance, pooled.variance))
         floor = sqrt(var_smoothing) * _largest_deviation(np.sqrt(pooled.variance[0]), scaling)
         deviation = np.minimum(np.hypot(own, floor), _MAX_DEVIATION)
-        constant = pooled.squares[0] == 0
+        constant = moments.constant
         deviation[:, constant] = np.inf
         if (deviation == 0).any():
             name = names[int(np.argmax((deviation == 0).any(axis=0)))]
