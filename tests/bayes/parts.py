@@ -9,7 +9,7 @@ from ceiba._typing import Array
 from ceiba.bayes.discriminative.table_model import TableModel
 from ceiba.bayes.discriminative.train import TrainingConfig, TrainingData
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.network import Smoothing, Weights, probabilities
+from ceiba.bayes.network import ClassTable, Smoothing, probabilities
 from ceiba.bayes.statistics import CodedRows, TableCounts
 from ceiba.engine.local import LocalEngine
 from tests.oracles import bayes_naive as naive
@@ -30,13 +30,13 @@ def families_of(structure: naive.Structure, categories: tuple[int, ...]) -> Fami
     return Families(own, tuple(r + 1 for r in categories))
 
 
-def table_of(families: Families, tables: naive.Tables) -> Weights:
+def table_of(families: Families, tables: naive.Tables) -> ClassTable:
     """Return tables of an oracle as one table; rows with missing values are zero."""
-    table = np.zeros((families.n_rows, len(tables.classes)))
+    table = np.zeros((families.n_table_rows, len(tables.classes)))
     for family, feature in enumerate(families.structure.features):
         known = tuple(slice(0, n - 1) for n in families.shapes[family])
         families.view(table, family)[known] = tables.features[feature]
-    return Weights(table, np.array(tables.classes, float))
+    return ClassTable(table, np.array(tables.classes, float))
 
 
 def random_rows(
@@ -56,7 +56,7 @@ def training_data(
     structure: naive.Structure,
     *,
     alpha: float = 1.0,
-    network: Weights | None = None,
+    network: ClassTable | None = None,
     sums_missing: bool = False,
     threads: int = 1,
 ) -> TrainingData:
@@ -66,7 +66,7 @@ def training_data(
     counts = engine.reduce(prepared, TableCounts.of, families)
     smoothing = Smoothing(alpha)
     if network is None:
-        network = probabilities(families, Weights(counts.table, counts.bias), smoothing)
+        network = probabilities(families, ClassTable(counts.table, counts.bias), smoothing)
     return TrainingData(
         engine, prepared, families, network, float(rows.w.sum()), smoothing, sums_missing
     )
@@ -94,7 +94,7 @@ def config(
     )
 
 
-def posteriors(data: TrainingData, weights: Weights) -> Array:
+def posteriors(data: TrainingData, weights: ClassTable) -> Array:
     """Return p(c | x) of the rows of a fit."""
     scores = TableModel(data.families).log_scores(data.rows.rows, weights, 1)
     return np.asarray(softmax(scores, axis=1))

@@ -23,7 +23,7 @@ from ceiba.bayes.discriminative.newton import Hessian
 from ceiba.bayes.distributions.gaussian import GaussianColumns
 from ceiba.bayes.distributions.poisson import PoissonColumns
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.network import Weights
+from ceiba.bayes.network import ClassTable
 from ceiba.engine.local import LocalEngine
 from tests.bayes.test_density_training import rows_of
 from tests.oracles import bayes_density_naive as naive
@@ -121,7 +121,7 @@ def likelihood(
         GaussianColumns(np.arange(2), scaling, generative.mean.T, deviation),
         PoissonColumns(np.array([2]), generative.rate.T),
     )
-    start = model.start(Weights(table, np.log(generative.prior)), fitted)
+    start = model.start(ClassTable(table, np.log(generative.prior)), fitted)
     found = DensityLikelihood(
         engine, engine.prepared_rows(prepared), families, start, float(rows.w.sum()),
         ridge, tau, missing > 0, blocks=own,
@@ -129,10 +129,10 @@ def likelihood(
     return found, rows
 
 
-def direction_of(model: DensityModel, seed: int) -> Weights:
+def direction_of(model: DensityModel, seed: int) -> ClassTable:
     rng = RNG(seed)
     known = model.is_known[:, None]
-    return Weights(np.where(known, rng.normal(size=(len(known), 3)), 0.0), rng.normal(size=3))
+    return ClassTable(np.where(known, rng.normal(size=(len(known), 3)), 0.0), rng.normal(size=3))
 
 
 SETTINGS: list[dict[str, float]] = [{}, {"ridge": 3.0}, {"tau": 0.4}, {"missing": 0.3}]
@@ -211,9 +211,9 @@ def test_metrics_are_symmetric_and_positive(settings: dict[str, float]) -> None:
     assert gradient.dot(metric(gradient)) > 0
 
 
-def _centered(weights: Weights) -> Weights:
+def _centered(weights: ClassTable) -> ClassTable:
     table = weights.table - weights.table.mean(axis=1, keepdims=True)
-    return Weights(table, weights.bias - weights.bias.mean())
+    return ClassTable(table, weights.bias - weights.bias.mean())
 
 
 @pytest.mark.parametrize("tau", [0.0, 0.4])

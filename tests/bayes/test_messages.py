@@ -13,7 +13,7 @@ from ceiba import _native
 from ceiba._native import ClassWeighting
 from ceiba._typing import Array
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.network import Weights, mark_summed, spread_missing
+from ceiba.bayes.network import ClassTable, mark_summed, spread_missing
 from ceiba.bayes.statistics import (
     CodedRows,
     PairBlock,
@@ -31,17 +31,17 @@ def batch(rows: CodedRows, threads: int = 1) -> Batch[CodedRows]:
     return Batch(rows, threads=threads)
 
 
-def random_network(families: Families, k: int, rng: np.random.Generator) -> Weights:
-    table = np.zeros((families.n_rows, k))
+def random_network(families: Families, k: int, rng: np.random.Generator) -> ClassTable:
+    table = np.zeros((families.n_table_rows, k))
     for family in range(len(families.shapes)):
         view = families.view(table, family)
         known = view[tuple(slice(n - 1) for n in families.shapes[family])]
         theta = rng.dirichlet(np.full(known.shape[-2], 0.7), size=(*known.shape[:-2], k))
         known[:] = np.log(np.maximum(np.moveaxis(theta, -1, -2), 1e-12))
-    return Weights(table, np.log(rng.dirichlet(np.ones(k))))
+    return ClassTable(table, np.log(rng.dirichlet(np.ones(k))))
 
 
-def as_tables(families: Families, weights: Weights) -> Tables:
+def as_tables(families: Families, weights: ClassTable) -> Tables:
     """The weights of known values as tables of the naive classifier."""
     features = {}
     for family, feature in enumerate(families.structure.features):
@@ -102,7 +102,7 @@ def test_messages_equal_enumeration(case: tuple[Families, int, int], dtype: Any)
     ]:
         sums = TableSums.of(batch(rows), families, marked, weighting)
         table = spread_missing(families, network, sums.table)
-        found = as_tables(families, Weights(table, sums.bias))
+        found = as_tables(families, ClassTable(table, sums.bias))
         wanted = expected_statistics(naive, values, weights, structure)
         np.testing.assert_allclose(found.classes, wanted.classes, atol=1e-9)
         for feature in structure:
@@ -117,7 +117,7 @@ def test_messages_equal_enumeration(case: tuple[Families, int, int], dtype: Any)
     assert information.objective == pytest.approx(float(rows.weight @ divergence), abs=1e-8)
 
 
-def large_case(k: int, dtype: Any) -> tuple[Families, Weights, CodedRows]:
+def large_case(k: int, dtype: Any) -> tuple[Families, ClassTable, CodedRows]:
     sizes = (4, 5, 3, 6, 4, 3)
     arcs = [(0, 1), (1, 2), (1, 3), (4, 5)]
     families = Families(Structure.of_arcs(tuple(range(6)), arcs), sizes)
@@ -166,7 +166,7 @@ def test_counts_equal_naive_counts(dtype: Any, weighted: bool) -> None:
     rows = CodedRows(codes, labels, weight, k)
     own = np.ones(n) if weight is None else weight
     families = Families(Structure.of_arcs((0, 1, 2, 3), [(0, 1), (0, 3), (1, 3)]), sizes)
-    table = np.zeros((families.n_rows, k))
+    table = np.zeros((families.n_table_rows, k))
     for entries in families.table_rows(codes):
         np.add.at(table, (entries, labels), own)
     counts = TableCounts.of(batch(rows), families)

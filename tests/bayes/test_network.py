@@ -9,8 +9,8 @@ from scipy.special import softmax
 from ceiba.bayes.discriminative.table_model import TableModel
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.network import (
+    ClassTable,
     Smoothing,
-    Weights,
     as_network,
     match_margins,
     mean_values,
@@ -32,7 +32,7 @@ TRIANGLE: naive.Structure = {0: (), 1: (0,), 2: (0, 1)}
 STRUCTURES = {"naive": NAIVE, "tree": TREE, "triangle": TRIANGLE}
 
 
-def random_weights(structure: naive.Structure, k: int = 3) -> tuple[naive.Tables, Weights]:
+def random_weights(structure: naive.Structure, k: int = 3) -> tuple[naive.Tables, ClassTable]:
     rng = np.random.default_rng(1)
     tables = naive.Tables(
         rng.normal(size=k),
@@ -87,14 +87,16 @@ def test_margins_are_those_of_proportional_fitting(structure: naive.Structure) -
     np.testing.assert_allclose(one, two, atol=1e-10)
 
 
-def _posteriors(families: Families, weights: Weights, codes: np.ndarray) -> np.ndarray:
+def _posteriors(families: Families, weights: ClassTable, codes: np.ndarray) -> np.ndarray:
     rows = CodedRows(codes, None, None, len(weights.bias))
     return np.asarray(softmax(TableModel(families).log_scores(rows, weights, 1), axis=1))
 
 
 def test_smoothing_is_laplace_or_the_m_estimate() -> None:
     families = Families(Structure((0,), ((),)), (4,))
-    counts = Weights(np.array([[3.0, 0.0], [1.0, 2.0], [0.0, 2.0], [9.0, 9.0]]), np.array([4.0, 4]))
+    counts = ClassTable(
+        np.array([[3.0, 0.0], [1.0, 2.0], [0.0, 2.0], [9.0, 9.0]]), np.array([4.0, 4])
+    )
     laplace = probabilities(families, counts, Smoothing(1.0))
     np.testing.assert_allclose(np.exp(laplace.table[:3, 0]), [4 / 7, 2 / 7, 1 / 7])
     np.testing.assert_allclose(np.exp(laplace.bias), [0.5, 0.5])
@@ -109,6 +111,6 @@ def test_smoothing_is_laplace_or_the_m_estimate() -> None:
 def test_a_family_without_a_host_is_refused() -> None:
     structure = Structure.of_arcs((0, 1, 2), [(0, 2), (1, 2)])
     with pytest.raises(ValueError, match="has a parent that is a child of its other parents"):
-        structure.host(2)
+        structure.containing_family(2)
     with pytest.raises(ValueError, match="must not have a cycle"):
         Structure.of_arcs((0, 1), [(0, 1), (1, 0)])

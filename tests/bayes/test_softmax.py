@@ -16,7 +16,7 @@ from ceiba.bayes.discriminative.softmax import (
     SoftmaxLikelihoods,
 )
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.network import Weights
+from ceiba.bayes.network import ClassTable
 from ceiba.bayes.statistics import CodedRows, StepLikelihoods, TableSums
 from ceiba.engine.contract import Batch
 
@@ -34,8 +34,8 @@ def make_rows(n: int, k: int, missing: bool, weighted: bool) -> CodedRows:
     return CodedRows(np.column_stack(columns).astype(np.uint8), labels, weight, k)
 
 
-def random_weights(families: Families, k: int, scale: float = 2.0) -> Weights:
-    return Weights(RNG.normal(0, scale, (families.n_rows, k)), RNG.normal(size=k))
+def random_weights(families: Families, k: int, scale: float = 2.0) -> ClassTable:
+    return ClassTable(RNG.normal(0, scale, (families.n_table_rows, k)), RNG.normal(size=k))
 
 
 @pytest.mark.parametrize("k", [2, 3, 5, 8, 11])
@@ -86,7 +86,7 @@ def test_residuals_of_improbable_classes_keep_their_digits(k: int) -> None:
     rows = CodedRows(np.zeros((5, 1), np.uint8), np.full(5, 1, np.int32), None, k)
     tables = JointTables.of(families, k, has_missing=False)
     assert tables is not None
-    weights = tables.join(Weights(table, np.zeros(k)))
+    weights = tables.join(ClassTable(table, np.zeros(k)))
     found = SoftmaxGradient.of(Batch(IndexedRows.of(rows, tables, 1)), weights)
     assert found.table[0, 0] == pytest.approx(-5 * np.exp(-300.0) / (k - 1), rel=1e-12)
 

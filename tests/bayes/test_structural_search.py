@@ -12,7 +12,7 @@ from ceiba.bayes.families import Families
 from ceiba.bayes.statistics import CodedRows, TableSums
 from ceiba.bayes.structural import scores, screening
 from ceiba.bayes.structural.distinct import DistinctRows
-from ceiba.bayes.structural.scores import Scorer, empty_fit
+from ceiba.bayes.structural.scores import StructureScorer, empty_fit
 from ceiba.bayes.structural.screening import score_statistics
 from ceiba.bayes.structural.states import State, make_move, single_moves
 from ceiba.engine import Batch
@@ -117,13 +117,13 @@ def test_cold_and_warm_starts_agree():
     rows = search_rows(reference_rows("crx"))
     final = search(reference_rows("crx"))
     warm = final.steps[-1]
-    scorer = Scorer(rows)
+    scorer = StructureScorer(rows)
     scorer.fit([warm.fit.state])
     assert scorer.bicd(warm.fit.state) == pytest.approx(warm.bicd, abs=1e-3)
 
 
 def test_a_state_is_fitted_once():
-    scorer = Scorer(search_rows(table(0)))
+    scorer = StructureScorer(search_rows(table(0)))
     state = State().plus((0, 1))
     assert scorer.fit([state, state]) == 1
     assert scorer.fit([state, state.plus(arc=(1, 0))]) == 1
@@ -153,7 +153,7 @@ def test_threads_and_many_distinct_rows(monkeypatch):
 
 def test_lifted_weights_keep_the_posteriors():
     data = search_rows(reference_rows("heart"))
-    scorer = Scorer(data)
+    scorer = StructureScorer(data)
     small = State().plus((2, 9), (2, 9)).plus((12,), (9, 12))
     # The arc with feature 0 roots the tree anew.
     large = small.plus((0, 11), (0, 12))
@@ -172,7 +172,7 @@ def test_score_statistics(max_numbers, monkeypatch):
     monkeypatch.setattr(screening, "_MAX_NUMBERS", max_numbers)
     rows = table(2)
     data = search_rows(rows)
-    scorer = Scorer(data)
+    scorer = StructureScorer(data)
     state = State().plus((0, 1))
     scorer.fit([state])
     moves = [*single_moves(state, range(4)), make_move(state, (3,), (1, 3))]

@@ -184,7 +184,7 @@ def test_ties_of_kdb_go_to_the_lower_index() -> None:
 def test_class_information_equals_the_naive_one() -> None:
     _, _, rows = random_table(2)
     families = Families(Structure.naive(5), (4,) * 5)
-    table = np.zeros((families.n_rows, 3))
+    table = np.zeros((families.n_table_rows, 3))
     for entries in families.table_rows(rows.X):
         np.add.at(table, entries, rows.Y)
     expected = [naive.mutual_information(rows, j) for j in range(5)]

@@ -16,7 +16,7 @@ from ceiba.base import ParameterError
 from ceiba.bayes import InfrequentParentsWarning
 from ceiba.bayes.em import fit_missing
 from ceiba.bayes.families import Families
-from ceiba.bayes.network import Smoothing, Weights
+from ceiba.bayes.network import ClassTable, Smoothing
 from ceiba.bayes.statistics import TableCounts
 from ceiba.data.table import UnseenCategoryWarning
 from tests.bayes.test_messages import as_tables, naive_structure
@@ -61,7 +61,7 @@ def test_em_equals_enumeration_and_never_descends(alpha: float) -> None:
     found = fit_missing(
         lambda summarize, *arguments: OneBatch().reduce(coded(rows), summarize, *arguments),
         families,
-        Weights(counts.table, counts.bias),
+        ClassTable(counts.table, counts.bias),
         Smoothing(alpha),
         30,
         0.0,
@@ -77,7 +77,7 @@ def test_em_of_an_m_estimate_never_descends() -> None:
     found = fit_missing(
         lambda summarize, *arguments: OneBatch().reduce(coded(rows), summarize, *arguments),
         families,
-        Weights(counts.table, counts.bias),
+        ClassTable(counts.table, counts.bias),
         Smoothing(m_prior=2.0),
     )
     assert found.converged

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from ceiba.base import ParameterError
 from ceiba.bayes.discriminative.objective import ConditionalLikelihood
 from ceiba.bayes.discriminative.train import train, unbounded_cells
-from ceiba.bayes.network import Weights, as_network
+from ceiba.bayes.network import ClassTable, as_network
 from ceiba.bayes.statistics import CodedRows, Fold, TableCounts
 from ceiba.engine.contract import Batch
 from tests.bayes.parts import (
@@ -121,7 +121,7 @@ def test_gradient_with_missing_values_matches_differences(
     value = objective.value(data.network)
     rng = np.random.default_rng(0)
     known = data.families.is_known[:, None]
-    direction = Weights(
+    direction = ClassTable(
         np.where(known, rng.normal(size=data.network.table.shape), 0.0), rng.normal(size=3)
     )
     step = 1e-5
@@ -132,7 +132,7 @@ def test_gradient_with_missing_values_matches_differences(
         assert value.log_likelihood == pytest.approx(expected, abs=1e-9)
 
 
-def _tables(families: Any, weights: Weights) -> naive.Tables:
+def _tables(families: Any, weights: ClassTable) -> naive.Tables:
     found = {}
     for family, feature in enumerate(families.structure.features):
         known = tuple(slice(0, n - 1) for n in families.shapes[family])
@@ -186,7 +186,7 @@ def test_separable_classes_and_empty_cells_are_found() -> None:
     assert np.isfinite(result.weights.table).all()
     assert not train(data, config(penalty=3.0), None, False).is_separable
     counts = TableCounts.of(data.rows, data.families)
-    cells = unbounded_cells(data.families, Weights(counts.table, counts.bias))
+    cells = unbounded_cells(data.families, ClassTable(counts.table, counts.bias))
     # Feature 0 has one class in each category; categories 1 and 2 of feature 1 too.
     assert cells.tolist() == [[0, 1], [1, 0], [4, 1], [5, 0]]
 

@@ -18,7 +18,7 @@ from ceiba.bayes.discriminative.table_model import TableModel
 from ceiba.bayes.distributions.rows import NumericRows
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
-from ceiba.bayes.network import Weights, mark_summed
+from ceiba.bayes.network import ClassTable, mark_summed
 from ceiba.bayes.statistics import CodedRows, PairBlock
 from ceiba.cluster.lloyd import DrawKey
 from tests.bayes.test_messages import random_network
@@ -56,7 +56,7 @@ def _repeat(rows: CodedRows, times: int) -> CodedRows:
 CODED = RowKind(coded(), len, _slice, _repeat)
 
 
-def _network() -> Weights:
+def _network() -> ClassTable:
     return random_network(FOREST, N_CLASSES, np.random.default_rng(1))
 
 
@@ -171,17 +171,17 @@ WITH_VALUES = RowKind(
 )
 
 
-def _density_weights(seed: int) -> tuple[DensityModel, Weights]:
+def _density_weights(seed: int) -> tuple[DensityModel, ClassTable]:
     one = np.ones(1)
     scaling = StoredScaling.identity(1)
     gaussian = GaussianExponential(np.array([0]), 0 * one, one, scaling)
     blocks = (gaussian, PoissonExponential(np.array([1]), 2 * one, one))
     rng = np.random.default_rng(seed)
     families = Families(Structure.naive(len(SIZES)), SIZES)
-    table = rng.normal(size=(families.n_rows + 3, N_CLASSES))
-    table[families.n_rows + 1] = -0.5 - rng.random(N_CLASSES)
+    table = rng.normal(size=(families.n_table_rows + 3, N_CLASSES))
+    table[families.n_table_rows + 1] = -0.5 - rng.random(N_CLASSES)
     model = DensityModel(families, blocks, sums_missing=True)
-    return model, model.network(Weights(table, rng.normal(size=N_CLASSES)))[0]
+    return model, model.network(ClassTable(table, rng.normal(size=N_CLASSES)))[0]
 
 
 def density_model(rows: Any) -> tuple[Any, ...]:

@@ -38,14 +38,14 @@ from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import (
     MIN_PROBABILITY,
+    ClassTable,
     Smoothing,
-    Weights,
     mean_values,
     probabilities,
 )
 from ceiba.bayes.parameters import NetworkParameters
 from ceiba.bayes.scoring import (
-    Scorer,
+    ClassScorer,
     class_indices,
     class_probabilities,
     log_joint,
@@ -210,7 +210,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         smoothing = Smoothing(self.alpha, self.m_prior)
         network, attributes = self._fit_network(data, families, counts, smoothing)
         attributes |= self._structure_attributes(data, structure)
-        network = Weights(network.table, self._log_priors(data, network.bias))
+        network = ClassTable(network.table, self._log_priors(data, network.bias))
         if structure.is_decomposable:
             margins = mean_values(families, network, data.total).table.sum(axis=1)
         else:
@@ -224,8 +224,8 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         return LearnedModel(attributes | {"model_": model}, result)
 
     def _fit_network(
-        self, data: CodedData, families: Families, counts: Weights, smoothing: Smoothing
-    ) -> tuple[Weights, dict[str, Any]]:
+        self, data: CodedData, families: Families, counts: ClassTable, smoothing: Smoothing
+    ) -> tuple[ClassTable, dict[str, Any]]:
         """Return the log probabilities of the generative fit, and further fitted attributes."""
         return probabilities(families, counts, smoothing), {}
 
@@ -303,10 +303,10 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         """Return the fitted attributes that describe how the structure was chosen."""
         return {}
 
-    def _count(self, data: CodedData, families: Families) -> Weights:
+    def _count(self, data: CodedData, families: Families) -> ClassTable:
         """Return the counts of the families; rows with missing values count where known."""
         counts = data.engine.reduce(data.rows, TableCounts.of, families)
-        return Weights(counts.table, counts.bias)
+        return ClassTable(counts.table, counts.bias)
 
     def _log_priors(self, data: CodedData, smoothed: Array) -> Array:
         """Return the logarithms of the class probabilities."""
@@ -327,7 +327,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         return np.log(np.maximum(priors, MIN_PROBABILITY))
 
     def _train(
-        self, data: CodedData, families: Families, network: Weights, smoothing: Smoothing
+        self, data: CodedData, families: Families, network: ClassTable, smoothing: Smoothing
     ) -> TrainingResult:
         """Train discriminatively."""
         config = self._training_config(data.has_missing)
@@ -354,7 +354,7 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         return config
 
     def _training_attributes(
-        self, result: TrainingResult, families: Families, counts: Weights, data: CodedData
+        self, result: TrainingResult, families: Families, counts: ClassTable, data: CodedData
     ) -> dict[str, Any]:
         attributes: dict[str, Any] = {
             "conditional_log_likelihood_": result.log_likelihood,
@@ -494,9 +494,9 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         rows = engine.rows(source.partitions, _table)
         return np.asarray(engine.predict(rows, function, self._scorer()))
 
-    def _scorer(self) -> Scorer:
+    def _scorer(self) -> ClassScorer:
         """Return what computes the log scores of tables."""
-        return Scorer(self.encoding_, self.model_, self.class_count_ > 0)
+        return ClassScorer(self.encoding_, self.model_, self.class_count_ > 0)
 
     def _score_on(self, engine: Engine, source: Source) -> float:
         rows = engine.rows(source.partitions, ToLabeledRows(self._task))
@@ -569,7 +569,7 @@ def _given_priors(priors: Any, classes: Array) -> Array:
     return check_probabilities(priors, len(labels), "priors")
 
 
-def _name_cells(data: CodedData, families: Families, counts: Weights) -> list[tuple[str, ...]]:
+def _name_cells(data: CodedData, families: Families, counts: ClassTable) -> list[tuple[str, ...]]:
     """Return the categories and the class of the counts whose weights have no bound."""
     cells = unbounded_cells(families, counts)
     named = []

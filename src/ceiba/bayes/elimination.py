@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from ceiba._typing import Array
 from ceiba.bayes.families import Families
-from ceiba.bayes.network import Weights
+from ceiba.bayes.network import ClassTable
 
 # Numbers of the largest table for one row, and of all rows that are computed together.
 MAX_ENTRIES = 2**22
@@ -23,7 +23,7 @@ class _Factor:
     values: Array
 
 
-def log_joint(families: Families, network: Weights, codes: Array) -> Array:
+def log_joint(families: Families, network: ClassTable, codes: Array) -> Array:
     """Return log p(c, observed values) of each row, exactly, for any structure.
 
     Rows with the same missing features are computed together. A missing feature without observed
@@ -33,34 +33,34 @@ def log_joint(families: Families, network: Weights, codes: Array) -> Array:
     Parameters
     ----------
     families : Families
-    network : Weights
+    network : ClassTable
         Log probabilities.
     codes : ndarray of shape (n_rows, n_features)
     """
     structure = families.structure
     last = np.array([families.sizes[f] - 1 for f in structure.features], np.int64)
-    missing = codes[:, list(structure.features)] == last
-    patterns, index = np.unique(missing, axis=0, return_inverse=True)
+    is_missing = codes[:, list(structure.features)] == last
+    patterns, index = np.unique(is_missing, axis=0, return_inverse=True)
     found = np.empty((len(codes), len(network.bias)))
     for number, pattern in enumerate(patterns):
         rows = np.flatnonzero(index.ravel() == number)
-        gone = {f for f, is_gone in zip(structure.features, pattern, strict=True) if is_gone}
-        order, entries = _plan(families, gone, len(network.bias))
+        missing = {f for f, absent in zip(structure.features, pattern, strict=True) if absent}
+        order, entries = _plan(families, missing, len(network.bias))
         step = max(MAX_ENTRIES // entries, 1)
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
-            found[part] = _eliminate(families, network, codes[part], gone, order)
+            found[part] = _eliminate(families, network, codes[part], missing, order)
     return found
 
 
-def _relevant(families: Families, gone: set[int]) -> list[int]:
+def _relevant(families: Families, missing: set[int]) -> list[int]:
     """Return the families with an observed feature among themselves and their descendants."""
     structure = families.structure
     needed: set[int] = set()
     for feature, parents in zip(
         reversed(structure.features), reversed(structure.parents), strict=True
     ):
-        if feature not in gone or feature in needed:
+        if feature not in missing or feature in needed:
             needed |= {feature, *parents}
     return [family for family, f in enumerate(structure.features) if f in needed]
 
@@ -70,9 +70,9 @@ def _members(families: Families, family: int) -> tuple[int, ...]:
     return (*structure.parents[family], structure.features[family])
 
 
-def _plan(families: Families, gone: set[int], n_classes: int) -> tuple[list[int], int]:
+def _plan(families: Families, missing: set[int], n_classes: int) -> tuple[list[int], int]:
     """Return the order in which hidden features are summed over, and the largest table of a row."""
-    scopes = [set(_members(families, f)) & gone for f in _relevant(families, gone)]
+    scopes = [set(_members(families, f)) & missing for f in _relevant(families, missing)]
     left = set().union(*scopes) if scopes else set()
     order, largest = [], n_classes
 
@@ -91,7 +91,7 @@ def _plan(families: Families, gone: set[int], n_classes: int) -> tuple[list[int]
         largest = max(largest, size(scope))
         if largest > MAX_ENTRIES:
             raise ValueError(
-                f"The sum over {len(gone)} missing values of a row needs a table with more than "
+                f"The sum over {len(missing)} missing values of a row needs a table with more than "
                 f"{MAX_ENTRIES:,} entries: use missing='category', or fewer parents of each column."
             )
         scopes = [other for other in scopes if feature not in other] + [scope - {feature}]
@@ -101,16 +101,17 @@ def _plan(families: Families, gone: set[int], n_classes: int) -> tuple[list[int]
 
 
 def _eliminate(
-    families: Families, network: Weights, codes: Array, gone: set[int], order: list[int]
+    families: Families, network: ClassTable, codes: Array, missing: set[int], order: list[int]
 ) -> Array:
     """Return the log joint of rows with the same missing features."""
     factors = [
-        _condition(families, network, codes, family, gone) for family in _relevant(families, gone)
+        _condition(families, network, codes, family, missing)
+        for family in _relevant(families, missing)
     ]
     for feature in order:
-        own = [factor for factor in factors if feature in factor.hidden]
+        containing = [factor for factor in factors if feature in factor.hidden]
         factors = [factor for factor in factors if feature not in factor.hidden]
-        factors.append(_sum_out(own, feature))
+        factors.append(_sum_out(containing, feature))
     total = np.tile(network.bias, (len(codes), 1))
     for factor in factors:
         total += factor.values
@@ -118,15 +119,15 @@ def _eliminate(
 
 
 def _condition(
-    families: Families, network: Weights, codes: Array, family: int, gone: set[int]
+    families: Families, network: ClassTable, codes: Array, family: int, missing: set[int]
 ) -> _Factor:
     """Return the table of a family at the observed values of the rows."""
     members = _members(families, family)
-    hidden = tuple(sorted(set(members) & gone))
+    hidden = tuple(sorted(set(members) & missing))
     index = []
     for feature in members:
         shape = [1] * (1 + len(hidden))
-        if feature in gone:
+        if feature in missing:
             axis = 1 + hidden.index(feature)
             shape[axis] = families.sizes[feature] - 1
             index.append(np.arange(shape[axis]).reshape(shape))

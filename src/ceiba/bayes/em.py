@@ -16,7 +16,7 @@ import numpy as np
 
 from ceiba._native import ClassWeighting
 from ceiba.bayes.families import Families
-from ceiba.bayes.network import Smoothing, Weights, mark_summed, probabilities, spread_missing
+from ceiba.bayes.network import ClassTable, Smoothing, mark_summed, probabilities, spread_missing
 from ceiba.bayes.statistics import TableSums
 
 MAX_ITER = 500
@@ -29,7 +29,7 @@ class ExpectationMaximization:
 
     Parameters
     ----------
-    network : Weights
+    network : ClassTable
         Log probabilities.
     objectives : list of float
         Log-likelihood of the observed values plus the logarithm of the prior: of the start, and
@@ -38,7 +38,7 @@ class ExpectationMaximization:
     converged : bool
     """
 
-    network: Weights
+    network: ClassTable
     objectives: list[float]
     n_iter: int
     converged: bool
@@ -47,7 +47,7 @@ class ExpectationMaximization:
 def fit_missing(
     reduce: Callable[..., Any],
     families: Families,
-    available: Weights,
+    available: ClassTable,
     smoothing: Smoothing,
     max_iter: int = MAX_ITER,
     tol: float = TOL,
@@ -60,7 +60,7 @@ def fit_missing(
         ``reduce(summarize, *model)`` summarizes the rows, prepared as `CodedRows`.
     families : Families
         Each with at most one parent.
-    available : Weights
+    available : ClassTable
         Counts of the rows in which all values of a family are known, where EM starts. They also
         fix the pseudo-counts of an m-estimate.
     smoothing : Smoothing
@@ -72,7 +72,7 @@ def fit_missing(
     known = np.where(families.is_known[:, None], available.table, 0.0)
     pseudo = smoothing.apply(families, known) - known
     of_class = smoothing.alpha if smoothing.m_prior is None else 0.0
-    network = probabilities(families, Weights(known + pseudo, available.bias + of_class))
+    network = probabilities(families, ClassTable(known + pseudo, available.bias + of_class))
     objectives: list[float] = []
     unit = min(1.0, float(available.bias.sum()))
     for n_iter in range(1, max_iter + 1):
@@ -81,7 +81,7 @@ def fit_missing(
         prior = float(np.vdot(pseudo, network.table)) + of_class * float(network.bias.sum())
         objectives.append(sums.objective + prior)
         expected = spread_missing(families, network, sums.table)
-        network = probabilities(families, Weights(expected + pseudo, sums.bias + of_class))
+        network = probabilities(families, ClassTable(expected + pseudo, sums.bias + of_class))
         if len(objectives) > 1:
             gain = objectives[-1] - objectives[-2]
             if gain <= tol * max(unit, abs(objectives[-1])):

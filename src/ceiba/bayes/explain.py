@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from ceiba._typing import Array
 from ceiba.bayes.model import NetworkModel
-from ceiba.bayes.scoring import Scorer
+from ceiba.bayes.scoring import ClassScorer
 from ceiba.data.table import Table
 
 
@@ -82,7 +82,7 @@ class Evidence:
 
 
 def explain_row(
-    scorer: Scorer, table: Table, classes: Array, label: Any = None, against: Any = None
+    scorer: ClassScorer, table: Table, classes: Array, label: Any = None, against: Any = None
 ) -> Evidence:
     """Return the contributions of the columns for the only row of a table."""
     if len(table) != 1:
@@ -110,7 +110,9 @@ def explain_row(
     return Evidence(labels[target], against, names, values, found, prior, 0.0 - entropy)
 
 
-def _terms(scorer: Scorer, table: Table) -> tuple[tuple[str, ...], tuple[str, ...], Array, Array]:
+def _terms(
+    scorer: ClassScorer, table: Table
+) -> tuple[tuple[str, ...], tuple[str, ...], Array, Array]:
     """Return names, values, log p(class), and log p(value | class, columns before) of a row."""
     encoding, model = scorer.encoding, scorer.model
     codes = encoding.encode(table)
@@ -127,17 +129,17 @@ def _terms(scorer: Scorer, table: Table) -> tuple[tuple[str, ...], tuple[str, ..
     values = [category_label(scorer, j, int(codes[0, j])) for j in order]
     for densities in scorer.densities:
         for column, single in densities.split():
-            own = np.zeros((1, len(model.bias)))
-            single.add_log_densities(table, 1, own)
-            terms.append(own)
+            log_densities = np.zeros((1, len(model.bias)))
+            single.add_log_densities(table, 1, log_densities)
+            terms.append(log_densities)
             names.append(table.schema[column].name)
             missing = table.missing_mask(column)
-            gone = missing is not None and bool(missing[0])
-            values.append("missing" if gone else f"{table.column(column)[0]:.6g}")
+            is_missing = missing is not None and bool(missing[0])
+            values.append("missing" if is_missing else f"{table.column(column)[0]:.6g}")
     return tuple(names), tuple(values), joint[0], np.concatenate(terms)
 
 
-def category_label(scorer: Scorer, feature: int, code: int) -> str:
+def category_label(scorer: ClassScorer, feature: int, code: int) -> str:
     """Return the category of a code as text."""
     labels = scorer.encoding.category_labels(feature)
     return str(labels[code]) if code < len(labels) else "missing"
@@ -149,7 +151,7 @@ def _index(label: Any, labels: list[Any], parameter: str) -> int:
     return labels.index(label)
 
 
-def probability_table(scorer: Scorer, schema: Any, classes: Array, column: Any) -> Any:
+def probability_table(scorer: ClassScorer, schema: Any, classes: Array, column: Any) -> Any:
     """Return the conditional distribution of a column as a data frame."""
     import pandas
 
@@ -159,8 +161,8 @@ def probability_table(scorer: Scorer, schema: Any, classes: Array, column: Any) 
     index = names.index(column)
     labels = classes.tolist()
     for densities in scorer.densities:
-        for own, single in densities.split():
-            if own != index:
+        for j, single in densities.split():
+            if j != index:
                 continue
             rows = pandas.Index(labels, name="class")
             if hasattr(single, "starts"):

@@ -6,8 +6,8 @@ that the log joint of a row x of data is a sum of table rows::
 
     log p(c, x) = bias[c] + sum over the families of weights[row of x in the family's table, c]
 
-The tables of all families lie one below the other in one array of shape (n_rows, n_classes). Within
-a table the value of the feature changes fastest: the rows of one conditional distribution
+The tables of all families lie one below the other in one array of shape (n_table_rows, n_classes).
+Within a table the value of the feature changes fastest: the rows of one conditional distribution
 ``p(feature | parents, c)`` are consecutive and are called a *group*.
 
 A feature of r categories has the codes 0 to r, where r stands for a missing value. Table rows
@@ -85,21 +85,21 @@ class Structure:
     @property
     def is_decomposable(self) -> bool:
         """Whether the parents of each family lie in the table of one other family."""
-        return all(self.has_host(family) for family in range(len(self.features)))
+        return all(self.has_containing_family(family) for family in range(len(self.features)))
 
-    def has_host(self, family: int) -> bool:
-        """Return whether `host` finds the parents of a family in one table."""
+    def has_containing_family(self, family: int) -> bool:
+        """Return whether `containing_family` finds the parents of a family in one table."""
         parents = self.parents[family]
-        return not parents or self._host(parents) is not None
+        return not parents or self._find_containing_family(parents) is not None
 
-    def _host(self, parents: tuple[int, ...]) -> int | None:
+    def _find_containing_family(self, parents: tuple[int, ...]) -> int | None:
         for parent in parents:
             index = self.features.index(parent)
             if set(parents) - {parent} <= set(self.parents[index]):
                 return index
         return None
 
-    def host(self, family: int) -> int | None:
+    def containing_family(self, family: int) -> int | None:
         """Return the family whose table contains the parents of a family; None without parents.
 
         It is the family of a parent that is itself a child of all the other parents. Raise
@@ -109,7 +109,7 @@ class Structure:
         parents = self.parents[family]
         if not parents:
             return None
-        found = self._host(parents)
+        found = self._find_containing_family(parents)
         if found is not None:
             return found
         raise ValueError(
@@ -158,7 +158,7 @@ class Families:
         return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
     @property
-    def n_rows(self) -> int:
+    def n_table_rows(self) -> int:
         """Number of rows of all tables."""
         return int(self.offsets[-1])
 
@@ -208,9 +208,9 @@ class Families:
         features = self.structure.features
 
         def is_plain(family: int, codes: list[tuple[Array, int]]) -> list[Array]:
-            *parents, (own, n) = codes
+            *parents, (of_feature, n) = codes
             known = [code < size - 1 for code, size in parents]
-            return [*known, (own < n - 1) | (features[family] not in has_children)]
+            return [*known, (of_feature < n - 1) | (features[family] not in has_children)]
 
         return ~self._mask(is_plain)
 
@@ -252,19 +252,19 @@ class Families:
 
         None without parents.
         """
-        host = self.structure.host(family)
-        if host is None:
+        containing = self.structure.containing_family(family)
+        if containing is None:
             return None
-        members = (*self.structure.parents[host], self.structure.features[host])
-        return host, tuple(members.index(parent) for parent in self.structure.parents[family])
+        members = (*self.structure.parents[containing], self.structure.features[containing])
+        return containing, tuple(members.index(parent) for parent in self.structure.parents[family])
 
     def parent_marginal(self, table: Array, family: int) -> Array | None:
         """Return the margin over the parents of a family, from the table that contains them."""
         found = self.parent_axes(family)
         if found is None:
             return None
-        host, axes = found
-        view = self.view(table, host)
+        containing, axes = found
+        view = self.view(table, containing)
         others = tuple(axis for axis in range(view.ndim - 1) if axis not in axes)
         ordered = np.transpose(view, (*axes, *others, view.ndim - 1))
         return np.asarray(ordered.sum(axis=tuple(range(len(axes), len(axes) + len(others)))))
@@ -277,8 +277,8 @@ class Families:
         found = self.parent_axes(family)
         if found is None:
             return False
-        host, axes = found
-        view = self.view(table, host)
+        containing, axes = found
+        view = self.view(table, containing)
         others = tuple(axis for axis in range(view.ndim - 1) if axis not in axes)
         target = np.transpose(view, (*others, *axes, view.ndim - 1))
         target += values

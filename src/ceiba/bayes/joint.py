@@ -14,7 +14,7 @@ from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.exchange.network import DiscreteNetwork
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
-from ceiba.bayes.network import MIN_PROBABILITY, Weights, mean_values
+from ceiba.bayes.network import MIN_PROBABILITY, ClassTable, mean_values
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
 
@@ -182,19 +182,19 @@ def model_of_parts(
     structure = Structure.of_arcs(tuple(range(len(others))), arcs)
     families = Families(structure, tuple(len(parts.states[i]) + 1 for i in others))
     n_classes = len(parts.states[class_variable])
-    table = np.zeros((families.n_rows, n_classes))
-    for family, (feature, own) in enumerate(
+    table = np.zeros((families.n_table_rows, n_classes))
+    for family, (feature, parents) in enumerate(
         zip(structure.features, structure.parents, strict=True)
     ):
         variable = others[feature]
         axis_of = {parent: axis for axis, parent in enumerate(parts.parents[variable])}
-        axes = (*(axis_of[others[p]] for p in own), len(axis_of), axis_of[class_variable])
+        axes = (*(axis_of[others[p]] for p in parents), len(axis_of), axis_of[class_variable])
         theta = parts.tables[variable].transpose(axes)
         known = tuple(slice(n - 1) for n in families.shapes[family])
         families.view(table, family)[known] = np.log(np.maximum(theta, MIN_PROBABILITY))
     prior = parts.tables[class_variable]
-    network = Weights(table, np.log(np.maximum(prior, MIN_PROBABILITY)))
-    margins = np.zeros(families.n_rows)
+    network = ClassTable(table, np.log(np.maximum(prior, MIN_PROBABILITY)))
+    margins = np.zeros(families.n_table_rows)
     if structure.is_decomposable:
         margins = mean_values(families, network, 1.0).table.sum(axis=1)
     model = NetworkModel.of(families, network, margins, is_network=True)

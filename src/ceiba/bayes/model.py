@@ -14,7 +14,7 @@ from ceiba.base import ArrayOf, Record
 from ceiba.base.record import check_values
 from ceiba.bayes.elimination import log_joint
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.network import Weights, mark_summed, match_margins
+from ceiba.bayes.network import ClassTable, mark_summed, match_margins
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,8 @@ class NetworkModel(Record):
         Log-linear weights of the families, one table below the other.
     bias : ndarray of shape (n_classes,)
     margins : ndarray of shape (n_table_rows,)
-        Expected number of rows in each table row, over all classes.
+        Expected number of rows in each table row, over all classes: how the features alone are
+        distributed. (Not the margins of boosting, which are differences of votes.)
     is_network : bool
         Whether the weights are log probabilities, as after generative training.
     """
@@ -49,7 +50,7 @@ class NetworkModel(Record):
 
     @classmethod
     def of(
-        cls, families: Families, weights: Weights, margins: Array, *, is_network: bool
+        cls, families: Families, weights: ClassTable, margins: Array, *, is_network: bool
     ) -> NetworkModel:
         """Return the model of some weights."""
         structure = families.structure
@@ -88,9 +89,9 @@ class NetworkModel(Record):
             if feature in seen or not set(parents) <= seen or len(set(parents)) < len(parents):
                 raise ValueError("features must be different, and follow their parents.")
             seen.add(feature)
-        if self.families.n_rows != len(self.table):
+        if self.families.n_table_rows != len(self.table):
             raise ValueError(
-                f"table must have {self.families.n_rows} rows, as the families, got "
+                f"table must have {self.families.n_table_rows} rows, as the families, got "
                 f"{len(self.table)}."
             )
         for name in ("table", "bias", "margins"):
@@ -110,12 +111,12 @@ class NetworkModel(Record):
         return Families(self.structure, tuple(self.sizes.tolist()))
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> ClassTable:
         """Log-linear weights."""
-        return Weights(self.table, self.bias)
+        return ClassTable(self.table, self.bias)
 
     @cached_property
-    def network(self) -> Weights:
+    def network(self) -> ClassTable:
         """Log probabilities of the network with these class posteriors and margins."""
         if self.is_network:
             return self.weights
@@ -131,7 +132,7 @@ class NetworkModel(Record):
             return self.log_joint(codes, threads)
         families = self.families
         unknown = ~families.is_known[:, None]
-        marked = Weights(np.where(unknown, np.nan, self.table), self.bias)
+        marked = ClassTable(np.where(unknown, np.nan, self.table), self.bias)
         native = _native.LogLinear(families.native, marked.table, marked.bias, False)
         scores = np.empty((len(codes), len(self.bias)))
         _native.bayes_log_joint(codes, native, scores, threads)

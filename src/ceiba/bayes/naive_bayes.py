@@ -44,8 +44,8 @@ from ceiba.bayes.distributions.gaussian import ClassMoments
 from ceiba.bayes.distributions.rows import ToNumericRows
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
-from ceiba.bayes.network import Smoothing, Weights, mean_values, probabilities
-from ceiba.bayes.scoring import Scorer
+from ceiba.bayes.network import ClassTable, Smoothing, mean_values, probabilities
+from ceiba.bayes.scoring import ClassScorer
 from ceiba.bayes.statistics import TableCounts
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
@@ -218,7 +218,7 @@ class NaiveBayesClassifier(NetworkClassifier):
         result = train(inputs, self._training_config(inputs.sums_missing), self, self.trace)
         trained = match_column_margins(model, result.weights, inputs.network)
         margins = mean_values(families, network, data.total).table.sum(axis=1)
-        counts = Weights(data.counts.table, data.counts.bias)
+        counts = ClassTable(data.counts.table, data.counts.bias)
         names = {schema[j].name for j in statistics.columns.tolist()}
         dropped = set(data.encoding.constant_columns) - names
         attributes |= {
@@ -242,14 +242,14 @@ class NaiveBayesClassifier(NetworkClassifier):
         source: Source,
         statistics: DensityStatistics,
         prepare: ToNumericRows,
-    ) -> tuple[DensityTrainingData, Weights]:
+    ) -> tuple[DensityTrainingData, ClassTable]:
         """Return rows and generative model of discriminative training, and the network alone."""
         engine, smoothing = data.engine, Smoothing(self.alpha, self.m_prior)
         assert data.summary.classes is not None
         families = Families(Structure.naive(len(data.sizes)), data.sizes)
-        counts = Weights(data.counts.table, data.counts.bias)
+        counts = ClassTable(data.counts.table, data.counts.bias)
         network = probabilities(families, counts, smoothing)
-        network = Weights(network.table, self._log_priors(data, network.bias))
+        network = ClassTable(network.table, self._log_priors(data, network.bias))
         codes = ToCodedRows(
             data.encoding, data.summary.classes, prepare.class_weights, engine.threads
         )
@@ -500,9 +500,9 @@ class NaiveBayesClassifier(NetworkClassifier):
         if self.missing == "category" and encoding.n_features:
             families, counts = count_missing(families, counts)
         smoothing = Smoothing(self.alpha, self.m_prior)
-        network = probabilities(families, Weights(counts.table, counts.bias), smoothing)
+        network = probabilities(families, ClassTable(counts.table, counts.bias), smoothing)
         bias = self._class_log_priors(classes, counts.bias, network.bias)
-        network = Weights(network.table, bias)
+        network = ClassTable(network.table, bias)
         margins = mean_values(families, network, float(counts.bias.sum())).table.sum(axis=1)
         densities, statistics = list(mixtures), summary.densities
         dropped = set(encoding.constant_columns) - {
@@ -536,14 +536,14 @@ class NaiveBayesClassifier(NetworkClassifier):
                 if single.class_count != n:
                     raise ValueError(f"_densities must have {n} classes, got {single.class_count}.")
 
-    def _scorer(self) -> Scorer:
+    def _scorer(self) -> ClassScorer:
         return replace(super()._scorer(), densities=tuple(getattr(self, "_densities", ())))
 
     def _choose_structure(self, data: CodedData) -> Structure:
         return Structure.naive(data.encoding.n_features)
 
-    def _count(self, data: CodedData, families: Families) -> Weights:
-        return Weights(data.counts.table, data.counts.bias)
+    def _count(self, data: CodedData, families: Families) -> ClassTable:
+        return ClassTable(data.counts.table, data.counts.bias)
 
 
 def _empty_counts(

@@ -1,9 +1,9 @@
 """Parameters of a Bayesian network classifier, and their conversions.
 
-The same classifier has three forms: conditional probabilities (a network), log-linear weights (any
-real numbers), and mean values (expected counts of the tables under the network). Every log-linear
-classifier is a network with the same class posteriors, if each family's parents lie in the table of
-one other family (`Structure.host`).
+The same classifier has three forms, each a `ClassTable`: conditional probabilities (a network),
+log-linear weights (any real numbers), and mean values (expected counts under the network). Every
+log-linear classifier is a network with the same class posteriors, if each family's parents lie in
+the table of one other family (`Structure.containing_family`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ MIN_PROBABILITY = 1e-290
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
-    """Numbers for each table row and class, and for each class.
+class ClassTable:
+    """A number for each table row and class, and one for each class.
 
-    As parameters: ``log p(c, x) = bias[c] + sum of table[row of each family, c]``. Counts, mean
-    values and gradients have the same form.
+    All quantities of a network have this form: its parameters, the *weights* of
+    ``log p(c, x) = bias[c] + sum of table[row of each family, c]`` (log probabilities, or any
+    log-linear weights), and counts, expected counts (*means*), gradients and residuals.
 
     Parameters
     ----------
@@ -39,19 +40,19 @@ class Weights:
     bias: Array
 
     def native(self, families: Families) -> LogLinear:
-        """Return the weights for the native passes; NaN marks missing values to be summed over."""
+        """Return weights for the native passes; NaN marks missing values to be summed over."""
         sums_missing = families.structure.is_forest and bool(np.isnan(self.table).any())
         return LogLinear(families.native, self.table, self.bias, sums_missing)
 
-    def plus(self, step: float, direction: Weights) -> Weights:
-        """Return the weights moved along a direction."""
-        return Weights(self.table + step * direction.table, self.bias + step * direction.bias)
+    def plus(self, step: float, direction: ClassTable) -> ClassTable:
+        """Return ``self + step * direction``."""
+        return ClassTable(self.table + step * direction.table, self.bias + step * direction.bias)
 
-    def times(self, factor: float) -> Weights:
-        """Return the weights multiplied by a number."""
-        return Weights(factor * self.table, factor * self.bias)
+    def times(self, factor: float) -> ClassTable:
+        """Return all numbers times a factor."""
+        return ClassTable(factor * self.table, factor * self.bias)
 
-    def dot(self, other: Weights) -> float:
+    def dot(self, other: ClassTable) -> float:
         """Return the inner product."""
         return float(np.vdot(self.table, other.table) + np.vdot(self.bias, other.bias))
 
@@ -76,7 +77,7 @@ class Smoothing:
         if self.m_prior is None:
             return np.where(families.is_known[:, None], counts + self.alpha, 0.0)
         known = np.where(families.is_known[:, None], counts, 0.0)
-        overall = np.zeros((families.n_rows, 1))
+        overall = np.zeros((families.n_table_rows, 1))
         for family in range(len(families.shapes)):
             view = families.view(known, family)
             of_feature = view.sum(axis=(*range(view.ndim - 2), view.ndim - 1))
@@ -86,37 +87,37 @@ class Smoothing:
 
 
 def probabilities(
-    families: Families, counts: Weights, smoothing: Smoothing | None = None
-) -> Weights:
+    families: Families, counts: ClassTable, smoothing: Smoothing | None = None
+) -> ClassTable:
     """Return the log probabilities of the network with the given counts.
 
     Without ``smoothing`` the counts are taken as they are. A group without counts is uniform.
     """
     known = families.is_known[:, None]
-    raised = np.where(known, counts.table, 0.0)
+    smoothed = np.where(known, counts.table, 0.0)
     bias = counts.bias
     if smoothing is not None:
-        raised = smoothing.apply(families, counts.table)
+        smoothed = smoothing.apply(families, counts.table)
         bias = bias + (smoothing.alpha if smoothing.m_prior is None else 0.0)
-    sums = families.group_sums(raised)
+    sums = families.group_sums(smoothed)
     uniform = np.repeat(1.0 / np.maximum(families.group_sizes - 1, 1), families.group_sizes)
     theta = np.divide(
-        raised, sums, out=np.broadcast_to(uniform[:, None], raised.shape).copy(), where=sums > 0
+        smoothed, sums, out=np.broadcast_to(uniform[:, None], smoothed.shape).copy(), where=sums > 0
     )
-    return Weights(
+    return ClassTable(
         np.where(known, np.log(np.maximum(theta, MIN_PROBABILITY)), 0.0),
         np.log(np.maximum(bias / bias.sum(), MIN_PROBABILITY)),
     )
 
 
-def mark_summed(families: Families, network: Weights) -> Weights:
+def mark_summed(families: Families, network: ClassTable) -> ClassTable:
     """Return a network whose missing values are summed over by the native passes."""
     if not families.is_summed.any():
         return network
-    return Weights(np.where(families.is_summed[:, None], np.nan, network.table), network.bias)
+    return ClassTable(np.where(families.is_summed[:, None], np.nan, network.table), network.bias)
 
 
-def spread_missing(families: Families, network: Weights, sums: Array) -> Array:
+def spread_missing(families: Families, network: ClassTable, sums: Array) -> Array:
     """Distribute what rows with a missing feature got over the categories of the feature.
 
     Given its parents and the class, the expectation of a missing feature without children is its
@@ -130,17 +131,17 @@ def spread_missing(families: Families, network: Weights, sums: Array) -> Array:
     return np.where(known, sums + families.group_sums(unknown) * probability, 0.0)
 
 
-def mean_values(families: Families, network: Weights, total: float) -> Weights:
+def mean_values(families: Families, network: ClassTable, total: float) -> ClassTable:
     """Return the expected counts ``total * p(c, parents, feature)`` of a network."""
     bias = total * np.exp(network.bias)
     table = np.where(families.is_known[:, None], np.exp(network.table), 0.0)
     for family in range(len(families.shapes)):
         margin = families.parent_marginal(table, family)
         families.view(table, family)[:] *= bias if margin is None else margin[..., None, :]
-    return Weights(table, bias)
+    return ClassTable(table, bias)
 
 
-def as_network(families: Families, weights: Weights) -> Weights:
+def as_network(families: Families, weights: ClassTable) -> ClassTable:
     """Return the log probabilities of the network with the class posteriors of the weights.
 
     Each family, from the last to the first, is normalized; the normalizers, functions of its
@@ -150,7 +151,7 @@ def as_network(families: Families, weights: Weights) -> Weights:
     return network
 
 
-def normalize(families: Families, weights: Weights) -> tuple[Weights, float]:
+def normalize(families: Families, weights: ClassTable) -> tuple[ClassTable, float]:
     """Return the network of some weights, and the logarithm of their partition function.
 
     ``weights(c, x) = network(c, x) + log partition`` for every row x without missing values.
@@ -167,21 +168,23 @@ def normalize(families: Families, weights: Weights) -> tuple[Weights, float]:
         if not families.add_to_parents(table, family, normalizer):
             bias += normalizer
     log_partition = float(logsumexp(bias))
-    return Weights(np.where(known, table, 0.0), bias - log_partition), log_partition
+    return ClassTable(np.where(known, table, 0.0), bias - log_partition), log_partition
 
 
-def match_margins(families: Families, weights: Weights, margins: Array) -> Weights:
+def match_margins(families: Families, weights: ClassTable, margins: Array) -> ClassTable:
     """Return the network with given class posteriors whose tables have given margins.
 
-    A number h(row) is added to the weights of each table row, for all classes alike, which does
-    not change p(c | x). The h of the wanted margins m minimize ``n log Z(h) - <m, h>``, a convex
-    function whose gradient is the present minus the wanted margins. (Iterative proportional
-    fitting has the same limit, but needs a pass over the tables for each family and step.)
+    *Margins* are expected numbers of rows by table row, over all classes: how the features alone
+    are distributed. A number h(row) is added to the weights of each table row, for all classes
+    alike, which does not change p(c | x). The h of the wanted margins m minimize
+    ``n log Z(h) - <m, h>``, a convex function whose gradient is the present minus the wanted
+    margins. (Iterative proportional fitting has the same limit, but needs a pass over the tables
+    for each family and step.)
 
     Parameters
     ----------
     families : Families
-    weights : Weights
+    weights : ClassTable
         Any log-linear weights.
     margins : ndarray of shape (n_table_rows,)
         Expected number of rows in each table row, over all classes.
@@ -194,10 +197,10 @@ def match_margins(families: Families, weights: Weights, margins: Array) -> Weigh
     # In these units the curvature is about 1.
     unit = 1.0 / np.sqrt(margins[used])
 
-    def shifted(h: Array) -> tuple[Weights, float]:
+    def shifted(h: Array) -> tuple[ClassTable, float]:
         table = start.table.copy()
         table[used] += (unit * h)[:, None]
-        return normalize(families, Weights(table, start.bias))
+        return normalize(families, ClassTable(table, start.bias))
 
     def objective(h: Array) -> tuple[float, Array]:
         network, log_partition = shifted(h)

@@ -16,7 +16,7 @@ from ceiba.engine import Batch
 
 
 @dataclass(frozen=True, eq=False)
-class Scorer:
+class ClassScorer:
     """Compute the log scores of the classes.
 
     Parameters
@@ -48,41 +48,43 @@ class Scorer:
         for densities in self.densities:
             densities.add_log_densities(table, threads, scores)
         if self.densities:
-            self._replace_lost(scores)
+            self._replace_underflow(scores)
         if not self.has_rows.all():
             scores[:, ~self.has_rows] = -np.inf
         return scores
 
-    def _replace_lost(self, scores: Array) -> None:
+    def _replace_underflow(self, scores: Array) -> None:
         """Give rows whose densities underflow for every class the frequencies of the classes.
 
         The square of a deviation overflows, and its density is 0, beyond 1e154 standard deviations.
         """
         used = np.flatnonzero(self.has_rows)
         low = np.flatnonzero(~np.isfinite(scores[:, used[0]]))
-        lost = low[~np.isfinite(scores[np.ix_(low, used)]).any(axis=1)]
-        if len(lost):
-            scores[lost] = self.model.network.bias
+        underflowing = low[~np.isfinite(scores[np.ix_(low, used)]).any(axis=1)]
+        if len(underflowing):
+            scores[underflowing] = self.model.network.bias
 
 
-def class_probabilities(batch: Batch[Table], scorer: Scorer, logarithms: bool = False) -> Array:
+def class_probabilities(
+    batch: Batch[Table], scorer: ClassScorer, logarithms: bool = False
+) -> Array:
     """Return the probabilities of the classes of each row of a batch, or their logarithms."""
     scores = scorer.log_scores(batch.rows, batch.threads)
     _native.bayes_normalize(scores, logarithms, batch.threads)
     return scores
 
 
-def log_joint(batch: Batch[Table], scorer: Scorer) -> Array:
+def log_joint(batch: Batch[Table], scorer: ClassScorer) -> Array:
     """Return log p(c, x) of a batch."""
     return scorer.log_joint(batch.rows, batch.threads)
 
 
-def class_indices(batch: Batch[Table], scorer: Scorer) -> Array:
+def class_indices(batch: Batch[Table], scorer: ClassScorer) -> Array:
     """Return the index of the most probable class of each row of a batch."""
     return predict_indices(scorer, batch.rows, batch.threads)
 
 
-def predict_indices(scorer: Scorer, table: Table, threads: int) -> Array:
+def predict_indices(scorer: ClassScorer, table: Table, threads: int) -> Array:
     """Return the index of the most probable class of each row."""
     scores = scorer.log_scores(table, threads)
     indices = np.empty(len(scores), np.int64)

@@ -12,7 +12,7 @@ from ceiba import _native
 from ceiba._native import ClassWeighting
 from ceiba._typing import Array
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.network import Weights
+from ceiba.bayes.network import ClassTable
 from ceiba.engine.contract import AdditiveStatistic, Batch
 
 S = TypeVar("S", bound=Any)
@@ -65,7 +65,7 @@ class TableCounts(AdditiveStatistic):
     def of(cls, batch: Batch[CodedRows], families: Families) -> TableCounts:
         """Count the rows of a batch."""
         rows = batch.rows
-        table = np.zeros((families.n_rows, rows.n_classes))
+        table = np.zeros((families.n_table_rows, rows.n_classes))
         _native.bayes_family_counts(rows.native, families.native, table, batch.threads)
         assert rows.labels is not None
         classes = np.bincount(rows.labels, rows.weight, rows.n_classes)
@@ -166,7 +166,7 @@ class TableSums(AdditiveStatistic):
         cls,
         batch: Batch[CodedRows],
         families: Families,
-        weights: Weights,
+        weights: ClassTable,
         weighting: ClassWeighting = ClassWeighting.RESIDUALS,
         target: Families | None = None,
         variances: bool = False,
@@ -174,7 +174,7 @@ class TableSums(AdditiveStatistic):
     ) -> TableSums:
         """Sum the class weights of a batch by the table rows of ``target`` (the families)."""
         rows, k = batch.rows, batch.rows.n_classes
-        n = (target or families).n_rows
+        n = (target or families).n_table_rows
         table, bias = np.zeros((n, k)), np.zeros(k)
         table_variances = np.zeros((n, k)) if variances else None
         bias_variances = np.zeros(k) if variances else None
@@ -203,8 +203,8 @@ class StepLikelihoods(AdditiveStatistic):
         cls,
         batch: Batch[CodedRows],
         families: Families,
-        weights: Weights,
-        direction: Weights,
+        weights: ClassTable,
+        direction: ClassTable,
         steps: Array,
     ) -> StepLikelihoods:
         """Compute the log-likelihoods of a batch."""
@@ -228,7 +228,7 @@ class ModelLikelihoods(AdditiveStatistic):
 
     @classmethod
     def of(
-        cls, batch: Batch[CodedRows], families: Families, models: Sequence[Weights]
+        cls, batch: Batch[CodedRows], families: Families, models: Sequence[ClassTable]
     ) -> ModelLikelihoods:
         """Compute the log-likelihoods of a batch."""
         nothing = Families(Structure((), ()), families.sizes)
@@ -283,7 +283,7 @@ class ClassificationErrors(AdditiveStatistic):
 
     @classmethod
     def of(
-        cls, batch: Batch[CodedRows], families: Families, weights: Weights
+        cls, batch: Batch[CodedRows], families: Families, weights: ClassTable
     ) -> ClassificationErrors:
         """Sum the weight of the errors of a batch."""
         rows = batch.rows

@@ -27,7 +27,7 @@ from ceiba.bayes.joint import (
     sample_codes,
 )
 from ceiba.bayes.model import NetworkModel
-from ceiba.bayes.network import Smoothing, Weights
+from ceiba.bayes.network import ClassTable, Smoothing
 from ceiba.bayes.parameters import NetworkParameters
 from ceiba.bayes.statistics import PairCounts
 from ceiba.bayes.structure.aode import (
@@ -244,8 +244,8 @@ class TANClassifier(TANParameters, NetworkClassifier):
         return int(features.index(column))
 
     def _fit_network(
-        self, data: CodedData, families: Families, counts: Weights, smoothing: Smoothing
-    ) -> tuple[Weights, dict[str, Any]]:
+        self, data: CodedData, families: Families, counts: ClassTable, smoothing: Smoothing
+    ) -> tuple[ClassTable, dict[str, Any]]:
         information = {"arc_information_": arc_information(families, counts.table)}
         if not data.has_missing or not families.structure.arcs:
             network, attributes = super()._fit_network(data, families, counts, smoothing)
@@ -395,7 +395,7 @@ class TANClassifier(TANParameters, NetworkClassifier):
                 f"The states of the class {names[index]!r} must be all texts or all numbers, got "
                 f"{format_value(classes)}."
             ) from error
-        weights = Weights(np.ascontiguousarray(model.table[:, order]), model.bias[order])
+        weights = ClassTable(np.ascontiguousarray(model.table[:, order]), model.bias[order])
         model = NetworkModel.of(model.families, weights, model.margins, is_network=True)
         feature_names = encoding.names
         arcs: Any = [(feature_names[a], feature_names[b]) for a, b in model.structure.arcs]
@@ -437,7 +437,7 @@ class TANClassifier(TANParameters, NetworkClassifier):
         )
         model = average_networks(
             data.sizes,
-            Weights(data.counts.table, data.counts.bias),
+            ClassTable(data.counts.table, data.counts.bias),
             tables,
             Smoothing(self.alpha, self.m_prior),
             None if self.priors is None else self._log_priors(data, data.counts.bias),

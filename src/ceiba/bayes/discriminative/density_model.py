@@ -19,7 +19,7 @@ from ceiba._typing import Array
 from ceiba.bayes.discriminative.exponential import ExponentialColumns
 from ceiba.bayes.discriminative.metrics import Metric, RidgeMetric, natural_gradient
 from ceiba.bayes.discriminative.table_model import DYING, TableModel
-from ceiba.bayes.network import Weights, mean_values, normalize, probabilities, spread_missing
+from ceiba.bayes.network import ClassTable, mean_values, normalize, probabilities, spread_missing
 
 # A class without rows has a curvature of zero; in the metrics it has this share of the rows.
 _MIN_CLASS_SHARE = 1e-6
@@ -59,13 +59,13 @@ class DensityModel(TableModel):
             first += m
         return np.concatenate(found)
 
-    def tables(self, weights: Weights) -> Weights:
+    def tables(self, weights: ClassTable) -> ClassTable:
         """Return the weights of the families."""
-        return Weights(weights.table[: self.families.n_rows], weights.bias)
+        return ClassTable(weights.table[: self.families.n_table_rows], weights.bias)
 
-    def terms(self, weights: Weights) -> Array:
+    def terms(self, weights: ClassTable) -> Array:
         """Return the rows of the terms."""
-        return weights.table[self.families.n_rows :]
+        return weights.table[self.families.n_table_rows :]
 
     def parts(self, *terms: Array) -> Iterator[tuple[Any, ...]]:
         """Iterate over the blocks, each with its part of the terms."""
@@ -76,59 +76,59 @@ class DensityModel(TableModel):
             yield block, *(rows[first:last].reshape(shape) for rows in terms)
             first = last
 
-    def joined(self, tables: Weights, terms: Iterable[Array]) -> Weights:
+    def joined(self, tables: ClassTable, terms: Iterable[Array]) -> ClassTable:
         """Return tables with the terms of the blocks below."""
         k = len(tables.bias)
         rows = [part.reshape(-1, k) for part in terms]
-        return Weights(np.concatenate([tables.table, *rows]), tables.bias)
+        return ClassTable(np.concatenate([tables.table, *rows]), tables.bias)
 
-    def log_normalizers(self, weights: Weights) -> Array:
+    def log_normalizers(self, weights: ClassTable) -> Array:
         """Return the log normalizer of each numeric column and class; inf without a density."""
         parts = self.parts(self.terms(weights))
         return np.concatenate([block.log_normalizer(natural) for block, natural in parts])
 
-    def term_means(self, weights: Weights) -> Array:
+    def term_means(self, weights: ClassTable) -> Array:
         """Return the expectation of each term, given the class."""
         parts = self.parts(self.terms(weights))
         k = len(weights.bias)
         return np.concatenate([block.means(own).reshape(-1, k) for block, own in parts])
 
-    def start(self, network: Weights, fitted: Iterable[Any]) -> Weights:
+    def start(self, network: ClassTable, fitted: Iterable[Any]) -> ClassTable:
         """Return the weights of a network and fitted distributions of the numeric columns."""
         pairs = zip(self.blocks, fitted, strict=True)
         return self._of_normalized(
             self.joined(network, [block.natural(block.means_of(own)) for block, own in pairs])
         )
 
-    def fitted(self, weights: Weights) -> list[Any]:
+    def fitted(self, weights: ClassTable) -> list[Any]:
         """Return the distributions of the numeric columns in the units of the fit."""
         return [block.fitted(natural) for block, natural in self.parts(self.terms(weights))]
 
-    def _of_normalized(self, weights: Weights) -> Weights:
+    def _of_normalized(self, weights: ClassTable) -> ClassTable:
         """Return normalized weights in the form of this model."""
         if self.sums_missing:
             return weights
-        return Weights(weights.table, weights.bias - self.log_normalizers(weights).sum(axis=0))
+        return ClassTable(weights.table, weights.bias - self.log_normalizers(weights).sum(axis=0))
 
-    def network(self, weights: Weights) -> tuple[Weights, float]:
+    def network(self, weights: ClassTable) -> tuple[ClassTable, float]:
         """Return the normalized weights, and the logarithm of the partition function."""
         tables, bias = self.tables(weights), weights.bias
         if self.sums_missing:
             # The columns are independent given the class, so that this normalizes each one.
             table = normalize(self.families, tables)[0].table
-            found, log_partition = Weights(table, bias - logsumexp(bias)), 0.0
+            found, log_partition = ClassTable(table, bias - logsumexp(bias)), 0.0
         else:
             bias = bias + self.log_normalizers(weights).sum(axis=0)
-            found, log_partition = normalize(self.families, Weights(tables.table, bias))
+            found, log_partition = normalize(self.families, ClassTable(tables.table, bias))
         return self.joined(found, [self.terms(weights)]), log_partition
 
-    def mean_values(self, weights: Weights, total: float) -> Weights:
+    def mean_values(self, weights: ClassTable, total: float) -> ClassTable:
         """Return the expected counts and sums of terms of ``total`` rows."""
         network, _ = self.network(weights)
         counts = mean_values(self.families, self.tables(network), total)
         return self.joined(counts, [counts.bias * self.term_means(weights)])
 
-    def from_means(self, means: Weights) -> Weights:
+    def from_means(self, means: ClassTable) -> ClassTable:
         """Return the weights of the model with some expected counts and sums (M step)."""
         tables = probabilities(self.families, self.tables(means))
         of_terms = self.parts(self.terms(means) / means.bias)
@@ -136,12 +136,14 @@ class DensityModel(TableModel):
             self.joined(tables, [block.natural(own) for block, own in of_terms])
         )
 
-    def pooled(self, weights: Weights) -> Weights:
+    def pooled(self, weights: ClassTable) -> ClassTable:
         """Return the weights of a model in which the classes differ in their frequencies only."""
         means = self.mean_values(weights, 1.0)
-        return self.from_means(Weights(np.outer(means.table.sum(axis=1), means.bias), means.bias))
+        return self.from_means(
+            ClassTable(np.outer(means.table.sum(axis=1), means.bias), means.bias)
+        )
 
-    def complete(self, weights: Weights, sums: Weights, missing: Array) -> Weights:
+    def complete(self, weights: ClassTable, sums: ClassTable, missing: Array) -> ClassTable:
         """Add what rows with missing values are expected to have, given the class.
 
         ``sums`` are over known values, ``missing`` over the rows in which a column is missing.
@@ -151,26 +153,26 @@ class DensityModel(TableModel):
         terms = self.terms(sums)
         if self.sums_missing:
             terms = terms + missing[self._columns] * self.term_means(weights)
-        return self.joined(Weights(table, tables.bias), [terms])
+        return self.joined(ClassTable(table, tables.bias), [terms])
 
-    def along_networks(self, network: Weights, gradient: Weights) -> Weights:
+    def along_networks(self, network: ClassTable, gradient: ClassTable) -> ClassTable:
         """Return the gradient in weights that are normalized afterwards."""
         families, tables = self.families, self.tables(gradient)
         theta = np.where(families.is_known[:, None], np.exp(self.tables(network).table), 0.0)
         table = tables.table - theta * families.group_sums(tables.table)
         terms = self.terms(gradient) - self.term_means(network) * gradient.bias
         bias = gradient.bias - np.exp(network.bias) * gradient.bias.sum()
-        return self.joined(Weights(table, bias), [terms])
+        return self.joined(ClassTable(table, bias), [terms])
 
-    def natural_gradient(self, means: Weights, residuals: Weights) -> Weights:
+    def natural_gradient(self, means: ClassTable, residuals: ClassTable) -> ClassTable:
         """Return the change of log-linear weights per unit of a step in the expected values."""
         tables = natural_gradient(self.families, self.tables(means), self.tables(residuals))
         own = self.terms(means) / means.bias
         change = self.solve_covariances(means, self.terms(residuals) - own * residuals.bias)
         bias = tables.bias - (own * change).sum(axis=0)
-        return self.joined(Weights(tables.table, bias), [change])
+        return self.joined(ClassTable(tables.table, bias), [change])
 
-    def solve_covariances(self, means: Weights, values: Array, ridge: float = 0.0) -> Array:
+    def solve_covariances(self, means: ClassTable, values: Array, ridge: float = 0.0) -> Array:
         """Return the inverse of (weight of the class * covariance + ridge) times the values."""
         weight = means.bias
         parts = self.parts(self.terms(means) / weight, values / weight)
@@ -180,7 +182,7 @@ class DensityModel(TableModel):
         ]
         return np.concatenate(found)
 
-    def without_dying(self, residuals: Weights, means: Weights) -> Weights:
+    def without_dying(self, residuals: ClassTable, means: ClassTable) -> ClassTable:
         """Keep dying counts, columns whose variance or rate dies, and classes that die."""
         tables = super().without_dying(self.tables(residuals), self.tables(means))
         given = self.terms(means) / means.bias
@@ -194,16 +196,16 @@ class DensityModel(TableModel):
             terms.append(np.where(dying & falling, kept, own))
         found = self.joined(tables, terms)
         gone = (means.bias <= DYING * means.bias.mean()) & (residuals.bias < 0)
-        return Weights(np.where(gone, 0.0, found.table), np.where(gone, 0.0, found.bias))
+        return ClassTable(np.where(gone, 0.0, found.table), np.where(gone, 0.0, found.bias))
 
-    def max_step(self, means: Weights, residuals: Weights) -> float:
+    def max_step(self, means: ClassTable, residuals: ClassTable) -> float:
         """Return the largest step for which no count is negative and all densities exist."""
         limits = [super().max_step(self.tables(means), self.tables(residuals))]
         for block, sums, change in self.parts(self.terms(means), self.terms(residuals)):
             limits.append(block.max_step(means.bias, sums, residuals.bias, change))
         return min(limits)
 
-    def metric(self, weights: Weights, total: float, tau: float = 0.0) -> Metric:
+    def metric(self, weights: ClassTable, total: float, tau: float = 0.0) -> Metric:
         """Return the metric of the TM step, in weights of the form of this model."""
         means = self.mean_values(weights, (1 + tau) * total)
         tables = self.tables(means)
@@ -215,14 +217,14 @@ class DensityModel(TableModel):
             np.zeros_like(self.terms(means)) if self.sums_missing else self.term_means(weights),
         )
 
-    def ridge_metric(self, weights: Weights, total: float, ridge: float) -> DensityMetric:
+    def ridge_metric(self, weights: ClassTable, total: float, ridge: float) -> DensityMetric:
         """Return the metric with a ridge."""
         means = self._dispersed(self.mean_values(weights, total), total, 0.0)
         network, _ = self.network(weights)
         tables = RidgeMetric.of(self.families, self.tables(network), total, ridge)
         return DensityMetric(self, means, ridge, tables, self.term_means(weights))
 
-    def _dispersed(self, means: Weights, total: float, tau: float) -> Weights:
+    def _dispersed(self, means: ClassTable, total: float, tau: float) -> ClassTable:
         """Return expected sums with the dispersion of the rows, and no class without rows.
 
         The curvature of the conditional likelihood is that of the rows, the curvature of tau times
@@ -234,15 +236,15 @@ class DensityModel(TableModel):
             bias * (block.dispersed(own) + tau * own).reshape(-1, len(bias)) / (1 + tau)
             for block, own in parts
         ]
-        return self.joined(Weights(self.tables(means).table, bias), terms)
+        return self.joined(ClassTable(self.tables(means).table, bias), terms)
 
-    def joint_curvature(self, weights: Weights, total: float) -> Array:
+    def joint_curvature(self, weights: ClassTable, total: float) -> Array:
         """Return the curvature of the joint log-likelihood, in the order of `flatten`."""
         network, _ = self.network(weights)
         shares, theta = np.exp(network.bias), np.exp(self.tables(network).table)
         terms = self.term_means(weights)
         # Expectations of the bias, which is 1, the indicators and the terms, given each class.
-        given = self.joined(Weights(theta, np.ones_like(shares)), [terms])
+        given = self.joined(ClassTable(theta, np.ones_like(shares)), [terms])
         means = self.flatten(given).reshape(len(shares), -1)
         width = means.shape[1]
         curvature = np.zeros((len(shares), width, len(shares), width))
@@ -269,7 +271,7 @@ class DensityModel(TableModel):
             first += index.size
         return found
 
-    def term_variances(self, weights: Weights) -> Array:
+    def term_variances(self, weights: ClassTable) -> Array:
         """Return the variance of each term over all classes."""
         shares, given = np.exp(self.network(weights)[0].bias), self.term_means(weights)
         within: list[Array] = []
@@ -291,7 +293,7 @@ class DensityModel(TableModel):
         """Return the indicators of each row and its terms."""
         return np.concatenate([super().design(rows), self.statistics(rows.X)], axis=1)
 
-    def log_scores(self, rows: Any, weights: Weights, threads: int) -> Array:
+    def log_scores(self, rows: Any, weights: ClassTable, threads: int) -> Array:
         """Return the log scores of the classes for each row of data."""
         table, bias = np.ascontiguousarray(self.tables(weights).table), weights.bias
         X = rows.X
@@ -300,7 +302,7 @@ class DensityModel(TableModel):
             missing = np.isnan(X)
             X, bias = np.where(missing, 0.0, X), bias - normalizers.sum(axis=0)
         scores = np.empty((len(X), len(bias)))
-        native = Weights(table, bias).native(self.families)
+        native = ClassTable(table, bias).native(self.families)
         _native.bayes_log_joint(rows.codes, native, scores, threads)
         scores += self.statistics(X) @ self.terms(weights)
         if self.sums_missing:
@@ -315,7 +317,7 @@ class DensityMetric:
     Parameters
     ----------
     model : DensityModel
-    means : Weights
+    means : ClassTable
         Expected sums of the terms, whose covariances are the curvature.
     ridge : float
     tables : callable
@@ -325,21 +327,21 @@ class DensityMetric:
     """
 
     model: DensityModel
-    means: Weights
+    means: ClassTable
     ridge: float
     tables: Any
     offsets: Array
 
-    def __call__(self, gradient: Weights) -> Weights:
+    def __call__(self, gradient: ClassTable) -> ClassTable:
         """Return the metric applied to a gradient."""
         model = self.model
         tables = self.tables(model.tables(gradient))
         terms = self._center(model.terms(gradient)) - self.offsets * gradient.bias
         change = model.solve_covariances(self.means, terms, self.ridge)
         bias = tables.bias - (self.offsets * change).sum(axis=0)
-        return model.joined(Weights(tables.table, bias), [self._center(change)])
+        return model.joined(ClassTable(tables.table, bias), [self._center(change)])
 
-    def smallest(self, weights: Weights) -> Weights:
+    def smallest(self, weights: ClassTable) -> ClassTable:
         """Return the weights with the same p(c | x) whose sum of squares is minimal."""
         tables = self.tables.smallest(self.model.tables(weights))
         return self.model.joined(tables, [self._center(self.model.terms(weights))])

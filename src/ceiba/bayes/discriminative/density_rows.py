@@ -12,7 +12,7 @@ from ceiba.bayes.coding import ToCodedRows
 from ceiba.bayes.discriminative.density_model import DensityModel
 from ceiba.bayes.distributions.fit import DensityStatistics
 from ceiba.bayes.distributions.rows import ToNumericRows
-from ceiba.bayes.network import Weights
+from ceiba.bayes.network import ClassTable
 from ceiba.bayes.statistics import CodedRows
 from ceiba.data.source import Chunk
 from ceiba.engine import Batch
@@ -118,7 +118,7 @@ class DensityResiduals(AdditiveStatistic):
 
     @classmethod
     def of(
-        cls, batch: Batch[DensityRows], model: DensityModel, weights: Weights
+        cls, batch: Batch[DensityRows], model: DensityModel, weights: ClassTable
     ) -> DensityResiduals:
         """Sum over the rows of a batch."""
         k, m = len(weights.bias), batch.rows.X.shape[1]
@@ -129,15 +129,15 @@ class DensityResiduals(AdditiveStatistic):
 
     @classmethod
     def _of_part(
-        cls, rows: DensityRows, model: DensityModel, weights: Weights, threads: int
+        cls, rows: DensityRows, model: DensityModel, weights: ClassTable, threads: int
     ) -> DensityResiduals:
         log_p = _log_posteriors(model.log_scores(rows, weights, threads))
-        own = np.ones(len(rows)) if rows.weight is None else rows.weight
+        row_weights = np.ones(len(rows)) if rows.weight is None else rows.weight
         each = np.arange(len(rows))
-        objective = float(own @ log_p[each, rows.labels])
+        objective = float(row_weights @ log_p[each, rows.labels])
         residuals = -np.exp(log_p)
         residuals[each, rows.labels] += 1.0
-        residuals *= own[:, None]
+        residuals *= row_weights[:, None]
         missing = np.isnan(rows.X)
         terms = model.statistics(np.where(missing, 0.0, rows.X))
         table = np.concatenate([_table_sums(rows, model, residuals), terms.T @ residuals])
@@ -152,13 +152,13 @@ class DensityLikelihoods(AdditiveStatistic):
 
     @classmethod
     def of(
-        cls, batch: Batch[DensityRows], model: DensityModel, weights: Sequence[Weights]
+        cls, batch: Batch[DensityRows], model: DensityModel, weights: Sequence[ClassTable]
     ) -> DensityLikelihoods:
         """Compute the log-likelihoods of a batch under several weights."""
         found = np.zeros(len(weights))
         for rows in _parts(batch.rows):
-            for i, own in enumerate(weights):
-                found[i] += _log_likelihood(rows, model.log_scores(rows, own, batch.threads))
+            for i, candidate in enumerate(weights):
+                found[i] += _log_likelihood(rows, model.log_scores(rows, candidate, batch.threads))
         return cls(found)
 
     @classmethod
@@ -166,8 +166,8 @@ class DensityLikelihoods(AdditiveStatistic):
         cls,
         batch: Batch[DensityRows],
         model: DensityModel,
-        weights: Weights,
-        direction: Weights,
+        weights: ClassTable,
+        direction: ClassTable,
         steps: Array,
     ) -> DensityLikelihoods:
         """Compute those at steps from log-linear weights, in which scores are linear."""
@@ -187,7 +187,9 @@ class DensityErrors(AdditiveStatistic):
     weight: float
 
     @classmethod
-    def of(cls, batch: Batch[DensityRows], model: DensityModel, weights: Weights) -> DensityErrors:
+    def of(
+        cls, batch: Batch[DensityRows], model: DensityModel, weights: ClassTable
+    ) -> DensityErrors:
         """Sum the weight of the errors of a batch."""
         found = 0.0
         for rows in _parts(batch.rows):
@@ -215,9 +217,9 @@ def _log_likelihood(rows: DensityRows, scores: Array) -> float:
 
 def _table_sums(rows: DensityRows, model: DensityModel, values: Array) -> Array:
     """Sum values of the rows and classes by the table rows of the families."""
-    n = model.families.n_rows
+    n = model.families.n_table_rows
     sums = np.zeros((n, values.shape[1]))
-    for own in model.families.table_rows(rows.codes):
+    for table_row in model.families.table_rows(rows.codes):
         for c in range(values.shape[1]):
-            sums[:, c] += np.bincount(own, values[:, c], n)
+            sums[:, c] += np.bincount(table_row, values[:, c], n)
     return sums

@@ -27,7 +27,7 @@ from ceiba.bayes.distributions.exact_sums import ClassSums
 from ceiba.bayes.distributions.fit import Densities, DensityStatistics
 from ceiba.bayes.distributions.gaussian import ClassMoments
 from ceiba.bayes.distributions.rows import take_scaling
-from ceiba.bayes.network import Weights, probabilities
+from ceiba.bayes.network import ClassTable, probabilities
 from ceiba.bayes.statistics import Fold, TableCounts, summarize_fold
 
 # Distributions that are exponential families, in the order of their columns in the rows.
@@ -49,7 +49,7 @@ class DensityLikelihood(ConditionalLikelihood):
         """The joint model: its expected sums, natural gradient and scores."""
         return DensityModel(self.families, self.blocks, self.sums_missing)
 
-    def value(self, weights: Weights) -> Value:
+    def value(self, weights: ClassTable) -> Value:
         """Compute objective and derivatives in one pass; -inf where a density does not exist."""
         model = self.model
         if self.sums_missing:
@@ -58,16 +58,16 @@ class DensityLikelihood(ConditionalLikelihood):
             nothing = weights.times(0.0)
             return Value(weights, -np.inf, -np.inf, nothing, nothing)
         sums = self.reduce(DensityResiduals.of, model, weights)
-        residuals = model.complete(weights, Weights(sums.table, sums.bias), sums.missing)
+        residuals = model.complete(weights, ClassTable(sums.table, sums.bias), sums.missing)
         penalty, of_penalty = self._joint_penalty(weights)
         if of_penalty is not None:
             residuals = residuals.plus(self.tau, of_penalty)
-        gradient = Weights(residuals.table - self.ridge * weights.table, residuals.bias)
+        gradient = ClassTable(residuals.table - self.ridge * weights.table, residuals.bias)
         if self.sums_missing:
             gradient = model.along_networks(weights, gradient)
         return Value(weights, sums.objective + penalty, sums.objective, residuals, gradient)
 
-    def along(self, value: Value, direction: Weights, steps: Array) -> Array:
+    def along(self, value: Value, direction: ClassTable, steps: Array) -> Array:
         """Compute the objective at several steps along a direction, in one pass."""
         moved = [value.weights.plus(float(t), direction) for t in steps]
         if self.sums_missing:
@@ -75,7 +75,7 @@ class DensityLikelihood(ConditionalLikelihood):
         sums = self.reduce(DensityLikelihoods.along, self.model, value.weights, direction, steps)
         return np.asarray(sums.log_likelihoods + [self._joint_penalty(w)[0] for w in moved])
 
-    def objectives(self, models: Sequence[Weights]) -> Array:
+    def objectives(self, models: Sequence[ClassTable]) -> Array:
         """Compute the objective of several models in one pass."""
         if self.sums_missing:
             models = [self.model.network(weights)[0] for weights in models]
@@ -85,13 +85,13 @@ class DensityLikelihood(ConditionalLikelihood):
         found[valid] = sums.log_likelihoods
         return found + [self._joint_penalty(weights)[0] for weights in models]
 
-    def _exists(self, weights: Weights) -> bool:
+    def _exists(self, weights: ClassTable) -> bool:
         """Return whether the objective has a value: without densities only p(c | x) has one."""
         if not self.sums_missing and self.tau == 0.0:
             return True
         return bool(np.isfinite(self.model.log_normalizers(weights)).all())
 
-    def _joint_penalty(self, weights: Weights) -> tuple[float, Weights | None]:
+    def _joint_penalty(self, weights: ClassTable) -> tuple[float, ClassTable | None]:
         """Return what the penalties add to the objective, and the gradient of JLL."""
         model = self.model
         penalty = -0.5 * self.ridge * float(np.vdot(weights.table, weights.table))
@@ -117,7 +117,7 @@ class DensityTrainingData(TrainingData):
         The rows, prepared as `DensityRows`.
     families, total, smoothing, sums_missing
         As in `TrainingData`.
-    network : Weights
+    network : ClassTable
         Weights of the generative model, where training starts.
     blocks : tuple of ExponentialColumns
     solve : callable
@@ -151,7 +151,7 @@ class DensityTrainingData(TrainingData):
         """Return the data as they are: the faster passes are those of codes alone."""
         return self
 
-    def error_weight(self, weights: Weights) -> float:
+    def error_weight(self, weights: ClassTable) -> float:
         """Return the weight of the rows whose most probable class is not their own."""
         found: DensityErrors = self.engine.reduce(self.rows, DensityErrors.of, self.model, weights)
         return found.weight
@@ -163,7 +163,7 @@ class DensityTrainingData(TrainingData):
             return self.engine.reduce(self.rows, summarize_fold, fold, summarize, *model)
 
         counts = reduce(TableCounts.of, self.families)
-        tables = probabilities(self.families, Weights(counts.table, counts.bias), self.smoothing)
+        tables = probabilities(self.families, ClassTable(counts.table, counts.bias), self.smoothing)
         center = np.concatenate([block.center for block in self.blocks])
         spread = np.concatenate([block.spread for block in self.blocks])
         found = reduce(ClassSums.of).moments()

@@ -19,7 +19,7 @@ import numpy as np
 
 from ceiba.bayes.discriminative.metrics import Metric
 from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverStep, Value
-from ceiba.bayes.network import Weights
+from ceiba.bayes.network import ClassTable
 
 _MEMORY = 10
 _MAX_GRADIENT = 1e-6
@@ -29,8 +29,8 @@ _MAX_GRADIENT = 1e-6
 class _Pair:
     """Change of the weights and of the negative gradient in one iteration."""
 
-    step: Weights
-    change: Weights
+    step: ClassTable
+    change: ClassTable
 
     @property
     def curvature(self) -> float:
@@ -74,13 +74,13 @@ def lbfgs_steps(
     return True
 
 
-def _largest(gradient: Weights) -> float:
+def _largest(gradient: ClassTable) -> float:
     return float(
         max(np.abs(gradient.table).max(initial=0.0), np.abs(gradient.bias).max(initial=0.0))
     )
 
 
-def _direction(gradient: Weights, pairs: deque[_Pair], metric: Metric) -> Weights:
+def _direction(gradient: ClassTable, pairs: deque[_Pair], metric: Metric) -> ClassTable:
     """Return the inverse Hessian times the gradient (two-loop recursion)."""
     direction = gradient
     alphas = []

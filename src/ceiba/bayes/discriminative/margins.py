@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 
 from ceiba._typing import Array
 from ceiba.bayes.discriminative.density_model import DensityModel
-from ceiba.bayes.network import Weights, normalize
+from ceiba.bayes.network import ClassTable, normalize
 
 # Logarithm of the largest and smallest scale of a column, relative to its spread, that are tried:
 # squares of exp(200) are finite.
@@ -30,14 +30,14 @@ class _Shifts:
     Parameters
     ----------
     model : DensityModel
-    weights : Weights
+    weights : ClassTable
         Log-linear; the families are normalized.
     used : ndarray of int64
         Rows of the tables that get a number.
     """
 
     model: DensityModel
-    weights: Weights
+    weights: ClassTable
     used: Array
 
     def first(self) -> Array:
@@ -55,30 +55,30 @@ class _Shifts:
             found.append(last.ravel())
         return np.concatenate(found)
 
-    def apply(self, free: Array) -> tuple[Weights, Array, Array]:
+    def apply(self, free: Array) -> tuple[ClassTable, Array, Array]:
         """Return the shifted weights, the shifts, and their derivatives in the numbers."""
         n, model = len(self.used), self.model
         terms, shifts, slopes = [], [free[:n]], [np.ones(n)]
-        for block, natural, own in model.parts(model.terms(self.weights), free[n:, None]):
-            moved, shift, slope = block.shifted(natural, own[..., 0])
+        for block, natural, numbers in model.parts(model.terms(self.weights), free[n:, None]):
+            moved, shift, slope = block.shifted(natural, numbers[..., 0])
             terms.append(moved)
             shifts.append(shift.ravel())
             slopes.append(slope.ravel())
         tables = model.tables(self.weights)
         table = tables.table.copy()
         table[self.used] += free[:n, None]
-        found = model.joined(Weights(table, tables.bias), terms)
+        found = model.joined(ClassTable(table, tables.bias), terms)
         return found, np.concatenate(shifts), np.concatenate(slopes)
 
     @property
     def rows(self) -> Array:
         """Rows of the weights that are shifted."""
         return np.concatenate(
-            [self.used, np.arange(self.model.families.n_rows, len(self.weights.table))]
+            [self.used, np.arange(self.model.families.n_table_rows, len(self.weights.table))]
         )
 
 
-def match_column_margins(model: DensityModel, weights: Weights, start: Weights) -> Weights:
+def match_column_margins(model: DensityModel, weights: ClassTable, start: ClassTable) -> ClassTable:
     """Return normalized weights with the p(c | x) of the weights and the margins of the ``start``.
 
     As in `match_margins`, the numbers h that are added minimize log Z(h) - <margins, h>, a convex

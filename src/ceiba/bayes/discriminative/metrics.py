@@ -17,14 +17,14 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from ceiba._typing import Array
 from ceiba.bayes.families import Families
-from ceiba.bayes.network import Weights, mean_values
+from ceiba.bayes.network import ClassTable, mean_values
 
-Metric = Callable[[Weights], Weights]
+Metric = Callable[[ClassTable], ClassTable]
 _TINY = 1e-290
 _MIN_CLASS_SHARE = 1e-6
 
 
-def natural_gradient(families: Families, means: Weights, residuals: Weights) -> Weights:
+def natural_gradient(families: Families, means: ClassTable, residuals: ClassTable) -> ClassTable:
     """Return J(U) G: the change of the log parameters per unit of a TM step, to first order.
 
     J(U) is the inverse Fisher information of the joint model in the parameters with the class: in
@@ -34,10 +34,10 @@ def natural_gradient(families: Families, means: Weights, residuals: Weights) -> 
     groups = np.maximum(families.group_sums(means.table), _TINY)
     ratio = residuals.table / np.maximum(means.table, _TINY)
     change = ratio - families.group_sums(residuals.table) / groups
-    return Weights(np.where(known, change, 0.0), residuals.bias / np.maximum(means.bias, _TINY))
+    return ClassTable(np.where(known, change, 0.0), residuals.bias / np.maximum(means.bias, _TINY))
 
 
-def tm_metric(families: Families, network: Weights, total: float) -> Metric:
+def tm_metric(families: Families, network: ClassTable, total: float) -> Metric:
     """Return the metric J(U) of a network with ``total`` rows, without a ridge."""
     means = mean_values(families, network, total)
     return lambda gradient: natural_gradient(families, means, gradient)
@@ -55,7 +55,7 @@ class RidgeMetric:
     Parameters
     ----------
     families : Families
-    means : Weights
+    means : ClassTable
         Expected counts of the network at the start, plus the ridge.
     ridge : float
     shifts : sparse matrix of shape (n_table_rows, n_groups)
@@ -67,65 +67,67 @@ class RidgeMetric:
     """
 
     families: Families
-    means: Weights
+    means: ClassTable
     ridge: float
     shifts: sparse.csc_matrix
     bias_shifts: Array
     solver: SuperLU
 
     @classmethod
-    def of(cls, families: Families, network: Weights, total: float, ridge: float) -> RidgeMetric:
+    def of(cls, families: Families, network: ClassTable, total: float, ridge: float) -> RidgeMetric:
         """Return the metric at a network with ``total`` rows."""
         means = mean_values(families, network, total)
         known = families.is_known[:, None]
         # A class without rows has a bias of no curvature, in units of which rounding is huge.
         bias = np.maximum(means.bias, _MIN_CLASS_SHARE * total)
-        raised = Weights(np.where(known, means.table + ridge, 0.0), bias)
+        smoothed_means = ClassTable(np.where(known, means.table + ridge, 0.0), bias)
         shifts, bias_shifts = _shifts(families)
-        return cls(families, raised, ridge, shifts, bias_shifts, splu((shifts.T @ shifts).tocsc()))
+        return cls(
+            families, smoothed_means, ridge, shifts, bias_shifts, splu((shifts.T @ shifts).tocsc())
+        )
 
-    def __call__(self, gradient: Weights) -> Weights:
+    def __call__(self, gradient: ClassTable) -> ClassTable:
         """Return the metric applied to a gradient."""
         gradient = _center(gradient)
         change = natural_gradient(self.families, self.means, gradient)
         along = self.shifts.T @ gradient.table - np.outer(self.bias_shifts, gradient.bias)
         return _center(self._shifted(change, self.solver.solve(along) / self.ridge))
 
-    def smallest(self, weights: Weights) -> Weights:
+    def smallest(self, weights: ClassTable) -> ClassTable:
         """Return the weights with the same p(c | x) whose sum of squares is minimal."""
         weights = _center(weights)
         return self._shifted(weights, -self.solver.solve(self.shifts.T @ weights.table))
 
-    def _shifted(self, weights: Weights, amounts: Array) -> Weights:
-        return Weights(
+    def _shifted(self, weights: ClassTable, amounts: Array) -> ClassTable:
+        return ClassTable(
             weights.table + self.shifts @ amounts, weights.bias - self.bias_shifts @ amounts
         )
 
 
-def _center(weights: Weights) -> Weights:
+def _center(weights: ClassTable) -> ClassTable:
     """Subtract the mean over the classes, which does not change p(c | x)."""
     table = weights.table - weights.table.mean(axis=1, keepdims=True)
-    return Weights(table, weights.bias - weights.bias.mean())
+    return ClassTable(table, weights.bias - weights.bias.mean())
 
 
 def _shifts(families: Families) -> tuple[sparse.csc_matrix, Array]:
     """Return what the shift of each group adds to the weights, and subtracts from the bias."""
-    index = np.arange(families.n_rows)[:, None]
+    index = np.arange(families.n_table_rows)[:, None]
     known = families.is_known
     rows: list[Array] = []
     signs: list[Array] = []
     in_bias: list[float] = []
     for family, shape in enumerate(families.shapes):
-        own = families.view(index, family)[..., 0]
+        table_rows = families.view(index, family)[..., 0]
         found = families.parent_axes(family)
         for codes in np.ndindex(*(size - 1 for size in shape[:-1])):
-            group, taken = own[codes][:-1], np.zeros(0, np.int64)
+            group, taken = table_rows[codes][:-1], np.zeros(0, np.int64)
             if found is not None:
-                host, axes = found
-                where: list[int | slice] = [slice(None)] * len(families.shapes[host])
+                containing, axes = found
+                where: list[int | slice] = [slice(None)] * len(families.shapes[containing])
                 for axis, code in zip(axes, codes, strict=True):
                     where[axis] = code
-                taken = families.view(index, host)[..., 0][tuple(where)].ravel()
+                taken = families.view(index, containing)[..., 0][tuple(where)].ravel()
                 taken = taken[known[taken]]
             rows.append(np.concatenate([group, taken]))
             signs.append(np.concatenate([np.ones(len(group)), -np.ones(len(taken))]))
@@ -133,5 +135,5 @@ def _shifts(families: Families) -> tuple[sparse.csc_matrix, Array]:
     starts = np.concatenate([[0], np.cumsum([len(part) for part in rows])])
     entries = np.concatenate(rows) if rows else np.zeros(0, np.int64)
     values = np.concatenate(signs) if signs else np.zeros(0)
-    matrix = sparse.csc_matrix((values, entries, starts), shape=(families.n_rows, len(rows)))
+    matrix = sparse.csc_matrix((values, entries, starts), shape=(families.n_table_rows, len(rows)))
     return matrix, np.array(in_bias)

@@ -13,7 +13,7 @@ from scipy.special import softmax
 from ceiba._typing import Array
 from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverStep, Value
 from ceiba.bayes.discriminative.table_model import TableModel
-from ceiba.bayes.network import Weights
+from ceiba.bayes.network import ClassTable
 from ceiba.engine.contract import AdditiveStatistic, Batch
 
 _MAX_GRADIENT = 1e-6
@@ -35,7 +35,7 @@ class Hessian(AdditiveStatistic):
     matrix: Array
 
     @classmethod
-    def of(cls, batch: Batch[Any], model: TableModel, weights: Weights) -> Hessian:
+    def of(cls, batch: Batch[Any], model: TableModel, weights: ClassTable) -> Hessian:
         """Sum the curvature of the rows of a batch."""
         k, width = len(weights.bias), 1 + int(model.is_known.sum())
         matrix = np.zeros((k, width, k, width))
@@ -82,10 +82,10 @@ def newton_steps(
     return True
 
 
-def _penalty_curvature(objective: ConditionalLikelihood, weights: Weights) -> Array:
+def _penalty_curvature(objective: ConditionalLikelihood, weights: ClassTable) -> Array:
     """Return the curvature of the ridge, and of the joint likelihood as the model bounds it."""
     model = objective.model
-    ridge = Weights(np.full_like(weights.table, objective.ridge), np.zeros_like(weights.bias))
+    ridge = ClassTable(np.full_like(weights.table, objective.ridge), np.zeros_like(weights.bias))
     found = np.diag(model.flatten(ridge))
     if objective.tau > 0.0:
         found += objective.tau * model.joint_curvature(weights, objective.total)

@@ -18,7 +18,7 @@ from ceiba.bayes.discriminative.softmax import (
 from ceiba.bayes.discriminative.table_model import TableModel
 from ceiba.bayes.families import Families
 from ceiba.bayes.network import (
-    Weights,
+    ClassTable,
     mark_summed,
     mean_values,
     normalize,
@@ -47,21 +47,21 @@ class Value:
 
     Parameters
     ----------
-    weights : Weights
+    weights : ClassTable
     objective, log_likelihood : float
         With and without the penalty.
-    residuals : Weights
+    residuals : ClassTable
         What a TM step adds to the expected counts: observed minus expected counts of the tables,
         given x, plus tau times those of the joint model.
-    gradient : Weights
+    gradient : ClassTable
         Gradient of the objective in the weights.
     """
 
-    weights: Weights
+    weights: ClassTable
     objective: float
     log_likelihood: float
-    residuals: Weights
-    gradient: Weights
+    residuals: ClassTable
+    gradient: ClassTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class ConditionalLikelihood:
     engine, rows
         The rows, prepared as `CodedRows`.
     families : Families
-    start : Weights
+    start : ClassTable
         Network of the smoothed counts.
     total : float
         Weight of all rows.
@@ -112,7 +112,7 @@ class ConditionalLikelihood:
     engine: Engine
     rows: Any
     families: Families
-    start: Weights
+    start: ClassTable
     total: float
     ridge: float = 0.0
     tau: float = 0.0
@@ -141,32 +141,32 @@ class ConditionalLikelihood:
             found = self.engine.reduce(rows, summarize_fold, self.fold, summarize, *model)
         return found
 
-    def value(self, weights: Weights) -> Value:
+    def value(self, weights: ClassTable) -> Value:
         """Compute objective and derivatives in one pass."""
         families = self.families
         if self.sums_missing:
             weights = probabilities(families, _exponentials(families, weights))
         log_likelihood, sums = self._likelihood_gradient(weights)
-        residuals = Weights(spread_missing(families, weights, sums.table), sums.bias)
+        residuals = ClassTable(spread_missing(families, weights, sums.table), sums.bias)
         penalty, of_penalty = self._joint_penalty(weights)
         if of_penalty is not None:
             residuals = residuals.plus(self.tau, of_penalty)
-        gradient = Weights(residuals.table - self.ridge * weights.table, residuals.bias)
+        gradient = ClassTable(residuals.table - self.ridge * weights.table, residuals.bias)
         if self.sums_missing:
             gradient = _along_networks(families, weights, gradient)
         return Value(weights, log_likelihood + penalty, log_likelihood, residuals, gradient)
 
-    def _likelihood_gradient(self, weights: Weights) -> tuple[float, Weights]:
+    def _likelihood_gradient(self, weights: ClassTable) -> tuple[float, ClassTable]:
         """Return the conditional log-likelihood and its gradient, by table row."""
         if self.indexed is None:
             model = (self._native_weights(weights), ClassWeighting.RESIDUALS)
             sums = self.reduce(TableSums.of, self.families, *model)
-            return sums.objective, Weights(sums.table, sums.bias)
+            return sums.objective, ClassTable(sums.table, sums.bias)
         rows, tables = self.indexed.rows, self.indexed.tables
         found = self._reduce(rows, SoftmaxGradient.of, tables.join(weights))
-        return found.log_likelihood, Weights(tables.divide(found.table), found.bias)
+        return found.log_likelihood, ClassTable(tables.divide(found.table), found.bias)
 
-    def along(self, value: Value, direction: Weights, steps: Array) -> Array:
+    def along(self, value: Value, direction: ClassTable, steps: Array) -> Array:
         """Compute the objective at several steps along a direction, in one pass."""
         moved = [value.weights.plus(float(t), direction) for t in steps]
         if self.sums_missing:
@@ -180,7 +180,7 @@ class ConditionalLikelihood:
             found = self._reduce(rows, SoftmaxLikelihoods.of, *joined, steps).log_likelihoods
         return np.asarray(found + [self._joint_penalty(w)[0] for w in moved])
 
-    def ascend(self, value: Value, direction: Weights) -> tuple[Value, float] | None:
+    def ascend(self, value: Value, direction: ClassTable) -> tuple[Value, float] | None:
         """Return the value at the first step 1, 1/2, 1/4, ... of sufficient ascent (Armijo).
 
         The whole step is evaluated with its gradient, since it is usually taken; after it, several
@@ -201,14 +201,14 @@ class ConditionalLikelihood:
                 return (new, step) if new.objective > value.objective else None
         return None
 
-    def is_flat(self, value: Value, direction: Weights, tol: float) -> bool:
+    def is_flat(self, value: Value, direction: ClassTable, tol: float) -> bool:
         """Return whether a step promises a gain below ``tol``, relative to the objective.
 
         A line search that fails on such a direction has met the limits of rounding.
         """
         return value.gradient.dot(direction) <= tol * max(self.unit, abs(value.objective))
 
-    def objectives(self, models: Sequence[Weights]) -> Array:
+    def objectives(self, models: Sequence[ClassTable]) -> Array:
         """Compute the objective of several models in one pass."""
         families = self.families
         if self.sums_missing:
@@ -217,10 +217,10 @@ class ConditionalLikelihood:
         sums = self.reduce(ModelLikelihoods.of, families, native)
         return np.asarray(sums.log_likelihoods + [self._joint_penalty(w)[0] for w in models])
 
-    def _native_weights(self, weights: Weights) -> Weights:
+    def _native_weights(self, weights: ClassTable) -> ClassTable:
         return mark_summed(self.families, weights) if self.sums_missing else weights
 
-    def _joint_penalty(self, weights: Weights) -> tuple[float, Weights | None]:
+    def _joint_penalty(self, weights: ClassTable) -> tuple[float, ClassTable | None]:
         """Return what the penalties add to the objective, and the gradient of JLL."""
         penalty = -0.5 * self.ridge * float(np.vdot(weights.table, weights.table))
         if self.tau == 0.0:
@@ -234,15 +234,15 @@ class ConditionalLikelihood:
         return penalty + self.tau * joint, gradient
 
 
-def _exponentials(families: Families, weights: Weights) -> Weights:
+def _exponentials(families: Families, weights: ClassTable) -> ClassTable:
     """Return exp of the weights, relative to the largest of each group."""
     table = np.where(families.is_known[:, None], weights.table, -np.inf)
     highest = families.group_maxima(table)
-    return Weights(np.exp(table - highest), np.exp(weights.bias - weights.bias.max()))
+    return ClassTable(np.exp(table - highest), np.exp(weights.bias - weights.bias.max()))
 
 
-def _along_networks(families: Families, network: Weights, gradient: Weights) -> Weights:
+def _along_networks(families: Families, network: ClassTable, gradient: ClassTable) -> ClassTable:
     """Return the gradient in weights whose groups are normalized afterwards (softmax)."""
     theta = np.where(families.is_known[:, None], np.exp(network.table), 0.0)
     table = gradient.table - theta * families.group_sums(gradient.table)
-    return Weights(table, gradient.bias - np.exp(network.bias) * gradient.bias.sum())
+    return ClassTable(table, gradient.bias - np.exp(network.bias) * gradient.bias.sum())

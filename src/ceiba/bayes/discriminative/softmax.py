@@ -22,7 +22,7 @@ from scipy import sparse
 from ceiba import _native
 from ceiba._typing import Array
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.network import Weights
+from ceiba.bayes.network import ClassTable
 from ceiba.bayes.statistics import CodedRows
 from ceiba.engine.contract import AdditiveStatistic, Batch
 
@@ -62,9 +62,11 @@ class JointTables:
         n_codes = tuple(size if has_missing else size - 1 for size in families.sizes)
         groups = _group_families(members, n_codes, _MAX_WEIGHTS // (n_classes - 1))
         joint = [tuple(dict.fromkeys(j for f in group for j in members[f])) for group in groups]
-        if sum(_n_rows(features, n_codes) for features in joint) > _MAX_TABLE_ROWS:
+        if sum(_n_joint_rows(features, n_codes) for features in joint) > _MAX_TABLE_ROWS:
             return None
-        shape = Structure(tuple(own[-1] for own in joint), tuple(own[:-1] for own in joint))
+        shape = Structure(
+            tuple(features[-1] for features in joint), tuple(features[:-1] for features in joint)
+        )
         layout = Families(shape, n_codes)
         return cls(layout, _incidence(families, members, groups, layout))
 
@@ -74,9 +76,9 @@ class JointTables:
         _native.bayes_table_indices(codes, self.layout.native, out, threads)
         return out
 
-    def join(self, weights: Weights) -> Weights:
+    def join(self, weights: ClassTable) -> ClassTable:
         """Return the weights of the joint tables: the sums over their families."""
-        return Weights(np.ascontiguousarray(self.incidence @ weights.table), weights.bias)
+        return ClassTable(np.ascontiguousarray(self.incidence @ weights.table), weights.bias)
 
     def divide(self, table: Array) -> Array:
         """Return sums by joint table row as sums by the table rows of the families."""
@@ -87,7 +89,7 @@ class JointTables:
         return self.incidence.T.tocsr()
 
 
-def _n_rows(features: Iterable[int], n_codes: Sequence[int]) -> int:
+def _n_joint_rows(features: Iterable[int], n_codes: Sequence[int]) -> int:
     return math.prod(n_codes[feature] for feature in features)
 
 
@@ -103,13 +105,13 @@ def _group_families(
         groups: list[list[int]] = []
         joint: list[set[int]] = []
         for family, features in enumerate(members):
-            if groups and _n_rows(joint[-1].union(features), n_codes) <= limit:
+            if groups and _n_joint_rows(joint[-1].union(features), n_codes) <= limit:
                 groups[-1].append(family)
                 joint[-1].update(features)
             else:
                 groups.append([family])
                 joint.append(set(features))
-        if limit == 0 or sum(_n_rows(own, n_codes) for own in joint) <= max_rows:
+        if limit == 0 or sum(_n_joint_rows(features, n_codes) for features in joint) <= max_rows:
             return groups
         limit //= 2
 
@@ -138,7 +140,9 @@ def _incidence(
     starts = np.concatenate([[0], np.cumsum(np.concatenate([*counts, []]))]).astype(np.int64)
     found = np.concatenate([*columns, []]).astype(np.int64)
     values = np.ones(len(found))
-    return sparse.csr_matrix((values, found, starts), shape=(layout.n_rows, families.n_rows))
+    return sparse.csr_matrix(
+        (values, found, starts), shape=(layout.n_table_rows, families.n_table_rows)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +184,7 @@ class SoftmaxGradient(AdditiveStatistic):
     bias: Array
 
     @classmethod
-    def of(cls, batch: Batch[IndexedRows], weights: Weights) -> SoftmaxGradient:
+    def of(cls, batch: Batch[IndexedRows], weights: ClassTable) -> SoftmaxGradient:
         """Sum over the rows of a batch."""
         table, bias = np.empty_like(weights.table), np.empty_like(weights.bias)
         log_likelihood = _native.bayes_softmax_gradient(
@@ -197,7 +201,7 @@ class SoftmaxLikelihoods(AdditiveStatistic):
 
     @classmethod
     def of(
-        cls, batch: Batch[IndexedRows], weights: Weights, direction: Weights, steps: Array
+        cls, batch: Batch[IndexedRows], weights: ClassTable, direction: ClassTable, steps: Array
     ) -> SoftmaxLikelihoods:
         """Compute the log-likelihoods of a batch."""
         values = np.empty(len(steps))

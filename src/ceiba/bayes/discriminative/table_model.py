@@ -11,7 +11,7 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.bayes.discriminative.metrics import Metric, RidgeMetric, natural_gradient, tm_metric
 from ceiba.bayes.families import Families
-from ceiba.bayes.network import Weights, as_network, mean_values, probabilities
+from ceiba.bayes.network import ClassTable, as_network, mean_values, probabilities
 
 # A count below this fraction of the mean over the classes that still falls is kept as it is: its
 # optimum is 0, and it would bound the steps of all the others. Hepatitis, naive Bayes: 78
@@ -35,38 +35,38 @@ class TableModel:
         """Whether each row of the weights belongs to known values."""
         return self.families.is_known
 
-    def mean_values(self, weights: Weights, total: float) -> Weights:
+    def mean_values(self, weights: ClassTable, total: float) -> ClassTable:
         """Return the expected counts of ``total`` rows of a network."""
         return mean_values(self.families, weights, total)
 
-    def from_means(self, means: Weights) -> Weights:
+    def from_means(self, means: ClassTable) -> ClassTable:
         """Return the weights of the network with some expected counts (M step)."""
         return probabilities(self.families, means)
 
-    def natural_gradient(self, means: Weights, residuals: Weights) -> Weights:
+    def natural_gradient(self, means: ClassTable, residuals: ClassTable) -> ClassTable:
         """Return the change of the weights per unit of a step in expected counts."""
         return natural_gradient(self.families, means, residuals)
 
-    def without_dying(self, residuals: Weights, means: Weights) -> Weights:
+    def without_dying(self, residuals: ClassTable, means: ClassTable) -> ClassTable:
         """Set the residuals of dying counts to zero."""
         limit = DYING * means.table.mean(axis=1, keepdims=True)
         dying = (means.table <= limit) & (residuals.table < 0)
-        return Weights(np.where(dying, 0.0, residuals.table), residuals.bias)
+        return ClassTable(np.where(dying, 0.0, residuals.table), residuals.bias)
 
-    def max_step(self, means: Weights, residuals: Weights) -> float:
+    def max_step(self, means: ClassTable, residuals: ClassTable) -> float:
         """Return the largest step for which no expected count is negative."""
         pairs = ((means.table, residuals.table), (means.bias, residuals.bias))
         return min(_limit(*pair) for pair in pairs)
 
-    def metric(self, network: Weights, total: float, tau: float = 0.0) -> Metric:
+    def metric(self, network: ClassTable, total: float, tau: float = 0.0) -> Metric:
         """Return the metric of the TM step at a network, with tau times the joint likelihood."""
         return tm_metric(self.families, network, (1 + tau) * total)
 
-    def ridge_metric(self, network: Weights, total: float, ridge: float) -> Any:
+    def ridge_metric(self, network: ClassTable, total: float, ridge: float) -> Any:
         """Return the metric at a network with a ridge."""
         return RidgeMetric.of(self.families, network, total, ridge)
 
-    def joint_curvature(self, weights: Weights, total: float) -> Array:
+    def joint_curvature(self, weights: ClassTable, total: float) -> Array:
         """Return a matrix that is no less than the curvature of the joint log-likelihood.
 
         It is the curvature of each table row alone, of parameters in the order of `flatten`.
@@ -81,27 +81,27 @@ class TableModel:
         out = np.zeros((len(codes), 1 + int(known.sum())))
         out[:, 0] = 1.0
         each = np.arange(len(codes))
-        for own in self.families.table_rows(codes):
-            used = known[own]
-            out[each[used], position[own[used]]] = 1.0
+        for table_row in self.families.table_rows(codes):
+            used = known[table_row]
+            out[each[used], position[table_row[used]]] = 1.0
         return out
 
-    def log_scores(self, rows: Any, weights: Weights, threads: int) -> Array:
+    def log_scores(self, rows: Any, weights: ClassTable, threads: int) -> Array:
         """Return the log scores of the classes for each row of data."""
         scores = np.empty((len(rows), len(weights.bias)))
         _native.bayes_log_joint(rows.codes, weights.native(self.families), scores, threads)
         return scores
 
-    def flatten(self, weights: Weights) -> Array:
+    def flatten(self, weights: ClassTable) -> Array:
         """Return the known weights by class, and within a class: the bias, then the table rows."""
         return np.concatenate([weights.bias[None], weights.table[self.is_known]]).T.ravel()
 
-    def unflatten(self, flat: Array, n_classes: int) -> Weights:
+    def unflatten(self, flat: Array, n_classes: int) -> ClassTable:
         """Return the weights of `flatten`; those of other rows are zero."""
         parts = flat.reshape(n_classes, -1).T
         table = np.zeros((len(self.is_known), n_classes))
         table[self.is_known] = parts[1:]
-        return Weights(table, parts[0].copy())
+        return ClassTable(table, parts[0].copy())
 
 
 def _limit(means: Array, residuals: Array) -> float:

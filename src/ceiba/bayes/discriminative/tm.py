@@ -22,7 +22,7 @@ from collections.abc import Generator
 import numpy as np
 
 from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverStep, Value
-from ceiba.bayes.network import Weights
+from ceiba.bayes.network import ClassTable
 
 _ARMIJO = 1e-4
 # Fraction of the largest valid lambda.
@@ -67,8 +67,8 @@ def tm_steps(
 def _search(
     objective: ConditionalLikelihood,
     value: Value,
-    means: Weights,
-    residuals: Weights,
+    means: ClassTable,
+    residuals: ClassTable,
     step: float,
     slope: float,
 ) -> tuple[Value, float] | None:
@@ -78,7 +78,7 @@ def _search(
     steps are evaluated in one pass.
     """
 
-    def network(t: float) -> Weights:
+    def network(t: float) -> ClassTable:
         return objective.model.from_means(means.plus(t, residuals))
 
     new = objective.value(network(step))

@@ -21,7 +21,7 @@ from ceiba.bayes.discriminative.softmax import IndexedData
 from ceiba.bayes.discriminative.tm import tm_steps
 from ceiba.bayes.em import fit_missing
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.network import Smoothing, Weights, mark_summed, probabilities
+from ceiba.bayes.network import ClassTable, Smoothing, mark_summed, probabilities
 from ceiba.bayes.statistics import (
     ClassificationErrors,
     Fold,
@@ -119,7 +119,7 @@ class TrainingResult:
 
     Parameters
     ----------
-    weights : Weights
+    weights : ClassTable
         Log-linear weights; log probabilities of a network where missing values are summed over.
     log_likelihood, objective : float
     n_iter : int
@@ -131,7 +131,7 @@ class TrainingResult:
     trace : Trace or None
     """
 
-    weights: Weights
+    weights: ClassTable
     log_likelihood: float
     objective: float
     n_iter: int
@@ -150,7 +150,7 @@ class TrainingData:
     engine, rows
         The rows, prepared as `CodedRows`.
     families : Families
-    network : Weights
+    network : ClassTable
         Network of the smoothed counts, where training starts.
     total : float
         Weight of all rows.
@@ -165,7 +165,7 @@ class TrainingData:
     engine: Engine
     rows: Any
     families: Families
-    network: Weights
+    network: ClassTable
     total: float
     smoothing: Smoothing
     sums_missing: bool
@@ -190,7 +190,7 @@ class TrainingData:
         found: TableCounts = self.engine.reduce(self.rows, summarize_fold, *arguments)
         return found.bias
 
-    def error_weight(self, weights: Weights) -> float:
+    def error_weight(self, weights: ClassTable) -> float:
         """Return the weight of the rows whose most probable class is not their own."""
         if self.sums_missing:
             weights = mark_summed(self.families, weights)
@@ -205,7 +205,7 @@ class TrainingData:
             return self.engine.reduce(self.rows, summarize_fold, fold, summarize, *model)
 
         found = reduce(TableCounts.of, self.families)
-        counts = Weights(found.table, found.bias)
+        counts = ClassTable(found.table, found.bias)
         if self.sums_missing and self.families.structure.arcs:
             network = fit_missing(reduce, self.families, counts, self.smoothing).network
         else:
@@ -334,7 +334,7 @@ def _is_separable(data: TrainingData, config: TrainingConfig, value: Value) -> b
     return data.error_weight(value.weights) == 0
 
 
-def unbounded_cells(families: Families, counts: Weights) -> Array:
+def unbounded_cells(families: Families, counts: ClassTable) -> Array:
     """Return (table row, class) of the counts that are zero though the table row has some.
 
     Without a penalty, the weight of such a cell falls without bound.

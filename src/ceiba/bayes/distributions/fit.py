@@ -114,9 +114,9 @@ class DensityStatistics(Record):
     def check_variances(self, schema: Schema, classes: Array) -> None:
         """Raise ValueError if a variance is lost beside values that were removed."""
         where = self.indices("gaussian")
-        lost = np.argwhere(self.sums.take(where).unresolved())
-        if len(lost):
-            c, i = lost[0]
+        unresolved = np.argwhere(self.sums.take(where).unresolved())
+        if len(unresolved):
+            c, i = unresolved[0]
             raise ValueError(
                 f"forget cannot remove these rows: their values of column "
                 f"{schema[int(self.columns[where[i]])].name!r} in class {classes.tolist()[c]!r} "

@@ -23,7 +23,7 @@ from ceiba.bayes.base import CodedData
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.latent.pairs import PairTables
 from ceiba.bayes.latent.statistics import hidden_sums
-from ceiba.bayes.network import Smoothing, Weights, mark_summed, probabilities, spread_missing
+from ceiba.bayes.network import ClassTable, Smoothing, mark_summed, probabilities, spread_missing
 from ceiba.bayes.statistics import TableSums
 
 
@@ -34,9 +34,9 @@ class Expectation:
     Parameters
     ----------
     families : Families
-    network : Weights
+    network : ClassTable
         Log probabilities.
-    counts : Weights
+    counts : ClassTable
         Expected counts of the families.
     log_likelihood : float
         Of the observed values.
@@ -45,8 +45,8 @@ class Expectation:
     """
 
     families: Families
-    network: Weights
-    counts: Weights
+    network: ClassTable
+    counts: ClassTable
     log_likelihood: float
     objective: float
 
@@ -97,7 +97,7 @@ class HiddenClassEM:
     pairs: PairTables | None
     tol: float
 
-    def run(self, start: Weights, iterations: Iterations) -> EMResult:
+    def run(self, start: ClassTable, iterations: Iterations) -> EMResult:
         """Iterate from a naive Bayes network."""
         families = Families(Structure.naive(len(self.data.sizes)), self.data.sizes)
         present = self.expect(families, start)
@@ -123,7 +123,7 @@ class HiddenClassEM:
                 break
         return EMResult(present, objectives, converged, iterations)
 
-    def expect(self, families: Families, network: Weights) -> Expectation:
+    def expect(self, families: Families, network: ClassTable) -> Expectation:
         """Make an E step."""
         sums = self._sums(families, network)
         table = sums.table
@@ -131,11 +131,11 @@ class HiddenClassEM:
             # Without arcs a missing value needs no expectation: its column has no part in the row.
             table = spread_missing(families, network, table)
         objective = sums.objective + log_prior(families, network, self.smoothing.alpha)
-        counts = Weights(table, sums.bias)
+        counts = ClassTable(table, sums.bias)
         return Expectation(families, network, counts, sums.objective, objective)
 
     def _sums(
-        self, families: Families, network: Weights, target: Families | None = None
+        self, families: Families, network: ClassTable, target: Families | None = None
     ) -> TableSums:
         """Return the expected counts of ``target``, or of the families themselves."""
         model = (families, mark_summed(families, network), ClassWeighting.POSTERIORS, target)
@@ -165,11 +165,11 @@ class HiddenClassEM:
         """
         families = Families(structure, self.data.sizes)
         sums = self._sums(present.families, present.network, families)
-        counts = Weights(sums.table, sums.bias)
+        counts = ClassTable(sums.table, sums.bias)
         return self.expect(families, probabilities(families, counts, self.smoothing))
 
 
-def log_prior(families: Families, network: Weights, alpha: float) -> float:
+def log_prior(families: Families, network: ClassTable, alpha: float) -> float:
     """Return the logarithm of the prior density, relative to that of uniform distributions."""
     if alpha == 0:
         return 0.0

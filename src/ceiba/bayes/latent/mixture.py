@@ -48,7 +48,7 @@ from ceiba.bayes.latent.tables import table_frames
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import Smoothing, mean_values
 from ceiba.bayes.parameters import DiscretizationParameters
-from ceiba.bayes.scoring import Scorer, log_joint
+from ceiba.bayes.scoring import ClassScorer, log_joint
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
@@ -419,7 +419,7 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
     def _predict(self, X: Any, function: Any) -> Array:
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, _table)
-        scorer = Scorer(self.encoding_, self.model_, np.ones(self.n_components_, bool))
+        scorer = ClassScorer(self.encoding_, self.model_, np.ones(self.n_components_, bool))
         return np.asarray(engine.predict(rows, function, scorer))
 
     def _likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
@@ -452,17 +452,17 @@ def _table(chunk: Chunk) -> Table:
     return chunk.table
 
 
-def _most_probable(batch: Batch[Table], scorer: Scorer) -> Array:
+def _most_probable(batch: Batch[Table], scorer: ClassScorer) -> Array:
     return np.asarray(np.argmax(log_joint(batch, scorer), axis=1), np.int32)
 
 
-def _posteriors(batch: Batch[Table], scorer: Scorer) -> Array:
+def _posteriors(batch: Batch[Table], scorer: ClassScorer) -> Array:
     joint = log_joint(batch, scorer)
     joint -= joint.max(axis=1, keepdims=True)
     np.exp(joint, out=joint)
     return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
 
-def _log_probabilities(batch: Batch[Table], scorer: Scorer) -> Array:
+def _log_probabilities(batch: Batch[Table], scorer: ClassScorer) -> Array:
     joint = log_joint(batch, scorer)
     return np.asarray(np.logaddexp.reduce(joint, axis=1))

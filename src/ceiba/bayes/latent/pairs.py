@@ -58,6 +58,6 @@ class PairTables:
             views = (families.view(table, family) for family in range(len(families.shapes)))
             # Of shape (first feature, component, second feature).
             ordered = np.concatenate([np.swapaxes(view, 1, 2).ravel() for view in views])
-            pairs, own, *_ = pair_dependence(PairCounts(ordered), self.sizes, self.k, block)
-            information[pairs] = information[pairs[::-1]] = own
+            pairs, found, *_ = pair_dependence(PairCounts(ordered), self.sizes, self.k, block)
+            information[pairs] = information[pairs[::-1]] = found
         return maximum_spanning_tree(information, list(range(n)))

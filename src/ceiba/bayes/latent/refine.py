@@ -26,7 +26,7 @@ from ceiba.bayes.discriminative.tm import tm_steps
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.latent.em import Expectation
 from ceiba.bayes.latent.statistics import hidden_sums
-from ceiba.bayes.network import MIN_PROBABILITY, Weights, mark_summed, spread_missing
+from ceiba.bayes.network import MIN_PROBABILITY, ClassTable, mark_summed, spread_missing
 from ceiba.bayes.statistics import TableSums
 
 # As the TM algorithm, it ends when an iteration gains less.
@@ -41,22 +41,22 @@ class ClassInformation(ConditionalLikelihood):
     the posteriors, and for the sums.
     """
 
-    def value(self, weights: Weights) -> Value:
+    def value(self, weights: ClassTable) -> Value:
         """Compute objective and residuals."""
         sums = self._sums(weights, None)
         penalty, of_penalty = self._joint_penalty(weights)
         assert of_penalty is not None
         table = spread_missing(self.families, weights, sums.table)
-        residuals = Weights(table, sums.bias).plus(self.tau, of_penalty)
+        residuals = ClassTable(table, sums.bias).plus(self.tau, of_penalty)
         return Value(weights, sums.objective + penalty, sums.objective, residuals, residuals)
 
-    def objectives(self, models: Sequence[Weights]) -> Array:
+    def objectives(self, models: Sequence[ClassTable]) -> Array:
         """Compute the objective of several models."""
         nothing = Families(Structure((), ()), self.families.sizes)
         found = [self._sums(w, nothing).objective + self._joint_penalty(w)[0] for w in models]
         return np.array(found)
 
-    def _sums(self, weights: Weights, target: Families | None) -> TableSums:
+    def _sums(self, weights: ClassTable, target: Families | None) -> TableSums:
         families, marked = self.families, mark_summed(self.families, weights)
         nothing = Families(Structure((), ()), families.sizes)
         posteriors = self.reduce(hidden_sums, families, marked, ClassWeighting.POSTERIORS, nothing)
@@ -71,14 +71,14 @@ class Refinement:
 
     Parameters
     ----------
-    network : Weights
+    network : ClassTable
     information : float
         I(C; X) in nats.
     objectives : list of float
         N I(C; X) + tau * JLL of EM's network, and after each iteration.
     """
 
-    network: Weights
+    network: ClassTable
     information: float
     objectives: list[float]
 

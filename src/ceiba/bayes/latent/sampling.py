@@ -21,8 +21,8 @@ def draw_codes(model: NetworkModel, n: int, seed: int) -> tuple[Array, Array]:
         parents = families.structure.parents[family]
         rows = families.view(theta, family)[tuple(codes[:, p] for p in parents)]
         # Without parents `rows` has the table of all rows, otherwise one for each row.
-        own = rows[:, labels].T if not parents else rows[np.arange(n), :, labels]
-        reached = np.cumsum(own, axis=1)
+        distribution = rows[:, labels].T if not parents else rows[np.arange(n), :, labels]
+        reached = np.cumsum(distribution, axis=1)
         drawn = random.random(n) * reached[:, -1]
         codes[:, feature] = (reached <= drawn[:, None]).sum(axis=1)
     return codes, labels

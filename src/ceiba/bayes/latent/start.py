@@ -10,28 +10,28 @@ from ceiba._typing import Array
 from ceiba.bayes.base import CodedData
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.latent.statistics import DrawnRows, RandomCounts
-from ceiba.bayes.network import Smoothing, Weights, probabilities
+from ceiba.bayes.network import ClassTable, Smoothing, probabilities
 from ceiba.cluster.lloyd import DrawKey
 
 Init = Literal["k-means++", "random_from_data", "random"]
 
 # Share of a drawn row in the distributions of its component; the rest are those of all rows.
-_OWN_SHARE = 0.5
+_DRAWN_SHARE = 0.5
 
 
 def initial_network(
     data: CodedData, k: int, init: Init, smoothing: Smoothing, seed: int, run: int
-) -> Weights:
+) -> ClassTable:
     """Return the naive Bayes network of ``k`` components with which run number ``run`` begins."""
     families = Families(Structure.naive(len(data.sizes)), data.sizes)
-    margins = Weights(data.counts.table, data.counts.bias)
+    of_all_rows = ClassTable(data.counts.table, data.counts.bias)
     if k == 1:
-        return probabilities(families, margins, smoothing)
+        return probabilities(families, of_all_rows, smoothing)
     if init == "random":
         counts = data.engine.reduce(data.rows, RandomCounts.of, families, k, DrawKey(seed, run, 0))
-        return probabilities(families, Weights(counts.table, counts.bias), smoothing)
+        return probabilities(families, ClassTable(counts.table, counts.bias), smoothing)
     drawn = _draw_rows(data, k, init, seed, run)
-    return _around_rows(families, probabilities(families, margins, smoothing), drawn)
+    return _around_rows(families, probabilities(families, of_all_rows, smoothing), drawn)
 
 
 def _draw_rows(data: CodedData, k: int, init: Init, seed: int, run: int) -> Array:
@@ -47,12 +47,12 @@ def _draw_rows(data: CodedData, k: int, init: Init, seed: int, run: int) -> Arra
     return near
 
 
-def _around_rows(families: Families, margins: Weights, drawn: Array) -> Weights:
+def _around_rows(families: Families, overall: ClassTable, drawn: Array) -> ClassTable:
     """Return components of equal weight between the distributions of all rows and a drawn row."""
-    theta = np.repeat(np.exp(margins.table), len(drawn), axis=1)
-    for family, own in enumerate(families.table_rows(drawn)):
-        known = np.flatnonzero(families.is_known[own])
+    theta = np.repeat(np.exp(overall.table), len(drawn), axis=1)
+    for family, table_row in enumerate(families.table_rows(drawn)):
+        known = np.flatnonzero(families.is_known[table_row])
         rows = slice(families.offsets[family], families.offsets[family + 1])
-        theta[rows, known] *= 1 - _OWN_SHARE
-        theta[own[known], known] += _OWN_SHARE
-    return probabilities(families, Weights(theta, np.ones(len(drawn))))
+        theta[rows, known] *= 1 - _DRAWN_SHARE
+        theta[table_row[known], known] += _DRAWN_SHARE
+    return probabilities(families, ClassTable(theta, np.ones(len(drawn))))

@@ -11,14 +11,14 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.bayes.families import Families
 from ceiba.bayes.model import NetworkModel
-from ceiba.bayes.network import Weights
+from ceiba.bayes.network import ClassTable
 from ceiba.bayes.statistics import CodedRows, TableSums
 from ceiba.cluster.lloyd import DrawKey
 from ceiba.engine.contract import AdditiveStatistic, Batch
 
 
 def hidden_sums(
-    batch: Batch[CodedRows], families: Families, network: Weights, *more: Any
+    batch: Batch[CodedRows], families: Families, network: ClassTable, *more: Any
 ) -> TableSums:
     """Sum class weights as `TableSums.of`, with the components of the network as classes."""
     rows = replace(batch.rows, labels=None, n_classes=len(network.bias))
@@ -47,11 +47,11 @@ class RandomCounts(AdditiveStatistic):
         shares /= np.maximum(shares.sum(axis=0), 1e-300)
         if rows.weight is not None:
             shares *= rows.weight
-        table = np.zeros((families.n_rows, k))
+        table = np.zeros((families.n_table_rows, k))
         bounds = zip(families.offsets[:-1], families.offsets[1:], strict=True)
-        for own, (first, last) in zip(families.table_rows(rows.codes), bounds, strict=True):
+        for table_row, (first, last) in zip(families.table_rows(rows.codes), bounds, strict=True):
             for c in range(k):
-                table[first:last, c] = np.bincount(own - first, shares[c], last - first)
+                table[first:last, c] = np.bincount(table_row - first, shares[c], last - first)
         return cls(table, shares.sum(axis=1))
 
 

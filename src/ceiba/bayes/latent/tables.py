@@ -30,7 +30,7 @@ def table_frames(model: NetworkModel, encoding: CategoryEncoding) -> dict[str, A
         if len(members) > 1:
             index = pd.MultiIndex.from_product(labels, names=names)
         view = families.view(np.exp(model.network.table), family)
-        known = view[tuple(slice(0, len(own)) for own in labels)]
+        known = view[tuple(slice(0, len(names)) for names in labels)]
         columns = pd.RangeIndex(view.shape[-1], name="component")
         frames[encoding.names[feature]] = pd.DataFrame(
             known.reshape(-1, view.shape[-1]), index=index, columns=columns

@@ -14,7 +14,7 @@ from ceiba.base import AtLeast, Parameters, fitted
 from ceiba.base.iterations import Iterations
 from ceiba.bayes.base import CodedData, NetworkClassifier
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.network import Smoothing, Weights
+from ceiba.bayes.network import ClassTable, Smoothing
 from ceiba.bayes.structural.path import SearchPath
 from ceiba.bayes.structural.scores import SearchRows
 from ceiba.bayes.structural.search import SearchConfig, SearchResult, search_structure
@@ -178,8 +178,8 @@ class StructuralTMClassifier(SearchParameters, SelectorMixin, NetworkClassifier)
         }
 
     def _fit_network(
-        self, data: CodedData, families: Families, counts: Weights, smoothing: Smoothing
-    ) -> tuple[Weights, dict[str, Any]]:
+        self, data: CodedData, families: Families, counts: ClassTable, smoothing: Smoothing
+    ) -> tuple[ClassTable, dict[str, Any]]:
         network, attributes = super()._fit_network(data, families, counts, smoothing)
         information = arc_information(families, counts.table)
         return network, attributes | {"arc_information_": information}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ceiba.bayes.families import Families
-from ceiba.bayes.network import Weights
+from ceiba.bayes.network import ClassTable
 
 
-def lift(weights: Weights, families: Families, columns: tuple[int, ...],
-         target: Families, target_columns: tuple[int, ...]) -> Weights:  # fmt: skip
+def lift(weights: ClassTable, families: Families, columns: tuple[int, ...],
+         target: Families, target_columns: tuple[int, ...]) -> ClassTable:  # fmt: skip
     """Return weights of the target families with the log-linear sum of the given ones.
 
     The table of a pair is added to the table of the same pair in either direction, that of a
@@ -24,16 +24,16 @@ def lift(weights: Weights, families: Families, columns: tuple[int, ...],
         Names of the features of both layouts: column of all features for each of them.
     target : Families
     """
-    table = np.zeros((target.n_rows, len(weights.bias)))
-    members = [_members(target, family, target_columns) for family in range(len(target.shapes))]
+    table = np.zeros((target.n_table_rows, len(weights.bias)))
+    targets = [_members(target, family, target_columns) for family in range(len(target.shapes))]
     for family in range(len(families.shapes)):
-        own = _members(families, family, columns)
-        for index, others in enumerate(members):
-            if set(own) <= set(others):
+        members = _members(families, family, columns)
+        for index, others in enumerate(targets):
+            if set(members) <= set(others):
                 view, values = target.view(table, index), families.view(weights.table, family)
-                view += _aligned(values, own, others)
+                view += _aligned(values, members, others)
                 break
-    return Weights(table, weights.bias.copy())
+    return ClassTable(table, weights.bias.copy())
 
 
 def _members(families: Families, family: int, columns: tuple[int, ...]) -> tuple[int, ...]:
@@ -41,10 +41,10 @@ def _members(families: Families, family: int, columns: tuple[int, ...]) -> tuple
     return tuple(columns[j] for j in (*structure.parents[family], structure.features[family]))
 
 
-def _aligned(values: np.ndarray, own: tuple[int, ...], others: tuple[int, ...]) -> np.ndarray:
-    """Return values with axes ``own`` (and the class) for broadcasting over axes ``others``."""
-    kept = [member for member in others if member in own]
-    ordered = np.transpose(values, (*(own.index(member) for member in kept), len(own)))
+def _aligned(values: np.ndarray, members: tuple[int, ...], others: tuple[int, ...]) -> np.ndarray:
+    """Return values with axes ``members`` (and the class) for broadcasting over axes ``others``."""
+    kept = [member for member in others if member in members]
+    ordered = np.transpose(values, (*(members.index(member) for member in kept), len(members)))
     shape = iter(ordered.shape)
-    sizes = [next(shape) if member in own else 1 for member in others]
+    sizes = [next(shape) if member in members else 1 for member in others]
     return np.asarray(ordered.reshape(*sizes, ordered.shape[-1]))

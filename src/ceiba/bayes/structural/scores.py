@@ -20,8 +20,8 @@ from ceiba.bayes.discriminative.objective import ConditionalLikelihood
 from ceiba.bayes.families import Families
 from ceiba.bayes.network import (
     MIN_PROBABILITY,
+    ClassTable,
     Smoothing,
-    Weights,
     as_network,
     probabilities,
 )
@@ -91,7 +91,7 @@ class Fit:
         Layout of the weights.
     columns : tuple of int
         Feature of each column of the layout.
-    weights : Weights
+    weights : ClassTable
     log_likelihood : float
     n_iter : int
         Iterations of the solver.
@@ -100,11 +100,11 @@ class Fit:
     state: State
     families: Families
     columns: tuple[int, ...]
-    weights: Weights
+    weights: ClassTable
     log_likelihood: float
     n_iter: int
 
-    def lifted(self, target: Families, columns: tuple[int, ...], sums_missing: bool) -> Weights:
+    def lifted(self, target: Families, columns: tuple[int, ...], sums_missing: bool) -> ClassTable:
         """Return the weights for another layout."""
         weights = lift(self.weights, self.families, self.columns, target, columns)
         return as_network(target, weights) if sums_missing else weights
@@ -121,7 +121,7 @@ class _Task:
 
 
 @dataclass(eq=False)
-class Scorer:
+class StructureScorer:
     """Fit states, each once.
 
     Parameters
@@ -205,7 +205,7 @@ def maximize(task: _Task, data: SearchRows, start: Fit | None) -> Fit:
     sizes = tuple(data.sizes[column] for column in task.columns)
     families = Families(task.state.structure(task.columns), sizes)
     counts = task.engine.reduce(task.rows, TableCounts.of, families)
-    network = probabilities(families, Weights(counts.table, counts.bias), Smoothing())
+    network = probabilities(families, ClassTable(counts.table, counts.bias), Smoothing())
     weights = network
     if start is not None:
         weights = start.lifted(families, task.columns, data.sums_missing)
@@ -225,5 +225,5 @@ def empty_fit(data: SearchRows) -> Fit:
     families = Families(State().structure(()), ())
     shares = data.class_counts / data.total
     bias = np.log(np.maximum(shares, MIN_PROBABILITY))
-    weights = Weights(np.zeros((0, data.n_classes)), bias)
+    weights = ClassTable(np.zeros((0, data.n_classes)), bias)
     return Fit(State(), families, (), weights, float(data.class_counts @ bias), 0)

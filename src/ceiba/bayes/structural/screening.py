@@ -20,14 +20,16 @@ from ceiba._typing import Array
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.network import mark_summed
 from ceiba.bayes.statistics import TableSums
-from ceiba.bayes.structural.scores import Fit, Scorer, SearchRows
+from ceiba.bayes.structural.scores import Fit, SearchRows, StructureScorer
 from ceiba.bayes.structural.states import Move
 
 # Numbers of the tables of one pass.
 _MAX_NUMBERS = 8_000_000
 
 
-def screen_moves(scorer: Scorer, fit: Fit, moves: Sequence[Move], n_best: int) -> list[Move]:
+def screen_moves(
+    scorer: StructureScorer, fit: Fit, moves: Sequence[Move], n_best: int
+) -> list[Move]:
     """Return the moves of the highest estimated BICd, in their order."""
     if len(moves) <= n_best:
         return list(moves)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.base.iterations import Iterations
-from ceiba.bayes.structural.scores import Fit, Scorer, SearchRows, empty_fit
+from ceiba.bayes.structural.scores import Fit, SearchRows, StructureScorer, empty_fit
 from ceiba.bayes.structural.screening import screen_moves
 from ceiba.bayes.structural.states import Move, State, pair_moves, single_moves
 
@@ -90,7 +90,7 @@ def search_structure(
 
     ``iterations`` reports progress, and may end the search.
     """
-    scorer = Scorer(data)
+    scorer = StructureScorer(data)
     features = [j for j, n in enumerate(data.n_observed) if n > 1]
     start = empty_fit(data)
     scorer.fits[start.state] = start
@@ -114,7 +114,7 @@ def search_structure(
     return SearchResult(steps, n_candidates, n_fits, _losses(scorer, steps[-1].fit))
 
 
-def _best_move(scorer: Scorer, moves: Sequence[Move], bicd: float) -> Move | None:
+def _best_move(scorer: StructureScorer, moves: Sequence[Move], bicd: float) -> Move | None:
     best = None
     for move in moves:
         score = scorer.bicd(move.state)
@@ -123,7 +123,7 @@ def _best_move(scorer: Scorer, moves: Sequence[Move], bicd: float) -> Move | Non
     return best
 
 
-def _losses(scorer: Scorer, fit: Fit) -> Array:
+def _losses(scorer: StructureScorer, fit: Fit) -> Array:
     """Return how much likelihood is lost without each feature of a state."""
     features = sorted(fit.state.features)
     without = [fit.state.minus(feature) for feature in features]

@@ -13,7 +13,7 @@ from ceiba.base import ArrayOf, AtLeast, Record
 from ceiba.base.record import check_values
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
-from ceiba.bayes.network import Smoothing, Weights, probabilities
+from ceiba.bayes.network import ClassTable, Smoothing, probabilities
 
 # Numbers in the tables of all estimators, 1 GB of them.
 MAX_WEIGHTS = 2**27
@@ -90,9 +90,9 @@ class AveragedModel(Record):
         n_used = np.zeros(len(codes), np.int64)
         starts = np.concatenate([[0], np.cumsum(self.sizes)])
         for parent, model in enumerate(self.networks):
-            own = codes[:, parent].astype(np.int64)
-            frequent = self.frequencies[starts[parent] + own] >= self.min_frequency
-            used = np.flatnonzero(frequent & (own < self.sizes[parent] - 1))
+            parent_codes = codes[:, parent].astype(np.int64)
+            frequent = self.frequencies[starts[parent] + parent_codes] >= self.min_frequency
+            used = np.flatnonzero(frequent & (parent_codes < self.sizes[parent] - 1))
             if len(used):
                 joint[used] = np.logaddexp(joint[used], model.log_joint(codes[used], threads))
                 n_used[used] += 1
@@ -121,7 +121,7 @@ def check_size(sizes: Sequence[int], n_classes: int) -> None:
 
 def average_networks(
     sizes: tuple[int, ...],
-    singles: Weights,
+    singles: ClassTable,
     pairs: Iterable[tuple[int, int, Array]],
     smoothing: Smoothing,
     log_priors: Array | None,
@@ -136,7 +136,7 @@ def average_networks(
     ----------
     sizes : tuple of int
         Number of codes of each feature.
-    singles : Weights
+    singles : ClassTable
         Counts of each feature alone and of the classes.
     pairs : iterable of (i, j, table)
         Counts of all pairs i < j, of shape (sizes[i], n_classes, sizes[j]).
@@ -147,7 +147,7 @@ def average_networks(
     """
     n, n_classes = len(sizes), len(singles.bias)
     layout = [Families(star(parent, n), sizes) for parent in range(n)]
-    counts = [np.zeros((families.n_rows, n_classes)) for families in layout]
+    counts = [np.zeros((families.n_table_rows, n_classes)) for families in layout]
     naive = Families(Structure.naive(n), sizes)
     for i, j, table in pairs:
         # In the star of i, feature j > i is family j; in the star of j, feature i < j is i + 1.
@@ -156,12 +156,12 @@ def average_networks(
     for parent in range(n):
         layout[parent].view(counts[parent], 0)[:] = naive.view(singles.table, parent)
     networks = tuple(
-        _network(families, own, smoothing, log_priors)
-        for families, own in zip(layout, counts, strict=True)
+        _network(families, family_counts, smoothing, log_priors)
+        for families, family_counts in zip(layout, counts, strict=True)
     )
     fallback = probabilities(naive, singles, smoothing)
     if log_priors is not None:
-        fallback = Weights(fallback.table, log_priors)
+        fallback = ClassTable(fallback.table, log_priors)
     return AveragedModel(
         networks,
         NetworkModel.of(naive, fallback, _margins(naive, singles.table), is_network=True),
@@ -173,13 +173,13 @@ def average_networks(
 def _network(
     families: Families, counts: Array, smoothing: Smoothing, log_priors: Array | None
 ) -> NetworkModel:
-    raised = families.view(smoothing.apply(families, counts), 0).sum(axis=0)
-    network = probabilities(families, Weights(counts, np.ones(len(raised))), smoothing)
+    class_counts = families.view(smoothing.apply(families, counts), 0).sum(axis=0)
+    network = probabilities(families, ClassTable(counts, np.ones(len(class_counts))), smoothing)
     if log_priors is None:
-        bias = probabilities(families, Weights(counts, raised)).bias
+        bias = probabilities(families, ClassTable(counts, class_counts)).bias
     else:
         bias = log_priors
-    network = Weights(network.table, bias)
+    network = ClassTable(network.table, bias)
     return NetworkModel.of(families, network, _margins(families, counts), is_network=True)
 
 

@@ -76,10 +76,10 @@ class Dependence:
         significant = None if significance is None else np.zeros((m, m), bool)
         for block in pair_blocks(numbers, n_classes, max_counts, names):
             counts = engine.reduce(rows, PairCounts.of, numbers, block)
-            pairs, own, totals, degrees = pair_dependence(counts, numbers, n_classes, block)
-            information[pairs] = information[pairs[::-1]] = own
+            pairs, found, totals, degrees = pair_dependence(counts, numbers, n_classes, block)
+            information[pairs] = information[pairs[::-1]] = found
             if significant is not None and significance is not None:
-                p_values = chi2.sf(2.0 * totals * own, np.maximum(degrees, 1.0))
+                p_values = chi2.sf(2.0 * totals * found, np.maximum(degrees, 1.0))
                 found = (p_values < significance / max(m * (m - 1) // 2, 1)) & (degrees > 0)
                 significant[pairs] = significant[pairs[::-1]] = found
         return cls(information, significant)

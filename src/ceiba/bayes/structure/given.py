@@ -58,13 +58,13 @@ def given_structure(arcs: Iterable[Any], encoding: CategoryEncoding) -> Structur
             )
         parents[child].append(parent)
     _check_acyclic(parents, names)
-    own = [
+    feature_arcs = [
         (features[parent], features[child])
         for child, several in parents.items()
         for parent in several
         if parent in features and child in features
     ]
-    return Structure.of_arcs(tuple(range(encoding.n_features)), own)
+    return Structure.of_arcs(tuple(range(encoding.n_features)), feature_arcs)
 
 
 def _check_acyclic(parents: dict[int, list[int]], names: Sequence[str]) -> None:
@@ -97,7 +97,7 @@ def check_graph_condition(structure: Structure, names: Sequence[str]) -> None:
     Each feature must have a parent that is itself a child of its other parents (Roos et al. 2005).
     """
     for family, feature in enumerate(structure.features):
-        if not structure.has_host(family):
+        if not structure.has_containing_family(family):
             parents = [names[parent] for parent in structure.parents[family]]
             raise ParameterError(
                 f"training='tm' requires that one parent of column {names[feature]!r} is a child "
