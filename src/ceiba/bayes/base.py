@@ -394,7 +394,8 @@ class NetworkClassifier(NetworkParameters, ScanScoreMixin, ClassifierMixin, Esti
         -------
         ndarray of shape (n_rows,)
         """
-        return np.asarray(self.classes_[self._predict(X, class_indices)])
+        indices = self._predict(X, class_indices)
+        return np.asarray(self.classes_[indices])
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of the class probabilities of each row of ``X``.
