@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from ceiba import NaiveBayesClassifier
 from ceiba._typing import Array
 from ceiba.base import ParameterError
-from ceiba.bayes.base import UnboundedWeightsWarning
+from ceiba.bayes import UnboundedWeightsWarning
 from tests.oracles import bayes_density_naive as naive
 
 DISTRIBUTIONS = {"a": "gaussian", "b": "gaussian", "n": "poisson"}
@@ -295,7 +295,7 @@ def test_the_order_of_columns_does_not_matter(missing: float) -> None:
     np.testing.assert_allclose(found[1], found[0], atol=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore::ceiba.bayes.base.UnboundedWeightsWarning")
+@pytest.mark.filterwarnings("ignore::ceiba.bayes.UnboundedWeightsWarning")
 @pytest.mark.parametrize("solver", ["lbfgs", "newton", "tm"])
 def test_constant_columns_and_classes_without_weight(solver: str) -> None:
     rows = rows_of(80)

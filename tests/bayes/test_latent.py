@@ -15,7 +15,7 @@ import ceiba
 from ceiba import LatentClassMixture
 from ceiba._native import uniforms
 from ceiba.base import Iterations, ParameterError
-from ceiba.bayes.base import CodedData
+from ceiba.bayes.coding import CodedData
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.latent.em import HiddenClassEM
 from ceiba.bayes.latent.pairs import PairTables

@@ -1,6 +1,5 @@
 """Bayesian network classifiers, generative or discriminative, discretization and network files."""
 
-from ceiba.bayes.base import UnboundedWeightsWarning
 from ceiba.bayes.discretize import (
     CategoryEncoding,
     DiscretizationConfig,
@@ -13,6 +12,7 @@ from ceiba.bayes.naive_bayes import NaiveBayesClassifier
 from ceiba.bayes.structural import SearchPath, StructuralTMClassifier
 from ceiba.bayes.structure.aode import InfrequentParentsWarning
 from ceiba.bayes.tan import TANClassifier
+from ceiba.bayes.training import UnboundedWeightsWarning
 
 __all__ = [
     "CategoryEncoding",

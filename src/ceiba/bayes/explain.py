@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ceiba._typing import Array
+from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.scoring import ClassScorer
 from ceiba.data.table import Table
@@ -126,7 +127,7 @@ def _terms(
     joint = model.log_joint(steps)
     terms = [np.diff(joint, axis=0)]
     names = [encoding.names[j] for j in order]
-    values = [category_label(scorer, j, int(codes[0, j])) for j in order]
+    values = [category_label(encoding, j, int(codes[0, j])) for j in order]
     for densities in scorer.densities:
         for column, single in densities.split():
             log_densities = np.zeros((1, len(model.bias)))
@@ -139,9 +140,9 @@ def _terms(
     return tuple(names), tuple(values), joint[0], np.concatenate(terms)
 
 
-def category_label(scorer: ClassScorer, feature: int, code: int) -> str:
+def category_label(encoding: CategoryEncoding, feature: int, code: int) -> str:
     """Return the category of a code as text."""
-    labels = scorer.encoding.category_labels(feature)
+    labels = encoding.category_labels(feature)
     return str(labels[code]) if code < len(labels) else "missing"
 
 
@@ -184,7 +185,7 @@ def probability_table(scorer: ClassScorer, schema: Any, classes: Array, column: 
     known = tuple(slice(0, size - 1) for size in shape)
     view = np.exp(model.families.view(model.network.table, family)[known])
     axes = [
-        [category_label(scorer, j, code) for code in range(size - 1)]
+        [category_label(encoding, j, code) for code in range(size - 1)]
         for j, size in zip(members, shape, strict=True)
     ]
     parents = [encoding.names[j] for j in members[:-1]]

@@ -14,7 +14,7 @@ from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.exchange.network import DiscreteNetwork
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
-from ceiba.bayes.network import MIN_PROBABILITY, ClassTable, mean_values
+from ceiba.bayes.network import MIN_PROBABILITY, ClassTable, feature_margins
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.table import Table
 
@@ -196,6 +196,6 @@ def model_of_parts(
     network = ClassTable(table, np.log(np.maximum(prior, MIN_PROBABILITY)))
     margins = np.zeros(families.n_table_rows)
     if structure.is_decomposable:
-        margins = mean_values(families, network, 1.0).table.sum(axis=1)
+        margins = feature_margins(families, network, 1.0)
     model = NetworkModel.of(families, network, margins, is_network=True)
     return model, encoding, list(parts.states[class_variable])

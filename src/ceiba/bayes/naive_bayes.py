@@ -1,9 +1,14 @@
-"""Naive Bayes: the columns are independent, given the class."""
+"""Naive Bayes: the columns are independent, given the class.
+
+``training='ml'`` computes the model from counts (`NaiveBayesCounts`), to which ``partial_fit`` adds
+and from which ``forget`` removes rows. ``training='tm'`` is that of all network classifiers, and of
+`density_fit` where columns have a density.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,25 +19,12 @@ from ceiba._typing import Array
 from ceiba.base import ArrayOf, AtLeast, ParameterError, check_unused, fitted, reports_progress
 from ceiba.base.errstate import with_default_errstate
 from ceiba.base.estimator import schema_attributes
-from ceiba.bayes.base import (
-    OPTIONAL_ATTRIBUTES,
-    CodedData,
-    NetworkClassifier,
-    count_missing,
-    extend_classes,
-)
-from ceiba.bayes.coding import ToCodedRows, prepare_rows
+from ceiba.bayes.base import OPTIONAL_ATTRIBUTES, NetworkClassifier
+from ceiba.bayes.coding import CodedData, count_missing, read_codes, single_families
 from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig
-from ceiba.bayes.discriminative.density_rows import MissingValues, ToDensityRows
-from ceiba.bayes.discriminative.density_training import (
-    EXPONENTIAL,
-    DensityTrainingData,
-    exponential_columns,
-    varying_columns,
-)
-from ceiba.bayes.discriminative.margins import match_column_margins
-from ceiba.bayes.discriminative.train import train
-from ceiba.bayes.distributions.choose import CODED, choose_distributions
+from ceiba.bayes.discriminative.density_fit import check_trainable, train_densities
+from ceiba.bayes.distributions.choose import choose_distributions, distributions_by_name
+from ceiba.bayes.distributions.counts import NaiveBayesCounts, count_later_rows
 from ceiba.bayes.distributions.fit import (
     Densities,
     DensityStatistics,
@@ -40,47 +32,16 @@ from ceiba.bayes.distributions.fit import (
     density_columns,
     mixtures_of,
 )
-from ceiba.bayes.distributions.gaussian import ClassMoments
-from ceiba.bayes.distributions.rows import ToNumericRows
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
-from ceiba.bayes.network import ClassTable, Smoothing, mean_values, probabilities
+from ceiba.bayes.network import ClassTable, Smoothing, feature_margins, probabilities
 from ceiba.bayes.scoring import ClassScorer
 from ceiba.bayes.statistics import TableCounts
+from ceiba.bayes.training import class_log_priors
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
 from ceiba.engine import Engine
-from ceiba.stats import TargetSummary, ToLabeledRows
 from ceiba.tree.classifier import class_weight_factors
-
-# Share of a count that is rounding when rows are removed.
-_ROUNDING = 1e-12
-_OF_COUNTS = ("_counts", "_densities", "_density_statistics")
-
-
-@dataclass(frozen=True, eq=False)
-class _Summary:
-    """Everything that is counted: categories, and statistics of columns with a density."""
-
-    counts: TableCounts
-    densities: DensityStatistics | None
-
-    def merge(self, other: _Summary) -> _Summary:
-        """Return the summary of both parts."""
-        densities = self.densities
-        if densities is not None and other.densities is not None:
-            densities = densities.merge(other.densities)
-        return _Summary(self.counts.merge(other.counts), densities)
-
-    def without(self, other: _Summary) -> _Summary:
-        """Return the summary that remains when the rows of ``other`` are removed."""
-        densities = self.densities
-        if densities is not None and other.densities is not None:
-            densities = densities.without(other.densities)
-        table = _subtract(self.counts.table, other.counts.table)
-        return _Summary(
-            TableCounts(table, _subtract(self.counts.bias, other.counts.bias)), densities
-        )
 
 
 def _can_update(model: NaiveBayesClassifier) -> bool:
@@ -168,106 +129,7 @@ class NaiveBayesClassifier(NetworkClassifier):
 
     distributions_: dict[str, str] = fitted()
 
-    _state_names: ClassVar[tuple[str, ...]] = _OF_COUNTS
-
-    def _fit_source(self, engine: Engine, source: Source) -> None:
-        distributions = self._distributions(source.schema)
-        if self.training == "ml":
-            self._fit_first(engine, source, distributions)
-            return
-        named = {"distributions_": _by_name(source.schema, distributions)}
-        if density_columns(distributions):
-            self._train_densities(engine, source, distributions, named)
-            return
-        self._train_codes(engine, source, named)
-
-    def _train_codes(self, engine: Engine, source: Source, attributes: dict[str, Any]) -> None:
-        """Train discriminatively without densities."""
-        super()._fit_source(engine, source)
-        self._set_fitted(schema_attributes(source.schema) | attributes, without=_OF_COUNTS)
-
-    def _train_densities(
-        self,
-        engine: Engine,
-        source: Source,
-        distributions: dict[int, str],
-        attributes: dict[str, Any],
-    ) -> None:
-        """Train discriminatively with columns that have a density."""
-        others = set(distributions.values()) - {*CODED, *EXPONENTIAL}
-        if others:
-            raise ParameterError(
-                "training='tm' requires distributions that are 'categorical', 'discretized', "
-                f"'gaussian' or 'poisson', got {sorted(others)[0]!r}."
-            )
-        data = self._read_codes(engine, source, needs_features=False)
-        data = data.with_missing_category() if self.missing == "category" else data
-        schema, classes = source.schema, data.summary.classes
-        assert classes is not None
-        factors = class_weight_factors(self.class_weight, data.summary)
-        statistics, prepare = count_densities(
-            engine, source.partitions, schema, distributions, classes, factors,
-            labeled=data.labeled,
-        )  # fmt: skip
-        statistics = varying_columns(statistics)
-        if not len(statistics.columns):
-            self._train_codes(engine, source, attributes)
-            return
-        inputs, network = self._density_data(data, source, statistics, prepare)
-        families, model = inputs.families, inputs.model
-        result = train(inputs, self._training_config(inputs.sums_missing), self, self.trace)
-        trained = match_column_margins(model, result.weights, inputs.network)
-        margins = mean_values(families, network, data.total).table.sum(axis=1)
-        counts = ClassTable(data.counts.table, data.counts.bias)
-        names = {schema[j].name for j in statistics.columns.tolist()}
-        dropped = set(data.encoding.constant_columns) - names
-        attributes |= {
-            **schema_attributes(schema),
-            **self._training_attributes(result, families, counts, data),
-            "classes_": classes,
-            "class_count_": data.counts.bias,
-            "encoding_": data.encoding,
-            "model_": NetworkModel.of(families, model.tables(trained), margins, is_network=True),
-            "dropped_columns_": [column.name for column in schema if column.name in dropped],
-            "_densities": model.fitted(trained),
-        }
-        if result.unpenalized:
-            attributes["unbounded_cells_"] += _empty_counts(statistics, schema, classes)
-        self._set_fitted(attributes, without=(*OPTIONAL_ATTRIBUTES, *_OF_COUNTS))
-        self._warn_training(result)
-
-    def _density_data(
-        self,
-        data: CodedData,
-        source: Source,
-        statistics: DensityStatistics,
-        prepare: ToNumericRows,
-    ) -> tuple[DensityTrainingData, ClassTable]:
-        """Return rows and generative model of discriminative training, and the network alone."""
-        engine, smoothing = data.engine, Smoothing(self.alpha, self.m_prior)
-        assert data.summary.classes is not None
-        families = Families(Structure.naive(len(data.sizes)), data.sizes)
-        counts = ClassTable(data.counts.table, data.counts.bias)
-        network = probabilities(families, counts, smoothing)
-        network = ClassTable(network.table, self._log_priors(data, network.bias))
-        codes = ToCodedRows(
-            data.encoding, data.summary.classes, prepare.class_weights, engine.threads
-        )
-        to_rows = ToDensityRows.of(codes, prepare, statistics)
-        rows = prepare_rows(engine, source.partitions, data.labeled, to_rows)
-        rows = rows.numbered(data.summary.rows)
-        n_missing = engine.reduce(rows, MissingValues.of).count
-        strength = self.alpha if self.m_prior is None else self.m_prior
-
-        def solve(moments: ClassMoments) -> Densities:
-            return statistics.solve(data.schema, self.var_smoothing, strength, moments)
-
-        inputs = DensityTrainingData(
-            engine, rows, families, network, data.total, smoothing,
-            data.has_missing or n_missing > 0, blocks=exponential_columns(statistics), solve=solve,
-        )  # fmt: skip
-        start = inputs.model.start(network, solve(statistics.moments))
-        return replace(inputs, network=start), network
+    _state_names: ClassVar[tuple[str, ...]] = ("_counts", "_densities", "_density_statistics")
 
     @available_if(_can_update)
     @with_default_errstate
@@ -310,7 +172,7 @@ class NaiveBayesClassifier(NetworkClassifier):
         if not hasattr(self, "_counts"):
             engine, source = self._open_source(X, sample_weight, reset=True, y=y)
             given = None if classes is None else np.unique(np.asarray(classes))
-            self._fit_first(engine, source, self._distributions(source.schema), given)
+            self._fit_counts(engine, source, self._distributions(source.schema), given)
             return self
         self._check_distributions()
         if classes is not None:
@@ -320,7 +182,7 @@ class NaiveBayesClassifier(NetworkClassifier):
                     f"classes must be those of the first call of partial_fit, "
                     f"{self.classes_.tolist()}, got {given}."
                 )
-        self._update(self._summary().merge(self._summarize(X, y, sample_weight)))
+        self._update(self._present_counts().merge(self._count_later(X, y, sample_weight)))
         return self
 
     @available_if(_can_update)
@@ -357,9 +219,9 @@ class NaiveBayesClassifier(NetworkClassifier):
         self._check_parameters()
         self._check_class_weight()
         self._check_distributions()
-        removed = self._summarize(X, y, sample_weight)
-        rest = self._summary().without(removed)
-        if not rest.counts.bias.any():
+        removed = self._count_later(X, y, sample_weight)
+        rest = self._present_counts().without(removed)
+        if not rest.categories.bias.any():
             raise ValueError("forget must leave rows in the model, got all of them.")
         if rest.densities is not None:
             rest.densities.check_variances(self.schema_, self.classes_)
@@ -376,7 +238,7 @@ class NaiveBayesClassifier(NetworkClassifier):
     def _check_distributions(self) -> None:
         """Raise unless the distributions are those of the fitted model."""
         check_is_fitted(self)
-        names = _by_name(self.schema_, self._distributions(self.schema_))
+        names = distributions_by_name(self.schema_, self._distributions(self.schema_))
         if names != self.distributions_:
             column = next(name for name in names if names[name] != self.distributions_[name])
             raise ParameterError(
@@ -407,104 +269,109 @@ class NaiveBayesClassifier(NetworkClassifier):
         # Without thresholds a column has one category, and is not part of the network.
         return replace(config, thresholds={**config.thresholds, **dict.fromkeys(densities, ())})
 
-    def _fit_first(
+    def _fit_source(self, engine: Engine, source: Source) -> None:
+        distributions = self._distributions(source.schema)
+        if self.training == "ml":
+            self._fit_counts(engine, source, distributions)
+            return
+        if density_columns(distributions):
+            check_trainable(distributions)
+            config = self._discretization(source.schema)
+            data = read_codes(engine, source, config, self.class_weight, needs_features=False)
+            data = data.with_missing_category() if self.missing == "category" else data
+            learned = train_densities(self, data, source, distributions)
+            if learned is not None:
+                named = {"distributions_": distributions_by_name(source.schema, distributions)}
+                self._set_learned(data, replace(learned, attributes=learned.attributes | named))
+                return
+        super()._fit_source(engine, source)
+
+    def _choose_structure(self, data: CodedData) -> Structure:
+        return Structure.naive(data.encoding.n_features)
+
+    def _structure_attributes(self, data: CodedData, structure: Structure) -> dict[str, Any]:
+        distributions = self._distributions(data.schema)
+        return {"distributions_": distributions_by_name(data.schema, distributions)}
+
+    def _count(self, data: CodedData, families: Families) -> ClassTable:
+        return data.class_table
+
+    def _fit_counts(
         self,
         engine: Engine,
         source: Source,
         distributions: dict[int, str],
         classes: Array | None = None,
     ) -> None:
-        """Learn encoding and units, and fit all distributions."""
+        """Learn encoding and units, count the rows, and compute the model of the counts.
+
+        ``classes``, if given, contain those of the rows.
+        """
         has_densities = bool(density_columns(distributions))
-        data = self._read_codes(engine, source, classes, needs_features=not has_densities)
-        schema, all_classes = source.schema, data.summary.classes
-        assert all_classes is not None
+        schema, config = source.schema, self._discretization(source.schema)
+        data = read_codes(
+            engine, source, config, self.class_weight, classes, needs_features=not has_densities
+        )
         statistics: DensityStatistics | None = None
         mixtures: Densities = []
         if has_densities:
             factors = class_weight_factors(self.class_weight, data.summary)
-            partitions = source.partitions
             statistics, prepare = count_densities(
-                engine, partitions, schema, distributions, all_classes, factors,
+                engine, source.partitions, schema, distributions, data.classes, factors,
                 labeled=data.labeled,
             )  # fmt: skip
-            mixtures = mixtures_of(engine, partitions, statistics, prepare)
+            mixtures = mixtures_of(engine, source.partitions, statistics, prepare)
         attributes = {
             **schema_attributes(schema),
-            "classes_": all_classes,
+            "classes_": data.classes,
             "encoding_": data.encoding,
-            "distributions_": _by_name(schema, distributions),
+            "distributions_": distributions_by_name(schema, distributions),
         }
-        summary = _Summary(data.counts, statistics)
-        model = self._model_attributes(
-            schema, all_classes, data.encoding, summary, distributions, mixtures
-        )
-        self._set_fitted(attributes | model, without=(*OPTIONAL_ATTRIBUTES, *_OF_COUNTS))
+        counts = NaiveBayesCounts(data.counts, statistics)
+        model = self._solve(schema, data.classes, data.encoding, counts, distributions, mixtures)
+        self._set_fitted(attributes | model, without=(*OPTIONAL_ATTRIBUTES, *self._state_names))
 
-    def _summary(self) -> _Summary:
+    def _present_counts(self) -> NaiveBayesCounts:
         """Return what was counted so far."""
         if not hasattr(self, "_counts"):
             self._open_source(np.zeros((1, 1)), reset=False)  # raises NotFittedError
-        counts = TableCounts(self._counts, self.class_count_)
-        return _Summary(counts, self._density_statistics)
+        categories = TableCounts(self._counts, self.class_count_)
+        return NaiveBayesCounts(categories, self._density_statistics)
 
-    def _summarize(self, X: Any, y: Any, sample_weight: Any) -> _Summary:
-        """Count later rows."""
-        before = self._summary()
-        engine, source = self._open_source(
-            X, sample_weight, reset=False, y=y, task="classification"
+    def _count_later(self, X: Any, y: Any, sample_weight: Any) -> NaiveBayesCounts:
+        """Count rows in the classes, categories and units of the model."""
+        before = self._present_counts()
+        engine, source = self._open_source(X, sample_weight, reset=False, y=y, task=self._task)
+        return count_later_rows(
+            engine, source, before, self.schema_, self.encoding_, self.classes_, self.class_weight
         )
-        labeled = engine.rows(source.partitions, ToLabeledRows(self._task))
-        summary = engine.reduce(labeled, TargetSummary.of)
-        if not summary.n_rows:
-            return before.without(before)
-        summary = extend_classes(summary, self.classes_)
-        factors = class_weight_factors(self.class_weight, summary)
-        prepare = ToCodedRows(self.encoding_, self.classes_, factors, engine.threads)
-        rows = prepare_rows(engine, source.partitions, labeled, prepare)
-        counts = engine.reduce(rows, TableCounts.of, self._families(self.encoding_))
-        if before.densities is None:
-            return _Summary(counts, None)
-        distributions = dict(
-            zip(before.densities.columns.tolist(), before.densities.names, strict=True)
-        )
-        found, _ = count_densities(
-            engine, source.partitions, self.schema_, distributions, self.classes_, factors,
-            before.densities, labeled,
-        )  # fmt: skip
-        return _Summary(counts, found)
 
-    def _update(self, summary: _Summary) -> None:
-        """Replace the model by that of a summary."""
+    def _update(self, counts: NaiveBayesCounts) -> None:
+        """Replace the model by that of some counts."""
         distributions = dict(enumerate(self.distributions_.values()))
-        model = self._model_attributes(
-            self.schema_, self.classes_, self.encoding_, summary, distributions, []
-        )
+        model = self._solve(self.schema_, self.classes_, self.encoding_, counts, distributions, [])
         self._set_fitted(schema_attributes(self.schema_) | model)
 
-    def _families(self, encoding: CategoryEncoding) -> Families:
-        sizes = tuple((encoding.n_categories + 1).tolist())
-        return Families(Structure.naive(len(sizes)), sizes)
-
-    def _model_attributes(
+    def _solve(
         self,
         schema: Schema,
         classes: Array,
         encoding: CategoryEncoding,
-        summary: _Summary,
+        counts: NaiveBayesCounts,
         distributions: dict[int, str],
         mixtures: Densities,
     ) -> dict[str, Any]:
-        """Return the fitted attributes that follow from a summary."""
-        families, counts = self._families(encoding), summary.counts
+        """Return the fitted attributes that follow from the counts, and from fitted mixtures."""
+        families, categories = single_families(encoding), counts.categories
         if self.missing == "category" and encoding.n_features:
-            families, counts = count_missing(families, counts)
+            families, categories = count_missing(families, categories)
         smoothing = Smoothing(self.alpha, self.m_prior)
-        network = probabilities(families, ClassTable(counts.table, counts.bias), smoothing)
-        bias = self._class_log_priors(classes, counts.bias, network.bias)
+        class_count = categories.bias
+        network = probabilities(families, ClassTable(categories.table, class_count), smoothing)
+        bias = class_log_priors(self.priors, classes, class_count, network.bias)
         network = ClassTable(network.table, bias)
-        margins = mean_values(families, network, float(counts.bias.sum())).table.sum(axis=1)
-        densities, statistics = list(mixtures), summary.densities
+        margins = feature_margins(families, network, float(class_count.sum()))
+        densities, statistics = list(mixtures), counts.densities
         dropped = set(encoding.constant_columns) - {
             schema[j].name for j in density_columns(distributions)
         }
@@ -514,10 +381,10 @@ class NaiveBayesClassifier(NetworkClassifier):
             dropped |= {schema[j].name for j in statistics.columns[statistics.constant].tolist()}
         return {
             "model_": NetworkModel.of(families, network, margins, is_network=True),
-            "class_count_": counts.bias,
+            "class_count_": class_count,
             "n_iter_": 1,
             "dropped_columns_": [column.name for column in schema if column.name in dropped],
-            "_counts": summary.counts.table,
+            "_counts": counts.categories.table,
             "_densities": densities,
             "_density_statistics": statistics,
         }
@@ -538,38 +405,3 @@ class NaiveBayesClassifier(NetworkClassifier):
 
     def _scorer(self) -> ClassScorer:
         return replace(super()._scorer(), densities=tuple(getattr(self, "_densities", ())))
-
-    def _choose_structure(self, data: CodedData) -> Structure:
-        return Structure.naive(data.encoding.n_features)
-
-    def _count(self, data: CodedData, families: Families) -> ClassTable:
-        return ClassTable(data.counts.table, data.counts.bias)
-
-
-def _empty_counts(
-    statistics: DensityStatistics, schema: Schema, classes: Array
-) -> list[tuple[str, ...]]:
-    """Return the columns of counts and the classes that have zeros only.
-
-    Without a penalty, their rates fall to zero.
-    """
-    index = statistics.indices("poisson")
-    moments = statistics.moments.take(index)
-    found = np.argwhere((moments.weight > 0) & (moments.mean == 0))
-    columns = statistics.columns[index]
-    return [(f"{schema[int(columns[j])].name}>0", str(classes[c])) for c, j in found.tolist()]
-
-
-def _by_name(schema: Schema, distributions: dict[int, str]) -> dict[str, str]:
-    return {column.name: distributions[j] for j, column in enumerate(schema)}
-
-
-def _subtract(counts: Array, removed: Array) -> Array:
-    """Return the counts without those that are removed; raise if there are not so many."""
-    rest = counts - removed
-    if (rest < -_ROUNDING * counts).any():
-        raise ValueError(
-            "forget requires rows that were fitted before, got more of a category and class than "
-            "the model has."
-        )
-    return np.where(rest > _ROUNDING * counts, rest, 0.0)

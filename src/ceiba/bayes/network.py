@@ -141,6 +141,11 @@ def mean_values(families: Families, network: ClassTable, total: float) -> ClassT
     return ClassTable(table, bias)
 
 
+def feature_margins(families: Families, network: ClassTable, total: float) -> Array:
+    """Return the expected number of rows in each table row, over all classes."""
+    return np.asarray(mean_values(families, network, total).table.sum(axis=1))
+
+
 def as_network(families: Families, weights: ClassTable) -> ClassTable:
     """Return the log probabilities of the network with the class posteriors of the weights.
 
@@ -174,12 +179,11 @@ def normalize(families: Families, weights: ClassTable) -> tuple[ClassTable, floa
 def match_margins(families: Families, weights: ClassTable, margins: Array) -> ClassTable:
     """Return the network with given class posteriors whose tables have given margins.
 
-    *Margins* are expected numbers of rows by table row, over all classes: how the features alone
-    are distributed. A number h(row) is added to the weights of each table row, for all classes
-    alike, which does not change p(c | x). The h of the wanted margins m minimize
-    ``n log Z(h) - <m, h>``, a convex function whose gradient is the present minus the wanted
-    margins. (Iterative proportional fitting has the same limit, but needs a pass over the tables
-    for each family and step.)
+    Margins are how the features alone are distributed (`feature_margins`). A number h(row) is added
+    to the weights of each table row, for all classes alike, which does not change p(c | x). The h
+    of the wanted margins m minimize ``n log Z(h) - <m, h>``, a convex function whose gradient is
+    the present minus the wanted margins. (Iterative proportional fitting has the same limit, but
+    needs a pass over the tables for each family and step.)
 
     Parameters
     ----------

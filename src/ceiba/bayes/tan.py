@@ -13,7 +13,8 @@ from ceiba._typing import Array
 from ceiba.base import AtLeast, Between, ParameterError, check_unused, fitted, seed_of
 from ceiba.base.estimator import schema_attributes
 from ceiba.base.value_types import format_value
-from ceiba.bayes.base import CodedData, LearnedModel, NetworkClassifier
+from ceiba.bayes.base import NetworkClassifier
+from ceiba.bayes.coding import CodedData
 from ceiba.bayes.em import MAX_ITER, TOL, fit_missing
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.joint import (
@@ -45,6 +46,7 @@ from ceiba.bayes.structure.dependence import (
 )
 from ceiba.bayes.structure.given import check_forest, column_index, given_structure
 from ceiba.bayes.structure.kdb import class_information, k_dependence
+from ceiba.bayes.training import LearnedModel
 from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
 

@@ -18,20 +18,14 @@ from ceiba.bayes.discriminative.density_rows import (
 )
 from ceiba.bayes.discriminative.exponential import (
     ExponentialColumns,
-    GaussianExponential,
-    PoissonExponential,
 )
 from ceiba.bayes.discriminative.objective import ConditionalLikelihood, Value
 from ceiba.bayes.discriminative.train import TrainingConfig, TrainingData
 from ceiba.bayes.distributions.exact_sums import ClassSums
-from ceiba.bayes.distributions.fit import Densities, DensityStatistics
+from ceiba.bayes.distributions.fit import Densities
 from ceiba.bayes.distributions.gaussian import ClassMoments
-from ceiba.bayes.distributions.rows import take_scaling
 from ceiba.bayes.network import ClassTable, probabilities
 from ceiba.bayes.statistics import Fold, TableCounts, summarize_fold
-
-# Distributions that are exponential families, in the order of their columns in the rows.
-EXPONENTIAL = ("gaussian", "poisson")
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,31 +166,3 @@ class DensityTrainingData(TrainingData):
         )
         start = self.model.start(tables, self.solve(moments))
         return replace(self, network=start, total=float(counts.bias.sum()))
-
-
-def exponential_columns(statistics: DensityStatistics) -> tuple[ExponentialColumns, ...]:
-    """Return the numeric columns by their distributions, with means and deviations of all rows."""
-    pooled = statistics.moments.pooled()
-    center, spread = pooled.mean[0], np.sqrt(pooled.variance[0])
-    found: list[ExponentialColumns] = []
-    gaussian, poisson = (statistics.indices(name) for name in EXPONENTIAL)
-    if gaussian:
-        own = (statistics.columns[gaussian], center[gaussian], spread[gaussian])
-        found.append(GaussianExponential(*own, take_scaling(statistics.scaling, gaussian)))
-    if poisson:
-        columns = statistics.columns[poisson]
-        found.append(PoissonExponential(columns, center[poisson], spread[poisson]))
-    return tuple(found)
-
-
-def varying_columns(statistics: DensityStatistics) -> DensityStatistics:
-    """Return the statistics of the columns that vary, in the order of `EXPONENTIAL`."""
-    varying = np.flatnonzero(~statistics.constant).tolist()
-    order = sorted(varying, key=lambda i: EXPONENTIAL.index(statistics.names[i]))
-    return replace(
-        statistics,
-        columns=statistics.columns[order],
-        names=tuple(statistics.names[i] for i in order),
-        scaling=take_scaling(statistics.scaling, order),
-        sums=statistics.sums.take(order),
-    )

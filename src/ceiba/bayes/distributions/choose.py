@@ -58,3 +58,8 @@ def _distribution(name: str, column: Any) -> str:
             f"{column.kind.value}, got {name!r}."
         )
     return "categorical"
+
+
+def distributions_by_name(schema: Schema, distributions: dict[int, str]) -> dict[str, str]:
+    """Return the distribution of each column by its name."""
+    return {column.name: distributions[j] for j, column in enumerate(schema)}

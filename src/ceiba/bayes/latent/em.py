@@ -19,7 +19,7 @@ import numpy as np
 
 from ceiba._native import ClassWeighting
 from ceiba.base import Iterations
-from ceiba.bayes.base import CodedData
+from ceiba.bayes.coding import CodedData
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.latent.pairs import PairTables
 from ceiba.bayes.latent.statistics import hidden_sums

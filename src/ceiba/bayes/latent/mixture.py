@@ -26,7 +26,7 @@ from ceiba.base import (
     seed_of,
 )
 from ceiba.base.estimator import schema_attributes
-from ceiba.bayes.base import CodedData
+from ceiba.bayes.coding import CodedData
 from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.discretize.config import MAX_BINS, MIN_BINS
 from ceiba.bayes.discretize.output import label_table
@@ -46,10 +46,9 @@ from ceiba.bayes.latent.start import initial_network
 from ceiba.bayes.latent.statistics import HiddenLikelihood
 from ceiba.bayes.latent.tables import table_frames
 from ceiba.bayes.model import NetworkModel
-from ceiba.bayes.network import Smoothing, mean_values
+from ceiba.bayes.network import Smoothing, feature_margins
 from ceiba.bayes.parameters import DiscretizationParameters
-from ceiba.bayes.scoring import ClassScorer, log_joint
-from ceiba.data.source import Chunk
+from ceiba.bayes.scoring import ClassScorer, chunk_table, log_joint
 from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
 from ceiba.engine import Batch
@@ -317,7 +316,7 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
             em = HiddenClassEM(data, Smoothing(self.alpha), None, self.tol)
             log_likelihood = em.expect(last.families, network).log_likelihood
         k = len(network.bias)
-        margins = mean_values(last.families, network, data.total).table.sum(axis=1)
+        margins = feature_margins(last.families, network, data.total)
         weights = np.exp(network.bias)
         attributes = {
             **schema_attributes(data.schema),
@@ -418,7 +417,7 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
 
     def _predict(self, X: Any, function: Any) -> Array:
         engine, source = self._open_source(X, reset=False)
-        rows = engine.rows(source.partitions, _table)
+        rows = engine.rows(source.partitions, chunk_table)
         scorer = ClassScorer(self.encoding_, self.model_, np.ones(self.n_components_, bool))
         return np.asarray(engine.predict(rows, function, scorer))
 
@@ -446,10 +445,6 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
         sizes = self.model_.sizes
         if len(sizes) != len(expected) or ((sizes != expected) & (sizes != expected + 1)).any():
             raise ValueError("model_.sizes must be those of encoding_.")
-
-
-def _table(chunk: Chunk) -> Table:
-    return chunk.table
 
 
 def _most_probable(batch: Batch[Table], scorer: ClassScorer) -> Array:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ceiba._native import ClassWeighting
 from ceiba._typing import Array
-from ceiba.bayes.base import CodedData
+from ceiba.bayes.coding import CodedData
 from ceiba.bayes.discriminative.objective import ConditionalLikelihood, Value
 from ceiba.bayes.discriminative.tm import tm_steps
 from ceiba.bayes.families import Families, Structure

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ceiba.bayes.base import CodedData
+from ceiba.bayes.coding import CodedData
 from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig, learn_encoding
 from ceiba.bayes.discretize.discretizer import ToUnlabeledRows
 from ceiba.bayes.discretize.given import read_thresholds
-from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.statistics import CodedRows, TableCounts
+from ceiba.bayes.statistics import CodedRows
 from ceiba.data.source import Chunk, Source
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
@@ -61,9 +60,5 @@ def read_hidden_rows(engine: Engine, source: Source, parameters: Any) -> CodedDa
         )
     prepare = ToHiddenRows(encoding, engine.threads)
     rows = engine.rows(source.partitions, prepare).numbered(summary.rows)
-    sizes = tuple((encoding.n_categories + 1).tolist())
-    families = Families(Structure.naive(len(sizes)), sizes)
-    counts = engine.reduce(rows, TableCounts.of, families)
-    has_missing = bool(counts.table[~families.is_known].any())
-    data = CodedData(engine, rows, source.schema, summary, encoding, sizes, counts, has_missing)
+    data = CodedData.of(engine, rows, source.schema, summary, encoding)
     return data.with_missing_category() if parameters.missing == "category" else data

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.bayes.base import CodedData
+from ceiba.bayes.coding import CodedData
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.latent.statistics import DrawnRows, RandomCounts
 from ceiba.bayes.network import ClassTable, Smoothing, probabilities

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from ceiba._typing import Array
 from ceiba.base import AtLeast, Parameters, fitted
 from ceiba.base.iterations import Iterations
-from ceiba.bayes.base import CodedData, NetworkClassifier
+from ceiba.bayes.base import NetworkClassifier
+from ceiba.bayes.coding import CodedData
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.network import ClassTable, Smoothing
 from ceiba.bayes.structural.path import SearchPath

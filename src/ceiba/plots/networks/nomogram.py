@@ -159,7 +159,7 @@ def _scales(
         points = table[..., target] - table @ shares
         members = (*fitted.structure.parents[family], fitted.structure.features[family])
         labels = [
-            [category_label(scorer, j, code) for code in range(size - 1)]
+            [category_label(scorer.encoding, j, code) for code in range(size - 1)]
             for j, size in zip(members, shape, strict=True)
         ]
         for parent, own in zip(members[:-1], labels[:-1], strict=True):
