@@ -154,7 +154,7 @@ def checked_parts(network: Any) -> NetworkParts:
 def model_of_parts(
     parts: NetworkParts, class_variable: int, missing_state: Any
 ) -> tuple[NetworkModel, CategoryEncoding, list[Any]]:
-    """Return model, encoding and class labels of a network of nominal variables.
+    """Return model, encoding and ascending class labels of a network of nominal variables.
 
     The class must have no parents, and must be a parent of every other variable. A variable whose
     last state is ``missing_state`` has a category of missing values.
@@ -192,10 +192,20 @@ def model_of_parts(
         theta = parts.tables[variable].transpose(axes)
         known = tuple(slice(n - 1) for n in families.shapes[family])
         families.view(table, family)[known] = np.log(np.maximum(theta, MIN_PROBABILITY))
-    prior = parts.tables[class_variable]
-    network = ClassTable(table, np.log(np.maximum(prior, MIN_PROBABILITY)))
+    # Classes ascend, as those of a fit.
+    classes = parts.states[class_variable]
+    try:
+        order = sorted(range(n_classes), key=lambda c: classes[c])
+    except TypeError as error:
+        raise ValueError(
+            f"The states of the class {names[class_variable]!r} must be all texts or all numbers, "
+            f"got {format_value(list(classes))}."
+        ) from error
+    prior = parts.tables[class_variable][order]
+    bias = np.log(np.maximum(prior, MIN_PROBABILITY))
+    network = ClassTable(np.ascontiguousarray(table[:, order]), bias)
     margins = np.zeros(families.n_table_rows)
     if structure.is_decomposable:
         margins = feature_margins(families, network, 1.0)
     model = NetworkModel.of(families, network, margins, is_network=True)
-    return model, encoding, list(parts.states[class_variable])
+    return model, encoding, [classes[c] for c in order]

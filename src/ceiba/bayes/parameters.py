@@ -10,6 +10,7 @@ from numpy.random import Generator, RandomState
 
 from ceiba.base import Above, AtLeast, Between, Parameters
 from ceiba.bayes.discretize.config import MAX_BINS, MIN_BINS
+from ceiba.bayes.em import MAX_ITER, TOL
 
 Thresholds = Annotated[
     Mapping[Any, Any] | np.ndarray[Any, Any] | None,
@@ -118,3 +119,48 @@ class NetworkParameters(SmoothingParameters, DiscretizationParameters, TrainingP
         "Seed of the inner folds of early_stopping; nothing else is random.",
     ] = 0
     n_jobs: Annotated[int | None, "Number of threads; None or -1 uses every core allowed."] = None
+
+
+class TANParameters(NetworkParameters):
+    """Hyper-parameters of TAN: the structure, and EM where values are missing."""
+
+    structure: Annotated[
+        Literal["tree", "forest", "kdb", "aode"] | np.ndarray[Any, Any],
+        "Arcs between the columns. 'tree': the maximum spanning tree of the mutual information "
+        "given the class (Chow and Liu). 'forest': the same, with arcs only where the dependence "
+        "is significant. 'kdb': max_parents parents of each column (k-dependence). 'aode': the "
+        "average of all networks in which one column is the parent of all others. Or a list of "
+        "arcs (parent, child), by names or indices of columns; further arcs are not learned.",
+    ] = "tree"
+    root: Annotated[
+        int | str | None,
+        AtLeast(0),
+        "Column at the root of its tree, with structure='tree' or 'forest'; None for the first one "
+        "of each tree.",
+    ] = None
+    significance: Annotated[
+        float,
+        Between(0, 1, closed="neither"),
+        "Error probability of structure='forest', over all pairs together: an arc requires a G "
+        "test of independence given the class with a p-value below significance / number of "
+        "pairs (Bonferroni).",
+    ] = 0.01
+    max_parents: Annotated[
+        int, AtLeast(1), "Number of parents of each column, besides the class, in 'kdb'."
+    ] = 2
+    min_frequency: Annotated[
+        float,
+        AtLeast(0),
+        "Smallest weight of the training rows with the value of a parent in 'aode', where a weight "
+        "of 1 is a row: networks whose parent has a rarer value in a row do not count for it. The "
+        "paper has 30.",
+    ] = 1.0
+    em_max_iter: Annotated[
+        int, AtLeast(1), "Maximum number of iterations of EM, where values are missing."
+    ] = MAX_ITER
+    em_tol: Annotated[
+        float,
+        AtLeast(0),
+        "EM ends when an iteration gains less, relative to the log-likelihood of the observed "
+        "values plus the logarithm of the smoothing prior.",
+    ] = TOL

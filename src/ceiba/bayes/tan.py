@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -10,12 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base import AtLeast, Between, ParameterError, check_unused, fitted, seed_of
+from ceiba.base import ParameterError, check_unused, fitted, seed_of
 from ceiba.base.estimator import schema_attributes
-from ceiba.base.value_types import format_value
 from ceiba.bayes.base import NetworkClassifier
 from ceiba.bayes.coding import CodedData
-from ceiba.bayes.em import MAX_ITER, TOL, fit_missing
+from ceiba.bayes.em import fit_missing
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.joint import (
     MISSING_STATE,
@@ -29,71 +28,14 @@ from ceiba.bayes.joint import (
 )
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import ClassTable, Smoothing
-from ceiba.bayes.parameters import NetworkParameters
-from ceiba.bayes.statistics import PairCounts
-from ceiba.bayes.structure.aode import (
-    AveragedModel,
-    InfrequentParentsWarning,
-    average_networks,
-    check_size,
-)
-from ceiba.bayes.structure.chow_liu import maximum_spanning_tree
-from ceiba.bayes.structure.dependence import (
-    MAX_COUNTS,
-    Dependence,
-    arc_information,
-    pair_blocks,
-)
-from ceiba.bayes.structure.given import check_forest, column_index, given_structure
-from ceiba.bayes.structure.kdb import class_information, k_dependence
+from ceiba.bayes.parameters import TANParameters
+from ceiba.bayes.structure.aode import AveragedModel, fit_average
+from ceiba.bayes.structure.dependence import arc_information
+from ceiba.bayes.structure.given import check_forest, given_structure
+from ceiba.bayes.structure.learn import learn_structure
 from ceiba.bayes.training import LearnedModel
 from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
-
-
-class TANParameters(NetworkParameters):
-    """Hyper-parameters of the structure, and of EM."""
-
-    structure: Annotated[
-        Literal["tree", "forest", "kdb", "aode"] | np.ndarray[Any, Any],
-        "Arcs between the columns. 'tree': the maximum spanning tree of the mutual information "
-        "given the class (Chow and Liu). 'forest': the same, with arcs only where the dependence "
-        "is significant. 'kdb': max_parents parents of each column (k-dependence). 'aode': the "
-        "average of all networks in which one column is the parent of all others. Or a list of "
-        "arcs (parent, child), by names or indices of columns; further arcs are not learned.",
-    ] = "tree"
-    root: Annotated[
-        int | str | None,
-        AtLeast(0),
-        "Column at the root of its tree, with structure='tree' or 'forest'; None for the first one "
-        "of each tree.",
-    ] = None
-    significance: Annotated[
-        float,
-        Between(0, 1, closed="neither"),
-        "Error probability of structure='forest', over all pairs together: an arc requires a G "
-        "test of independence given the class with a p-value below significance / number of "
-        "pairs (Bonferroni).",
-    ] = 0.01
-    max_parents: Annotated[
-        int, AtLeast(1), "Number of parents of each column, besides the class, in 'kdb'."
-    ] = 2
-    min_frequency: Annotated[
-        float,
-        AtLeast(0),
-        "Smallest weight of the training rows with the value of a parent in 'aode', where a weight "
-        "of 1 is a row: networks whose parent has a rarer value in a row do not count for it. The "
-        "paper has 30.",
-    ] = 1.0
-    em_max_iter: Annotated[
-        int, AtLeast(1), "Maximum number of iterations of EM, where values are missing."
-    ] = MAX_ITER
-    em_tol: Annotated[
-        float,
-        AtLeast(0),
-        "EM ends when an iteration gains less, relative to the log-likelihood of the observed "
-        "values plus the logarithm of the smoothing prior.",
-    ] = TOL
 
 
 class TANClassifier(TANParameters, NetworkClassifier):
@@ -201,49 +143,26 @@ class TANClassifier(TANParameters, NetworkClassifier):
 
     def _learn(self, data: CodedData) -> LearnedModel:
         if self._structure_kind == "aode":
-            return LearnedModel({"model_": self._average(data), "n_iter_": 1})
+            smoothing = Smoothing(self.alpha, self.m_prior)
+            given = None if self.priors is None else self._log_priors(data, data.counts.bias)
+            model = fit_average(data, smoothing, given, self.min_frequency)
+            return LearnedModel({"model_": model, "n_iter_": 1})
         return super()._learn(data)
 
     def _choose_structure(self, data: CodedData) -> Structure:
-        structure = self._structure_of(data)
+        if isinstance(self.structure, str):
+            structure = learn_structure(
+                data,
+                self.structure,
+                root=self.root,
+                significance=self.significance,
+                max_parents=self.max_parents,
+            )
+        else:
+            structure = given_structure(self.structure, data.encoding)
         if data.has_missing:
             check_forest(structure, data.encoding.names)
         return structure
-
-    def _structure_of(self, data: CodedData) -> Structure:
-        kind, n = self._structure_kind, data.encoding.n_features
-        if kind == "given":
-            return given_structure(self.structure, data.encoding)
-        root = self._root_feature(data)
-        if n < 2:
-            return Structure.naive(n)
-        dependence = Dependence.of(
-            data.engine,
-            data.rows,
-            data.sizes,
-            data.n_classes,
-            names=data.encoding.names,
-            significance=self.significance if kind == "forest" else None,
-        )
-        if kind == "kdb":
-            singles = Families(Structure.naive(n), data.sizes)
-            relevance = class_information(singles, data.counts.table)
-            return k_dependence(relevance, dependence.information, self.max_parents)
-        return maximum_spanning_tree(
-            dependence.information, list(range(n)), root, dependence.is_significant
-        )
-
-    def _root_feature(self, data: CodedData) -> int | None:
-        if self.root is None:
-            return None
-        column = column_index(self.root, data.schema.names, "root")
-        features = data.encoding.columns.tolist()
-        if column not in features:
-            raise ValueError(
-                f"root must be a column with two or more categories, got {self.root!r}, which has "
-                "one."
-            )
-        return int(features.index(column))
 
     def _fit_network(
         self, data: CodedData, families: Families, counts: ClassTable, smoothing: Smoothing
@@ -390,24 +309,15 @@ class TANClassifier(TANParameters, NetworkClassifier):
             )
         index = 0 if class_variable is None else names.index(class_variable)
         model, encoding, classes = model_of_parts(parts, index, missing_state)
-        try:
-            order = sorted(range(len(classes)), key=lambda c: classes[c])
-        except TypeError as error:
-            raise ValueError(
-                f"The states of the class {names[index]!r} must be all texts or all numbers, got "
-                f"{format_value(classes)}."
-            ) from error
-        weights = ClassTable(np.ascontiguousarray(model.table[:, order]), model.bias[order])
-        model = NetworkModel.of(model.families, weights, model.margins, is_network=True)
         feature_names = encoding.names
         arcs: Any = [(feature_names[a], feature_names[b]) for a, b in model.structure.arcs]
         has_missing = (model.sizes > encoding.n_categories + 1).any()
         learner = cls(structure=arcs, missing="category" if has_missing else "marginal")
         attributes = {
             **schema_attributes(encoding.schema),
-            "classes_": np.array([classes[c] for c in order]),
+            "classes_": np.array(classes),
             # As if one row had been counted: a class of probability 0 stays impossible.
-            "class_count_": np.exp(weights.bias),
+            "class_count_": np.exp(model.bias),
             "encoding_": encoding,
             "dropped_columns_": [],
             "model_": model,
@@ -423,33 +333,4 @@ class TANClassifier(TANParameters, NetworkClassifier):
                 f"{method} requires one network, got structure='aode', an average of networks."
             )
         model: NetworkModel = self.model_
-        return model
-
-    def _average(self, data: CodedData) -> AveragedModel:
-        """Fit the networks of 'aode'."""
-        check_size(data.sizes, data.n_classes)
-        sizes = np.array(data.sizes, np.int32)
-        names = data.encoding.names
-        tables = (
-            table
-            for block in pair_blocks(sizes, data.n_classes, MAX_COUNTS, names)
-            for table in data.engine.reduce(data.rows, PairCounts.of, sizes, block).tables(
-                sizes, data.n_classes, block
-            )
-        )
-        model = average_networks(
-            data.sizes,
-            ClassTable(data.counts.table, data.counts.bias),
-            tables,
-            Smoothing(self.alpha, self.m_prior),
-            None if self.priors is None else self._log_priors(data, data.counts.bias),
-            self.min_frequency,
-        )
-        if names and not model.has_parents:
-            warn_user(
-                f"structure='aode' predicts as naive Bayes, since no value has a weight of "
-                f"min_frequency={self.min_frequency:g} in rows of total weight {data.total:g}: "
-                "lower min_frequency, or scale sample_weight so that a weight of 1 is a row.",
-                InfrequentParentsWarning,
-            )
         return model

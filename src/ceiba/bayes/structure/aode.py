@@ -1,4 +1,10 @@
-"""Averaged one-dependence estimators (Webb, Boughton & Wang 2005)."""
+"""Averaged one-dependence estimators: the mean of the networks with one parent of all features.
+
+References
+----------
+Webb, Boughton & Wang (2005), "Not so naive Bayes: aggregating one-dependence estimators", Machine
+Learning 58.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +17,13 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, AtLeast, Record
 from ceiba.base.record import check_values
+from ceiba.bayes.coding import CodedData
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import ClassTable, Smoothing, probabilities
+from ceiba.bayes.statistics import PairCounts
+from ceiba.bayes.structure.dependence import MAX_COUNTS, pair_blocks
+from ceiba.data.warn import warn_user
 
 # Numbers in the tables of all estimators, 1 GB of them.
 MAX_WEIGHTS = 2**27
@@ -117,6 +127,36 @@ def check_size(sizes: Sequence[int], n_classes: int) -> None:
             f"structure='aode' requires at most {MAX_WEIGHTS:,} probabilities, got {n_weights:,} "
             f"of {len(sizes)} columns: drop columns, or use structure='tree'."
         )
+
+
+def fit_average(
+    data: CodedData, smoothing: Smoothing, log_priors: Array | None, min_frequency: float
+) -> AveragedModel:
+    """Count all pairs of features, and return the average of their networks.
+
+    ``log_priors`` are given logarithms of the class probabilities, or None.
+    """
+    check_size(data.sizes, data.n_classes)
+    sizes = np.array(data.sizes, np.int32)
+    names = data.encoding.names
+    pairs = (
+        table
+        for block in pair_blocks(sizes, data.n_classes, MAX_COUNTS, names)
+        for table in data.engine.reduce(data.rows, PairCounts.of, sizes, block).tables(
+            sizes, data.n_classes, block
+        )
+    )
+    model = average_networks(
+        data.sizes, data.class_table, pairs, smoothing, log_priors, min_frequency
+    )
+    if names and not model.has_parents:
+        warn_user(
+            f"structure='aode' predicts as naive Bayes, since no value has a weight of "
+            f"min_frequency={min_frequency:g} in rows of total weight {data.total:g}: "
+            "lower min_frequency, or scale sample_weight so that a weight of 1 is a row.",
+            InfrequentParentsWarning,
+        )
+    return model
 
 
 def average_networks(
