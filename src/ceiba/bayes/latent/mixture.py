@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.random import Generator, RandomState
 from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import (
-    Above,
-    AtLeast,
-    Between,
     Estimator,
-    Iterations,
     ParameterError,
     Trace,
     check_unused,
     fitted,
-    parameter,
     reports_progress,
     seed_of,
 )
 from ceiba.base.estimator import schema_attributes
 from ceiba.bayes.coding import CodedData
 from ceiba.bayes.discretize import CategoryEncoding
-from ceiba.bayes.discretize.config import MAX_BINS, MIN_BINS
 from ceiba.bayes.discretize.output import label_table
 from ceiba.bayes.joint import check_n_samples
 from ceiba.bayes.latent.choice import (
@@ -38,16 +31,15 @@ from ceiba.bayes.latent.choice import (
     observed_categories,
 )
 from ceiba.bayes.latent.em import EMResult, HiddenClassEM
-from ceiba.bayes.latent.pairs import PairTables
+from ceiba.bayes.latent.parameters import LatentParameters
 from ceiba.bayes.latent.refine import refine
 from ceiba.bayes.latent.rows import ToHiddenRows, read_hidden_rows
+from ceiba.bayes.latent.runs import choose_components, fit_components
 from ceiba.bayes.latent.sampling import draw_codes
-from ceiba.bayes.latent.start import initial_network
 from ceiba.bayes.latent.statistics import HiddenLikelihood
 from ceiba.bayes.latent.tables import table_frames
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import Smoothing, feature_margins
-from ceiba.bayes.parameters import DiscretizationParameters
 from ceiba.bayes.scoring import ClassScorer, chunk_table, log_joint
 from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
@@ -55,11 +47,8 @@ from ceiba.engine import Batch
 from ceiba.mixture.gaussian_mixture import check_n_components
 from ceiba.stats.points import zero_weights_error
 
-# Objectives that differ by a smaller fraction count as equal: the first run is then taken.
-_SAME = 1e-9
 
-
-class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
+class LatentClassMixture(LatentParameters, DensityMixin, Estimator):
     """Mixture of Bayesian networks for clustering and density estimation of nominal columns.
 
     Every row belongs to a hidden class, the component. Given the component, the columns are
@@ -143,67 +132,6 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
 
     _state_names: ClassVar[tuple[str, ...]] = ()
 
-    n_components: Annotated[
-        Annotated[int, AtLeast(1)] | Literal["bic", "aic"],
-        "Number of components, or the criterion that chooses it, from 1 to max_components.",
-    ] = parameter(2, kw_only=False)
-    max_components: Annotated[
-        int, AtLeast(1), "Maximum number of components where a criterion chooses n_components."
-    ] = 9
-    structure: Annotated[
-        Literal["independent", "tree"],
-        "Dependence of the columns given the component: none, or a tree, learned in every step of "
-        "EM as the maximum spanning tree of the mutual information given the component.",
-    ] = "independent"
-    alpha: Annotated[
-        float,
-        AtLeast(0.0),
-        "Pseudo-count of each category, and of each component; 0 for maximum likelihood.",
-    ] = 1.0
-    discretization: Annotated[
-        Literal["equal_frequency", "equal_width", "kmeans"],
-        "Thresholds of numeric columns, learned in every fit: intervals of equal weight or width, "
-        "or between the centers of k-means.",
-    ] = "equal_frequency"
-    n_bins: Annotated[
-        int,
-        Between(MIN_BINS, MAX_BINS),
-        "Intervals of each numeric column without thresholds.",
-    ] = 5
-    missing: Annotated[
-        Literal["marginal", "category"],
-        "Missing values are summed over, or are a category of their own in columns that have some "
-        "in training.",
-    ] = "marginal"
-    init: Annotated[
-        Literal["k-means++", "random_from_data", "random"],
-        "Start of a run: components around rows that are drawn far from one another, or drawn "
-        "independently, or random posteriors of all rows.",
-    ] = "k-means++"
-    n_init: Annotated[int, AtLeast(1), "Number of runs, of which the best is kept."] = 5
-    max_iter: Annotated[int, AtLeast(1), "Maximum number of iterations of a run."] = 300
-    tol: Annotated[
-        float,
-        AtLeast(0.0),
-        "A run ends when an iteration gains less than this fraction of the objective.",
-    ] = 1e-6
-    refinement: Annotated[
-        Literal["information"] | None,
-        "Experimental: 'information' moves the fitted mixture towards a larger mutual information "
-        "of component and row (see the notes); None for EM alone.",
-    ] = None
-    tau: Annotated[
-        float,
-        Above(0.0),
-        "Weight of the joint log-likelihood of EM's counts in the refinement: how much it keeps to "
-        "the fitted mixture.",
-    ] = 0.3
-    trace: Annotated[bool, "Keep each iteration of EM in ``trace_``."] = False
-    random_state: Annotated[
-        int | RandomState | Generator | None, "Seed of the initialization and of ``sample``."
-    ] = 0
-    n_jobs: Annotated[int | None, "Number of threads; None or -1 uses every core allowed."] = None
-
     weights_: Array = fitted()
     n_components_: int = fitted()
     model_: NetworkModel = fitted()
@@ -243,10 +171,10 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
         seed = seed_of(self.random_state)
         choice = None
         if isinstance(self.n_components, str):
-            result, choice = self._choose(data, observed, seed)
+            result, choice = choose_components(self, data, observed, seed)
         else:
             check_n_components(data.summary.n_rows, self.n_components)
-            result = self._fit_components(data, self.n_components, seed, single=True)
+            result = fit_components(self, data, self.n_components, seed, single=True)
         self._set_result(data, result, observed, choice)
         if not result.converged and not result.iterations.stopped:
             warn_user(
@@ -268,42 +196,6 @@ class LatentClassMixture(DiscretizationParameters, DensityMixin, Estimator):
             check_unused(self, ["max_components"], "n_components that is not a criterion")
         if self.refinement is None:
             check_unused(self, ["tau"], "refinement=None")
-
-    def _choose(self, data: CodedData, observed: Array, seed: int) -> tuple[EMResult, LatentChoice]:
-        """Fit 1, 2, ... components and return the mixture that the criterion selects."""
-        found, candidates = [], []
-        for k in range(1, min(self.max_components, data.summary.n_rows) + 1):
-            result = self._fit_components(data, k, seed, single=False)
-            n_parameters = count_parameters(result.last.families.structure, observed, k)
-            criteria = information_criteria(result.last.log_likelihood, n_parameters, data.total)
-            found.append(result)
-            candidates.append({"n_components": k, **criteria})
-            if result.iterations.stopped:
-                break
-        choice = LatentChoice.of(candidates, self.n_components)
-        return found[choice.chosen - 1], choice
-
-    def _fit_components(self, data: CodedData, k: int, seed: int, *, single: bool) -> EMResult:
-        """Return the best of several runs of EM; the first of those that are equal to rounding."""
-        smoothing = Smoothing(self.alpha)
-        learns_tree = self.structure == "tree" and len(data.sizes) > 1
-        pairs = PairTables.of(data.sizes, k, data.encoding.names) if learns_tree else None
-        em = HiddenClassEM(data, smoothing, pairs, self.tol)
-        n_runs = 1 if k == 1 else self.n_init
-        runs = []
-        for run in range(n_runs):
-            start = initial_network(data, k, self.init, smoothing, seed, run)
-            iterations = Iterations(
-                self, self.max_iter, trace=self.trace, name="EM", runs=n_runs if single else None
-            )
-            runs.append(em.run(start, iterations))
-            if iterations.stopped:
-                break
-        highest = max(run.objectives[-1] for run in runs)
-        limit = highest - _SAME * max(data.unit, abs(highest))
-        best = next(run for run in runs if run.objectives[-1] >= limit)
-        best.iterations.stopped = runs[-1].iterations.stopped
-        return best
 
     def _set_result(
         self, data: CodedData, result: EMResult, observed: Array, choice: LatentChoice | None
