@@ -1,4 +1,8 @@
-"""Sums over the missing values of rows in networks that are no forests: variable elimination."""
+"""Sums over the missing values of rows in networks that are no forests: variable elimination.
+
+The tables of the families, at the observed values of a row, are factors of the hidden features. To
+sum over a feature, the factors that contain it are multiplied and replaced by the sum.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,11 @@ The class of every row is known. The E step computes the expected counts of the 
 observed values and the class, by messages along the forest; the M step normalizes them with the
 pseudo-counts of the smoothing. The objective, the log-likelihood of class and observed values plus
 the logarithm of the prior that the pseudo-counts stand for, never decreases.
+
+References
+----------
+Lauritzen (1995), "The EM algorithm for graphical association models with missing data",
+Computational Statistics & Data Analysis 19.
 """
 
 from __future__ import annotations
@@ -77,10 +82,12 @@ def fit_missing(
     unit = min(1.0, float(available.bias.sum()))
     for n_iter in range(1, max_iter + 1):
         model = mark_summed(families, network)
+        # E step: expected counts of the families.
         sums = reduce(TableSums.of, families, model, ClassWeighting.LABELS)
         prior = float(np.vdot(pseudo, network.table)) + of_class * float(network.bias.sum())
         objectives.append(sums.objective + prior)
         expected = spread_missing(families, network, sums.table)
+        # M step.
         network = probabilities(families, ClassTable(expected + pseudo, sums.bias + of_class))
         if len(objectives) > 1:
             gain = objectives[-1] - objectives[-2]

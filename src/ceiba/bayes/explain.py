@@ -1,4 +1,4 @@
-"""What a fitted classifier is and why it decides: conditional distributions, evidence of a row."""
+"""Explanations of fitted network classifiers: conditional distributions, and evidence of a row."""
 
 from __future__ import annotations
 

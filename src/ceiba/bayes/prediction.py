@@ -1,4 +1,8 @@
-"""What a fitted network classifier computes for rows: predictions, probabilities, explanations."""
+"""Predictions and explanations of fitted network classifiers.
+
+Rows are encoded as category codes, and a `ClassScorer` computes log p(c, x) of each class; the
+densities of numeric columns are added to it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rows with category codes and numeric values, and their statistics in discriminative training."""
+"""Rows with category codes and numeric values, and their statistics in discriminative training.
+
+The statistics are those of `ceiba.bayes.statistics`, for the weights of a `DensityModel`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Discriminative training of naive Bayes with numeric columns that have a density."""
+"""Objective and data of discriminative training with numeric columns that have a density.
+
+Both have the interface of their counterparts for tables (`ConditionalLikelihood`, `TrainingData`),
+so that the solvers and `train` are the same.
+"""
 
 from __future__ import annotations
 

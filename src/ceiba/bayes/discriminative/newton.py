@@ -1,4 +1,9 @@
-"""Newton's method for the conditional likelihood of small models (solver="newton")."""
+"""Newton's method for the conditional likelihood of small models (solver="newton").
+
+The exact Hessian, that of a multinomial logistic regression on the indicators of the table rows, is
+computed in each iteration; a small multiple of the identity makes it regular along shifts of the
+weights that do not change p(c | x).
+"""
 
 from __future__ import annotations
 

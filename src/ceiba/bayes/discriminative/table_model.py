@@ -1,4 +1,8 @@
-"""The joint model of a network of tables, as the solvers need it."""
+"""The joint model of a network of tables, as the solvers need it.
+
+The M step of the TM algorithm is `TableModel.from_means`, the limit of lambda
+`TableModel.max_step`; its expected counts U are called means, its residuals G residuals.
+"""
 
 from __future__ import annotations
 

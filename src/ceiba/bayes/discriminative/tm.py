@@ -1,9 +1,13 @@
 """The TM algorithm: maximize the conditional likelihood by steps in expected counts (solver="tm").
 
-An iteration adds the residuals G of the class posteriors to the expected counts U of the tables
-(T step), and normalizes them to a network (M step)::
+From the network of the counts, with the expected counts U of its tables, an iteration makes::
 
-    U <- U + lambda * G,    G(c, row) = N(c, row) - sum of p(c | x) over the data x of the table row
+    T step    U <- U + lambda * G,    G(c, row) = N(c, row) - sum of p(c | x)
+    M step    the network whose expected counts are U: normalize each group
+
+where N are the counts of the data, and the sum is over the data x of the table row: G are the
+residuals of the class posteriors. In the plain algorithm lambda is 1, which can diverge; here a
+line search finds it.
 
 It is a natural-gradient step on the conditional likelihood in the metric of the joint model, along
 a straight line in expected counts. lambda is at most that for which no count is negative.
@@ -43,22 +47,23 @@ def tm_steps(
     objective along the step, relative to the joint model's: above 2, lambda = 1 diverges).
     """
     model = objective.model
-    means = model.mean_values(value.weights, objective.total)
+    U = model.mean_values(value.weights, objective.total)
     step, at_once, gain = 1.0, False, np.inf
     while gain >= tol:
-        residuals = model.without_dying(value.residuals, means)
-        slope = residuals.dot(model.natural_gradient(means, residuals))
+        G = model.without_dying(value.residuals, U)
+        slope = G.dot(model.natural_gradient(U, G))
         if not slope > 0:
             return True
-        max_step = model.max_step(means, residuals)
+        # Lambda: twice the last one if that was accepted at once, and inside the valid steps.
+        max_step = model.max_step(U, G)
         step = min(2 * step if at_once else step, _INSIDE * max_step)
-        found = _search(objective, value, means, residuals, step, slope)
+        found = _search(objective, value, U, G, step, slope)
         if found is None:
             return slope * min(1.0, step) <= tol
         new, accepted = found
         at_once, step = accepted == step, accepted
         gain = new.objective - value.objective
-        value, means = new, means.plus(step, residuals)
+        value, U = new, U.plus(step, G)
         curvature = 2 * (1 - gain / (step * slope)) / step
         yield SolverStep(value, step, {"max_step": max_step, "curvature": curvature})
     return True
@@ -67,19 +72,20 @@ def tm_steps(
 def _search(
     objective: ConditionalLikelihood,
     value: Value,
-    means: ClassTable,
-    residuals: ClassTable,
+    U: ClassTable,
+    G: ClassTable,
     step: float,
     slope: float,
 ) -> tuple[Value, float] | None:
-    """Return the value at the first of the steps, each half of the last, of sufficient ascent.
+    """Return the value at the first lambda of sufficient ascent, each half of the last.
 
     The first step is evaluated with its gradient, since it is usually taken; after it, several
     steps are evaluated in one pass.
     """
 
     def network(t: float) -> ClassTable:
-        return objective.model.from_means(means.plus(t, residuals))
+        moved = U.plus(t, G)  # T step with lambda = t
+        return objective.model.from_means(moved)  # M step
 
     new = objective.value(network(step))
     if new.objective >= value.objective + _ARMIJO * step * slope:

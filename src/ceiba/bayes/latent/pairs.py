@@ -1,4 +1,7 @@
-"""Expected counts of pairs of features, from which trees are learned."""
+"""Expected counts of pairs of features, from which EM learns trees.
+
+Meila & Jordan (2000), "Learning with mixtures of trees", JMLR 1, with one tree for all components.
+"""
 
 from __future__ import annotations
 

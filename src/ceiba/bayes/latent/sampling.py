@@ -1,4 +1,4 @@
-"""Draws from a network."""
+"""Random rows of a mixture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks with which EM begins."""
+"""Initialization of EM: naive Bayes networks of some components."""
 
 from __future__ import annotations
 

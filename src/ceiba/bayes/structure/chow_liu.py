@@ -1,4 +1,13 @@
-"""Tree-augmented naive Bayes: the maximum spanning tree of Chow and Liu, given the class."""
+"""Tree-augmented naive Bayes: the maximum spanning tree of Chow and Liu, given the class.
+
+With the mutual information given the class as weights, it is the tree of maximum likelihood.
+
+References
+----------
+Chow & Liu (1968), "Approximating discrete probability distributions with dependence trees", IEEE
+Transactions on Information Theory 14. Friedman, Geiger & Goldszmidt (1997), "Bayesian network
+classifiers", Machine Learning 29.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Dependence of all pairs of features given the class, counted in blocks of columns."""
+"""Dependence of all pairs of features given the class: mutual information and tests.
+
+Pairs are counted in blocks of columns, so that the counts of a pass fit into memory.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""k-dependence Bayesian classifiers (Sahami 1996)."""
+"""k-dependence Bayesian classifiers: each feature has up to k feature parents.
+
+References
+----------
+Sahami (1996), "Learning limited dependence Bayesian classifiers", KDD.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +26,11 @@ def class_information(families: Families, counts: Array) -> Array:
 
 
 def k_dependence(relevance: Array, information: Array, max_parents: int) -> Structure:
-    """Return Sahami's structure.
+    """Return the structure of k-dependence, with k = ``max_parents``.
 
-    Features come in the order of their information about the class; each gets those
-    ``max_parents`` features before it whose mutual information with it, given the class, is
-    largest.
-    Ties go to the lower index.
+    Features come in the order of their information about the class; each gets those k features
+    before it whose mutual information with it, given the class, is largest. Ties go to the lower
+    index.
 
     Parameters
     ----------
