@@ -20,28 +20,21 @@ from ceiba.base import ArrayOf, AtLeast, ParameterError, check_unused, fitted, r
 from ceiba.base.errstate import with_default_errstate
 from ceiba.base.estimator import schema_attributes
 from ceiba.bayes.base import OPTIONAL_ATTRIBUTES, NetworkClassifier
-from ceiba.bayes.coding import CodedData, count_missing, read_codes, single_families
-from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig
+from ceiba.bayes.coding import CodedData, read_codes
+from ceiba.bayes.discretize import DiscretizationConfig
 from ceiba.bayes.discriminative.density_fit import check_trainable, train_densities
 from ceiba.bayes.distributions.choose import choose_distributions, distributions_by_name
-from ceiba.bayes.distributions.counts import NaiveBayesCounts, count_later_rows
+from ceiba.bayes.distributions.counts import NaiveBayesCounts, count_later_rows, count_rows
 from ceiba.bayes.distributions.fit import (
-    Densities,
-    DensityStatistics,
-    count_densities,
     density_columns,
-    mixtures_of,
 )
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.model import NetworkModel
-from ceiba.bayes.network import ClassTable, Smoothing, feature_margins, probabilities
+from ceiba.bayes.network import ClassTable
 from ceiba.bayes.scoring import ClassScorer
 from ceiba.bayes.statistics import TableCounts
-from ceiba.bayes.training import class_log_priors
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
 from ceiba.engine import Engine
-from ceiba.tree.classifier import class_weight_factors
 
 
 def _can_update(model: NaiveBayesClassifier) -> bool:
@@ -312,23 +305,14 @@ class NaiveBayesClassifier(NetworkClassifier):
         data = read_codes(
             engine, source, config, self.class_weight, classes, needs_features=not has_densities
         )
-        statistics: DensityStatistics | None = None
-        mixtures: Densities = []
-        if has_densities:
-            factors = class_weight_factors(self.class_weight, data.summary)
-            statistics, prepare = count_densities(
-                engine, source.partitions, schema, distributions, data.classes, factors,
-                labeled=data.labeled,
-            )  # fmt: skip
-            mixtures = mixtures_of(engine, source.partitions, statistics, prepare)
+        counts, mixtures = count_rows(data, source, distributions, self.class_weight)
         attributes = {
             **schema_attributes(schema),
             "classes_": data.classes,
             "encoding_": data.encoding,
             "distributions_": distributions_by_name(schema, distributions),
         }
-        counts = NaiveBayesCounts(data.counts, statistics)
-        model = self._solve(schema, data.classes, data.encoding, counts, distributions, mixtures)
+        model = counts.solve(self, schema, data.classes, data.encoding, distributions, mixtures)
         self._set_fitted(attributes | model, without=(*OPTIONAL_ATTRIBUTES, *self._state_names))
 
     def _present_counts(self) -> NaiveBayesCounts:
@@ -349,45 +333,8 @@ class NaiveBayesClassifier(NetworkClassifier):
     def _update(self, counts: NaiveBayesCounts) -> None:
         """Replace the model by that of some counts."""
         distributions = dict(enumerate(self.distributions_.values()))
-        model = self._solve(self.schema_, self.classes_, self.encoding_, counts, distributions, [])
+        model = counts.solve(self, self.schema_, self.classes_, self.encoding_, distributions)
         self._set_fitted(schema_attributes(self.schema_) | model)
-
-    def _solve(
-        self,
-        schema: Schema,
-        classes: Array,
-        encoding: CategoryEncoding,
-        counts: NaiveBayesCounts,
-        distributions: dict[int, str],
-        mixtures: Densities,
-    ) -> dict[str, Any]:
-        """Return the fitted attributes that follow from the counts, and from fitted mixtures."""
-        families, categories = single_families(encoding), counts.categories
-        if self.missing == "category" and encoding.n_features:
-            families, categories = count_missing(families, categories)
-        smoothing = Smoothing(self.alpha, self.m_prior)
-        class_count = categories.bias
-        network = probabilities(families, ClassTable(categories.table, class_count), smoothing)
-        bias = class_log_priors(self.priors, classes, class_count, network.bias)
-        network = ClassTable(network.table, bias)
-        margins = feature_margins(families, network, float(class_count.sum()))
-        densities, statistics = list(mixtures), counts.densities
-        dropped = set(encoding.constant_columns) - {
-            schema[j].name for j in density_columns(distributions)
-        }
-        if statistics is not None:
-            strength = self.alpha if self.m_prior is None else self.m_prior
-            densities += statistics.solve(schema, self.var_smoothing, strength)
-            dropped |= {schema[j].name for j in statistics.columns[statistics.constant].tolist()}
-        return {
-            "model_": NetworkModel.of(families, network, margins, is_network=True),
-            "class_count_": class_count,
-            "n_iter_": 1,
-            "dropped_columns_": [column.name for column in schema if column.name in dropped],
-            "_counts": counts.categories.table,
-            "_densities": densities,
-            "_density_statistics": statistics,
-        }
 
     def _check_state(self) -> None:
         super()._check_state()
