@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB
 
 from ceiba import NaiveBayesClassifier
@@ -151,3 +152,17 @@ def test_one_row_and_one_class() -> None:
     with pytest.warns(UserWarning, match="two or more categories"):
         model = NaiveBayesClassifier().fit([[1.0], [2.0]], ["a", "a"])
     assert model.predict_proba([[7.0]]).tolist() == [[1.0]]
+
+
+def test_a_fit_that_ends_in_a_warning_replaces_all_attributes() -> None:
+    """A warning that is an error, like Ctrl-C, must not leave half of the model before."""
+    rng = np.random.default_rng(0)
+    model = NaiveBayesClassifier().fit([{"a": x} for x in "uvuv"], [0, 1, 0, 1])
+    rows = [{"b": x, "c": y} for x, y in rng.choice([*"uvw"], (60, 2))]
+    model.set_params(training="tm", max_iter=1, tol=0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ConvergenceWarning):
+            model.fit(rows, rng.integers(0, 2, 60))
+    assert [*model.distributions_] == ["b", "c"]
+    assert not hasattr(model, "_counts")

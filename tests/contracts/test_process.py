@@ -150,6 +150,29 @@ except KeyboardInterrupt:
     print(time.monotonic(), True)
 """
 
+NETWORK_FIT = """
+import time, warnings, numpy as np
+from ceiba import *
+from ceiba.data.schema import Column, Kind, Schema
+from ceiba.data.table import Table
+warnings.simplefilter("ignore")
+n, d, r, missing = {sizes}
+rng = np.random.default_rng(0)
+X = rng.integers(r, size=(n, d))
+y = np.argmax((rng.normal(size=(d, r, 3))[np.arange(d), X]).sum(axis=1), axis=1)
+X = np.where(rng.random((n, d)) < missing, -1, X).astype(np.int32)
+columns = [Column(str(j), Kind.NOMINAL, tuple(range(r)), "codes") for j in range(d)]
+X = Table.from_columns(list(np.ascontiguousarray(X.T)), Schema(tuple(columns)))
+model = {model}
+before = model.set_params(max_iter=2).fit(X[:50], y[:50]).model_
+model.set_params(max_iter=10**6)
+print("ready", flush=True)
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    print(time.monotonic(), model.model_ is before)
+"""
+
 KMEANS_LONG = {
     "k-means: many short steps": KMEANS_FIT.format(sizes=(200_000, 16, 64, 1_000_000)),
     "k-means: many centers": KMEANS_FIT.format(sizes=(40_000, 16, 40_000, 1)),
@@ -165,10 +188,36 @@ MIXTURE_LONG = {
 }
 
 
-@pytest.mark.parametrize("name", [*first_of(KMEANS_LONG), *first_of(MIXTURE_LONG)])
+TM = "(training='tm', tol=0, penalty=0, {})"
+NETWORK_LONG = {
+    "networks: discriminative training": NETWORK_FIT.format(
+        sizes=(50_000, 20, 5, 0.0), model="TANClassifier" + TM.format("solver='tm'")
+    ),
+    "networks: pairs of columns": NETWORK_FIT.format(
+        sizes=(3_000, 900, 6, 0.0), model="TANClassifier()"
+    ),
+    "networks: many weights": NETWORK_FIT.format(
+        sizes=(20_000, 60, 20, 0.0), model="NaiveBayesClassifier" + TM.format("solver='newton'")
+    ),
+    "networks: missing values": NETWORK_FIT.format(
+        sizes=(20_000, 20, 5, 0.2), model="TANClassifier(em_tol=0, em_max_iter=10**6)"
+    ),
+    "networks: search": NETWORK_FIT.format(
+        sizes=(20_000, 30, 4, 0.0), model="StructuralTMClassifier(moves='pairs', screen=None)"
+    ),
+    "networks: hidden class": NETWORK_FIT.format(
+        sizes=(20_000, 30, 8, 0.0), model="LatentClassMixture(4, structure='tree', tol=0)"
+    ),
+}
+LONG = {**KMEANS_LONG, **MIXTURE_LONG, **NETWORK_LONG}
+
+
+@pytest.mark.parametrize(
+    "name", [*first_of(KMEANS_LONG), *first_of(MIXTURE_LONG), *first_of(NETWORK_LONG)]
+)
 def test_interrupt_ends_a_long_call(name: str) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", {**KMEANS_LONG, **MIXTURE_LONG}[name]],
+        [sys.executable, "-c", LONG[name]],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "OMP_NUM_THREADS": "1"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import zipfile
 from dataclasses import fields
@@ -43,6 +44,10 @@ def fitted(name: str) -> Any:
             return ceiba.RandomForestRegressor(3).fit(X, full[:, 0])
         case "adaboost":
             return ceiba.AdaBoostClassifier(n_estimators=3).fit(X, Y)
+        case "network":
+            return ceiba.TANClassifier().fit(X, Y)
+        case "latent":
+            return ceiba.LatentClassMixture(2, n_init=1).fit(X)
     raise KeyError(name)
 
 
@@ -97,7 +102,8 @@ def test_values_out_of_range_are_refused(tmp_path, name, field, index, value, te
 
 
 @pytest.mark.parametrize(
-    "name", ["classifier", "forest", "kmeans", "mixture", "mixture_classifier", "adaboost"]
+    "name",
+    ["classifier", "forest", "kmeans", "mixture", "mixture_classifier", "adaboost", "network"],
 )
 @pytest.mark.parametrize("names", [{"objects": {"shape": [3], "items": ["a", "b", "z"]}}, 5])
 def test_feature_names_that_contradict_the_schema_are_refused(tmp_path, name, names):
@@ -123,6 +129,61 @@ def test_arrays_in_fortran_order_predict_the_same(tmp_path, name):
         if name == "kmeans":
             np.testing.assert_array_equal(again.transform(rows), model.transform(rows))
             again.partial_fit(rows)
+
+
+@pytest.mark.parametrize("name", ["network", "latent"])
+@pytest.mark.parametrize(
+    ("field", "value", "text"),
+    [
+        ("table", np.nan, "table must be finite, got nan"),
+        ("table", -0.5, "must be log probabilities, whose groups sum to 1"),
+        ("table", 1e3, "must be log probabilities, whose groups sum to 1"),
+        ("bias", 0.0, "must be log probabilities, whose groups sum to 1"),
+        ("margins", -1.0, "margins must be at least 0, got -1"),
+        ("parents", 9, r"parents must be at least 0 and below \d"),
+    ],
+)
+def test_networks_that_cannot_be(tmp_path, name, field, value, text):
+    network = fitted(name).model_
+    names = [entry.name for entry in fields(network) if entry.init]
+    array = getattr(network, field).copy()
+    if not array.size:
+        pytest.skip("a network without arcs")
+    array[0] = value
+    entry = f"model/model_/{names.index(field)}.npy"
+    with pytest.raises(ModelFileError, match=text):
+        loaded(rewritten(saved(fitted(name)), **{entry: array}), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [([0.0, 0.0], "positive for at least one"), ([np.nan, 3.0], "finite and >= 0, got nan")],
+)
+def test_class_counts_that_no_rows_have(tmp_path, counts, text):
+    entries = {"model/class_count_.npy": np.array(counts)}
+    with pytest.raises(ModelFileError, match=f"class_count_ must be {text}"):
+        loaded(rewritten(saved(fitted("network")), **entries), tmp_path)
+
+
+def test_kernels_that_no_values_have(tmp_path):
+    model = ceiba.NaiveBayesClassifier(distributions="kernel").fit(X[:, :1], Y)
+    kernels = model._densities[0]
+    content, path = saved(model), "model/_densities/0"
+    nothing = np.zeros_like(kernels.values.weights)
+    with pytest.raises(ModelFileError, match="weights must be positive in every class"):
+        loaded(rewritten(content, **{f"{path}/2/1.npy": nothing}), tmp_path)
+    with pytest.raises(ModelFileError, match="bandwidth must be in the range of the values"):
+        loaded(rewritten(content, **{f"{path}/3.npy": np.array([5e-324, 1.0])}), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["network", "latent"])
+def test_an_encoding_of_another_schema_is_refused(tmp_path, name):
+    def rename(record):
+        text = json.dumps(record["model"]["state"]["encoding_"]).replace('"x1"', '"y1"')
+        record["model"]["state"]["encoding_"] = json.loads(text)
+
+    with pytest.raises(ModelFileError, match=r"encoding_\.schema must be schema_"):
+        loaded(rewritten(saved(fitted(name)), rename), tmp_path)
 
 
 def test_strings_longer_than_numpy_can_hold_are_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""Length of the long runs of ensembles, and the tables and options that they draw.
+"""Length of the long runs, and the tables and options that they draw.
 
 ``CEIBA_SOAK`` is a fraction of the full length: with ``CEIBA_SOAK=0.1`` runs are ten times shorter.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -122,9 +123,15 @@ def bits_of(value: Any) -> Any:
         return {name: bits_of(one) for name, one in value.items()}
     if hasattr(value, "get_params"):
         return state(value)
-    return bits_of(value.to_json()) if hasattr(value, "to_json") else value
+    if hasattr(value, "to_json"):
+        return bits_of(value.to_json())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: bits_of(getattr(value, field.name)) for field in fields(value)}
+    return value
 
 
 def state(model: Any) -> dict[str, Any]:
-    """Return all fitted attributes as bytes."""
-    return {name: bits_of(value) for name, value in vars(model).items() if name.endswith("_")}
+    """Return all fitted attributes as bytes, those of the next ``partial_fit`` too."""
+    later = getattr(type(model), "_state_names", ())
+    names = [name for name in vars(model) if name.endswith("_") or name in later]
+    return {name: bits_of(getattr(model, name)) for name in names}

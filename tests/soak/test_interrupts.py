@@ -1,4 +1,4 @@
-"""Fits of ensembles that Ctrl-C ends anywhere: what was fitted stays whole, and a new fit is right.
+"""Fits that Ctrl-C ends anywhere: what was fitted stays whole, and a new fit is right.
 
 Twice over: at any moment, by a signal while native code runs; and at any line of Python, by an
 exception instead.
@@ -27,6 +27,7 @@ from tests.soak.cases import state, times
 pytestmark = [
     pytest.mark.soak,
     pytest.mark.filterwarnings("ignore:.*no out-of-bag prediction"),
+    pytest.mark.filterwarnings("ignore:.*did not converge"),
 ]
 PACKAGE = str(Path(ceiba.__file__).parent)
 MEASURED = {"oob_score": True, "importance": True}
@@ -37,6 +38,12 @@ MODELS: dict[str, Any] = {
     "bag of numbers": ceiba.BaggingRegressor(n_estimators=5, oob_score=True),
     "boosted classes": ceiba.AdaBoostClassifier(n_estimators=8, trace=True),
     "boosted numbers": ceiba.AdaBoostRegressor(n_estimators=8, trace=True),
+    "naive Bayes of classes": ceiba.NaiveBayesClassifier(distributions={"b": "gaussian"}),
+    "trained classes": ceiba.NaiveBayesClassifier(training="tm", missing="category"),
+    "tree of classes": ceiba.TANClassifier(),
+    "trained tree of classes": ceiba.TANClassifier(training="tm", trace=True),
+    "searched classes": ceiba.StructuralTMClassifier(missing="category"),
+    "latent classes": ceiba.LatentClassMixture(3, structure="tree", n_init=2, max_iter=10),
 }
 EACH = pytest.mark.parametrize("name", MODELS)
 

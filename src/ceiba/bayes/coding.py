@@ -245,3 +245,15 @@ def extend_classes(summary: TargetSummary, classes: Array) -> TargetSummary:
     counts = np.zeros(len(classes), np.int64)
     counts[[known[label] for label in summary.classes.tolist()]] = summary.class_counts
     return replace(summary, classes=classes, class_counts=counts)
+
+
+def check_stored_encoding(encoding: CategoryEncoding, schema: Schema, sizes: Array) -> None:
+    """Raise ValueError unless the encoding of a model file is that of its schema and network.
+
+    ``sizes`` are the numbers of codes; missing values may be a category.
+    """
+    if encoding.schema != schema:
+        raise ValueError("encoding_.schema must be schema_.")
+    expected = encoding.n_categories + 1
+    if len(sizes) != len(expected) or ((sizes != expected) & (sizes != expected + 1)).any():
+        raise ValueError("model_.sizes must be those of encoding_.")

@@ -16,6 +16,9 @@ from ceiba.bayes.elimination import log_joint
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.network import ClassTable, mark_summed, match_margins
 
+# Rounding of sums of probabilities, in files of other programs too.
+_SUM_TOLERANCE = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class NetworkModel(Record):
@@ -97,6 +100,20 @@ class NetworkModel(Record):
         for name in ("table", "bias", "margins"):
             check_values(name, getattr(self, name), np.isfinite(getattr(self, name)), "finite")
         check_values("margins", self.margins, self.margins >= 0, "at least 0")
+        if self.is_network:
+            self._check_probabilities()
+
+    def _check_probabilities(self) -> None:
+        """Raise ValueError unless the weights are log probabilities."""
+        families = self.families
+        with np.errstate(over="ignore"):
+            known = np.where(families.is_known[:, None], np.exp(self.table), 0.0)
+            sums, total = families.group_sums(known), np.exp(self.bias).sum()
+        wanted = sums[families.is_known]
+        if (np.abs(wanted - 1.0) > _SUM_TOLERANCE).any() or abs(total - 1.0) > _SUM_TOLERANCE:
+            raise ValueError(
+                "table and bias of a network must be log probabilities, whose groups sum to 1."
+            )
 
     @cached_property
     def structure(self) -> Structure:

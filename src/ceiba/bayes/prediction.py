@@ -14,7 +14,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base import Estimator, ScanScoreMixin, fitted
+from ceiba.base import ArrayOf, Estimator, ScanScoreMixin, fitted
+from ceiba.base.record import check_values
+from ceiba.bayes.coding import check_stored_encoding
 from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.explain import Evidence, explain_row, probability_table
 from ceiba.bayes.model import NetworkModel
@@ -166,7 +168,9 @@ class NetworkPredictor(ScanScoreMixin, ClassifierMixin, Estimator):
         n = len(self.classes_)
         if len(self.model_.bias) != n:
             raise ValueError(f"model_ must have {n} classes, got {len(self.model_.bias)}.")
-        expected = self.encoding_.n_categories + 1
-        sizes = self.model_.sizes
-        if len(sizes) != len(expected) or ((sizes != expected) & (sizes != expected + 1)).any():
-            raise ValueError("model_.sizes must be those of encoding_.")
+        count = self.class_count_
+        ArrayOf("float64", n).check("class_count_", count, {})
+        check_values("class_count_", count, np.isfinite(count) & (count >= 0), "finite and >= 0")
+        if not count.any():
+            raise ValueError("class_count_ must be positive for at least one class.")
+        check_stored_encoding(self.encoding_, self.schema_, self.model_.sizes)

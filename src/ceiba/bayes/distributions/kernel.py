@@ -194,9 +194,16 @@ class KernelColumn(Record):
         return {"bandwidth": bandwidth, "n_values": (self.values.weights > 0).sum(axis=0)}
 
     def check(self) -> None:
-        """Raise ValueError for negative bandwidths."""
+        """Raise ValueError for bandwidths and weights that no values have."""
         valid = np.isfinite(self.bandwidth) & (self.bandwidth >= 0)
         check_values("bandwidth", self.bandwidth, valid, "finite and >= 0")
+        if not self.bandwidth.all():
+            return
+        sums = self.values.weights.sum(axis=0)
+        check_values("weights", sums, (sums > 0) & np.isfinite(sums), "positive in every class")
+        with np.errstate(over="ignore"):
+            ratios = np.abs(self.values.values).max(initial=0.0) / self.bandwidth
+        check_values("bandwidth", self.bandwidth, np.isfinite(ratios), "in the range of the values")
 
     def add_log_densities(self, table: Table, threads: int, out: Array) -> None:
         """Add log p(value | class) of each row to ``out``; a missing value adds nothing."""

@@ -20,7 +20,7 @@ from ceiba.base import (
     seed_of,
 )
 from ceiba.base.estimator import schema_attributes
-from ceiba.bayes.coding import CodedData
+from ceiba.bayes.coding import CodedData, check_stored_encoding
 from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.discretize.output import label_table
 from ceiba.bayes.joint import check_n_samples
@@ -333,10 +333,7 @@ class LatentClassMixture(LatentParameters, DensityMixin, Estimator):
             raise ValueError(f"weights_ and model_ must have {k} components, as n_components_.")
         if not np.allclose(np.exp(self.model_.bias), self.weights_):
             raise ValueError("weights_ must be those of model_.")
-        expected = self.encoding_.n_categories + 1
-        sizes = self.model_.sizes
-        if len(sizes) != len(expected) or ((sizes != expected) & (sizes != expected + 1)).any():
-            raise ValueError("model_.sizes must be those of encoding_.")
+        check_stored_encoding(self.encoding_, self.schema_, self.model_.sizes)
 
 
 def _most_probable(batch: Batch[Table], scorer: ClassScorer) -> Array:
