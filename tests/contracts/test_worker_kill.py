@@ -13,15 +13,17 @@ import pytest
 
 import ceiba
 from ceiba.engine import PartitionError
-from tests.contracts.worker_kill import check_killed_fit
+from tests.budget import first_of
+from tests.contracts.worker_kill import MODELS, check_killed_fit
 
 da = pytest.importorskip("dask.array")
 
 pytestmark = [pytest.mark.dask, pytest.mark.xdist_group("dask")]
 
 
-def test_a_killed_worker_changes_no_bit(client: Any, tmp_path: Path) -> None:
-    check_killed_fit(client, tmp_path, share=0.5)
+@pytest.mark.parametrize("name", first_of(MODELS))
+def test_a_killed_worker_changes_no_bit(client: Any, tmp_path: Path, name: str) -> None:
+    check_killed_fit(client, name, tmp_path, share=0.5)
 
 
 def _set_allowed_failures(number: int, dask_scheduler: Any = None) -> int:

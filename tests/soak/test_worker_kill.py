@@ -10,7 +10,7 @@ import pytest
 
 # The fit itself is the contract test's.
 from tests.contracts.two_workers import two_workers
-from tests.contracts.worker_kill import check_killed_fit
+from tests.contracts.worker_kill import MODELS, check_killed_fit
 
 pytest.importorskip("distributed")
 
@@ -24,7 +24,8 @@ def client() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("moment", range(20))
+@pytest.mark.parametrize("name", MODELS)
 def test_a_worker_killed_at_any_moment_changes_no_bit(
-    client: Any, tmp_path: Path, moment: int
+    client: Any, tmp_path: Path, name: str, moment: int
 ) -> None:
-    check_killed_fit(client, tmp_path, share=moment / 25)
+    check_killed_fit(client, name, tmp_path, share=moment / 25)
