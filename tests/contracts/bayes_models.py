@@ -213,4 +213,4 @@ def draw(rows: Any) -> tuple[Any, ...]:
 
 
 def mixture(rows: Any) -> tuple[Any, ...]:
-    return (NetworkModel.of(FOREST, _network(), np.ones(FOREST.n_rows), is_network=True),)
+    return (NetworkModel.of(FOREST, _network(), np.ones(FOREST.n_table_rows), is_network=True),)
