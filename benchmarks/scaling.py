@@ -53,6 +53,27 @@ def fit_slope(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
+def style_panel(panel: Any, sizes: Sequence[int], xlabel: str, ylabel: str, unit: str) -> None:
+    """Set logarithmic axes with plain numbers and units."""
+    from matplotlib.ticker import EngFormatter, NullFormatter
+
+    panel.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel, xticks=sizes)
+    panel.xaxis.set_major_formatter(EngFormatter("", 0))
+    panel.xaxis.set_minor_formatter(NullFormatter())
+    panel.yaxis.set_major_formatter(EngFormatter(unit))
+    panel.yaxis.set_minor_formatter(NullFormatter())
+    panel.grid(which="both", alpha=0.2)
+
+
+def make_figure(width: float, height: float) -> Any:
+    """Return an empty figure; raise with what to install without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('The figure requires matplotlib: pip install "ceiba[plots]".') from error
+    return Figure(figsize=(width, height), layout="constrained")
+
+
 def _min_seconds(run: Callable[[Any], Any], data: Any, rounds: int) -> float:
     run(data)
     return min(time_call(run, data)[0] for _ in range(rounds))

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks import report
 from benchmarks.machine import set_threads
-from benchmarks.scaling import fit_slope, grid, measure_scaling
+from benchmarks.scaling import fit_slope, grid, make_figure, measure_scaling, style_panel
 from benchmarks.tree import peers
 from benchmarks.tree.data import FAMILY, N_COLUMNS, Array, Sample, Task, normal_table
 
@@ -104,23 +104,13 @@ def cells(curve: Curve) -> list[str]:
 
 def draw(curves: Sequence[Curve], path: Path) -> None:
     """Draw one log-log panel per axis; dashed lines show the expected growth."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import EngFormatter, NullFormatter
-    except ImportError as error:
-        raise ImportError('The figure requires matplotlib: pip install "ceiba[plots]".') from error
-    figure = Figure(figsize=(10, 4.5), layout="constrained")
+    figure = make_figure(10, 4.5)
     for panel, axis in zip(figure.subplots(1, 2), get_args(Axis), strict=True):
         of_axis = [curve for curve in curves if curve.axis == axis]
         for index, curve in enumerate(of_axis):
             draw_curve(panel, curve, f"C{index}")
         panel.plot([], [], "--", color="grey", label=EXPECTED[axis])
-        panel.set(xscale="log", yscale="log", xlabel=axis, ylabel="time", xticks=of_axis[0].sizes)
-        panel.xaxis.set_major_formatter(EngFormatter("", 0))
-        panel.xaxis.set_minor_formatter(NullFormatter())
-        panel.yaxis.set_major_formatter(EngFormatter("s"))
-        panel.yaxis.set_minor_formatter(NullFormatter())
-        panel.grid(which="both", alpha=0.2)
+        style_panel(panel, of_axis[0].sizes, axis, "time", "s")
         panel.legend(frameon=False)
     figure.savefig(path, dpi=120)
 
