@@ -112,13 +112,13 @@ def wrong_array(array: Any, chance: random.Random) -> Any:
     return flat.reshape(array.shape)
 
 
-def indices(value: Any) -> Iterator[tuple[Any, Any]]:
+def all_entries(value: Any) -> Iterator[tuple[Any, Any]]:
     """Iterate over all (container, key) of nested lists and dictionaries."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value)
     for key, own in list(pairs):
         yield value, key
         if isinstance(own, dict | list):
-            yield from indices(own)
+            yield from all_entries(own)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -135,7 +135,7 @@ def test_wrong_values_are_refused_or_predict(path, tmp_path):
     names = [name for name in names if arrays[name].size]
 
     def change(record: Any) -> None:
-        container, key = chance.choice(list(indices(record["model"]["state"])))
+        container, key = chance.choice(list(all_entries(record["model"]["state"])))
         container[key] = chance.choice(TEXTS)
 
     for round_ in times(3_000):
