@@ -149,6 +149,13 @@ def test_mixtures_describe_two_modes() -> None:
     assert model.score(x[:, None], y) > 0.99
 
 
+def test_far_values_and_a_class_without_rows() -> None:
+    """The class has the moments of all rows, whose density is positive where the others are 0."""
+    model = NaiveBayesClassifier(distributions="gaussian", var_smoothing=0.0)
+    model.partial_fit([[0.0], [1e-3], [100.0], [100.001]], [0, 0, 1, 1], classes=[0, 1, 2])
+    np.testing.assert_allclose(model.predict_proba([[1e153]]), [[0.5, 0.5, 0.0]])
+
+
 def test_poisson_rates_have_pseudo_counts() -> None:
     X = np.array([[0.0, 3.0], [0.0, 1.0], [4.0, 2.0], [2.0, np.nan]])
     y = np.array([0, 0, 1, 1])
