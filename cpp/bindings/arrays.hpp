@@ -135,6 +135,7 @@ void bind_process(nb::module_& module);
 void bind_kmeans(nb::module_& module);
 void bind_mixture(nb::module_& module);
 void bind_bayes(nb::module_& module);
+void bind_neighbors(nb::module_& module);
 void bind_tree_config(nb::module_& module);
 void bind_tree_encode(nb::module_& module);
 void bind_tree_grow(nb::module_& module);

@@ -8,6 +8,7 @@ NB_MODULE(_native, module) {
     ceiba::bindings::bind_kmeans(module);
     ceiba::bindings::bind_mixture(module);
     ceiba::bindings::bind_bayes(module);
+    ceiba::bindings::bind_neighbors(module);
     ceiba::bindings::bind_tree_config(module);
     ceiba::bindings::bind_tree_encode(module);
     ceiba::bindings::bind_tree_grow(module);

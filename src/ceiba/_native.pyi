@@ -214,6 +214,122 @@ def bayes_add_log_normals(X: Annotated[NDArray[numpy.float64], dict(shape=(None,
     Add constant - ((x - mean) * factor)^2 of every observed value to each class.
     """
 
+class MetricKind(enum.Enum):
+    """A distance between rows."""
+
+    EUCLIDEAN = 0
+
+    MANHATTAN = 1
+
+    CHEBYSHEV = 2
+
+    MINKOWSKI = 3
+
+    CANBERRA = 4
+
+    BRAY_CURTIS = 5
+
+    HAVERSINE = 6
+
+    HAMMING = 7
+
+    JACCARD = 8
+
+    DICE = 9
+
+    ROGERS_TANIMOTO = 10
+
+    RUSSELL_RAO = 11
+
+    SOKAL_SNEATH = 12
+
+    YULE = 13
+
+class MissingRule(enum.Enum):
+    """What a missing value adds to a distance."""
+
+    NONE = 0
+
+    PARTIAL = 1
+
+    MISMATCH = 2
+
+class Metric:
+    """A distance with its settings by column."""
+
+    def __init__(self, kind: MetricKind, p: float = 2.0, mismatch: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, missing: MissingRule = MissingRule.NONE) -> None: ...
+
+class Queries:
+    """Rows whose neighbors are searched."""
+
+    def __init__(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, factor: float = 1.0, excluded: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+class Nearest:
+    """The nearest rows found so far."""
+
+    def __init__(self, distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+@overload
+def neighbors_build(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], leaf_rows: int, mismatch: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int = 1) -> tuple: ...
+
+@overload
+def neighbors_build(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], leaf_rows: int, mismatch: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int = 1) -> tuple:
+    """
+    Order rows by the leaves of a tree, and return the order and the boxes.
+    """
+
+@overload
+def neighbors_tiles(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], leaf_rows: int, order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> object: ...
+
+@overload
+def neighbors_tiles(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], leaf_rows: int, order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> object:
+    """Return the rows of the leaves as tiles."""
+
+@overload
+def neighbors_products(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], leaf_rows: int, order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> tuple: ...
+
+@overload
+def neighbors_products(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], leaf_rows: int, order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> tuple:
+    """
+    Return tiles of differences from the centers of the leaves, half of their squares, the centers and the largest norms.
+    """
+
+@overload
+def neighbors_search(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], metric: Metric, queries: Queries, nearest: Nearest, threads: int = 1) -> int: ...
+
+@overload
+def neighbors_search(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], metric: Metric, queries: Queries, nearest: Nearest, threads: int = 1) -> int:
+    """Update the nearest rows of each query; return the number of distances."""
+
+@overload
+def neighbors_radius(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], metric: Metric, queries: Queries, radius: float, threads: int = 1) -> tuple: ...
+
+@overload
+def neighbors_radius(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], metric: Metric, queries: Queries, radius: float, threads: int = 1) -> tuple:
+    """Return starts, distances and rows within a radius of each query."""
+
+class BoxTree:
+    """Rows in the leaves of a tree of boxes."""
+
+    def __init__(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], leaf_rows: int, order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], row_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], boxes: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], tiles: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, products: tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None) -> None: ...
+
+    def search(self, metric: Metric, queries: Queries, nearest: Nearest, threads: int = 1) -> int:
+        """Update the nearest rows of each query; return the number of distances."""
+
+    def radius(self, metric: Metric, queries: Queries, radius: float, threads: int = 1) -> tuple:
+        """Return starts, distances and rows within a radius of each query."""
+
+class FloatBoxTree:
+    """Rows in the leaves of a tree of boxes."""
+
+    def __init__(self, X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], leaf_rows: int, order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], row_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], boxes: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], tiles: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, products: tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None) -> None: ...
+
+    def search(self, metric: Metric, queries: Queries, nearest: Nearest, threads: int = 1) -> int:
+        """Update the nearest rows of each query; return the number of distances."""
+
+    def radius(self, metric: Metric, queries: Queries, radius: float, threads: int = 1) -> tuple:
+        """Return starts, distances and rows within a radius of each query."""
+
 class Criterion(enum.IntEnum):
     """Split criterion."""
 

@@ -6,6 +6,7 @@
 #include "simd/forest_kernels.hpp"
 #include "simd/kmeans_kernels.hpp"
 #include "simd/mixture_kernels.hpp"
+#include "simd/neighbor_kernels.hpp"
 #include "simd/tree_kernels.hpp"
 
 namespace ceiba {
@@ -16,6 +17,7 @@ extern const MixtureKernels mixture_kernels_portable;
 extern const TreeKernels tree_kernels_portable;
 extern const ForestKernels forest_kernels_portable;
 extern const BayesKernels bayes_kernels_portable;
+extern const NeighborKernels neighbor_kernels_portable;
 #if defined(__x86_64__)
 extern const KMeansKernels<double> kmeans_kernels_avx2_double, kmeans_kernels_avx512_double;
 extern const KMeansKernels<float> kmeans_kernels_avx2_float, kmeans_kernels_avx512_float;
@@ -23,6 +25,7 @@ extern const MixtureKernels mixture_kernels_avx2, mixture_kernels_avx512;
 extern const TreeKernels tree_kernels_avx2, tree_kernels_avx512;
 extern const ForestKernels forest_kernels_avx2, forest_kernels_avx512;
 extern const BayesKernels bayes_kernels_avx2, bayes_kernels_avx512;
+extern const NeighborKernels neighbor_kernels_avx2, neighbor_kernels_avx512;
 #endif
 
 namespace {
@@ -106,6 +109,14 @@ const BayesKernels& bayes_kernels() {
     if (chosen_isa() == Isa::avx2) return bayes_kernels_avx2;
 #endif
     return bayes_kernels_portable;
+}
+
+const NeighborKernels& neighbor_kernels() {
+#if defined(__x86_64__)
+    if (chosen_isa() == Isa::avx512) return neighbor_kernels_avx512;
+    if (chosen_isa() == Isa::avx2) return neighbor_kernels_avx2;
+#endif
+    return neighbor_kernels_portable;
 }
 
 const char* instruction_set() {

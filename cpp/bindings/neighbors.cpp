@@ -1,0 +1,343 @@
+// Indices and searches of nearest neighbors.
+#include "arrays.hpp"
+#include "neighbors/box_tree.hpp"
+#include "neighbors/brute_search.hpp"
+#include "neighbors/product_search.hpp"
+
+namespace ceiba::bindings {
+namespace {
+
+template <typename T>
+using RowArray = Array2<const T>;
+
+struct MetricArrays {
+    MetricKind kind;
+    double p;
+    Maybe1<const double> mismatch, weights;
+    MissingRule missing;
+
+    Metric view(std::size_t d) const {
+        require(!(p < 1) && std::isfinite(p), "p must be finite and at least 1.");
+        require(kind != MetricKind::kHaversine || d == 2, "haversine requires two columns.");
+        const bool coordinate = kind <= MetricKind::kMinkowski;
+        require(coordinate || (!mismatch && missing == MissingRule::kNone),
+                "nominal columns and missing values require a sum over the columns.");
+        require(missing == MissingRule::kNone || weights, "missing values require weights.");
+        return {kind, p, sized(mismatch, d, "mismatch must have one entry per column."), missing,
+                sized(weights, d, "weights must have one entry per column.")};
+    }
+};
+
+struct QueryArrays {
+    Array2<const double> X;
+    Maybe1<const std::uint32_t> columns;  // None for all
+    double factor;
+    Maybe1<const std::int64_t> excluded;
+
+    Queries view(std::size_t d) const {
+        require(X.shape(1) == d, "queries must have the columns of the rows.");
+        for (std::size_t a = 0; columns && a < columns->shape(0); ++a)
+            require(columns->data()[a] < d, "columns must be columns of the rows.");
+        require(factor > 0, "factor must be positive.");
+        return {matrix(X),
+                {pointer(columns), columns ? columns->shape(0) : d},
+                factor,
+                sized(excluded, X.shape(0), "excluded must have one entry per query.")};
+    }
+};
+
+// The nearest rows found so far, which a search updates.
+struct NearestArrays {
+    Array2<double> distances;
+    Array2<std::int64_t> rows;
+
+    std::size_t checked_k(std::size_t n_queries) const {
+        require(has_shape(distances, n_queries, rows.shape(1)) && rows.shape(0) == n_queries &&
+                    rows.shape(1) > 0,
+                "distances and rows must have shape (n_queries, k).");
+        return rows.shape(1);
+    }
+};
+
+nb::tuple to_arrays(RadiusResult&& result) {
+    std::vector<std::int64_t> starts{0}, rows;
+    std::vector<double> distances;
+    for (std::size_t q = 0; q < result.rows.size(); ++q) {
+        rows.insert(rows.end(), result.rows[q].begin(), result.rows[q].end());
+        distances.insert(distances.end(), result.distances[q].begin(), result.distances[q].end());
+        starts.push_back(std::int64_t(rows.size()));
+    }
+    return nb::make_tuple(owned(std::move(starts)), owned(std::move(distances)),
+                          owned(std::move(rows)));
+}
+
+template <typename T>
+nb::tuple build(const RowArray<T>& X, std::size_t leaf_rows, const Maybe1<const double>& mismatch,
+                int threads) {
+    require(X.shape(0) > 0 && X.shape(0) < (std::size_t(1) << 32), "X must have up to 2^32 rows.");
+    require(leaf_rows > 0, "leaf_rows must be positive.");
+    const BoxTreeShape shape = BoxTreeShape::of(X.shape(0), leaf_rows);
+    const std::size_t d = X.shape(1);
+    std::vector<std::uint32_t> order(X.shape(0));
+    std::vector<double> boxes(shape.inner_nodes() * 2 * d * kChildren);
+    const double* nominal = sized(mismatch, d, "mismatch must have one entry per column.");
+    checked_threads(threads);
+    without_gil(
+        [&] { build_box_tree(matrix(X), shape, nominal, order.data(), boxes.data(), threads); });
+    return nb::make_tuple(owned(std::move(order)),
+                          owned(std::move(boxes), {shape.inner_nodes(), 2, d, kChildren}));
+}
+
+void check_order(const Array1<const std::uint32_t>& order, std::size_t rows) {
+    require(order.shape(0) == rows, "order must have one entry per row.");
+    for (std::size_t i = 0; i < rows; ++i)
+        require(order.data()[i] < rows, "order must be rows of X.");
+}
+
+std::vector<std::int64_t> tile_starts(const BoxTreeShape& shape) {
+    std::vector<std::int64_t> starts{0};
+    for (std::size_t leaf = 0; leaf < shape.leaves; ++leaf)
+        starts.push_back(starts.back() + std::int64_t(shape.tiles_of(leaf)));
+    return starts;
+}
+
+template <typename T>
+nb::object packed_tiles(const RowArray<T>& X, std::size_t leaf_rows,
+                        const Array1<const std::uint32_t>& order, int threads) {
+    check_order(order, X.shape(0));
+    const BoxTreeShape shape = BoxTreeShape::of(X.shape(0), leaf_rows);
+    const std::size_t n = std::size_t(tile_starts(shape).back()), d = X.shape(1);
+    std::vector<T> tiles(n * d * kTileRows);
+    checked_threads(threads);
+    without_gil([&] { pack_tiles(matrix(X), shape, order.data(), tiles.data(), threads); });
+    return nb::cast(owned(std::move(tiles), {n, d, kTileRows}));
+}
+
+template <typename T>
+nb::tuple packed_products(const RowArray<T>& X, std::size_t leaf_rows,
+                          const Array1<const std::uint32_t>& order, int threads) {
+    check_order(order, X.shape(0));
+    const BoxTreeShape shape = BoxTreeShape::of(X.shape(0), leaf_rows);
+    const std::size_t n = std::size_t(tile_starts(shape).back()), d = X.shape(1);
+    std::vector<float> tiles(n * d * kTileRows), half_squares(n * kTileRows);
+    std::vector<double> centers(shape.leaves * d), radii(shape.leaves);
+    checked_threads(threads);
+    without_gil([&] {
+        pack_products(matrix(X), shape, order.data(), tiles.data(), half_squares.data(),
+                      centers.data(), radii.data(), threads);
+    });
+    return nb::make_tuple(owned(std::move(tiles), {n, d, kTileRows}),
+                          owned(std::move(half_squares), {n, kTileRows}),
+                          owned(std::move(centers), {shape.leaves, d}), owned(std::move(radii)));
+}
+
+template <typename T>
+using TileArray = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu, nb::numpy>;
+using BoxArray = nb::ndarray<const double, nb::ndim<4>, nb::c_contig, nb::device::cpu, nb::numpy>;
+
+// A tree with tiles of the rows themselves, or with products; arrays are checked once.
+template <typename T>
+class BoxTreeArrays {
+  public:
+    BoxTreeArrays(RowArray<T> X, std::size_t leaf_rows, Array1<const std::uint32_t> order,
+                  Array1<const std::int64_t> row_ids, BoxArray boxes,
+                  std::optional<TileArray<T>> tiles,
+                  std::optional<std::tuple<TileArray<float>, Array2<const float>,
+                                           Array2<const double>, Array1<const double>>>
+                      products)
+        : X_(X),
+          order_(order),
+          row_ids_(row_ids),
+          boxes_(boxes),
+          tiles_(tiles),
+          products_(products),
+          shape_(BoxTreeShape::of(X.shape(0), leaf_rows)),
+          starts_(tile_starts(shape_)) {
+        const std::size_t n = X.shape(0), d = X.shape(1), n_tiles = std::size_t(starts_.back());
+        check_order(order, n);
+        require(row_ids.shape(0) == n, "row_ids must have one entry per row.");
+        require(boxes.shape(0) == shape_.inner_nodes() && boxes.shape(1) == 2 &&
+                    boxes.shape(2) == d && boxes.shape(3) == kChildren,
+                "boxes must have shape (n_inner_nodes, 2, n_columns, 8).");
+        require(tiles.has_value() != products.has_value(),
+                "either tiles or products are required.");
+        if (tiles) check_tiles(*tiles, n_tiles, d);
+        if (!products) return;
+        const auto& [own, half_squares, centers, radii] = *products;
+        check_tiles(own, n_tiles, d);
+        require(has_shape(half_squares, n_tiles, kTileRows) &&
+                    has_shape(centers, shape_.leaves, d) && radii.shape(0) == shape_.leaves,
+                "products must have the shapes of the leaves.");
+    }
+
+    std::uint64_t search(const MetricArrays& metric, const QueryArrays& queries,
+                         const NearestArrays& nearest, int threads) const {
+        const Metric own = checked(metric);
+        const Queries view = queries.view(X_.shape(1));
+        const std::size_t k = nearest.checked_k(queries.X.shape(0));
+        checked_threads(threads);
+        SearchCounts counts;
+        require(
+            tiles_.has_value() || (own.kind == MetricKind::kEuclidean && own.mismatch == nullptr &&
+                                   view.factor == 1 && view.columns.count == X_.shape(1)),
+            "products require Euclidean distances of all columns.");
+        without_gil([&] {
+            counts = tiles_
+                         ? search_box_tree(tree(), own, view, k, nearest.distances.data(),
+                                           nearest.rows.data(), threads)
+                         : search_products(tree(), leaves(), matrix(X_), order_.data(), view, k,
+                                           nearest.distances.data(), nearest.rows.data(), threads);
+        });
+        return counts.distances;
+    }
+
+    nb::tuple radius(const MetricArrays& metric, const QueryArrays& queries, double radius,
+                     int threads) const {
+        const Metric own = checked(metric);
+        const Queries view = queries.view(X_.shape(1));
+        require(tiles_.has_value(), "a search by radius requires tiles.");
+        checked_threads(threads);
+        RadiusResult result;
+        without_gil([&] { result = radius_box_tree(tree(), own, view, radius, threads); });
+        return to_arrays(std::move(result));
+    }
+
+  private:
+    template <typename Tiles>
+    static void check_tiles(const Tiles& tiles, std::size_t n_tiles, std::size_t d) {
+        require(tiles.shape(0) == n_tiles && tiles.shape(1) == d && tiles.shape(2) == kTileRows,
+                "tiles must have shape (n_tiles, n_columns, 16).");
+    }
+
+    Metric checked(const MetricArrays& metric) const {
+        const Metric own = metric.view(X_.shape(1));
+        require(own.is_coordinate() && own.missing == MissingRule::kNone,
+                "a box tree requires sums over known columns.");
+        return own;
+    }
+
+    BoxTree<T> tree() const {
+        return {shape_,         X_.shape(1),   row_ids_.data(),
+                starts_.data(), boxes_.data(), tiles_ ? tiles_->data() : nullptr};
+    }
+
+    ProductLeaves leaves() const {
+        const auto& [tiles, half_squares, centers, radii] = *products_;
+        return {tiles.data(), half_squares.data(), centers.data(), radii.data()};
+    }
+
+    RowArray<T> X_;
+    Array1<const std::uint32_t> order_;
+    Array1<const std::int64_t> row_ids_;
+    BoxArray boxes_;
+    std::optional<TileArray<T>> tiles_;
+    std::optional<std::tuple<TileArray<float>, Array2<const float>, Array2<const double>,
+                             Array1<const double>>>
+        products_;
+    BoxTreeShape shape_;
+    std::vector<std::int64_t> starts_;
+};
+
+template <typename T>
+std::uint64_t search_all(const RowArray<T>& X, const Array1<const std::int64_t>& row_ids,
+                         const MetricArrays& metric, const QueryArrays& queries,
+                         const NearestArrays& nearest, int threads) {
+    const Metric own = metric.view(X.shape(1));
+    const Queries view = queries.view(X.shape(1));
+    const std::size_t k = nearest.checked_k(queries.X.shape(0));
+    require(row_ids.shape(0) == X.shape(0), "row_ids must have one entry per row.");
+    checked_threads(threads);
+    SearchCounts counts;
+    without_gil([&] {
+        counts = search_rows(matrix(X), row_ids.data(), own, view, k, nearest.distances.data(),
+                             nearest.rows.data(), threads);
+    });
+    return counts.distances;
+}
+
+template <typename T>
+nb::tuple radius_all(const RowArray<T>& X, const Array1<const std::int64_t>& row_ids,
+                     const MetricArrays& metric, const QueryArrays& queries, double radius,
+                     int threads) {
+    const Metric own = metric.view(X.shape(1));
+    const Queries view = queries.view(X.shape(1));
+    require(row_ids.shape(0) == X.shape(0), "row_ids must have one entry per row.");
+    checked_threads(threads);
+    RadiusResult result;
+    without_gil(
+        [&] { result = radius_rows(matrix(X), row_ids.data(), own, view, radius, threads); });
+    return to_arrays(std::move(result));
+}
+
+template <typename T>
+void bind_rows(nb::module_& module, const char* tree_name) {
+    module.def("neighbors_build", &build<T>, "X"_a.noconvert(), "leaf_rows"_a,
+               "mismatch"_a.noconvert().none(), "threads"_a = 1,
+               "Order rows by the leaves of a tree, and return the order and the boxes.");
+    module.def("neighbors_tiles", &packed_tiles<T>, "X"_a.noconvert(), "leaf_rows"_a,
+               "order"_a.noconvert(), "threads"_a = 1, "Return the rows of the leaves as tiles.");
+    module.def("neighbors_products", &packed_products<T>, "X"_a.noconvert(), "leaf_rows"_a,
+               "order"_a.noconvert(), "threads"_a = 1,
+               "Return tiles of differences from the centers of the leaves, half of their squares, "
+               "the centers and the largest norms.");
+    module.def("neighbors_search", &search_all<T>, "X"_a.noconvert(), "row_ids"_a.noconvert(),
+               "metric"_a, "queries"_a, "nearest"_a, "threads"_a = 1,
+               "Update the nearest rows of each query; return the number of distances.");
+    module.def("neighbors_radius", &radius_all<T>, "X"_a.noconvert(), "row_ids"_a.noconvert(),
+               "metric"_a, "queries"_a, "radius"_a, "threads"_a = 1,
+               "Return starts, distances and rows within a radius of each query.");
+    using Products = std::tuple<TileArray<float>, Array2<const float>, Array2<const double>,
+                                Array1<const double>>;
+    nb::class_<BoxTreeArrays<T>>(module, tree_name, "Rows in the leaves of a tree of boxes.")
+        .def(nb::init<RowArray<T>, std::size_t, Array1<const std::uint32_t>,
+                      Array1<const std::int64_t>, BoxArray, std::optional<TileArray<T>>,
+                      std::optional<Products>>(),
+             "X"_a.noconvert(), "leaf_rows"_a, "order"_a.noconvert(), "row_ids"_a.noconvert(),
+             "boxes"_a.noconvert(), "tiles"_a.noconvert().none(), "products"_a.none())
+        .def("search", &BoxTreeArrays<T>::search, "metric"_a, "queries"_a, "nearest"_a,
+             "threads"_a = 1,
+             "Update the nearest rows of each query; return the number of distances.")
+        .def("radius", &BoxTreeArrays<T>::radius, "metric"_a, "queries"_a, "radius"_a,
+             "threads"_a = 1, "Return starts, distances and rows within a radius of each query.");
+}
+
+}  // namespace
+
+void bind_neighbors(nb::module_& module) {
+    nb::enum_<MetricKind>(module, "MetricKind", "A distance between rows.")
+        .value("EUCLIDEAN", MetricKind::kEuclidean)
+        .value("MANHATTAN", MetricKind::kManhattan)
+        .value("CHEBYSHEV", MetricKind::kChebyshev)
+        .value("MINKOWSKI", MetricKind::kMinkowski)
+        .value("CANBERRA", MetricKind::kCanberra)
+        .value("BRAY_CURTIS", MetricKind::kBrayCurtis)
+        .value("HAVERSINE", MetricKind::kHaversine)
+        .value("HAMMING", MetricKind::kHamming)
+        .value("JACCARD", MetricKind::kJaccard)
+        .value("DICE", MetricKind::kDice)
+        .value("ROGERS_TANIMOTO", MetricKind::kRogersTanimoto)
+        .value("RUSSELL_RAO", MetricKind::kRussellRao)
+        .value("SOKAL_SNEATH", MetricKind::kSokalSneath)
+        .value("YULE", MetricKind::kYule);
+    nb::enum_<MissingRule>(module, "MissingRule", "What a missing value adds to a distance.")
+        .value("NONE", MissingRule::kNone)
+        .value("PARTIAL", MissingRule::kPartial)
+        .value("MISMATCH", MissingRule::kMismatch);
+    nb::class_<MetricArrays>(module, "Metric", "A distance with its settings by column.")
+        .def(
+            nb::init<MetricKind, double, Maybe1<const double>, Maybe1<const double>, MissingRule>(),
+            "kind"_a, "p"_a = 2.0, "mismatch"_a.noconvert() = nb::none(),
+            "weights"_a.noconvert() = nb::none(), "missing"_a = MissingRule::kNone);
+    nb::class_<QueryArrays>(module, "Queries", "Rows whose neighbors are searched.")
+        .def(nb::init<Array2<const double>, Maybe1<const std::uint32_t>, double,
+                      Maybe1<const std::int64_t>>(),
+             "X"_a.noconvert(), "columns"_a.noconvert() = nb::none(), "factor"_a = 1.0,
+             "excluded"_a.noconvert() = nb::none());
+    nb::class_<NearestArrays>(module, "Nearest", "The nearest rows found so far.")
+        .def(nb::init<Array2<double>, Array2<std::int64_t>>(), "distances"_a.noconvert(),
+             "rows"_a.noconvert());
+    bind_rows<double>(module, "BoxTree");
+    bind_rows<float>(module, "FloatBoxTree");
+}
+
+}  // namespace ceiba::bindings

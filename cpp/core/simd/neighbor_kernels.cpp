@@ -1,0 +1,317 @@
+// Implementation of the distance kernels, compiled once for each instruction set; as in
+// kmeans_kernels.cpp, no template of the standard library may be instantiated here.
+//
+// Compiled without contraction into fused multiply-adds: a distance has the same bits in every
+// index and on every processor.
+#include "simd/neighbor_kernels.hpp"
+
+#include <cmath>
+
+#include "simd/neighbor_product.hpp"
+#include "simd/vector_math.hpp"
+
+#define CEIBA_NEIGHBOR_NAME(isa) CEIBA_NEIGHBOR_NAME_(isa)
+#define CEIBA_NEIGHBOR_NAME_(isa) neighbor_kernels_##isa
+
+namespace ceiba {
+namespace {
+
+constexpr std::size_t kWidth = kLanes<double>;
+
+inline Doubles absolute(const Doubles& x) { return choose(x < 0, -x, x); }
+
+inline Doubles load_doubles(const double* from) { return load(from); }
+
+inline Doubles load_doubles(const float* from) {
+    typedef float Half __attribute__((vector_size(CEIBA_VECTOR_BYTES / 2)));
+    Half narrow;
+    __builtin_memcpy(&narrow, from, sizeof narrow);
+    return __builtin_convertvector(narrow, Doubles);
+}
+
+Doubles power(const Doubles& x, double p) {
+    Doubles out{};
+    for (std::size_t i = 0; i < kWidth; ++i) out[i] = std::pow(x[i], p);
+    return out;
+}
+
+// What a difference adds to the reduced distance.
+template <MetricKind kKind>
+inline Doubles term(const Doubles& difference, double p) {
+    if constexpr (kKind == MetricKind::kEuclidean) return difference * difference;
+    if constexpr (kKind == MetricKind::kMinkowski) return power(absolute(difference), p);
+    return absolute(difference);
+}
+
+template <MetricKind kKind>
+inline void accumulate(Doubles& sum, const Doubles& value) {
+    if constexpr (kKind == MetricKind::kChebyshev)
+        sum = larger(value, sum);
+    else
+        sum += value;
+}
+
+// Whether a column holds codes.
+inline bool is_nominal(const Metric& metric, std::size_t j) {
+    return metric.mismatch != nullptr && !std::isnan(metric.mismatch[j]);
+}
+
+// kPlain: all columns are numeric and in use, which saves two tests per column.
+template <MetricKind kKind, bool kPlain>
+void bounds_of_boxes(const Metric& metric, const double* boxes, std::size_t d, const double* query,
+                     const ActiveColumns& columns, double* bounds) {
+    for (std::size_t lane = 0; lane < kChildren; lane += kWidth) {
+        Doubles sum{};
+        for (std::size_t a = 0; a < columns.count; ++a) {
+            const std::size_t j = kPlain ? a : columns[a];
+            const Doubles low = load(boxes + j * kChildren + lane);
+            const Doubles high = load(boxes + (d + j) * kChildren + lane);
+            const double q = query[j];
+            const Doubles outside = larger(larger(low - q, q - high), Doubles{});
+            if (!kPlain && is_nominal(metric, j))
+                accumulate<kKind>(sum, choose(outside > 0, splat(metric.mismatch[j]), Doubles{}));
+            else
+                accumulate<kKind>(sum, term<kKind>(outside, metric.p));
+        }
+        store(bounds + lane, sum);
+    }
+}
+
+template <MetricKind kKind>
+void bounds_of_boxes(const Metric& metric, const double* boxes, std::size_t d, const double* query,
+                     const ActiveColumns& columns, double* bounds) {
+    if (metric.mismatch == nullptr && columns.index == nullptr)
+        bounds_of_boxes<kKind, true>(metric, boxes, d, query, columns, bounds);
+    else
+        bounds_of_boxes<kKind, false>(metric, boxes, d, query, columns, bounds);
+}
+
+// Distances of numeric columns without missing values: all vectors of a tile at once.
+template <MetricKind kKind, typename T>
+void sum_plain(const Metric& metric, const T* tile, const double* query, std::size_t d,
+               double* out) {
+    constexpr std::size_t kVectors = kTileRows / kWidth;
+    Doubles sums[kVectors] = {};
+    for (std::size_t j = 0; j < d; ++j)
+        for (std::size_t v = 0; v < kVectors; ++v) {
+            const Doubles x = load_doubles(tile + j * kTileRows + v * kWidth);
+            accumulate<kKind>(sums[v], term<kKind>(x - query[j], metric.p));
+        }
+    for (std::size_t v = 0; v < kVectors; ++v) store(out + v * kWidth, sums[v]);
+}
+
+// Distances that are sums or maxima over the columns; with kMissing, NaN is a missing value.
+template <MetricKind kKind, bool kMissing, typename T>
+void sum_columns(const Metric& metric, const T* tile, const double* query,
+                 const ActiveColumns& columns, double* out) {
+    for (std::size_t lane = 0; lane < kTileRows; lane += kWidth) {
+        Doubles sum{}, known{};
+        double total = 0;
+        for (std::size_t a = 0; a < columns.count; ++a) {
+            const std::size_t j = columns[a];
+            const Doubles x = load_doubles(tile + j * kTileRows + lane);
+            const double q = query[j];
+            Doubles value = is_nominal(metric, j)
+                                ? choose(x == q, Doubles{}, splat(metric.mismatch[j]))
+                                : term<kKind>(x - q, metric.p);
+            if constexpr (kMissing) {
+                const double weight = metric.weights[j];
+                const Words both = (x == x) & (splat(q) == splat(q));
+                const bool partial = metric.missing == MissingRule::kPartial;
+                value = choose(both, value, splat(partial ? 0.0 : weight));
+                known += choose(both, splat(weight), Doubles{});
+                total += weight;
+            }
+            accumulate<kKind>(sum, value);
+        }
+        if constexpr (kMissing) {
+            if (metric.missing == MissingRule::kPartial) {
+                // A maximum has no share that could be missing.
+                const Doubles whole = kKind == MetricKind::kChebyshev ? sum : sum * (total / known);
+                sum = choose(known > 0, whole, splat(HUGE_VAL));
+            }
+        }
+        store(out + lane, sum);
+    }
+}
+
+template <typename T>
+void canberra(const T* tile, const double* query, const ActiveColumns& columns, double* out) {
+    for (std::size_t lane = 0; lane < kTileRows; lane += kWidth) {
+        Doubles sum{};
+        for (std::size_t a = 0; a < columns.count; ++a) {
+            const std::size_t j = columns[a];
+            const Doubles x = load_doubles(tile + j * kTileRows + lane);
+            const Doubles size = absolute(x) + std::fabs(query[j]);
+            sum += choose(size > 0, absolute(x - query[j]) / size, Doubles{});
+        }
+        store(out + lane, sum);
+    }
+}
+
+template <typename T>
+void bray_curtis(const T* tile, const double* query, const ActiveColumns& columns, double* out) {
+    for (std::size_t lane = 0; lane < kTileRows; lane += kWidth) {
+        Doubles difference{}, size{};
+        for (std::size_t a = 0; a < columns.count; ++a) {
+            const std::size_t j = columns[a];
+            const Doubles x = load_doubles(tile + j * kTileRows + lane);
+            difference += absolute(x - query[j]);
+            size += absolute(x) + std::fabs(query[j]);
+        }
+        store(out + lane, choose(size > 0, difference / size, Doubles{}));
+    }
+}
+
+template <typename T>
+void haversine(const T* tile, const double* query, double* out) {
+    for (std::size_t r = 0; r < kTileRows; ++r) {
+        const double latitude = double(tile[r]), longitude = double(tile[kTileRows + r]);
+        const double a = std::sin(0.5 * (latitude - query[0]));
+        const double b = std::sin(0.5 * (longitude - query[1]));
+        const double square = a * a + std::cos(latitude) * std::cos(query[0]) * b * b;
+        out[r] = 2 * std::asin(std::sqrt(square < 1 ? square : 1.0));
+    }
+}
+
+// Numbers of columns: where both rows are true, where only one is, and in all.
+template <MetricKind kKind>
+Doubles of_counts(const Doubles& both, const Doubles& only_x, const Doubles& only_q, double n) {
+    const Doubles unequal = only_x + only_q;
+    const auto ratio = [](const Doubles& a, const Doubles& b) {
+        return choose(b > 0, a / b, Doubles{});
+    };
+    if constexpr (kKind == MetricKind::kHamming) return unequal / n;
+    if constexpr (kKind == MetricKind::kJaccard) return ratio(unequal, both + unequal);
+    if constexpr (kKind == MetricKind::kDice) return ratio(unequal, 2 * both + unequal);
+    if constexpr (kKind == MetricKind::kRogersTanimoto) return 2 * unequal / (n + unequal);
+    if constexpr (kKind == MetricKind::kRussellRao) return (n - both) / n;
+    if constexpr (kKind == MetricKind::kSokalSneath) return ratio(unequal, unequal + 0.5 * both);
+    const Doubles neither = n - both - unequal, crossed = only_x * only_q;
+    return choose(crossed > 0, 2 * crossed / (both * neither + crossed), Doubles{});
+}
+
+template <MetricKind kKind, typename T>
+void count_columns(const T* tile, const double* query, const ActiveColumns& columns, double* out) {
+    for (std::size_t lane = 0; lane < kTileRows; lane += kWidth) {
+        Doubles both{}, only_x{}, only_q{};
+        for (std::size_t a = 0; a < columns.count; ++a) {
+            const std::size_t j = columns[a];
+            const Doubles x = load_doubles(tile + j * kTileRows + lane);
+            if constexpr (kKind == MetricKind::kHamming) {
+                only_x += choose(x == query[j], Doubles{}, splat(1.0));
+            } else {
+                const Doubles is_true = choose(x == 0, Doubles{}, splat(1.0));
+                const double q = query[j] == 0 ? 0.0 : 1.0;
+                both += is_true * q;
+                only_x += is_true * (1 - q);
+                only_q += (1 - is_true) * q;
+            }
+        }
+        store(out + lane, of_counts<kKind>(both, only_x, only_q, double(columns.count)));
+    }
+}
+
+template <MetricKind kKind, typename T>
+void coordinate_distances(const Metric& metric, const T* tile, const double* query,
+                          const ActiveColumns& columns, double* out) {
+    if (metric.missing != MissingRule::kNone)
+        sum_columns<kKind, true>(metric, tile, query, columns, out);
+    else if (metric.mismatch == nullptr && columns.index == nullptr)
+        sum_plain<kKind>(metric, tile, query, columns.count, out);
+    else
+        sum_columns<kKind, false>(metric, tile, query, columns, out);
+}
+
+template <typename T>
+void all_distances(const Metric& metric, const T* tile, const double* query,
+                   const ActiveColumns& columns, double* out) {
+    using enum MetricKind;
+    switch (metric.kind) {
+        case kEuclidean:
+            return coordinate_distances<kEuclidean>(metric, tile, query, columns, out);
+        case kManhattan:
+            return coordinate_distances<kManhattan>(metric, tile, query, columns, out);
+        case kChebyshev:
+            return coordinate_distances<kChebyshev>(metric, tile, query, columns, out);
+        case kMinkowski:
+            return coordinate_distances<kMinkowski>(metric, tile, query, columns, out);
+        case kCanberra:
+            return canberra(tile, query, columns, out);
+        case kBrayCurtis:
+            return bray_curtis(tile, query, columns, out);
+        case kHaversine:
+            return haversine(tile, query, out);
+        case kHamming:
+            return count_columns<kHamming>(tile, query, columns, out);
+        case kJaccard:
+            return count_columns<kJaccard>(tile, query, columns, out);
+        case kDice:
+            return count_columns<kDice>(tile, query, columns, out);
+        case kRogersTanimoto:
+            return count_columns<kRogersTanimoto>(tile, query, columns, out);
+        case kRussellRao:
+            return count_columns<kRussellRao>(tile, query, columns, out);
+        case kSokalSneath:
+            return count_columns<kSokalSneath>(tile, query, columns, out);
+        case kYule:
+            return count_columns<kYule>(tile, query, columns, out);
+    }
+}
+
+template <typename T>
+double distances_of_tile(const Metric& metric, const T* tile, const double* query,
+                         const ActiveColumns& columns, double* out) {
+    all_distances(metric, tile, query, columns, out);
+    Doubles nearest = load(out);
+    for (std::size_t lane = kWidth; lane < kTileRows; lane += kWidth) {
+        const Doubles other = load(out + lane);
+        nearest = choose(other < nearest, other, nearest);
+    }
+    double smallest = nearest[0];
+    for (std::size_t i = 1; i < kWidth; ++i)
+        smallest = nearest[i] < smallest ? nearest[i] : smallest;
+    return smallest;
+}
+
+template <typename T>
+std::size_t rows_within(const Metric& metric, const T* tiles, std::size_t n, std::size_t d,
+                        const double* query, const ActiveColumns& columns, double limit,
+                        std::uint32_t* rows, double* distances) {
+    std::size_t found = 0;
+    for (std::size_t first = 0; first < n; first += kTileRows, tiles += d * kTileRows) {
+        double own[kTileRows];
+        if (distances_of_tile(metric, tiles, query, columns, own) > limit) continue;
+        const std::size_t count = n - first < kTileRows ? n - first : kTileRows;
+        // Without a branch, which the distances make unpredictable.
+        for (std::size_t r = 0; r < count; ++r) {
+            rows[found] = std::uint32_t(first + r), distances[found] = own[r];
+            found += own[r] <= limit;
+        }
+    }
+    return found;
+}
+
+void box_bounds(const Metric& metric, const double* boxes, std::size_t d, const double* query,
+                const ActiveColumns& columns, double* bounds) {
+    using enum MetricKind;
+    switch (metric.kind) {
+        case kManhattan:
+            return bounds_of_boxes<kManhattan>(metric, boxes, d, query, columns, bounds);
+        case kChebyshev:
+            return bounds_of_boxes<kChebyshev>(metric, boxes, d, query, columns, bounds);
+        case kMinkowski:
+            return bounds_of_boxes<kMinkowski>(metric, boxes, d, query, columns, bounds);
+        default:
+            return bounds_of_boxes<kEuclidean>(metric, boxes, d, query, columns, bounds);
+    }
+}
+
+}  // namespace
+
+extern const NeighborKernels CEIBA_NEIGHBOR_NAME(CEIBA_ISA);
+const NeighborKernels CEIBA_NEIGHBOR_NAME(CEIBA_ISA){
+    box_bounds,          distances_of_tile<double>, distances_of_tile<float>,
+    rows_within<double>, rows_within<float>,        CEIBA_PRODUCT_NAME(CEIBA_ISA)};
+
+}  // namespace ceiba
