@@ -347,6 +347,7 @@ def test_modules_in_subfolders_are_found():
         "forest",
         "kmeans",
         "mixture",
+        "neighbors",
         "read",
         "tree",
     }

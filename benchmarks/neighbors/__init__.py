@@ -1,0 +1,1 @@
+"""Data and peers of the workloads of nearest neighbors."""
