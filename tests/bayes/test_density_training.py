@@ -15,6 +15,7 @@ from ceiba import NaiveBayesClassifier
 from ceiba._typing import Array
 from ceiba.base import ParameterError
 from ceiba.bayes import UnboundedWeightsWarning
+from ceiba.bayes.discriminative.density_training import DensityLikelihood
 from tests.oracles import bayes_density_naive as naive
 
 DISTRIBUTIONS = {"a": "gaussian", "b": "gaussian", "n": "poisson"}
@@ -393,3 +394,18 @@ def test_counts_must_be_whole_numbers(values: list[float], message: str) -> None
 def test_other_densities_raise(name: str) -> None:
     with pytest.raises(ParameterError, match=f"'gaussian' or 'poisson', got '{name}'"):
         NaiveBayesClassifier(training="tm", distributions=name).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_inner_folds_choose_their_start_by_their_own_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    folds = []
+    objectives = DensityLikelihood.objectives
+
+    def record(self: DensityLikelihood, models: Any) -> Array:
+        if len(models) == 2:  # the generative model and the frequencies of the classes
+            folds.append(self.fold)
+        return objectives(self, models)
+
+    monkeypatch.setattr(DensityLikelihood, "objectives", record)
+    fit(rows_of(), early_stopping=True)
+    assert [fold is None for fold in folds] == [False] * 5 + [True]
+    assert [fold.index for fold in folds[:5] if fold is not None] == list(range(5))

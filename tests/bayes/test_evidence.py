@@ -77,8 +77,21 @@ def test_wrong_arguments_raise() -> None:
         model.evidence(X[:1], "d")
     with pytest.raises(ValueError, match="another class"):
         model.evidence(X[:1], "a", "a")
+    predicted = model.predict(X[:1])[0]
+    with pytest.raises(ValueError, match=f"another class than label, got {str(predicted)!r}"):
+        model.evidence(X[:1], against=predicted)
     with pytest.raises(ValueError, match="column must be one of"):
         model.probability_table("length")
+
+
+def test_classes_without_rows_have_no_evidence() -> None:
+    X = [{"x": "u"}, {"x": "v"}, {"x": "u"}]
+    model = NaiveBayesClassifier().partial_fit(X, ["no", "yes", "no"], classes=["c", "no", "yes"])
+    with pytest.raises(ValueError, match="against must be a class with training rows, got 'c'"):
+        model.evidence(X[:1], "yes", "c")
+    with pytest.raises(ValueError, match="label must be a class with training rows, got 'c'"):
+        model.evidence(X[:1], "c")
+    assert model.evidence(X[:1], "yes").against == "no"
 
 
 def test_probability_tables() -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 from ceiba import LatentClassMixture, NaiveBayesClassifier, TANClassifier
 from ceiba.base import ParameterError
-from ceiba.bayes import UnboundedWeightsWarning
+from ceiba.bayes import InfrequentParentsWarning, UnboundedWeightsWarning
 from ceiba.bayes.discriminative import train
 from ceiba.data import Table
 
@@ -156,9 +158,9 @@ def test_thresholds_are_read_as_those_of_the_discretizer(learner: Any) -> None:
         assert model.encoding_.thresholds(0).tolist() == [3.5]
         assert str(model.encoding_.thresholds(1)[0]) == "2020-01-03T12:00:00.000000000"
     for wrong, message in (
-        ({"length": [1.0]}, "names or indices of columns, got 'length'"),
-        ({3: [1.0]}, "names or indices of columns, got 3"),
-        ({True: [1.0]}, "names or indices of columns, got True"),
+        ({"length": [1.0]}, "keys of thresholds must name columns of X .*, got 'length'"),
+        ({3: [1.0]}, "indices below 3, got 3"),
+        ({True: [1.0]}, "indices below 3, got True"),
         ({0: [1.0], "size": [2.0]}, "'size' twice"),
         ({"color": [1.0]}, "those of numeric columns, but 'color' is nominal"),
         ({"size": [2.0, 1.0]}, r"thresholds\['size'\] must be ascending finite numbers"),
@@ -176,3 +178,24 @@ def test_light_rows_do_not_make_parameters_free() -> None:
     model = LatentClassMixture("bic", max_components=4, alpha=0.0, n_init=1)
     model.fit(WORDS, sample_weight=np.full(n, 1.0 / n))
     assert model.n_components_ == 1
+
+
+def test_numbers_of_intervals_may_be_numpy_integers() -> None:
+    learner = NaiveBayesClassifier(discretization="equal_width")
+    search = GridSearchCV(learner, {"n_bins": np.arange(2, 4)}, cv=2).fit(A, LETTERS)
+    assert search.best_params_["n_bins"] in (2, 3)
+    mixture = LatentClassMixture(1, n_bins=np.int64(3)).fit(A)
+    assert mixture.encoding_.n_categories.tolist() == [3]
+
+
+def test_priors_may_be_any_mapping_of_the_classes() -> None:
+    X = [{"x": "u"}, {"x": "v"}]
+    priors = MappingProxyType({"a": 0.25, "b": 0.75})
+    for learner in (NaiveBayesClassifier(), TANClassifier(), TANClassifier(structure="aode")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InfrequentParentsWarning)
+            model = clone(learner).set_params(priors=priors).fit(X, ["a", "b"])
+        assert model.predict_proba([{"x": None}])[0] == pytest.approx([0.25, 0.75])
+        wrong = {"a": 0.25, "b": 0.75, "c": 0.0}
+        with pytest.raises(ValueError, match=r"classes \['a', 'b'\] only, got 'c'"):
+            clone(learner).set_params(priors=wrong).fit(X, ["a", "b"])

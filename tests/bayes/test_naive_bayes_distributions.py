@@ -307,6 +307,8 @@ def test_invalid_distributions_raise() -> None:
         ({"length": "gaussian"}, "keys of distributions must name columns of X"),
         ({7: "gaussian"}, "indices below 2"),
         ({None: "gaussian"}, "indices below 2, got None"),
+        ({1.0: "gaussian"}, "indices below 2, got 1.0"),
+        ({1: "gaussian", "size": "poisson"}, "one entry per column, got 'size' twice"),
     ]:
         with pytest.raises(ParameterError, match=message):
             NaiveBayesClassifier(distributions=wrong).fit(table, [0, 1])
@@ -362,3 +364,24 @@ def test_no_warning_without_categories() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gaussian().fit(X, y).predict(X)
+
+
+def test_constant_counts_have_no_effect() -> None:
+    y = np.repeat(["a", "b"], [10, 1])
+    x = np.arange(11.0) % 3
+    X = np.column_stack([x, np.full(11, 5.0)])
+    model = NaiveBayesClassifier(distributions="poisson").fit(X, y)
+    assert model.dropped_columns_ == ["x1"]
+    alone = NaiveBayesClassifier(distributions="poisson").fit(X[:, :1], y)
+    wanted = alone.predict_joint_log_proba(X[:, :1])
+    assert (model.predict_joint_log_proba(X) == wanted).all()
+    X[:, 1] = 50
+    assert (model.predict_joint_log_proba(X) == wanted).all()
+    # Later rows in which the column varies make it part of the model.
+    y[:1] = "b"
+    both = NaiveBayesClassifier(distributions="poisson")
+    both.fit(np.concatenate([np.column_stack([x, np.full(11, 5.0)]), X]), np.append(y, y))
+    first = NaiveBayesClassifier(distributions="poisson")
+    first.partial_fit(np.column_stack([x, np.full(11, 5.0)]), y).partial_fit(X, y)
+    assert first.dropped_columns_ == []
+    assert np.allclose(first.predict_proba(X), both.predict_proba(X), rtol=1e-12)

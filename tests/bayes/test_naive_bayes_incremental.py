@@ -192,3 +192,13 @@ def test_missing_category_appears_later() -> None:
     parts = NaiveBayesClassifier(**parameters).partial_fit(X, y).partial_fit(later, y)
     whole = NaiveBayesClassifier(**parameters).fit(both, labels)
     assert (parts.predict_proba(both) == whole.predict_proba(both)).all()
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "forget"])
+def test_discriminative_models_have_no_counts_to_change(method: str) -> None:
+    X = [{"x": "u"}, {"x": "v"}, {"x": "u"}, {"x": "v"}]
+    model = NaiveBayesClassifier(training="tm").fit(X, [0, 1, 1, 0]).set_params(training="ml")
+    before = model.predict_proba(X)
+    with pytest.raises(ParameterError, match="fitted with training='tm', which keeps no counts"):
+        getattr(model, method)(X[:1], [0])
+    assert (model.predict_proba(X) == before).all()

@@ -237,6 +237,8 @@ def test_arcs_of_constant_columns_are_left_out() -> None:
         ([(0, 1.5)], "got 1.5"),
         ([("a", "b"), (0, 1)], "every arc once, got 'a' -> 'b' twice"),
         ([("a", "b", "c")], r"pairs \(parent, child\)"),
+        ([(0, 1.0)], "got 1.0"),
+        ([1, 2], r"pairs \(parent, child\) of columns as arcs, got 1"),
         (["ab"], r"pairs \(parent, child\)"),
     ],
 )

@@ -14,6 +14,7 @@ from ceiba import TANClassifier
 from ceiba._typing import Array
 from ceiba.base import ParameterError
 from ceiba.bayes import InfrequentParentsWarning
+from ceiba.bayes.discriminative import train
 from ceiba.bayes.em import fit_missing
 from ceiba.bayes.families import Families
 from ceiba.bayes.network import ClassTable, Smoothing
@@ -230,3 +231,17 @@ def test_few_columns(structure: Any) -> None:
     with pytest.warns(UserWarning, match="No column has two or more categories"):
         model = TANClassifier(structure=structure).fit(constant, y)
     np.testing.assert_allclose(model.predict_proba(constant)[0], [4 / 7, 3 / 7])
+
+
+def test_inner_folds_have_the_limits_of_em(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, _ = random_table(1, n=60, missing=0.3)
+    limits = []
+
+    def record(*arguments: Any) -> Any:
+        limits.append(arguments[4:])
+        return fit_missing(*arguments)
+
+    monkeypatch.setattr(train, "fit_missing", record)
+    model = TANClassifier(training="tm", early_stopping=True, em_max_iter=3, em_tol=0.5)
+    model.fit(X, y)
+    assert limits == [(3, 0.5)] * 5

@@ -155,3 +155,13 @@ def test_unusable_arguments_raise() -> None:
     for method in (average.sample, average.to_network):
         with pytest.raises(ParameterError, match="requires one network"):
             method()
+
+
+def test_a_class_of_probability_zero_stays_impossible() -> None:
+    parts = NetworkParts(
+        ("y", "x"), (["b", "a"], ["u", "v"]), ((), (0,)),
+        (np.array([0.0, 1.0]), np.array([[1.0, 0.0], [0.5, 0.5]])),
+    )  # fmt: skip
+    model = TANClassifier.from_network(parts)
+    assert model.class_count_.tolist() == [1.0, 0.0]
+    assert model.predict_proba([{"x": "u"}, {"x": "v"}]).tolist() == [[1.0, 0.0]] * 2

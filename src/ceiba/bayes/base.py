@@ -147,9 +147,7 @@ class NetworkClassifier(NetworkParameters, NetworkPredictor):
         if self.training == "ml":
             model = NetworkModel.of(families, network, margins, is_network=True)
             return LearnedModel(attributes | {"model_": model, "n_iter_": 1})
-        inputs = TrainingData(
-            data.engine, data.rows, families, network, data.total, smoothing, data.has_missing
-        )
+        inputs = self._training_data(data, families, network, smoothing)
         result = train(inputs, training_config(self, data.has_missing), self, self.trace)
         model = NetworkModel.of(families, result.weights, margins, is_network=data.has_missing)
         attributes |= training_attributes(result, families, counts, data)
@@ -172,6 +170,14 @@ class NetworkClassifier(NetworkParameters, NetworkPredictor):
     ) -> tuple[ClassTable, dict[str, Any]]:
         """Return the log probabilities of the generative fit, and further fitted attributes."""
         return probabilities(families, counts, smoothing), {}
+
+    def _training_data(
+        self, data: CodedData, families: Families, network: ClassTable, smoothing: Smoothing
+    ) -> TrainingData:
+        """Return the inputs of discriminative training."""
+        return TrainingData(
+            data.engine, data.rows, families, network, data.total, smoothing, data.has_missing
+        )
 
     def _log_priors(self, data: CodedData, smoothed: Array) -> Array:
         """Return the logarithms of the class probabilities."""

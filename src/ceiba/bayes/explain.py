@@ -89,16 +89,20 @@ def explain_row(
     if len(table) != 1:
         raise ValueError(f"evidence requires one row, got {len(table)}.")
     names, values, bias, terms = _terms(scorer, table)
-    bias = np.where(scorer.has_rows, bias, -np.inf)
+    has_rows = scorer.has_rows
+    bias = np.where(has_rows, bias, -np.inf)
     scores = bias + terms.sum(axis=0)
     labels = classes.tolist()
-    target = int(np.argmax(scores)) if label is None else _index(label, labels, "label")
+    target = int(np.argmax(scores)) if label is None else _index(label, labels, has_rows, "label")
     if against is None:
-        others = np.array([c != target for c in range(len(labels))]) & scorer.has_rows
+        others = np.array([c != target for c in range(len(labels))]) & has_rows
     else:
-        other = _index(against, labels, "against")
+        other = _index(against, labels, has_rows, "against")
         if other == target:
-            raise ValueError(f"against must be another class than {label!r}.")
+            raise ValueError(
+                f"against must be another class than label, got {labels[target]!r} for both: label "
+                "is the most probable class by default."
+            )
         others = np.arange(len(labels)) == other
     if not others.any():
         raise ValueError("evidence requires another class, got a model of one class.")
@@ -146,10 +150,16 @@ def category_label(encoding: CategoryEncoding, feature: int, code: int) -> str:
     return str(labels[code]) if code < len(labels) else "missing"
 
 
-def _index(label: Any, labels: list[Any], parameter: str) -> int:
+def _index(label: Any, labels: list[Any], has_rows: Array, parameter: str) -> int:
     if label not in labels:
         raise ValueError(f"{parameter} must be one of the classes {labels}, got {label!r}.")
-    return labels.index(label)
+    index = labels.index(label)
+    if not has_rows[index]:
+        raise ValueError(
+            f"{parameter} must be a class with training rows, got {label!r}, which has none and "
+            "so the probability 0."
+        )
+    return index
 
 
 def probability_table(scorer: ClassScorer, schema: Any, classes: Array, column: Any) -> Any:

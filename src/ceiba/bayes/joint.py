@@ -153,8 +153,8 @@ def checked_parts(network: Any) -> NetworkParts:
 
 def model_of_parts(
     parts: NetworkParts, class_variable: int, missing_state: Any
-) -> tuple[NetworkModel, CategoryEncoding, list[Any]]:
-    """Return model, encoding and ascending class labels of a network of nominal variables.
+) -> tuple[NetworkModel, CategoryEncoding, list[Any], Array]:
+    """Return model, encoding, ascending classes and their priors, of nominal variables.
 
     The class must have no parents, and must be a parent of every other variable. A variable whose
     last state is ``missing_state`` has a category of missing values.
@@ -208,4 +208,4 @@ def model_of_parts(
     if structure.is_decomposable:
         margins = feature_margins(families, network, 1.0)
     model = NetworkModel.of(families, network, margins, is_network=True)
-    return model, encoding, [classes[c] for c in order]
+    return model, encoding, [classes[c] for c in order], prior

@@ -75,6 +75,11 @@ class NaiveBayesClassifier(NetworkClassifier):
         Distribution of each column.
     dropped_columns_ : list of str
         Columns that are the same in all rows, or have one category, which are left out.
+    separable_ : bool
+        Of ``training='tm'``: whether the classes separate, so that the likelihood has no maximum.
+        It is found only without a penalty, once training has converged; False otherwise.
+    conditional_log_likelihood_, n_iter_, unbounded_cells_, trace_
+        Of ``training='tm'``.
     n_features_in_, feature_names_in_, schema_
         Number, names and schema of the columns.
 
@@ -162,7 +167,7 @@ class NaiveBayesClassifier(NetworkClassifier):
         """
         self._check_parameters()
         self._check_class_weight()
-        if not hasattr(self, "_counts"):
+        if not hasattr(self, "model_"):
             engine, source = self._open_source(X, sample_weight, reset=True, y=y)
             given = None if classes is None else np.unique(np.asarray(classes))
             self._fit_counts(engine, source, self._distributions(source.schema), given)
@@ -317,8 +322,12 @@ class NaiveBayesClassifier(NetworkClassifier):
 
     def _present_counts(self) -> NaiveBayesCounts:
         """Return what was counted so far."""
+        check_is_fitted(self)
         if not hasattr(self, "_counts"):
-            self._open_source(np.zeros((1, 1)), reset=False)  # raises NotFittedError
+            raise ParameterError(
+                "partial_fit and forget require a model of training='ml', got one that was fitted "
+                "with training='tm', which keeps no counts: fit it again with training='ml'."
+            )
         categories = TableCounts(self._counts, self.class_count_)
         return NaiveBayesCounts(categories, self._density_statistics)
 

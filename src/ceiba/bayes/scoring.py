@@ -55,7 +55,7 @@ class ClassScorer:
         return scores
 
     def _replace_underflow(self, scores: Array) -> None:
-        """Give rows whose densities underflow for every class the frequencies of the classes.
+        """Give rows whose densities underflow for every class the prior probabilities.
 
         The square of a deviation overflows, and its density is 0, beyond 1e154 standard deviations.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from ceiba.base import ParameterError, check_unused, fitted, seed_of
 from ceiba.base.estimator import schema_attributes
 from ceiba.bayes.base import NetworkClassifier
 from ceiba.bayes.coding import CodedData
+from ceiba.bayes.discriminative.train import TrainingData
 from ceiba.bayes.em import fit_missing
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.joint import (
@@ -33,7 +35,7 @@ from ceiba.bayes.structure.aode import AveragedModel, fit_average
 from ceiba.bayes.structure.dependence import arc_information
 from ceiba.bayes.structure.given import check_forest, given_structure
 from ceiba.bayes.structure.learn import learn_structure
-from ceiba.bayes.training import LearnedModel
+from ceiba.bayes.training import LearnedModel, given_log_priors
 from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
 
@@ -76,7 +78,10 @@ class TANClassifier(TANParameters, NetworkClassifier):
         Columns with one category, which are left out.
     n_iter_ : int
         Iterations of ``training='tm'``; 1 otherwise.
-    conditional_log_likelihood_, separable_, unbounded_cells_, trace_
+    separable_ : bool
+        Of ``training='tm'``: whether the classes separate, so that the likelihood has no maximum.
+        It is found only without a penalty, once training has converged; False otherwise.
+    conditional_log_likelihood_, unbounded_cells_, trace_
         Of ``training='tm'``.
     n_features_in_, feature_names_in_, schema_
         Number, names and schema of the columns.
@@ -144,7 +149,7 @@ class TANClassifier(TANParameters, NetworkClassifier):
     def _learn(self, data: CodedData) -> LearnedModel:
         if self._structure_kind == "aode":
             smoothing = Smoothing(self.alpha, self.m_prior)
-            given = None if self.priors is None else self._log_priors(data, data.counts.bias)
+            given = None if self.priors is None else given_log_priors(self.priors, data.classes)
             model = fit_average(data, smoothing, given, self.min_frequency)
             return LearnedModel({"model_": model, "n_iter_": 1})
         return super()._learn(data)
@@ -186,6 +191,12 @@ class TANClassifier(TANParameters, NetworkClassifier):
                 ConvergenceWarning,
             )
         return found.network, {"em_n_iter_": found.n_iter, **information}
+
+    def _training_data(
+        self, data: CodedData, families: Families, network: ClassTable, smoothing: Smoothing
+    ) -> TrainingData:
+        inputs = super()._training_data(data, families, network, smoothing)
+        return replace(inputs, em_max_iter=self.em_max_iter, em_tol=self.em_tol)
 
     def score_samples(self, X: Any) -> Array:
         """Compute the logarithm of p(row), summed over the classes, for each row of ``X``.
@@ -308,7 +319,7 @@ class TANClassifier(TANParameters, NetworkClassifier):
                 f"{class_variable!r}."
             )
         index = 0 if class_variable is None else names.index(class_variable)
-        model, encoding, classes = model_of_parts(parts, index, missing_state)
+        model, encoding, classes, prior = model_of_parts(parts, index, missing_state)
         feature_names = encoding.names
         arcs: Any = [(feature_names[a], feature_names[b]) for a, b in model.structure.arcs]
         has_missing = (model.sizes > encoding.n_categories + 1).any()
@@ -317,7 +328,7 @@ class TANClassifier(TANParameters, NetworkClassifier):
             **schema_attributes(encoding.schema),
             "classes_": np.array(classes),
             # As if one row had been counted: a class of probability 0 stays impossible.
-            "class_count_": np.exp(model.bias),
+            "class_count_": np.array(prior, np.float64),
             "encoding_": encoding,
             "dropped_columns_": [],
             "model_": model,

@@ -5,6 +5,7 @@ Training itself is in `ceiba.bayes.discriminative.train`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,7 @@ def class_log_priors(priors: Any, classes: Array, class_count: Array, smoothed: 
 
     Parameters
     ----------
-    priors : array-like, dict or None
+    priors : array-like, mapping or None
         As the hyper-parameter; None for the smoothed frequencies of the classes that have rows.
     classes : ndarray of shape (n_classes,)
     class_count : ndarray of shape (n_classes,)
@@ -60,26 +61,32 @@ def class_log_priors(priors: Any, classes: Array, class_count: Array, smoothed: 
     """
     has_rows = class_count > 0
     if priors is not None:
-        shares = _given_priors(priors, classes)
-    elif has_rows.all():
+        return given_log_priors(priors, classes)
+    if has_rows.all():
         return smoothed
-    else:
-        # A class without weight counts as absent: it has no pseudo-count either.
-        frequencies = np.where(has_rows, np.exp(smoothed), 0.0)
-        shares = frequencies / frequencies.sum()
-    return np.log(np.maximum(shares, MIN_PROBABILITY))
+    # A class without weight counts as absent: it has no pseudo-count either.
+    frequencies = np.where(has_rows, np.exp(smoothed), 0.0)
+    return np.asarray(np.log(np.maximum(frequencies / frequencies.sum(), MIN_PROBABILITY)))
 
 
-def _given_priors(priors: Any, classes: Array) -> Array:
+def given_log_priors(priors: Any, classes: Array) -> Array:
+    """Return the logarithms of class probabilities that are given as a hyper-parameter."""
     labels = classes.tolist()
-    if isinstance(priors, dict):
+    if isinstance(priors, Mapping):
         absent = [label for label in labels if label not in priors]
         if absent:
             raise ValueError(
                 f"priors must have an entry for every class, got none for {absent[0]!r}."
             )
+        unknown = [label for label in priors if label not in labels]
+        if unknown:
+            raise ValueError(
+                f"priors must have entries for the classes {labels} only, got {unknown[0]!r}: "
+                "leave it out."
+            )
         priors = [priors[label] for label in labels]
-    return check_probabilities(priors, len(labels), "priors")
+    shares = check_probabilities(priors, len(labels), "priors")
+    return np.log(np.maximum(shares, MIN_PROBABILITY))
 
 
 def training_config(parameters: Any, sums_missing: bool) -> TrainingConfig:

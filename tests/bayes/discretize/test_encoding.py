@@ -162,6 +162,18 @@ def test_labels_tell_close_thresholds_apart():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("step", [1, 1000, 86_400 * 10**9])
+@pytest.mark.parametrize("dtype", ["timedelta64[ns]", "datetime64[ns]"])
+def test_labels_of_times_differ(dtype, step):
+    start = 1000 * 86_400 * 10**9
+    encoding = CategoryEncoding.of(numeric(dtype), {0: [start, start + step, start + 2 * step]})
+    labels = encoding.category_labels(0)
+    texts = [labels[0][2:], *(label[1:-1].split(", ")[1] for label in labels[1:-1])]
+    assert len(set(texts)) == 3
+    if dtype.startswith("timedelta"):
+        assert labels[0] == "< 1000 days"
+
+
 def test_another_schema_is_refused():
     encoding = CategoryEncoding.of(numeric(), {0: [1.0]})
     with pytest.raises(ValueError, match="X has 2 features, but this model is expecting 1"):

@@ -40,4 +40,4 @@ class DiscretizationConfig:
 
     def bins_of(self, column: int) -> int:
         """Return the number of intervals of a column."""
-        return self.n_bins if isinstance(self.n_bins, int) else self.n_bins[column]
+        return int(self.n_bins[column] if isinstance(self.n_bins, Mapping) else self.n_bins)

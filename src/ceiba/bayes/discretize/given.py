@@ -11,6 +11,7 @@ import numpy as np
 
 from ceiba.base import ParameterError, check_unused
 from ceiba.base.value_types import format_value
+from ceiba.bayes.columns import by_column
 from ceiba.bayes.discretize.config import MAX_BINS, MIN_BINS, DiscretizationConfig
 from ceiba.bayes.discretize.intervals import Number
 from ceiba.data.schema import Column, Kind, Schema
@@ -61,28 +62,8 @@ def read_thresholds(given: Any, schema: Schema) -> dict[int, list[Number]]:
                 f"{len(schema)} columns, got {len(given)} entries."
             )
         given = {j: own for j, own in enumerate(given) if own is not None}
-    found: dict[int, list[Number]] = {}
-    for key, own in given.items():
-        j = _column_index(key, schema)
-        if j in found:
-            raise ParameterError(
-                f"thresholds must have one entry per column, got {schema[j].name!r} twice, by name "
-                "and by index."
-            )
-        found[j] = _read_column(own, schema[j])
-    return found
-
-
-def _column_index(key: Any, schema: Schema) -> int:
-    if isinstance(key, str) and key in schema.names:
-        return schema.names.index(key)
-    is_index = isinstance(key, int | np.integer) and not isinstance(key, bool)
-    if is_index and 0 <= key < len(schema):
-        return int(key)
-    raise ParameterError(
-        f"thresholds must have names or indices of columns, got {key!r}; the columns are "
-        f"{format_value(schema.names)}."
-    )
+    own = by_column(given, schema.names, "thresholds")
+    return {j: _read_column(thresholds, schema[j]) for j, thresholds in own.items()}
 
 
 def _read_column(given: Any, column: Column) -> list[Number]:
@@ -95,7 +76,7 @@ def _read_column(given: Any, column: Column) -> list[Number]:
     try:
         numbers = [_to_number(value, column) for value in values]
         valid = all(a < b for a, b in pairwise(numbers))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         valid = False
     if not valid:
         raise ParameterError(

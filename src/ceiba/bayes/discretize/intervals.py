@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,8 @@ Number = int | float
 
 # Integers up to here are float64 exactly.
 _MAX_EXACT = 2**53
+# Nanoseconds of a day.
+_DAY = 86_400 * 10**9
 
 
 def between(a: Any, b: Any) -> Number:
@@ -110,14 +113,27 @@ def _threshold_texts(thresholds: Array, dtype: str) -> list[str]:
     if dtype == "datetime64[ns]":
         return [_shorten_time(str(t)) for t in thresholds.view(dtype)]
     if dtype == "timedelta64[ns]":
-        return [f"{t / 86_400e9:.6g} days" for t in thresholds.tolist()]
+        return [f"{text} days" for text in _distinct_texts(thresholds.tolist(), _format_days)]
     if thresholds.dtype.kind != "f":
         return [str(t) for t in thresholds.tolist()]
-    for digits in (6, 9, 17):
-        texts = [f"{t + 0.0:.{digits}g}" for t in thresholds.tolist()]
+    return _distinct_texts(thresholds.tolist(), lambda t, digits: f"{t + 0.0:.{digits}g}")
+
+
+def _distinct_texts(thresholds: list[Any], to_text: Callable[[Any, int], str]) -> list[str]:
+    """Return the texts with the fewest digits that differ; 17 separate any float64."""
+    for digits in (6, 9, 17, 20):
+        texts = [to_text(t, digits) for t in thresholds]
         if len(set(texts)) == len(texts):
             break
     return texts
+
+
+def _format_days(nanoseconds: int, digits: int) -> str:
+    """Return a duration in days; 20 digits separate any nanoseconds of int64."""
+    if digits <= 17:
+        return f"{nanoseconds / _DAY:.{digits}g}"
+    # Beyond 104 days float64 does not represent every nanosecond.
+    return f"{Decimal(nanoseconds) / _DAY:.{digits}g}"
 
 
 def _shorten_time(text: str) -> str:

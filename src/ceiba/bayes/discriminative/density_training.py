@@ -130,11 +130,11 @@ class DensityTrainingData(TrainingData):
         """The joint model."""
         return DensityModel(self.families, self.blocks, self.sums_missing)
 
-    def objective(self, config: TrainingConfig) -> DensityLikelihood:
-        """Return the penalized conditional likelihood of all rows."""
+    def objective(self, config: TrainingConfig, fold: Fold | None = None) -> DensityLikelihood:
+        """Return the penalized conditional likelihood of all rows, or of those of a fold."""
         found = DensityLikelihood(
             self.engine, self.rows, self.families, self.network, self.total,
-            config.ridge, config.tau, self.sums_missing, blocks=self.blocks,
+            config.ridge, config.tau, self.sums_missing, fold=fold, blocks=self.blocks,
         )  # fmt: skip
         if config.solver == "tm" or config.tau > 0 or self.sums_missing:
             return found

@@ -19,7 +19,7 @@ from ceiba.bayes.discriminative.newton import MAX_WEIGHTS, newton_steps
 from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverStep, Value
 from ceiba.bayes.discriminative.softmax import IndexedData
 from ceiba.bayes.discriminative.tm import tm_steps
-from ceiba.bayes.em import fit_missing
+from ceiba.bayes.em import MAX_ITER, TOL, fit_missing
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.network import ClassTable, Smoothing, mark_summed, probabilities
 from ceiba.bayes.statistics import (
@@ -160,6 +160,8 @@ class TrainingData:
         Whether missing values are summed over.
     indexed : IndexedData or None
         The rows in the form of the faster passes, where there is one.
+    em_max_iter, em_tol
+        Limits of EM for the networks of inner folds, where values are missing.
     """
 
     engine: Engine
@@ -170,12 +172,14 @@ class TrainingData:
     smoothing: Smoothing
     sums_missing: bool
     indexed: IndexedData | None = None
+    em_max_iter: int = MAX_ITER
+    em_tol: float = TOL
 
-    def objective(self, config: TrainingConfig) -> ConditionalLikelihood:
-        """Return the penalized conditional likelihood of all rows."""
+    def objective(self, config: TrainingConfig, fold: Fold | None = None) -> ConditionalLikelihood:
+        """Return the penalized conditional likelihood of all rows, or of those of a fold."""
         return ConditionalLikelihood(
             self.engine, self.rows, self.families, self.network, self.total,
-            config.ridge, config.tau, self.sums_missing, indexed=self.indexed,
+            config.ridge, config.tau, self.sums_missing, fold=fold, indexed=self.indexed,
         )  # fmt: skip
 
     def with_indices(self) -> TrainingData:
@@ -207,7 +211,9 @@ class TrainingData:
         found = reduce(TableCounts.of, self.families)
         counts = ClassTable(found.table, found.bias)
         if self.sums_missing and self.families.structure.arcs:
-            network = fit_missing(reduce, self.families, counts, self.smoothing).network
+            network = fit_missing(
+                reduce, self.families, counts, self.smoothing, self.em_max_iter, self.em_tol
+            ).network
         else:
             network = probabilities(self.families, counts, self.smoothing)
         return replace(self, network=network, total=float(counts.bias.sum()))
@@ -299,7 +305,7 @@ def _best_iteration(data: TrainingData, config: TrainingConfig) -> int:
         part = data.of_fold(fold)
         if not part.total > 0:
             continue
-        objective = replace(part.objective(config), fold=fold)
+        objective = part.objective(config, fold)
         held_out = replace(objective, fold=replace(fold, held_out=True), ridge=0.0, tau=0.0)
         value, steps = _start(objective, config)
         best.append(_peak(value, steps, held_out, config.max_iter))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from ceiba.base import ParameterError
-from ceiba.bayes.structure.given import column_index
+from ceiba.bayes.columns import by_column
 from ceiba.data.schema import Kind, Schema
 
 Distribution = Literal["categorical", "discretized", "gaussian", "kernel", "mixture", "poisson"]
@@ -23,10 +23,9 @@ def choose_distributions(given: Any, schema: Schema) -> dict[int, str]:
     that the kind of a column does not have.
     """
     if isinstance(given, Mapping):
-        named = {}
-        for key, name in given.items():
+        for name in given.values():
             _check_name(name)
-            named[column_index(key, schema.names, "The keys of distributions")] = name
+        named = by_column(given, schema.names, "distributions")
     else:
         _check_name(given)
         numeric = [j for j, column in enumerate(schema) if column.kind is Kind.NUMERIC]

@@ -98,7 +98,8 @@ class DensityStatistics(Record):
             found.append(
                 GaussianColumns.solve(columns, own, moments.take(gaussian), var_smoothing, names)
             )
-        poisson = self.indices("poisson")
+        # Smoothing would give the classes different rates of a column that is the same in all rows.
+        poisson = [i for i in self.indices("poisson") if not self.constant[i]]
         if poisson:
             found.append(PoissonColumns.solve(self.columns[poisson], moments.take(poisson), alpha))
         for i, values in zip(self.indices("kernel"), self.kernels, strict=True):

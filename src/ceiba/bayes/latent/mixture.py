@@ -272,7 +272,11 @@ class LatentClassMixture(LatentParameters, DensityMixin, Estimator):
         return self._criteria(X, sample_weight)["aic"]
 
     def bic(self, X: Any, sample_weight: Any = None) -> float:
-        """Compute the Bayesian information criterion on ``X``; smaller is better."""
+        """Compute the Bayesian information criterion on ``X``; smaller is better.
+
+        Each parameter costs log(n), with n the weight of all rows, but no less than 2, as in AIC,
+        also where log(n) is less: below e^2 rows.
+        """
         return self._criteria(X, sample_weight)["bic"]
 
     def sample(self, n_samples: int = 1) -> tuple[Table, Array]:

@@ -104,7 +104,10 @@ class StructuralTMClassifier(SearchParameters, SelectorMixin, NetworkClassifier)
         Columns with one category, which cannot be selected.
     model_ : NetworkModel
         Structure and weights of the network.
-    conditional_log_likelihood_, n_iter_, separable_, unbounded_cells_, trace_
+    separable_ : bool
+        Whether the classes separate, so that the likelihood has no maximum. It is found only
+        without a penalty, once training has converged; False otherwise.
+    conditional_log_likelihood_, n_iter_, unbounded_cells_, trace_
         Results of the final training, as of the other network classifiers.
     n_features_in_, feature_names_in_, schema_
         Number, names and schema of the columns.

@@ -5,30 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ceiba.base import ParameterError
+from ceiba.bayes.columns import column_index
 from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.families import Structure
-
-
-def column_index(column: Any, names: Sequence[str], parameter: str) -> int:
-    """Return the index of a column given by name or index; raise `ParameterError` if unknown."""
-    if isinstance(column, str):
-        if column not in names:
-            raise ParameterError(
-                f"{parameter} must name columns of X ({', '.join(map(str, names))}), got "
-                f"{column!r}."
-            )
-        return list(names).index(column)
-    try:
-        index = int(column)
-        valid = index == column and not isinstance(column, bool) and 0 <= index < len(names)
-    except (TypeError, ValueError, OverflowError):
-        valid = False
-    if not valid:
-        raise ParameterError(
-            f"{parameter} must name columns of X, or be indices below {len(names)}, got {column!r}."
-        )
-    return index
 
 
 def given_structure(arcs: Iterable[Any], encoding: CategoryEncoding) -> Structure:
@@ -46,7 +28,8 @@ def given_structure(arcs: Iterable[Any], encoding: CategoryEncoding) -> Structur
     features = {column: j for j, column in enumerate(encoding.columns.tolist())}
     parents: dict[int, list[int]] = {}
     for arc in arcs:
-        if isinstance(arc, str) or len(arc) != 2:
+        is_sequence = isinstance(arc, Sequence | np.ndarray) and not isinstance(arc, str)
+        if not is_sequence or len(arc) != 2:
             raise ParameterError(
                 f"structure must have pairs (parent, child) of columns as arcs, got {arc!r}."
             )

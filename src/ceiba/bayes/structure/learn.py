@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from ceiba.bayes.coding import CodedData
+from ceiba.bayes.columns import column_index
 from ceiba.bayes.families import Structure
 from ceiba.bayes.structure.chow_liu import maximum_spanning_tree
 from ceiba.bayes.structure.dependence import Dependence
-from ceiba.bayes.structure.given import column_index
 from ceiba.bayes.structure.kdb import class_information, k_dependence
 
 
