@@ -201,7 +201,7 @@ def test_metrics_are_symmetric_and_positive(settings: dict[str, float]) -> None:
     metric: Any = model.metric(start, total, objective.tau)
     if objective.ridge:
         metric = model.ridge_metric(start, total, objective.ridge)
-        value = objective.value(metric.smallest(start))
+        value = objective.value(metric.min_norm(start))
         same = objective.value(start).log_likelihood
         assert value.log_likelihood == pytest.approx(same, abs=1e-9)
     # Gradients do not change along weights that all classes share, so that they sum to zero.
@@ -238,7 +238,7 @@ def test_columns_whose_scale_dies_stay_as_they_are() -> None:
     means.table[8, 0] = -means.bias[0] * poisson.center[0] / poisson.spread[0] * (1 - 1e-12)
     residuals = direction_of(model, 2)
     residuals.table[6, 0] = residuals.table[8, 0] = -100.0
-    found = model.without_dying(residuals, means)
+    found = model.freeze_vanishing(residuals, means)
     share = residuals.bias[0] / means.bias[0]
     for row in (4, 6, 8):
         assert found.table[row, 0] == pytest.approx(share * means.table[row, 0])

@@ -363,7 +363,7 @@ def test_rows_without_any_value_have_the_class_probabilities() -> None:
     assert np.isfinite(fit(whole).conditional_log_likelihood_)
 
 
-def test_a_dying_rate_does_not_bound_the_others() -> None:
+def test_a_vanishing_rate_does_not_bound_the_others() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(300) % 2
     X = np.column_stack([rng.poisson(3, 300) * (y == 0), rng.poisson(2 + y)]).astype(float)

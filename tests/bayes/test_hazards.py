@@ -70,7 +70,7 @@ def test_em_of_small_weights_is_that_of_others() -> None:
     np.testing.assert_allclose(small.predict_proba(X), one.predict_proba(X), atol=1e-12)
 
 
-def test_hidden_classes_of_small_weights_are_those_of_others() -> None:
+def test_latent_classes_of_small_weights_are_those_of_others() -> None:
     light = np.full(len(WORDS), 2.0**-30)
     learner = LatentClassMixture(2, alpha=0.0, n_init=3)
     one, small = clone(learner).fit(WORDS), clone(learner).fit(WORDS, sample_weight=light)

@@ -17,10 +17,10 @@ from ceiba._native import uniforms
 from ceiba.base import Iterations, ParameterError
 from ceiba.bayes.coding import CodedData
 from ceiba.bayes.families import Families, Structure
-from ceiba.bayes.latent.em import HiddenClassEM
+from ceiba.bayes.latent.em import LatentClassEM
+from ceiba.bayes.latent.init import initial_network
 from ceiba.bayes.latent.pairs import PairTables
 from ceiba.bayes.latent.refine import refine
-from ceiba.bayes.latent.start import initial_network
 from ceiba.bayes.network import Smoothing
 from ceiba.bayes.statistics import CodedRows, TableCounts
 from ceiba.cluster.lloyd import DrawKey
@@ -61,7 +61,7 @@ def run_em(rows: Rows, *, tree: bool, alpha: float, k: int = 2, max_iter: int = 
     data = data_of(rows)
     start = initial_network(data, k, "random", Smoothing(alpha), 3, 0)
     pairs = PairTables.of(SIZES, k, "abcd", max_counts=150) if tree else None
-    em = HiddenClassEM(data, Smoothing(alpha), pairs, -1.0)
+    em = LatentClassEM(data, Smoothing(alpha), pairs, -1.0)
     return em.run(start, Iterations(None, max_iter))
 
 
@@ -333,7 +333,7 @@ def test_refinement_agrees_with_the_oracle():
     )  # fmt: skip
     data = data_of(rows)
     families = Families(Structure.naive(4), SIZES)
-    ours = HiddenClassEM(data, Smoothing(1.0), None, 0.0).expect(
+    ours = LatentClassEM(data, Smoothing(1.0), None, 0.0).expect(
         families, table_of(families, to_weights(network))
     )
     found = refine(data, ours, 0.3, 1000)

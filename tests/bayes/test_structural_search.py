@@ -162,7 +162,7 @@ def test_lifted_weights_keep_the_posteriors():
     columns = tuple(range(len(data.sizes)))
     families = Families(large.structure(columns), data.sizes)
     for sums_missing in (False, True):
-        weights = fit.lifted(families, columns, sums_missing)
+        weights = fit.warm_start(families, columns, sums_missing)
         found = data.engine.reduce(data.rows, TableSums.of, families, weights).objective
         assert found == pytest.approx(fit.log_likelihood, rel=1e-12)
 

@@ -29,9 +29,9 @@ from ceiba.bayes.distributions.exact_sums import ClassSums
 from ceiba.bayes.distributions.kernel import KernelValues
 from ceiba.bayes.latent.statistics import (
     DrawnRows,
-    HiddenLikelihood,
+    LatentLikelihood,
     RandomCounts,
-    hidden_sums,
+    latent_sums,
 )
 from ceiba.bayes.statistics import (
     ClassificationErrors,
@@ -313,10 +313,10 @@ STATISTICS = [
     ),
     StatisticCase("ModelLikelihoods", ModelLikelihoods.of, bayes.models, kind=bayes.CODED),
     StatisticCase("ClassificationErrors", ClassificationErrors.of, bayes.weights, kind=bayes.CODED),
-    StatisticCase("hidden sums", hidden_sums, bayes.posteriors, kind=bayes.CODED),
+    StatisticCase("latent sums", latent_sums, bayes.posteriors, kind=bayes.CODED),
     StatisticCase("RandomCounts", RandomCounts.of, bayes.random_shares, kind=bayes.CODED),
     StatisticCase("DrawnRows", DrawnRows.of, bayes.draw, kind=bayes.CODED),
-    StatisticCase("HiddenLikelihood", HiddenLikelihood.of, bayes.mixture, kind=bayes.CODED),
+    StatisticCase("LatentLikelihood", LatentLikelihood.of, bayes.mixture, kind=bayes.CODED),
     StatisticCase("Hessian", Hessian.of, bayes.table_model, kind=bayes.CODED),
 ]
 

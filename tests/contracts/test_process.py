@@ -205,7 +205,7 @@ NETWORK_LONG = {
     "networks: search": NETWORK_FIT.format(
         sizes=(20_000, 30, 4, 0.0), model="StructuralTMClassifier(moves='pairs', screen=None)"
     ),
-    "networks: hidden class": NETWORK_FIT.format(
+    "networks: latent class": NETWORK_FIT.format(
         sizes=(20_000, 30, 8, 0.0), model="LatentClassMixture(4, structure='tree', tol=0)"
     ),
 }

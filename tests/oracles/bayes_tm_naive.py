@@ -89,7 +89,7 @@ def max_step(U: Tables, G: Tables) -> float:
     return float((u[falling] / -g[falling]).min()) if falling.any() else np.inf
 
 
-def freeze_dying_cells(U: Tables, G: Tables, share: float = 1e-9) -> Tables:
+def freeze_vanishing_cells(U: Tables, G: Tables, share: float = 1e-9) -> Tables:
     """Set G to zero where it is negative and U is already at most share * sum_c U / K."""
 
     def frozen(u: Array, g: Array) -> Array:
@@ -153,7 +153,7 @@ def tm(
     for _ in range(max_iter):
         G = gradient(rows, run.weights, structure)
         G = combine(step_from(G, U0, tau), run.U, lambda g, u: g - tau * u)
-        G = freeze_dying_cells(run.U, G)
+        G = freeze_vanishing_cells(run.U, G)
         slope, longest = inner(G, natural_direction(run.U, G)), max_step(run.U, G)
         if not search and longest < 1.0:
             break

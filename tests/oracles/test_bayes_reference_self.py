@@ -69,7 +69,7 @@ def test_whole_tables(name, kind):
 
 
 def test_tm_on_hepatitis():
-    """Dying cells are frozen, or this would take 147 iterations to a lower likelihood."""
+    """Vanishing cells are frozen, or this would take 147 iterations to a lower likelihood."""
     rows = reference_rows("hepatitis")
     run = tm(rows, nb_structure(rows))
     assert len(run.steps) == 78

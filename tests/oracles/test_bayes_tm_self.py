@@ -33,7 +33,7 @@ from tests.oracles.bayes_optimizers_naive import (
 )
 from tests.oracles.bayes_tm_naive import (
     flatten,
-    freeze_dying_cells,
+    freeze_vanishing_cells,
     inner,
     max_step,
     natural_direction,
@@ -107,11 +107,11 @@ def test_longest_step_is_where_a_cell_becomes_zero():
     assert flatten(step_from(U, G, 0.999 * t)).min() > 0
 
 
-def test_dying_cells_are_frozen():
+def test_vanishing_cells_are_frozen():
     U = start_values(table(), TREE, 1.0)
     G = unflatten(-np.ones(flatten(U).size), U)
     U.features[1][0, 0, 0] = 1e-12
-    frozen = freeze_dying_cells(U, G)
+    frozen = freeze_vanishing_cells(U, G)
     assert frozen.features[1][0, 0, 0] == 0
     assert (flatten(frozen) == 0).sum() == 1
 

@@ -36,7 +36,7 @@ class ForestMessages {
         belief_.resize(beliefs);
         posterior_.resize(beliefs);
         message_.resize(messages);
-        top_.resize(k_);
+        joint_.resize(k_);
     }
 
     // Add log p(observed values | c) to `out`, from the children to the parents.
@@ -138,10 +138,10 @@ class ForestMessages {
             for (std::size_t c = 0; c < k_; ++c) {
                 const double given =
                     std::exp(row(f, xp, x)[c] + belief(f)[x * k_ + c] - message[c]);
-                top_[c] = of_parent == nullptr ? given : of_parent[c] * given;
-                posterior_[beliefs_[f] + x * k_ + c] += top_[c];
+                joint_[c] = of_parent == nullptr ? given : of_parent[c] * given;
+                posterior_[beliefs_[f] + x * k_ + c] += joint_[c];
             }
-            add(row_index(f, xp, x), values, top_.data(), table);
+            add(row_index(f, xp, x), values, joint_.data(), table);
         }
     }
 
@@ -161,7 +161,7 @@ class ForestMessages {
     std::vector<double> belief_;                   // sum of the children's messages: code x class
     std::vector<double> posterior_;  // p(code | observed values, c) of hidden features
     std::vector<double> message_;    // of hidden features: code of the parent x class
-    std::vector<double> top_;
+    std::vector<double> joint_;      // p(code, code of the parent | observed values, c)
 };
 
 }  // namespace ceiba

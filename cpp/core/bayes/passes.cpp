@@ -116,6 +116,7 @@ class SegmentSums {
         : rows_(rows),
           k_(rows.n_classes),
           joint_(model, k_),
+          // The same layout is the same array: equal offsets of another structure do not count.
           same_(target.offsets == model.families.offsets),
           sums_out_(same_ && model.sums_missing),
           weighting_(weighting),
@@ -124,7 +125,7 @@ class SegmentSums {
           scatter_(scatter_for(k_)),
           entries_(target.count),
           p_(kBlock * k_),
-          evidence_(kBlock),
+          log_evidence_(kBlock),
           variance_(variances ? k_ : 0),
           unused_(k_) {
         for (std::size_t c = 0; class_means != nullptr && c < k_; ++c)
@@ -138,11 +139,11 @@ class SegmentSums {
         if (has_labels())
             for (std::size_t i = 0; i < n; ++i)
                 objective += weight(first + i) * p_[i * k_ + label(first + i)];
-        bayes_kernels().normalize(p_.data(), n, k_, evidence_.data());
+        bayes_kernels().normalize(p_.data(), n, k_, log_evidence_.data());
         for (std::size_t i = 0; i < n; ++i) {
             const double w = weight(first + i);
-            if (weighting_ == ClassWeighting::kResiduals) objective -= w * evidence_[i];
-            if (weighting_ == ClassWeighting::kPosteriors) objective += w * evidence_[i];
+            if (weighting_ == ClassWeighting::kResiduals) objective -= w * log_evidence_[i];
+            if (weighting_ == ClassWeighting::kPosteriors) objective += w * log_evidence_[i];
             objective += add_row(first + i, i, out + 1);
         }
         out[0] += objective;
@@ -217,7 +218,7 @@ class SegmentSums {
     TableRows<Code> target_rows_;
     AddRows scatter_;
     std::vector<std::uint32_t> entries_;
-    std::vector<double> p_, evidence_, variance_, log_means_, unused_;
+    std::vector<double> p_, log_evidence_, variance_, log_means_, unused_;
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ class Evidence:
     names : tuple of str
         Columns, those of the network in the order of its arcs.
     values : tuple of str
-        What the row has in each column.
+        Value of each column.
     contributions : ndarray of shape (n_columns,)
         log p(value | class) - log p(value | other), given the columns before. Against several
         classes, the mean over them, with their probabilities for this row.
@@ -124,7 +124,7 @@ def _terms(
     # An average of networks has no order of its own.
     is_network = isinstance(model, NetworkModel)
     order = list(model.structure.features) if is_network else list(range(encoding.n_features))
-    # Row i knows the first i features; the code after the last category is a missing value.
+    # Row i has the first i features observed; the code after the last category is a missing value.
     steps = np.tile((model.sizes - 1).astype(codes.dtype), (len(order) + 1, 1))
     for i, feature in enumerate(order):
         steps[i + 1 :, feature] = codes[0, feature]

@@ -356,8 +356,8 @@ class NaiveBayesClassifier(NetworkClassifier):
             for column, single in densities.split():
                 if not 0 <= column < len(self.schema_):
                     raise ValueError(f"_densities must be those of columns of X, got {column}.")
-                if single.class_count != n:
-                    raise ValueError(f"_densities must have {n} classes, got {single.class_count}.")
+                if single.n_classes != n:
+                    raise ValueError(f"_densities must have {n} classes, got {single.n_classes}.")
 
     def _scorer(self) -> ClassScorer:
         return replace(super()._scorer(), densities=tuple(getattr(self, "_densities", ())))

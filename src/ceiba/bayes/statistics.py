@@ -29,7 +29,7 @@ class CodedRows:
     codes : ndarray of uint8 or uint16, shape (n_rows, n_features)
         The last code of a feature stands for a missing value.
     labels : ndarray of int32, shape (n_rows,), or None
-        Class indices; None where the class is hidden.
+        Class indices; None where the class is latent.
     weight : ndarray of float64 or None
     n_classes : int
     """

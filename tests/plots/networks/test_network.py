@@ -114,7 +114,7 @@ def test_structural_networks_have_the_selected_columns():
 
 
 @pytest.mark.parametrize("structure", ["independent", "tree"])
-def test_hidden_classes_are_components(structure):
+def test_latent_classes_are_components(structure):
     learner = LatentClassMixture(2, structure=structure, n_init=1, max_iter=5, tol=1.0)
     with pytest.raises(NotFittedError):
         plots.network(learner)

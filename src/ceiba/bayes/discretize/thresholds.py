@@ -50,7 +50,7 @@ def find_thresholds(
 
 
 def equal_frequency(groups: ValueGroups, weight: Array, n_bins: int) -> list[Number]:
-    """Return thresholds behind the values that 1, 2, ... of ``n_bins`` equal weights reach."""
+    """Return the weighted quantiles k / n_bins as thresholds."""
     cumulative = np.cumsum(weight)
     wanted = np.arange(1, n_bins) * (cumulative[-1] / n_bins)
     # Rounded sums of equal weights count as equal.

@@ -50,9 +50,9 @@ class DensityMetric:
         bias = tables.bias - (self.offsets * change).sum(axis=0)
         return layout.joined(ClassTable(tables.table, bias), [self._center(change)])
 
-    def smallest(self, weights: ClassTable) -> ClassTable:
+    def min_norm(self, weights: ClassTable) -> ClassTable:
         """Return the weights with the same p(c | x) whose sum of squares is minimal."""
-        tables = self.tables.smallest(self.layout.tables(weights))
+        tables = self.tables.min_norm(self.layout.tables(weights))
         return self.layout.joined(tables, [self._center(self.layout.terms(weights))])
 
     def _center(self, terms: Array) -> Array:

@@ -18,7 +18,7 @@ from ceiba._typing import Array
 from ceiba.bayes.discriminative.density_layout import TermLayout
 from ceiba.bayes.discriminative.density_metrics import DensityMetric, class_covariance, dispersed
 from ceiba.bayes.discriminative.metrics import Metric, RidgeMetric, natural_gradient
-from ceiba.bayes.discriminative.table_model import DYING
+from ceiba.bayes.discriminative.table_model import VANISHING
 from ceiba.bayes.network import ClassTable, mean_values, normalize, probabilities, spread_missing
 
 
@@ -117,22 +117,23 @@ class DensityModel(TermLayout):
         bias = tables.bias - (given * change).sum(axis=0)
         return self.joined(ClassTable(tables.table, bias), [change])
 
-    def without_dying(self, residuals: ClassTable, means: ClassTable) -> ClassTable:
-        """Keep dying counts, columns whose variance or rate dies, and classes that die."""
-        tables = super().without_dying(self.tables(residuals), self.tables(means))
+    def freeze_vanishing(self, residuals: ClassTable, means: ClassTable) -> ClassTable:
+        """Keep vanishing counts, columns whose variance or rate vanishes, and such classes."""
+        tables = super().freeze_vanishing(self.tables(residuals), self.tables(means))
         given = self.terms(means) / means.bias
         # With these residuals the distributions of the columns stay as they are.
         keeping = given * residuals.bias
         terms = []
         for block, mean, kept, found in self.parts(given, keeping, self.terms(residuals)):
             scale = block.scale(mean)
-            dying = scale <= DYING * scale.mean(axis=1, keepdims=True)
+            vanishing = scale <= VANISHING * scale.mean(axis=1, keepdims=True)
             falling = block.scale_slope(mean, found - kept) < 0
-            terms.append(np.where(dying & falling, kept, found))
+            terms.append(np.where(vanishing & falling, kept, found))
         joined = self.joined(tables, terms)
-        dying_class = (means.bias <= DYING * means.bias.mean()) & (residuals.bias < 0)
+        vanishing_class = (means.bias <= VANISHING * means.bias.mean()) & (residuals.bias < 0)
         return ClassTable(
-            np.where(dying_class, 0.0, joined.table), np.where(dying_class, 0.0, joined.bias)
+            np.where(vanishing_class, 0.0, joined.table),
+            np.where(vanishing_class, 0.0, joined.bias),
         )
 
     def max_step(self, means: ClassTable, residuals: ClassTable) -> float:

@@ -23,7 +23,7 @@ from ceiba.bayes.discriminative.density_rows import (
 from ceiba.bayes.discriminative.exponential import (
     ExponentialColumns,
 )
-from ceiba.bayes.discriminative.objective import ConditionalLikelihood, Value
+from ceiba.bayes.discriminative.objective import ConditionalLikelihood, ObjectiveValue
 from ceiba.bayes.discriminative.train import TrainingConfig, TrainingData
 from ceiba.bayes.distributions.exact_sums import ClassSums
 from ceiba.bayes.distributions.fit import Densities
@@ -47,14 +47,14 @@ class DensityLikelihood(ConditionalLikelihood):
         """The joint model: its expected sums, natural gradient and scores."""
         return DensityModel(self.families, self.blocks, self.sums_missing)
 
-    def value(self, weights: ClassTable) -> Value:
+    def value(self, weights: ClassTable) -> ObjectiveValue:
         """Compute objective and derivatives in one pass; -inf where a density does not exist."""
         model = self.model
         if self.sums_missing:
             weights, _ = model.network(weights)
         if not self._exists(weights):
             nothing = weights.times(0.0)
-            return Value(weights, -np.inf, -np.inf, nothing, nothing)
+            return ObjectiveValue(weights, -np.inf, -np.inf, nothing, nothing)
         sums = self.reduce(DensityResiduals.of, model, weights)
         residuals = model.complete(weights, ClassTable(sums.table, sums.bias), sums.missing)
         penalty, of_penalty = self._joint_penalty(weights)
@@ -63,9 +63,11 @@ class DensityLikelihood(ConditionalLikelihood):
         gradient = ClassTable(residuals.table - self.ridge * weights.table, residuals.bias)
         if self.sums_missing:
             gradient = model.along_networks(weights, gradient)
-        return Value(weights, sums.objective + penalty, sums.objective, residuals, gradient)
+        return ObjectiveValue(
+            weights, sums.objective + penalty, sums.objective, residuals, gradient
+        )
 
-    def along(self, value: Value, direction: ClassTable, steps: Array) -> Array:
+    def along(self, value: ObjectiveValue, direction: ClassTable, steps: Array) -> Array:
         """Compute the objective at several steps along a direction, in one pass."""
         moved = [value.weights.plus(float(t), direction) for t in steps]
         if self.sums_missing:

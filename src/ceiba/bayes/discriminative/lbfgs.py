@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ceiba.bayes.discriminative.metrics import Metric
-from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverStep, Value
+from ceiba.bayes.discriminative.objective import ConditionalLikelihood, ObjectiveValue, SolverStep
 from ceiba.bayes.network import ClassTable
 
 _MEMORY = 10
@@ -43,7 +43,7 @@ class _Pair:
 
 
 def lbfgs_steps(
-    objective: ConditionalLikelihood, value: Value, metric: Metric, tol: float
+    objective: ConditionalLikelihood, value: ObjectiveValue, metric: Metric, tol: float
 ) -> Generator[SolverStep, None, bool]:
     """Iterate L-BFGS from a value of the objective; return whether it has converged.
 

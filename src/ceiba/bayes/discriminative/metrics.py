@@ -98,7 +98,7 @@ class RidgeMetric:
         along = self.shifts.T @ gradient.table - np.outer(self.bias_shifts, gradient.bias)
         return _center(self._shifted(change, self.solver.solve(along) / self.ridge))
 
-    def smallest(self, weights: ClassTable) -> ClassTable:
+    def min_norm(self, weights: ClassTable) -> ClassTable:
         """Return the weights with the same p(c | x) whose sum of squares is minimal."""
         weights = _center(weights)
         return self._shifted(weights, -self.solver.solve(self.shifts.T @ weights.table))

@@ -16,7 +16,7 @@ from scipy import linalg
 from scipy.special import softmax
 
 from ceiba._typing import Array
-from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverStep, Value
+from ceiba.bayes.discriminative.objective import ConditionalLikelihood, ObjectiveValue, SolverStep
 from ceiba.bayes.discriminative.table_model import TableModel
 from ceiba.bayes.network import ClassTable
 from ceiba.engine.contract import AdditiveStatistic, Batch
@@ -62,7 +62,7 @@ class Hessian(AdditiveStatistic):
 
 
 def newton_steps(
-    objective: ConditionalLikelihood, value: Value, tol: float
+    objective: ConditionalLikelihood, value: ObjectiveValue, tol: float
 ) -> Generator[SolverStep, None, bool]:
     """Iterate Newton's method with an Armijo line search; return whether it has converged.
 

@@ -42,7 +42,7 @@ _STEPS = np.split(0.5 ** np.arange(1.0, 21.0), [4])
 
 
 @dataclass(frozen=True, eq=False)
-class Value:
+class ObjectiveValue:
     """Objective and derivatives at some weights.
 
     Parameters
@@ -70,7 +70,7 @@ class SolverStep:
 
     Parameters
     ----------
-    value : Value
+    value : ObjectiveValue
         Objective and derivatives after the iteration.
     step : float
         Length of the step along its direction: lambda in the TM algorithm.
@@ -78,7 +78,7 @@ class SolverStep:
         Further numbers for the trace.
     """
 
-    value: Value
+    value: ObjectiveValue
     step: float
     details: dict[str, float] = field(default_factory=dict)
 
@@ -141,7 +141,7 @@ class ConditionalLikelihood:
             found = self.engine.reduce(rows, summarize_fold, self.fold, summarize, *model)
         return found
 
-    def value(self, weights: ClassTable) -> Value:
+    def value(self, weights: ClassTable) -> ObjectiveValue:
         """Compute objective and derivatives in one pass."""
         families = self.families
         if self.sums_missing:
@@ -154,7 +154,9 @@ class ConditionalLikelihood:
         gradient = ClassTable(residuals.table - self.ridge * weights.table, residuals.bias)
         if self.sums_missing:
             gradient = _along_networks(families, weights, gradient)
-        return Value(weights, log_likelihood + penalty, log_likelihood, residuals, gradient)
+        return ObjectiveValue(
+            weights, log_likelihood + penalty, log_likelihood, residuals, gradient
+        )
 
     def _likelihood_gradient(self, weights: ClassTable) -> tuple[float, ClassTable]:
         """Return the conditional log-likelihood and its gradient, by table row."""
@@ -166,7 +168,7 @@ class ConditionalLikelihood:
         found = self._reduce(rows, SoftmaxGradient.of, tables.join(weights))
         return found.log_likelihood, ClassTable(tables.divide(found.table), found.bias)
 
-    def along(self, value: Value, direction: ClassTable, steps: Array) -> Array:
+    def along(self, value: ObjectiveValue, direction: ClassTable, steps: Array) -> Array:
         """Compute the objective at several steps along a direction, in one pass."""
         moved = [value.weights.plus(float(t), direction) for t in steps]
         if self.sums_missing:
@@ -180,7 +182,9 @@ class ConditionalLikelihood:
             found = self._reduce(rows, SoftmaxLikelihoods.of, *joined, steps).log_likelihoods
         return np.asarray(found + [self._joint_penalty(w)[0] for w in moved])
 
-    def ascend(self, value: Value, direction: ClassTable) -> tuple[Value, float] | None:
+    def ascend(
+        self, value: ObjectiveValue, direction: ClassTable
+    ) -> tuple[ObjectiveValue, float] | None:
         """Return the value at the first step 1, 1/2, 1/4, ... of sufficient ascent (Armijo).
 
         The whole step is evaluated with its gradient, since it is usually taken; after it, several
@@ -201,7 +205,7 @@ class ConditionalLikelihood:
                 return (new, step) if new.objective > value.objective else None
         return None
 
-    def is_flat(self, value: Value, direction: ClassTable, tol: float) -> bool:
+    def is_flat(self, value: ObjectiveValue, direction: ClassTable, tol: float) -> bool:
         """Return whether a step promises a gain below ``tol``, relative to the objective.
 
         A line search that fails on such a direction has met the limits of rounding.

@@ -20,7 +20,7 @@ from ceiba.bayes.network import ClassTable, as_network, mean_values, probabiliti
 # A count below this fraction of the mean over the classes that still falls is kept as it is: its
 # optimum is 0, and it would bound the steps of all the others. Hepatitis, naive Bayes: 78
 # iterations to -5.19 instead of 147 to -6.35.
-DYING = 1e-9
+VANISHING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +51,11 @@ class TableModel:
         """Return the change of the weights per unit of a step in expected counts."""
         return natural_gradient(self.families, means, residuals)
 
-    def without_dying(self, residuals: ClassTable, means: ClassTable) -> ClassTable:
-        """Set the residuals of dying counts to zero."""
-        limit = DYING * means.table.mean(axis=1, keepdims=True)
-        dying = (means.table <= limit) & (residuals.table < 0)
-        return ClassTable(np.where(dying, 0.0, residuals.table), residuals.bias)
+    def freeze_vanishing(self, residuals: ClassTable, means: ClassTable) -> ClassTable:
+        """Set the residuals of vanishing counts to zero."""
+        limit = VANISHING * means.table.mean(axis=1, keepdims=True)
+        vanishing = (means.table <= limit) & (residuals.table < 0)
+        return ClassTable(np.where(vanishing, 0.0, residuals.table), residuals.bias)
 
     def max_step(self, means: ClassTable, residuals: ClassTable) -> float:
         """Return the largest step for which no expected count is negative."""

@@ -25,7 +25,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverStep, Value
+from ceiba.bayes.discriminative.objective import ConditionalLikelihood, ObjectiveValue, SolverStep
 from ceiba.bayes.network import ClassTable
 
 _ARMIJO = 1e-4
@@ -36,7 +36,7 @@ _MIN_STEP = 1e-12
 
 
 def tm_steps(
-    objective: ConditionalLikelihood, value: Value, tol: float
+    objective: ConditionalLikelihood, value: ObjectiveValue, tol: float
 ) -> Generator[SolverStep, None, bool]:
     """Iterate the TM algorithm from a network; return whether it has converged.
 
@@ -50,7 +50,7 @@ def tm_steps(
     U = model.mean_values(value.weights, objective.total)
     step, at_once, gain = 1.0, False, np.inf
     while gain >= tol:
-        G = model.without_dying(value.residuals, U)
+        G = model.freeze_vanishing(value.residuals, U)
         slope = G.dot(model.natural_gradient(U, G))
         if not slope > 0:
             return True
@@ -71,12 +71,12 @@ def tm_steps(
 
 def _search(
     objective: ConditionalLikelihood,
-    value: Value,
+    value: ObjectiveValue,
     U: ClassTable,
     G: ClassTable,
     step: float,
     slope: float,
-) -> tuple[Value, float] | None:
+) -> tuple[ObjectiveValue, float] | None:
     """Return the value at the first lambda of sufficient ascent, each half of the last.
 
     The first step is evaluated with its gradient, since it is usually taken; after it, several

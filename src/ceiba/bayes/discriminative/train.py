@@ -16,7 +16,7 @@ from ceiba.base.iterations import Iterations
 from ceiba.base.trace import Trace
 from ceiba.bayes.discriminative.lbfgs import lbfgs_steps
 from ceiba.bayes.discriminative.newton import MAX_WEIGHTS, newton_steps
-from ceiba.bayes.discriminative.objective import ConditionalLikelihood, SolverStep, Value
+from ceiba.bayes.discriminative.objective import ConditionalLikelihood, ObjectiveValue, SolverStep
 from ceiba.bayes.discriminative.softmax import IndexedData
 from ceiba.bayes.discriminative.tm import tm_steps
 from ceiba.bayes.em import MAX_ITER, TOL, fit_missing
@@ -249,7 +249,9 @@ def train(
     )
 
 
-def run_solver(value: Value, steps: Steps, iterations: Iterations) -> tuple[Value, int, bool]:
+def run_solver(
+    value: ObjectiveValue, steps: Steps, iterations: Iterations
+) -> tuple[ObjectiveValue, int, bool]:
     """Take the steps of a solver; return the last value, their number and whether it converged."""
     iterations.record(conditional_log_likelihood=value.log_likelihood, objective=value.objective)
     n_iter, converged = 0, False
@@ -269,12 +271,14 @@ def run_solver(value: Value, steps: Steps, iterations: Iterations) -> tuple[Valu
     return value, n_iter, converged or iterations.stopped
 
 
-def _start(objective: ConditionalLikelihood, config: TrainingConfig) -> tuple[Value, Steps]:
+def _start(
+    objective: ConditionalLikelihood, config: TrainingConfig
+) -> tuple[ObjectiveValue, Steps]:
     """Return the value at the network of the counts, and the iterations of the solver from it."""
     model, network, total = objective.model, objective.start, objective.total
     if config.ridge > 0 and config.solver == "lbfgs":
         metric = model.ridge_metric(network, total, config.ridge)
-        value = objective.value(metric.smallest(network))
+        value = objective.value(metric.min_norm(network))
         return value, lbfgs_steps(objective, value, metric, config.tol)
     value = objective.value(network)
     if config.solver == "tm":
@@ -318,7 +322,9 @@ def _best_iteration(data: TrainingData, config: TrainingConfig) -> int:
     return max(int(median(best)), 1)
 
 
-def _peak(value: Value, steps: Steps, held_out: ConditionalLikelihood, max_iter: int) -> int:
+def _peak(
+    value: ObjectiveValue, steps: Steps, held_out: ConditionalLikelihood, max_iter: int
+) -> int:
     """Return the iteration with the highest likelihood of the held-out rows, 0 for the start.
 
     The search ends when it has not risen for some iterations.
@@ -333,7 +339,7 @@ def _peak(value: Value, steps: Steps, held_out: ConditionalLikelihood, max_iter:
     return peak
 
 
-def _is_separable(data: TrainingData, config: TrainingConfig, value: Value) -> bool:
+def _is_separable(data: TrainingData, config: TrainingConfig, value: ObjectiveValue) -> bool:
     """Return whether the classes separate, so that the likelihood has no maximum."""
     if config.ridge > 0 or config.tau > 0 or value.log_likelihood < SEPARABLE_MEAN * data.total:
         return False

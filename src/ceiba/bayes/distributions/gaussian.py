@@ -135,7 +135,7 @@ class GaussianColumns(Record):
         _native.bayes_add_log_normals(X, *self.terms, out, threads)
 
     @property
-    def class_count(self) -> int:
+    def n_classes(self) -> int:
         """Number of classes."""
         return len(self.mean)
 

@@ -180,7 +180,7 @@ class KernelColumn(Record):
         return cls(column, scaling, values, 0.9 * spreads * np.maximum(n, 1.0) ** -0.2)
 
     @property
-    def class_count(self) -> int:
+    def n_classes(self) -> int:
         """Number of classes."""
         return len(self.bandwidth)
 

@@ -115,11 +115,6 @@ class MixtureColumns(Record):
                 part = terms[:, bounds[c] - bounds[0] : bounds[c + 1] - bounds[0]]
                 out[known, c] += part[:, 0] if part.shape[1] == 1 else logsumexp(part, axis=1)
 
-    @property
-    def class_count(self) -> int:
-        """Number of classes."""
-        return self.n_classes
-
     def split(self) -> list[tuple[int, MixtureColumns]]:
         """Return the distributions of each column."""
         cls, k = type(self), self.n_classes

@@ -64,7 +64,7 @@ class PoissonColumns(Record):
         out -= gammaln(counts + 1.0).sum(axis=1)[:, None]
 
     @property
-    def class_count(self) -> int:
+    def n_classes(self) -> int:
         """Number of classes."""
         return len(self.rate)
 

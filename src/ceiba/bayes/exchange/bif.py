@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.bayes.exchange.draft import Draft, check_count
+from ceiba.bayes.exchange.builder import NetworkBuilder, check_count
 from ceiba.bayes.exchange.network import DiscreteNetwork
 from ceiba.data.categories import list_labels
 from ceiba.data.io.tokens import Token, TokenStream, token_pattern
@@ -50,7 +50,7 @@ class _Definition:
 def parse_bif(data: bytes, path: Path) -> DiscreteNetwork:
     """Parse the UTF-8 bytes of a BIF file."""
     tokens = TokenStream(data, path, _PATTERN)
-    draft = Draft(path)
+    builder = NetworkBuilder(path)
     definitions: list[_Definition] = []
     has_name = False
     while tokens.token.kind != "end":
@@ -60,18 +60,18 @@ def parse_bif(data: bytes, path: Path) -> DiscreteNetwork:
                 f"expected 'network', 'variable' or 'probability', got {tokens.token.shown}."
             )
         if keyword.text == "variable":
-            _parse_variable(tokens, draft)
+            _parse_variable(tokens, builder)
         elif keyword.text == "probability":
             definitions.append(_parse_probability(tokens))
         elif has_name:
             raise tokens.error("the file has two networks: write each to a file.", keyword)
         else:
             has_name = True
-            draft.name = _parse_network(tokens)
+            builder.name = _parse_network(tokens)
     # Only now, since a probability block may precede the blocks of its variables.
     for definition in definitions:
-        _add_table(draft, definition)
-    return draft.network()
+        _add_table(builder, definition)
+    return builder.network()
 
 
 def _parse_network(tokens: TokenStream) -> str:
@@ -84,7 +84,7 @@ def _parse_network(tokens: TokenStream) -> str:
     return name
 
 
-def _parse_variable(tokens: TokenStream, draft: Draft) -> None:
+def _parse_variable(tokens: TokenStream, builder: NetworkBuilder) -> None:
     name = tokens.name("the name of a variable")
     states: list[Token] | None = None
     tokens.expect("{", f"after the variable {name.shown}")
@@ -107,7 +107,7 @@ def _parse_variable(tokens: TokenStream, draft: Draft) -> None:
                 f"variable {name.shown} declares {n_states:g} states, but lists {len(states)}.",
                 name,
             )
-    draft.add_variable(name.text, [state.text for state in states or ()], name.line)
+    builder.add_variable(name.text, [state.text for state in states or ()], name.line)
 
 
 def _parse_probability(tokens: TokenStream) -> _Definition:
@@ -144,42 +144,42 @@ def _parse_values(tokens: TokenStream) -> list[float]:
     return values
 
 
-def _add_table(draft: Draft, definition: _Definition) -> None:
+def _add_table(builder: NetworkBuilder, definition: _Definition) -> None:
     child, line = definition.child.text, definition.child.line
-    shape = draft.define(child, [parent.text for parent in definition.parents], line)
+    shape = builder.define(child, [parent.text for parent in definition.parents], line)
     table = np.full(shape, np.nan)
     if definition.table is not None:
         subject = f"the table of {child!r}"
-        check_count(draft, len(definition.table), prod(shape), subject, line)
+        check_count(builder, len(definition.table), prod(shape), subject, line)
         table[...] = np.moveaxis(np.reshape(definition.table, (shape[-1], *shape[:-1])), 0, -1)
     if definition.default is not None:
-        check_count(draft, len(definition.default), shape[-1], f"the default of {child!r}", line)
+        check_count(builder, len(definition.default), shape[-1], f"the default of {child!r}", line)
         table[np.isnan(table).any(axis=-1)] = definition.default
-    _add_entries(draft, definition, table)
-    draft.set_table(child, table)
+    _add_entries(builder, definition, table)
+    builder.set_table(child, table)
 
 
-def _add_entries(draft: Draft, definition: _Definition, table: Array) -> None:
-    parents = draft.parents[definition.child.text]
-    codes = [{state: code for code, state in enumerate(draft.states[name])} for name in parents]
+def _add_entries(builder: NetworkBuilder, definition: _Definition, table: Array) -> None:
+    parents = builder.parents[definition.child.text]
+    codes = [{state: code for code, state in enumerate(builder.states[name])} for name in parents]
     done = np.zeros(table.shape[:-1], dtype=bool)
     for states, values in definition.entries:
         line = states[0].line if states else definition.child.line
         if len(states) != len(parents):
-            raise draft.error(
+            raise builder.error(
                 f"an entry of {definition.child.text!r} must name a state of each of the "
                 f"{len(parents)} parents, got {len(states)}.",
                 line,
             )
         for token, name, known in zip(states, parents, codes, strict=True):
             if token.text not in known:
-                listed = list_labels(draft.states[name])
-                raise draft.error(f"{token.shown} is not a state of {name!r} ({listed}).", line)
+                listed = list_labels(builder.states[name])
+                raise builder.error(f"{token.shown} is not a state of {name!r} ({listed}).", line)
         index = tuple(known[token.text] for token, known in zip(states, codes, strict=True))
         shown = ", ".join(token.text for token in states)
         if done[index]:
-            raise draft.error(f"the entry ({shown}) is given twice.", line)
-        check_count(draft, len(values), table.shape[-1], f"the entry ({shown})", line)
+            raise builder.error(f"the entry ({shown}) is given twice.", line)
+        check_count(builder, len(values), table.shape[-1], f"the entry ({shown})", line)
         table[index], done[index] = values, True
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.bayes.exchange.draft import Draft, check_count
+from ceiba.bayes.exchange.builder import NetworkBuilder, check_count
 from ceiba.bayes.exchange.network import DiscreteNetwork
 from ceiba.data.io.elvira import ElviraFile, Node
 from ceiba.data.io.tokens import Token
@@ -31,35 +31,35 @@ class _NetworkFile(ElviraFile):
 
     def __init__(self, data: bytes, path: Path) -> None:
         super().__init__(data, path)
-        self.draft = Draft(path)
+        self.builder = NetworkBuilder(path)
         self.blocks["node"] = self._parse_chance_node
         self.blocks["link"] = self._parse_link
         self.blocks["relation"] = self._parse_relation
         self._links: list[tuple[str, str, int]] = []
-        self.draft.name = self.parse("bnet", "network")
+        self.builder.name = self.parse("bnet", "network")
 
     def network(self) -> DiscreteNetwork:
         """Return the network; raise ReadError for a link that is no arc of a relation."""
         for tail, head, line in self._links:
-            if tail not in self.draft.parents.get(head, ()):
-                raise self.draft.error(
+            if tail not in self.builder.parents.get(head, ()):
+                raise self.builder.error(
                     f"there is a link from {tail!r} to {head!r}, but the relation of {head!r} does "
                     "not contain it.",
                     line,
                 )
-        return self.draft.network()
+        return self.builder.network()
 
     def _parse_chance_node(self) -> None:
         self._parse_node()
         node = next(reversed(self.nodes.values()))
         if node.states is None or node.kind != "chance":
             shown = "continuous" if node.states is None else node.kind
-            raise self.draft.error(
+            raise self.builder.error(
                 f"node {node.name!r} is a {shown} node: only networks of finite-states chance "
                 "nodes are supported.",
                 node.line,
             )
-        self.draft.add_variable(node.name, node.states, node.line)
+        self.builder.add_variable(node.name, node.states, node.line)
 
     def _parse_link(self) -> None:
         tokens = self.tokens
@@ -99,7 +99,7 @@ class _NetworkFile(ElviraFile):
                     self.skip_property(entry)
         if table is None:
             raise tokens.error(f"the relation of {nodes[0].name!r} has no values.", names[0])
-        self.draft.set_table(nodes[0].name, np.moveaxis(table, 0, -1))
+        self.builder.set_table(nodes[0].name, np.moveaxis(table, 0, -1))
 
     def _parse_kind(self) -> None:
         tokens = self.tokens
@@ -114,7 +114,7 @@ class _NetworkFile(ElviraFile):
         """Parse the values of a relation as an array with an axis for each node."""
         tokens = self.tokens
         child, *parents = [node.name for node in nodes]
-        *sizes, size = self.draft.define(child, parents, entry.line)
+        *sizes, size = self.builder.define(child, parents, entry.line)
         tokens.expect("=", "after 'values'")
         kind = tokens.accept("table", "tree")
         if kind is None:
@@ -134,7 +134,7 @@ class _NetworkFile(ElviraFile):
                 values.append(tokens.number("a probability"))
                 tokens.accept(",")
             check_count(
-                self.draft, len(values), prod(table.shape), f"the table of {child!r}", entry.line
+                self.builder, len(values), prod(table.shape), f"the table of {child!r}", entry.line
             )
             table = np.reshape(values, table.shape)
         tokens.expect(")", "after the values")

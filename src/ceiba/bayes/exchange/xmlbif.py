@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from ceiba.bayes.exchange.draft import Draft, check_count
+from ceiba.bayes.exchange.builder import NetworkBuilder, check_count
 from ceiba.bayes.exchange.network import DiscreteNetwork
 from ceiba.data.io.errors import ReadError
 from ceiba.data.io.tokens import parse_number
@@ -31,13 +31,13 @@ def parse_xmlbif(data: bytes, path: Path) -> DiscreteNetwork:
         raise ReadError.at(path, "the file is empty.")
     parser = _Parser(path)
     parser.parse(data)
-    draft = Draft(path, parser.name)
+    builder = NetworkBuilder(path, parser.name)
     for element in parser.variables:
         name = element.only("NAME", path)
-        draft.add_variable(name, element.texts.get("OUTCOME", []), element.line)
+        builder.add_variable(name, element.texts.get("OUTCOME", []), element.line)
     for element in parser.definitions:
-        _add_table(draft, element)
-    return draft.network()
+        _add_table(builder, element)
+    return builder.network()
 
 
 @dataclass(eq=False)
@@ -57,18 +57,18 @@ class _Element:
         return found[0]
 
 
-def _add_table(draft: Draft, element: _Element) -> None:
-    child, line = element.only("FOR", draft.path), element.line
-    shape = draft.define(child, element.texts.get("GIVEN", []), line)
-    texts = element.only("TABLE", draft.path).split()
-    check_count(draft, len(texts), prod(shape), f"the table of {child!r}", line)
+def _add_table(builder: NetworkBuilder, element: _Element) -> None:
+    child, line = element.only("FOR", builder.path), element.line
+    shape = builder.define(child, element.texts.get("GIVEN", []), line)
+    texts = element.only("TABLE", builder.path).split()
+    check_count(builder, len(texts), prod(shape), f"the table of {child!r}", line)
     values = []
     for text in texts:
         value = parse_number(text)
         if value is None:
-            raise draft.error(f"expected a probability of {child!r}, got {text[:40]!r}.", line)
+            raise builder.error(f"expected a probability of {child!r}, got {text[:40]!r}.", line)
         values.append(value)
-    draft.set_table(child, np.reshape(values, shape))
+    builder.set_table(child, np.reshape(values, shape))
 
 
 class _Parser:

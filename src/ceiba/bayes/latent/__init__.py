@@ -1,4 +1,4 @@
-"""Mixtures of networks with a hidden class."""
+"""Mixtures of networks with a latent class."""
 
 from ceiba.bayes.latent.choice import LatentChoice
 from ceiba.bayes.latent.mixture import LatentClassMixture

@@ -1,4 +1,4 @@
-"""EM for a network with a hidden class.
+"""EM for a network with a latent class.
 
 An E step computes the expected counts of the families under the present network: each row counts
 for every component with its posterior probability. An M step normalizes them with the pseudo-counts
@@ -22,7 +22,7 @@ from ceiba.base import Iterations
 from ceiba.bayes.coding import CodedData
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.latent.pairs import PairTables
-from ceiba.bayes.latent.statistics import hidden_sums
+from ceiba.bayes.latent.statistics import latent_sums
 from ceiba.bayes.network import ClassTable, Smoothing, mark_summed, probabilities, spread_missing
 from ceiba.bayes.statistics import TableSums
 
@@ -77,7 +77,7 @@ class EMResult:
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenClassEM:
+class LatentClassEM:
     """EM on some rows.
 
     Parameters
@@ -139,7 +139,7 @@ class HiddenClassEM:
     ) -> TableSums:
         """Return the expected counts of ``target``, or of the families themselves."""
         model = (families, mark_summed(families, network), ClassWeighting.POSTERIORS, target)
-        return self.data.engine.reduce(self.data.rows, hidden_sums, *model)
+        return self.data.engine.reduce(self.data.rows, latent_sums, *model)
 
     def _maximize(self, present: Expectation) -> Expectation:
         """Make an M step with the present structure, and the E step after it."""

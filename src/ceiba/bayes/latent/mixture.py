@@ -1,4 +1,4 @@
-"""Latent class mixture: EM with a hidden class, for nominal and discretized columns."""
+"""Latent class mixture: EM with a latent class, for nominal and discretized columns."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from ceiba.bayes.latent.choice import (
     information_criteria,
     observed_categories,
 )
-from ceiba.bayes.latent.em import EMResult, HiddenClassEM
+from ceiba.bayes.latent.em import EMResult, LatentClassEM
 from ceiba.bayes.latent.parameters import LatentParameters
 from ceiba.bayes.latent.refine import refine
-from ceiba.bayes.latent.rows import ToHiddenRows, read_hidden_rows
+from ceiba.bayes.latent.rows import ToLatentRows, read_latent_rows
 from ceiba.bayes.latent.runs import choose_components, fit_components
 from ceiba.bayes.latent.sampling import draw_codes
-from ceiba.bayes.latent.statistics import HiddenLikelihood
+from ceiba.bayes.latent.statistics import LatentLikelihood
 from ceiba.bayes.latent.tables import table_frames
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import Smoothing, feature_margins
@@ -51,7 +51,7 @@ from ceiba.stats.points import zero_weights_error
 class LatentClassMixture(LatentParameters, DensityMixin, Estimator):
     """Mixture of Bayesian networks for clustering and density estimation of nominal columns.
 
-    Every row belongs to a hidden class, the component. Given the component, the columns are
+    Every row belongs to a latent class, the component. Given the component, the columns are
     independent (latent class analysis), or each depends on one other column, along a tree that all
     components share. EM fits the mixture: it computes the posterior probability of each component
     for each row, and fits the network to the rows weighted by them. A tree is learned again in
@@ -166,7 +166,7 @@ class LatentClassMixture(LatentParameters, DensityMixin, Estimator):
         """
         self._check_parameters()
         engine, source = self._open_source(X, sample_weight, reset=True)
-        data = read_hidden_rows(engine, source, self)
+        data = read_latent_rows(engine, source, self)
         observed = observed_categories(data.sizes, data.counts.table)
         seed = seed_of(self.random_state)
         choice = None
@@ -205,7 +205,7 @@ class LatentClassMixture(LatentParameters, DensityMixin, Estimator):
         if self.refinement == "information":
             refined = refine(data, last, self.tau, self.max_iter)
             network, optional["information_"] = refined.network, refined.information
-            em = HiddenClassEM(data, Smoothing(self.alpha), None, self.tol)
+            em = LatentClassEM(data, Smoothing(self.alpha), None, self.tol)
             log_likelihood = em.expect(last.families, network).log_likelihood
         k = len(network.bias)
         margins = feature_margins(last.families, network, data.total)
@@ -320,8 +320,8 @@ class LatentClassMixture(LatentParameters, DensityMixin, Estimator):
     def _likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
         """Return the log-likelihood and the weight of the rows."""
         engine, source = self._open_source(X, sample_weight, reset=False)
-        rows = engine.rows(source.partitions, ToHiddenRows(self.encoding_, engine.threads))
-        sums = engine.reduce(rows, HiddenLikelihood.of, self.model_)
+        rows = engine.rows(source.partitions, ToLatentRows(self.encoding_, engine.threads))
+        sums = engine.reduce(rows, LatentLikelihood.of, self.model_)
         if sums.weight == 0:
             raise zero_weights_error()
         return sums.log_likelihood, sums.weight

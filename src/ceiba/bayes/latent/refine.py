@@ -21,11 +21,11 @@ import numpy as np
 from ceiba._native import ClassWeighting
 from ceiba._typing import Array
 from ceiba.bayes.coding import CodedData
-from ceiba.bayes.discriminative.objective import ConditionalLikelihood, Value
+from ceiba.bayes.discriminative.objective import ConditionalLikelihood, ObjectiveValue
 from ceiba.bayes.discriminative.tm import tm_steps
 from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.latent.em import Expectation
-from ceiba.bayes.latent.statistics import hidden_sums
+from ceiba.bayes.latent.statistics import latent_sums
 from ceiba.bayes.network import MIN_PROBABILITY, ClassTable, mark_summed, spread_missing
 from ceiba.bayes.statistics import TableSums
 
@@ -41,14 +41,16 @@ class ClassInformation(ConditionalLikelihood):
     the posteriors, and for the sums.
     """
 
-    def value(self, weights: ClassTable) -> Value:
+    def value(self, weights: ClassTable) -> ObjectiveValue:
         """Compute objective and residuals."""
         sums = self._sums(weights, None)
         penalty, of_penalty = self._joint_penalty(weights)
         assert of_penalty is not None
         table = spread_missing(self.families, weights, sums.table)
         residuals = ClassTable(table, sums.bias).plus(self.tau, of_penalty)
-        return Value(weights, sums.objective + penalty, sums.objective, residuals, residuals)
+        return ObjectiveValue(
+            weights, sums.objective + penalty, sums.objective, residuals, residuals
+        )
 
     def objectives(self, models: Sequence[ClassTable]) -> Array:
         """Compute the objective of several models."""
@@ -59,10 +61,10 @@ class ClassInformation(ConditionalLikelihood):
     def _sums(self, weights: ClassTable, target: Families | None) -> TableSums:
         families, marked = self.families, mark_summed(self.families, weights)
         nothing = Families(Structure((), ()), families.sizes)
-        posteriors = self.reduce(hidden_sums, families, marked, ClassWeighting.POSTERIORS, nothing)
+        posteriors = self.reduce(latent_sums, families, marked, ClassWeighting.POSTERIORS, nothing)
         means = np.maximum(posteriors.bias / self.total, MIN_PROBABILITY)
         model = (families, marked, ClassWeighting.INFORMATION, target, False, means)
-        return self.reduce(hidden_sums, *model)
+        return self.reduce(latent_sums, *model)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from ceiba.stats import TargetSummary
 
 
 @dataclass(frozen=True, eq=False)
-class ToHiddenRows:
+class ToLatentRows:
     """Prepare a partition as coded rows of one class; rows of weight zero are dropped.
 
     Parameters
@@ -39,7 +39,7 @@ class ToHiddenRows:
         return CodedRows(codes, np.zeros(len(rows), np.int32), rows.weight, 1)
 
 
-def read_hidden_rows(engine: Engine, source: Source, parameters: Any) -> CodedData:
+def read_latent_rows(engine: Engine, source: Source, parameters: Any) -> CodedData:
     """Learn the encoding of a table without a class, and count its features.
 
     ``parameters`` has the hyper-parameters of the discretization and of missing values.
@@ -58,7 +58,7 @@ def read_hidden_rows(engine: Engine, source: Source, parameters: Any) -> CodedDa
             "another discretization.",
             UserWarning,
         )
-    prepare = ToHiddenRows(encoding, engine.threads)
+    prepare = ToLatentRows(encoding, engine.threads)
     rows = engine.rows(source.partitions, prepare).numbered(summary.rows)
     data = CodedData.of(engine, rows, source.schema, summary, encoding)
     return data.with_missing_category() if parameters.missing == "category" else data

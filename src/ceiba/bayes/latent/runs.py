@@ -8,9 +8,9 @@ from ceiba._typing import Array
 from ceiba.base import Iterations
 from ceiba.bayes.coding import CodedData
 from ceiba.bayes.latent.choice import LatentChoice, count_parameters, information_criteria
-from ceiba.bayes.latent.em import EMResult, HiddenClassEM
+from ceiba.bayes.latent.em import EMResult, LatentClassEM
+from ceiba.bayes.latent.init import initial_network
 from ceiba.bayes.latent.pairs import PairTables
-from ceiba.bayes.latent.start import initial_network
 from ceiba.bayes.network import Smoothing
 
 # Objectives that differ by a smaller fraction count as equal: the first run is then taken.
@@ -25,7 +25,7 @@ def fit_components(estimator: Any, data: CodedData, k: int, seed: int, *, single
     smoothing = Smoothing(estimator.alpha)
     learns_tree = estimator.structure == "tree" and len(data.sizes) > 1
     pairs = PairTables.of(data.sizes, k, data.encoding.names) if learns_tree else None
-    em = HiddenClassEM(data, smoothing, pairs, estimator.tol)
+    em = LatentClassEM(data, smoothing, pairs, estimator.tol)
     n_runs = 1 if k == 1 else estimator.n_init
     runs = []
     for run in range(n_runs):

@@ -1,4 +1,4 @@
-"""Statistics of coded rows whose class is hidden."""
+"""Statistics of coded rows whose class is latent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ceiba.cluster.lloyd import DrawKey
 from ceiba.engine.contract import AdditiveStatistic, Batch
 
 
-def hidden_sums(
+def latent_sums(
     batch: Batch[CodedRows], families: Families, network: ClassTable, *more: Any
 ) -> TableSums:
     """Sum class weights as `TableSums.of`, with the components of the network as classes."""
@@ -121,14 +121,14 @@ def _mismatches(codes: Array, near: Array, sizes: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HiddenLikelihood(AdditiveStatistic):
+class LatentLikelihood(AdditiveStatistic):
     """Log-likelihood of the rows under a mixture, and their weight."""
 
     log_likelihood: float
     weight: float
 
     @classmethod
-    def of(cls, batch: Batch[CodedRows], model: NetworkModel) -> HiddenLikelihood:
+    def of(cls, batch: Batch[CodedRows], model: NetworkModel) -> LatentLikelihood:
         """Sum over a batch."""
         rows = batch.rows
         joint = model.log_joint(rows.codes, batch.threads)

@@ -94,7 +94,7 @@ class StructuralTMClassifier(SearchParameters, SelectorMixin, NetworkClassifier)
     feature_importances_ : ndarray of shape (n_columns,)
         How much the largest conditional log-likelihood falls when a column and its arcs are
         removed and the others are trained again; 0 for columns that are not in the network. It
-        can be compared with the price (log n) / 2 of each parameter.
+        can be compared with the penalty (log n) / 2 of each parameter.
     classes_ : ndarray of shape (n_classes,)
     class_count_ : ndarray of shape (n_classes,)
         Weight of the rows of each class.

@@ -1,4 +1,4 @@
-"""Scores of the structural search: the largest conditional likelihood, less a price per parameter.
+"""Scores of the structural search: the largest conditional likelihood, less a penalty.
 
 BICd = max CLL - (log n) / 2 * d,    d = number of free parameters of p(class | features)
 """
@@ -27,7 +27,6 @@ from ceiba.bayes.network import (
 )
 from ceiba.bayes.statistics import CodedRows, TableCounts
 from ceiba.bayes.structural.distinct import DistinctRows
-from ceiba.bayes.structural.lifting import lift
 from ceiba.bayes.structural.states import State
 from ceiba.engine import Engine, LocalEngine
 
@@ -75,7 +74,7 @@ class SearchRows:
         return float(self.class_counts.sum())
 
     @property
-    def price(self) -> float:
+    def penalty_per_parameter(self) -> float:
         """What BICd subtracts for each free parameter."""
         return max(log(self.total), 0.0) / 2
 
@@ -104,9 +103,11 @@ class Fit:
     log_likelihood: float
     n_iter: int
 
-    def lifted(self, target: Families, columns: tuple[int, ...], sums_missing: bool) -> ClassTable:
-        """Return the weights for another layout."""
-        weights = lift(self.weights, self.families, self.columns, target, columns)
+    def warm_start(
+        self, target: Families, columns: tuple[int, ...], sums_missing: bool
+    ) -> ClassTable:
+        """Return weights of another layout from which its training starts."""
+        weights = warm_start(self.weights, self.families, self.columns, target, columns)
         return as_network(target, weights) if sums_missing else weights
 
 
@@ -136,7 +137,7 @@ class StructureScorer:
 
     def bicd(self, state: State) -> float:
         """Return the score of a fitted state."""
-        return self.fits[state].log_likelihood - self.data.price * self.d(state)
+        return self.fits[state].log_likelihood - self.data.penalty_per_parameter * self.d(state)
 
     def d(self, state: State) -> int:
         """Return the number of free parameters of a state."""
@@ -208,7 +209,7 @@ def maximize(task: _Task, data: SearchRows, start: Fit | None) -> Fit:
     network = probabilities(families, ClassTable(counts.table, counts.bias), Smoothing())
     weights = network
     if start is not None:
-        weights = start.lifted(families, task.columns, data.sums_missing)
+        weights = start.warm_start(families, task.columns, data.sums_missing)
     objective = ConditionalLikelihood(
         task.engine, task.rows, families, network, data.total, sums_missing=data.sums_missing
     )
@@ -227,3 +228,52 @@ def empty_fit(data: SearchRows) -> Fit:
     bias = np.log(np.maximum(shares, MIN_PROBABILITY))
     weights = ClassTable(np.zeros((0, data.n_classes)), bias)
     return Fit(State(), families, (), weights, float(data.class_counts @ bias), 0)
+
+
+def warm_start(
+    weights: ClassTable,
+    families: Families,
+    columns: tuple[int, ...],
+    target: Families,
+    target_columns: tuple[int, ...],
+) -> ClassTable:
+    """Return weights of the target families with the log-linear sum of the given ones.
+
+    A larger structure then has the same class posteriors.
+
+    The table of a pair is added to the table of the same pair in either direction, that of a
+    single feature to any table of this feature. Tables without a counterpart in ``families`` are
+    zero. What has no table in the target is left out.
+
+    Parameters
+    ----------
+    weights, families
+        The present weights, and the layout of their tables.
+    columns, target_columns : tuple of int
+        Names of the features of both layouts: column of all features for each of them.
+    target : Families
+    """
+    table = np.zeros((target.n_table_rows, len(weights.bias)))
+    targets = [_members(target, family, target_columns) for family in range(len(target.shapes))]
+    for family in range(len(families.shapes)):
+        members = _members(families, family, columns)
+        for index, others in enumerate(targets):
+            if set(members) <= set(others):
+                view, values = target.view(table, index), families.view(weights.table, family)
+                view += _aligned(values, members, others)
+                break
+    return ClassTable(table, weights.bias.copy())
+
+
+def _members(families: Families, family: int, columns: tuple[int, ...]) -> tuple[int, ...]:
+    structure = families.structure
+    return tuple(columns[j] for j in (*structure.parents[family], structure.features[family]))
+
+
+def _aligned(values: Array, members: tuple[int, ...], others: tuple[int, ...]) -> Array:
+    """Return values with axes ``members`` (and the class) for broadcasting over axes ``others``."""
+    kept = [member for member in others if member in members]
+    ordered = np.transpose(values, (*(members.index(member) for member in kept), len(members)))
+    shape = iter(ordered.shape)
+    sizes = [next(shape) if member in members else 1 for member in others]
+    return np.asarray(ordered.reshape(*sizes, ordered.shape[-1]))

@@ -35,7 +35,7 @@ def screen_moves(
         return list(moves)
     data = scorer.data
     added = np.array([scorer.d(move.state) for move in moves]) - scorer.d(fit.state)
-    ranks = score_statistics(data, fit, moves) - data.price * added
+    ranks = score_statistics(data, fit, moves) - data.penalty_per_parameter * added
     best = np.argsort(-ranks, kind="stable")[:n_best]
     return [moves[index] for index in sorted(best.tolist())]
 
@@ -43,7 +43,7 @@ def screen_moves(
 def score_statistics(data: SearchRows, fit: Fit, moves: Sequence[Move]) -> Array:
     """Return the score statistic of the table that each move adds."""
     families = Families(fit.state.structure(range(len(data.sizes))), data.sizes)
-    weights = fit.lifted(families, tuple(range(len(data.sizes))), data.sums_missing)
+    weights = fit.warm_start(families, tuple(range(len(data.sizes))), data.sums_missing)
     if data.sums_missing:
         weights = mark_summed(families, weights)
     found = []

@@ -55,7 +55,7 @@ class _Node:
 
 @documented
 def network(model: NetworkClassifier | LatentClassMixture, *, ax: Any = None) -> Any:
-    """Draw the network of a Bayesian classifier, or of a mixture with a hidden class.
+    """Draw the network of a Bayesian classifier, or of a mixture with a latent class.
 
     Every column of the model is a box on a line of its own. The gray arcs are those from the
     class (of a mixture, the component), which is a parent of all columns. A column with a parent
@@ -80,9 +80,9 @@ def network(model: NetworkClassifier | LatentClassMixture, *, ax: Any = None) ->
     >>> picture.axes[0].get_title(loc="right")
     '16 columns, 15 arcs'
     """
-    hidden = isinstance(model, LatentClassMixture) and is_fitted(model)
-    nodes, widths = _layout(model if hidden else check_network(model))
-    root = "component" if hidden else "class"
+    is_latent = isinstance(model, LatentClassMixture) and is_fitted(model)
+    nodes, widths = _layout(model if is_latent else check_network(model))
+    root = "component" if is_latent else "class"
     width = max([_MIN_SIZE, *(n.x + n.width + _note_width(n) for n in nodes)]) + 2 * _MARGIN
     height = _LINE * (len(nodes) + 1 + 1.2 * bool(widths))
     scale = 1.0

@@ -19,8 +19,9 @@ def search_path(model: Any, *, ax: Any = None) -> Any:
     """Draw the scores of the networks along a structural search.
 
     A line for each move, from the empty network down: the largest conditional log-likelihood, and
-    the score BICd that the search increases. The band between them is the price of the parameters,
-    (log n) / 2 for each. The last network, of which no move increases the score, is the result.
+    the score BICd that the search increases. The band between them is the penalty of the
+    parameters, (log n) / 2 for each. The last network, of which no move increases the score, is
+    the result.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def search_path(model: Any, *, ax: Any = None) -> Any:
     ax = ax or style.new_axes(7.2, max(2.6, 0.3 * len(path) + 1.5))
     ax.fill_betweenx(
         lines, path.bicd, path.log_likelihood, color=style.GRID, linewidth=0, zorder=1,
-        label="price of the parameters",
+        label="penalty of the parameters",
     )  # fmt: skip
     scores = (path.log_likelihood, "conditional log-likelihood", "s"), (path.bicd, "BICd", "o")
     for index, (values, name, marker) in enumerate(scores):

@@ -20,7 +20,7 @@ MAX_CELLS = 1 << 26
 
 
 @dataclass(eq=False)
-class Draft:
+class NetworkBuilder:
     """Variables and tables that have been read so far.
 
     A table is added in two steps: `define` checks its variables and returns its shape, `set_table`
@@ -124,7 +124,9 @@ class Draft:
             raise self.error(str(error), None) from None
 
 
-def check_count(draft: Draft, n_values: int, expected: int, subject: str, line: int) -> None:
+def check_count(
+    builder: NetworkBuilder, n_values: int, expected: int, subject: str, line: int
+) -> None:
     """Raise ReadError if a list of probabilities has the wrong length."""
     if n_values != expected:
-        raise draft.error(f"{subject} must have {expected} values, got {n_values}.", line)
+        raise builder.error(f"{subject} must have {expected} values, got {n_values}.", line)
