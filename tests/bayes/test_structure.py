@@ -14,7 +14,7 @@ from ceiba.bayes.families import Families, Structure
 from ceiba.bayes.statistics import CodedRows, PairBlock, PairCounts
 from ceiba.bayes.structure.chow_liu import maximum_spanning_tree
 from ceiba.bayes.structure.dependence import Dependence, pair_blocks, pair_dependence
-from ceiba.bayes.structure.kdb import class_information, k_dependence
+from ceiba.bayes.structure.learn import class_information, k_dependence
 from ceiba.engine import Batch
 from tests.oracles import bayes_dependence_naive as naive
 from tests.oracles.bayes_missing_naive import tan_structure_missing

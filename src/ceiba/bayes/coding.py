@@ -8,13 +8,14 @@ of this; everything after it works on codes.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 
 from ceiba._typing import Array
 from ceiba.bayes.discretize import CategoryEncoding, DiscretizationConfig, learn_encoding
-from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.families import Families
 from ceiba.bayes.network import ClassTable
 from ceiba.bayes.statistics import CodedRows, TableCounts
 from ceiba.data.schema import Schema
@@ -136,7 +137,14 @@ class CodedData:
     @property
     def families(self) -> Families:
         """Layout of the counts: each feature alone, as in naive Bayes."""
-        return Families(Structure.naive(len(self.sizes)), self.sizes)
+        return Families.naive(self.sizes)
+
+    @property
+    def n_observed(self) -> tuple[int, ...]:
+        """Number of categories of each feature that occur in training."""
+        seen = self.families.is_known & (self.counts.table.sum(axis=1) > 0)
+        bounds = pairwise(self.families.offsets.tolist())
+        return tuple(int(seen[first:last].sum()) for first, last in bounds)
 
     @property
     def class_table(self) -> ClassTable:
@@ -212,7 +220,7 @@ def read_codes(
 def single_families(encoding: CategoryEncoding) -> Families:
     """Return the layout of the counts of each feature alone, missing values included."""
     sizes = tuple((encoding.n_categories + 1).tolist())
-    return Families(Structure.naive(len(sizes)), sizes)
+    return Families.naive(sizes)
 
 
 def count_missing(families: Families, counts: TableCounts) -> tuple[Families, TableCounts]:

@@ -69,14 +69,9 @@ def _relevant(families: Families, missing: set[int]) -> list[int]:
     return [family for family, f in enumerate(structure.features) if f in needed]
 
 
-def _members(families: Families, family: int) -> tuple[int, ...]:
-    structure = families.structure
-    return (*structure.parents[family], structure.features[family])
-
-
 def _plan(families: Families, missing: set[int], n_classes: int) -> tuple[list[int], int]:
     """Return the order in which hidden features are summed over, and the largest table of a row."""
-    scopes = [set(_members(families, f)) & missing for f in _relevant(families, missing)]
+    scopes = [set(families.members(f)) & missing for f in _relevant(families, missing)]
     left = set().union(*scopes) if scopes else set()
     order, largest = [], n_classes
 
@@ -126,7 +121,7 @@ def _condition(
     families: Families, network: ClassTable, codes: Array, family: int, missing: set[int]
 ) -> _Factor:
     """Return the table of a family at the observed values of the rows."""
-    members = _members(families, family)
+    members = families.members(family)
     hidden = tuple(sorted(set(members) & missing))
     index = []
     for feature in members:

@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 
 from ceiba._typing import Array
 from ceiba.bayes.discretize import CategoryEncoding
+from ceiba.bayes.joint import MISSING_STATE
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.scoring import ClassScorer
 from ceiba.data.table import Table
@@ -140,14 +141,14 @@ def _terms(
             names.append(table.schema[column].name)
             missing = table.missing_mask(column)
             is_missing = missing is not None and bool(missing[0])
-            values.append("missing" if is_missing else f"{table.column(column)[0]:.6g}")
+            values.append(MISSING_STATE if is_missing else f"{table.column(column)[0]:.6g}")
     return tuple(names), tuple(values), joint[0], np.concatenate(terms)
 
 
 def category_label(encoding: CategoryEncoding, feature: int, code: int) -> str:
     """Return the category of a code as text."""
     labels = encoding.category_labels(feature)
-    return str(labels[code]) if code < len(labels) else "missing"
+    return str(labels[code]) if code < len(labels) else MISSING_STATE
 
 
 def _index(label: Any, labels: list[Any], has_rows: Array, parameter: str) -> int:
@@ -190,7 +191,7 @@ def probability_table(scorer: ClassScorer, schema: Any, classes: Array, column: 
     if column not in encoding.names or encoding.names.index(column) not in model.structure.features:
         raise ValueError(f"column {column!r} is not part of the model (dropped_columns_).")
     family = model.structure.features.index(encoding.names.index(column))
-    members = (*model.structure.parents[family], model.structure.features[family])
+    members = model.families.members(family)
     shape = model.families.shapes[family]
     known = tuple(slice(0, size - 1) for size in shape)
     view = np.exp(model.families.view(model.network.table, family)[known])

@@ -133,15 +133,29 @@ class Families:
     structure: Structure
     sizes: tuple[int, ...]
 
+    @classmethod
+    def naive(cls, sizes: tuple[int, ...]) -> Families:
+        """Return the layout of naive Bayes: a table for each column alone."""
+        return cls(Structure.naive(len(sizes)), sizes)
+
+    @classmethod
+    def empty(cls, sizes: tuple[int, ...]) -> Families:
+        """Return the layout without tables, for passes that need sums over the classes only."""
+        return cls(Structure((), ()), sizes)
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Without the cached layout, which cannot be pickled.
         return type(self), (self.structure, self.sizes)
 
+    def members(self, family: int) -> tuple[int, ...]:
+        """Return the features of a family in the order of its axes: parents, then the feature."""
+        return (*self.structure.parents[family], self.structure.features[family])
+
     @cached_property
     def shapes(self) -> list[tuple[int, ...]]:
         """Shape of each table without the class: sizes of the parents, then of the feature."""
-        pairs = zip(self.structure.features, self.structure.parents, strict=True)
-        return [(*(self.sizes[p] for p in parents), self.sizes[f]) for f, parents in pairs]
+        n_families = len(self.structure.features)
+        return [tuple(self.sizes[j] for j in self.members(f)) for f in range(n_families)]
 
     @cached_property
     def offsets(self) -> Array:
@@ -178,12 +192,9 @@ class Families:
 
     def table_rows(self, codes: Array) -> Iterator[Array]:
         """Iterate over the families: the table row of each row of ``codes``."""
-        features = zip(self.structure.features, self.structure.parents, strict=True)
-        for (feature, parents), shape, offset in zip(
-            features, self.shapes, self.offsets, strict=False
-        ):
-            members = tuple(codes[:, j].astype(np.int64) for j in (*parents, feature))
-            yield offset + np.ravel_multi_index(members, shape)
+        for family, shape in enumerate(self.shapes):
+            members = tuple(codes[:, j].astype(np.int64) for j in self.members(family))
+            yield self.offsets[family] + np.ravel_multi_index(members, shape)
 
     @cached_property
     def group_sizes(self) -> Array:
@@ -255,7 +266,7 @@ class Families:
         containing = self.structure.containing_family(family)
         if containing is None:
             return None
-        members = (*self.structure.parents[containing], self.structure.features[containing])
+        members = self.members(containing)
         return containing, tuple(members.index(parent) for parent in self.structure.parents[family])
 
     def parent_marginal(self, table: Array, family: int) -> Array | None:

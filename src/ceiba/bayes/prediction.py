@@ -22,13 +22,12 @@ from ceiba.bayes.explain import Evidence, explain_row, probability_table
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.scoring import (
     ClassScorer,
-    chunk_table,
     class_indices,
     class_probabilities,
     log_joint,
     predict_indices,
 )
-from ceiba.data.source import Source
+from ceiba.data.source import Source, chunk_table
 from ceiba.data.target import Task
 from ceiba.engine import Engine
 from ceiba.stats import Accuracy, ToLabeledRows

@@ -11,7 +11,6 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.model import NetworkModel
-from ceiba.data.source import Chunk
 from ceiba.data.table import Table
 from ceiba.engine import Batch
 
@@ -64,11 +63,6 @@ class ClassScorer:
         underflowing = low[~np.isfinite(scores[np.ix_(low, used)]).any(axis=1)]
         if len(underflowing):
             scores[underflowing] = self.model.network.bias
-
-
-def chunk_table(chunk: Chunk) -> Table:
-    """Prepare a partition for predictions: its table alone."""
-    return chunk.table
 
 
 def class_probabilities(

@@ -11,7 +11,7 @@ import numpy as np
 from ceiba import _native
 from ceiba._native import ClassWeighting
 from ceiba._typing import Array
-from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.families import Families
 from ceiba.bayes.network import ClassTable
 from ceiba.engine.contract import AdditiveStatistic, Batch
 
@@ -231,7 +231,7 @@ class ModelLikelihoods(AdditiveStatistic):
         cls, batch: Batch[CodedRows], families: Families, models: Sequence[ClassTable]
     ) -> ModelLikelihoods:
         """Compute the log-likelihoods of a batch."""
-        nothing = Families(Structure((), ()), families.sizes)
+        nothing = Families.empty(families.sizes)
         arguments = (ClassWeighting.RESIDUALS, nothing)
         found = [TableSums.of(batch, families, model, *arguments).objective for model in models]
         return cls(np.array(found))

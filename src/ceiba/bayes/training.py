@@ -127,7 +127,7 @@ def _name_cells(data: CodedData, families: Families, counts: ClassTable) -> list
     for row, c in cells.tolist():
         family = int(np.searchsorted(families.offsets, row, side="right")) - 1
         codes = np.unravel_index(row - families.offsets[family], families.shapes[family])
-        members = (*families.structure.parents[family], families.structure.features[family])
+        members = families.members(family)
         parts = tuple(
             f"{data.encoding.names[j]}={category_label(data.encoding, j, int(code))}"
             for j, code in zip(members, codes, strict=True)

@@ -22,6 +22,11 @@ class Chunk:
     weight: Any = None
 
 
+def chunk_table(chunk: Chunk) -> Table:
+    """Prepare a partition for predictions: its table alone."""
+    return chunk.table
+
+
 class Partition(Protocol):
     """A small, picklable descriptor without data, which loads its rows on demand."""
 

@@ -17,7 +17,7 @@ from ceiba.base.value_types import format_value
 from ceiba.bayes.discretize.config import MAX_BINS, MIN_BINS, DiscretizationConfig
 from ceiba.bayes.discretize.encoding import CategoryEncoding
 from ceiba.bayes.discretize.given import make_config
-from ceiba.bayes.discretize.interval_rows import IntervalRows
+from ceiba.bayes.discretize.interval_rows import IntervalRows, summary_text
 from ceiba.bayes.discretize.learn import learn_encoding
 from ceiba.bayes.discretize.output import (
     codes_of_output,
@@ -27,10 +27,9 @@ from ceiba.bayes.discretize.output import (
     representative_table,
 )
 from ceiba.bayes.discretize.statistics import BinCounts
-from ceiba.bayes.discretize.summary import summary_text
 from ceiba.data.arrays import is_scan
 from ceiba.data.schema import Kind
-from ceiba.data.source import Chunk, Source
+from ceiba.data.source import Chunk, Source, chunk_table
 from ceiba.data.table import Table
 from ceiba.engine import Batch, Engine
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
@@ -194,7 +193,7 @@ class Discretizer(TransformerMixin, Estimator):
             As ``encode`` specifies.
         """
         engine, source = self._open_source(X, reset=False)
-        rows = engine.rows(source.partitions, _to_table)
+        rows = engine.rows(source.partitions, chunk_table)
         codes = engine.predict(rows, _encode_batch, self.encoding_)
         if self.encode == "ordinal":
             return ordinal_codes(codes, self.encoding_.n_categories)
@@ -323,10 +322,6 @@ class ToUnlabeledRows:
         """Return the rows of one chunk."""
         target = np.zeros(len(chunk.table), np.int8)
         return ToLabeledRows("classification")(replace(chunk, target=target))
-
-
-def _to_table(chunk: Chunk) -> Table:
-    return chunk.table
 
 
 def _encode_batch(batch: Batch[Table], encoding: CategoryEncoding) -> Array:

@@ -13,10 +13,8 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.bayes.discriminative.density_layout import TermLayout
+from ceiba.bayes.discriminative.metrics import MIN_CLASS_SHARE
 from ceiba.bayes.network import ClassTable
-
-# A class without rows has a curvature of zero; in the metrics it has this share of the rows.
-_MIN_CLASS_SHARE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +64,7 @@ def dispersed(layout: TermLayout, means: ClassTable, total: float, tau: float) -
     The curvature of the conditional likelihood is that of the rows, the curvature of tau times
     the joint one that of the model.
     """
-    bias = np.maximum(means.bias, _MIN_CLASS_SHARE * total)
+    bias = np.maximum(means.bias, MIN_CLASS_SHARE * total)
     parts = layout.parts(layout.terms(means) / means.bias)
     terms = [
         bias * (block.dispersed(mean) + tau * mean).reshape(-1, len(bias)) / (1 + tau)

@@ -18,11 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ceiba.bayes.discriminative.metrics import Metric
-from ceiba.bayes.discriminative.objective import ConditionalLikelihood, ObjectiveValue, SolverStep
+from ceiba.bayes.discriminative.objective import (
+    MAX_GRADIENT,
+    ConditionalLikelihood,
+    ObjectiveValue,
+    SolverStep,
+)
 from ceiba.bayes.network import ClassTable
 
 _MEMORY = 10
-_MAX_GRADIENT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +57,7 @@ def lbfgs_steps(
     pairs: deque[_Pair] = deque(maxlen=_MEMORY)
     gain = np.inf
     while gain >= tol * max(objective.unit, abs(value.objective)):
-        if _largest(value.gradient) < _MAX_GRADIENT * objective.unit:
+        if _largest(value.gradient) < MAX_GRADIENT * objective.unit:
             return True
         direction = _direction(value.gradient, pairs, metric)
         found = objective.ascend(value, direction)

@@ -22,7 +22,8 @@ from ceiba.mixture.linalg import run_interruptibly
 
 Metric = Callable[[ClassTable], ClassTable]
 _TINY = 1e-290
-_MIN_CLASS_SHARE = 1e-6
+# A class without rows has a curvature of zero; in the metrics it has this share of the rows.
+MIN_CLASS_SHARE = 1e-6
 # Smaller matrices are factorized within milliseconds.
 _LARGE_GRAM = 500
 
@@ -82,7 +83,7 @@ class RidgeMetric:
         means = mean_values(families, network, total)
         known = families.is_known[:, None]
         # A class without rows has a bias of no curvature, in units of which rounding is huge.
-        bias = np.maximum(means.bias, _MIN_CLASS_SHARE * total)
+        bias = np.maximum(means.bias, MIN_CLASS_SHARE * total)
         smoothed_means = ClassTable(np.where(known, means.table + ridge, 0.0), bias)
         shifts, bias_shifts = _shifts(families)
         gram = (shifts.T @ shifts).tocsc()

@@ -16,13 +16,17 @@ from scipy import linalg
 from scipy.special import softmax
 
 from ceiba._typing import Array
-from ceiba.bayes.discriminative.objective import ConditionalLikelihood, ObjectiveValue, SolverStep
+from ceiba.bayes.discriminative.objective import (
+    MAX_GRADIENT,
+    ConditionalLikelihood,
+    ObjectiveValue,
+    SolverStep,
+)
 from ceiba.bayes.discriminative.table_model import TableModel
 from ceiba.bayes.network import ClassTable
 from ceiba.engine.contract import AdditiveStatistic, Batch
 from ceiba.mixture.linalg import LARGE_MATRIX, run_interruptibly
 
-_MAX_GRADIENT = 1e-6
 # Relative to the largest curvature: what makes the matrix invertible along weights that do not
 # change p(c | x).
 _DAMPING = 1e-9
@@ -71,7 +75,7 @@ def newton_steps(
     model, gain = objective.model, np.inf
     while gain >= tol * max(objective.unit, abs(value.objective)):
         gradient = model.flatten(value.gradient)
-        if np.abs(gradient).max() < _MAX_GRADIENT * objective.unit:
+        if np.abs(gradient).max() < MAX_GRADIENT * objective.unit:
             return True
         matrix = objective.reduce(Hessian.of, model, value.weights).matrix
         matrix = matrix + _penalty_curvature(objective, value.weights)

@@ -35,7 +35,10 @@ from ceiba.bayes.statistics import (
 from ceiba.engine import Engine
 
 S = TypeVar("S", bound=Any)
-_ARMIJO = 1e-4
+# Share of the gain of a linear objective that a step must reach.
+ARMIJO = 1e-4
+# Training ends at gradients below this, in units of the weight of all rows, up to 1.
+MAX_GRADIENT = 1e-6
 # Steps that are tried in one pass each, after the whole step: the first four are nearly always
 # enough.
 _STEPS = np.split(0.5 ** np.arange(1.0, 21.0), [4])
@@ -194,11 +197,11 @@ class ConditionalLikelihood:
         if not slope > 0:
             return None
         new = self.value(value.weights.plus(1.0, direction))
-        if new.objective >= value.objective + _ARMIJO * slope:
+        if new.objective >= value.objective + ARMIJO * slope:
             return new, 1.0
         for steps in _STEPS:
             found = self.along(value, direction, steps)
-            enough = np.flatnonzero(found >= value.objective + _ARMIJO * steps * slope)
+            enough = np.flatnonzero(found >= value.objective + ARMIJO * steps * slope)
             if len(enough):
                 step = float(steps[enough[0]])
                 new = self.value(value.weights.plus(step, direction))

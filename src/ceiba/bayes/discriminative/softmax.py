@@ -54,11 +54,7 @@ class JointTables:
 
         Without ``has_missing`` there are no rows for the code of a missing value.
         """
-        structure = families.structure
-        members = [
-            (*parents, feature)
-            for feature, parents in zip(structure.features, structure.parents, strict=True)
-        ]
+        members = [families.members(family) for family in range(len(families.shapes))]
         n_codes = tuple(size if has_missing else size - 1 for size in families.sizes)
         groups = _group_families(members, n_codes, _MAX_WEIGHTS // (n_classes - 1))
         joint = [tuple(dict.fromkeys(j for f in group for j in members[f])) for group in groups]
@@ -125,11 +121,10 @@ def _incidence(
     """Return which table rows of the families the rows of the joint tables contain."""
     columns: list[Array] = []
     counts: list[Array] = []
-    structure = layout.structure
     for table, group in enumerate(groups):
         shape = layout.shapes[table]
-        joint = (*structure.parents[table], structure.features[table])
-        codes = dict(zip(joint, np.indices(shape).reshape(len(shape), -1), strict=True))
+        indices = np.indices(shape).reshape(len(shape), -1)
+        codes = dict(zip(layout.members(table), indices, strict=True))
         rows = [
             families.offsets[f]
             + np.ravel_multi_index(tuple(codes[j] for j in members[f]), families.shapes[f])

@@ -25,10 +25,14 @@ from collections.abc import Generator
 
 import numpy as np
 
-from ceiba.bayes.discriminative.objective import ConditionalLikelihood, ObjectiveValue, SolverStep
+from ceiba.bayes.discriminative.objective import (
+    ARMIJO,
+    ConditionalLikelihood,
+    ObjectiveValue,
+    SolverStep,
+)
 from ceiba.bayes.network import ClassTable
 
-_ARMIJO = 1e-4
 # Fraction of the largest valid lambda.
 _INSIDE = 0.99
 _HALVINGS = 8
@@ -88,12 +92,12 @@ def _search(
         return objective.model.from_means(moved)  # M step
 
     new = objective.value(network(step))
-    if new.objective >= value.objective + _ARMIJO * step * slope:
+    if new.objective >= value.objective + ARMIJO * step * slope:
         return new, step
     while step > _MIN_STEP:
         steps = step * 0.5 ** np.arange(1.0, _HALVINGS + 1)
         found = objective.objectives([network(float(t)) for t in steps])
-        enough = np.flatnonzero(found >= value.objective + _ARMIJO * steps * slope)
+        enough = np.flatnonzero(found >= value.objective + ARMIJO * steps * slope)
         if len(enough):
             step = float(steps[enough[0]])
             return objective.value(network(step)), step

@@ -20,7 +20,7 @@ from ceiba.bayes.discriminative.objective import ConditionalLikelihood, Objectiv
 from ceiba.bayes.discriminative.softmax import IndexedData
 from ceiba.bayes.discriminative.tm import tm_steps
 from ceiba.bayes.em import MAX_ITER, TOL, fit_missing
-from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.families import Families
 from ceiba.bayes.network import ClassTable, Smoothing, mark_summed, probabilities
 from ceiba.bayes.statistics import (
     ClassificationErrors,
@@ -189,7 +189,7 @@ class TrainingData:
 
     def class_weights(self, fold: Fold) -> Array:
         """Return the weight of each class in a fold."""
-        nothing = Families(Structure((), ()), self.families.sizes)
+        nothing = Families.empty(self.families.sizes)
         arguments = (fold, TableCounts.of, nothing)
         found: TableCounts = self.engine.reduce(self.rows, summarize_fold, *arguments)
         return found.bias

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import log, prod
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, Record
-from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.families import Structure
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,18 +74,10 @@ def information_criteria(
     }
 
 
-def count_parameters(structure: Structure, observed: Array, k: int) -> int:
-    """Return the number of free parameters; ``observed`` are the categories that occur."""
+def count_parameters(structure: Structure, n_observed: Sequence[int], k: int) -> int:
+    """Return the number of free parameters; ``n_observed`` categories occur."""
     free = k - 1
     for feature, parents in zip(structure.features, structure.parents, strict=True):
-        groups = int(np.prod(observed[list(parents)], initial=1))
-        free += k * groups * max(int(observed[feature]) - 1, 0)
-    return int(free)
-
-
-def observed_categories(sizes: tuple[int, ...], counts: Array) -> Array:
-    """Return how many categories of each feature have weight, from the counts of each alone."""
-    families = Families(Structure.naive(len(sizes)), sizes)
-    known = families.is_known & (counts[:, 0] > 0)
-    bounds = zip(families.offsets[:-1], families.offsets[1:], strict=True)
-    return np.array([int(known[first:last].sum()) for first, last in bounds], np.int64)
+        groups = prod(n_observed[parent] for parent in parents)
+        free += k * groups * max(n_observed[feature] - 1, 0)
+    return free

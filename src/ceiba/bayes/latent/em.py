@@ -99,7 +99,7 @@ class LatentClassEM:
 
     def run(self, start: ClassTable, iterations: Iterations) -> EMResult:
         """Iterate from a naive Bayes network."""
-        families = Families(Structure.naive(len(self.data.sizes)), self.data.sizes)
+        families = Families.naive(self.data.sizes)
         present = self.expect(families, start)
         pairs = self.pairs
         if pairs is not None:

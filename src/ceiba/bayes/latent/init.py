@@ -8,7 +8,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.bayes.coding import CodedData
-from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.families import Families
 from ceiba.bayes.latent.statistics import DrawnRows, RandomCounts
 from ceiba.bayes.network import ClassTable, Smoothing, probabilities
 from ceiba.cluster.lloyd import DrawKey
@@ -23,7 +23,7 @@ def initial_network(
     data: CodedData, k: int, init: Init, smoothing: Smoothing, seed: int, run: int
 ) -> ClassTable:
     """Return the naive Bayes network of ``k`` components with which run number ``run`` begins."""
-    families = Families(Structure.naive(len(data.sizes)), data.sizes)
+    families = Families.naive(data.sizes)
     of_all_rows = ClassTable(data.counts.table, data.counts.bias)
     if k == 1:
         return probabilities(families, of_all_rows, smoothing)

@@ -28,19 +28,18 @@ from ceiba.bayes.latent.choice import (
     LatentChoice,
     count_parameters,
     information_criteria,
-    observed_categories,
 )
 from ceiba.bayes.latent.em import EMResult, LatentClassEM
+from ceiba.bayes.latent.output import draw_codes, table_frames
 from ceiba.bayes.latent.parameters import LatentParameters
 from ceiba.bayes.latent.refine import refine
 from ceiba.bayes.latent.rows import ToLatentRows, read_latent_rows
 from ceiba.bayes.latent.runs import choose_components, fit_components
-from ceiba.bayes.latent.sampling import draw_codes
 from ceiba.bayes.latent.statistics import LatentLikelihood
-from ceiba.bayes.latent.tables import table_frames
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.network import Smoothing, feature_margins
-from ceiba.bayes.scoring import ClassScorer, chunk_table, log_joint
+from ceiba.bayes.scoring import ClassScorer, log_joint
+from ceiba.data.source import chunk_table
 from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
 from ceiba.engine import Batch
@@ -167,15 +166,14 @@ class LatentClassMixture(LatentParameters, DensityMixin, Estimator):
         self._check_parameters()
         engine, source = self._open_source(X, sample_weight, reset=True)
         data = read_latent_rows(engine, source, self)
-        observed = observed_categories(data.sizes, data.counts.table)
         seed = seed_of(self.random_state)
         choice = None
         if isinstance(self.n_components, str):
-            result, choice = choose_components(self, data, observed, seed)
+            result, choice = choose_components(self, data, seed)
         else:
             check_n_components(data.summary.n_rows, self.n_components)
             result = fit_components(self, data, self.n_components, seed, single=True)
-        self._set_result(data, result, observed, choice)
+        self._set_result(data, result, choice)
         if not result.converged and not result.iterations.stopped:
             warn_user(
                 f"EM did not converge in max_iter={self.max_iter} iterations: raise max_iter or "
@@ -197,9 +195,7 @@ class LatentClassMixture(LatentParameters, DensityMixin, Estimator):
         if self.refinement is None:
             check_unused(self, ["tau"], "refinement=None")
 
-    def _set_result(
-        self, data: CodedData, result: EMResult, observed: Array, choice: LatentChoice | None
-    ) -> None:
+    def _set_result(self, data: CodedData, result: EMResult, choice: LatentChoice | None) -> None:
         last, optional = result.last, {}
         network, log_likelihood = last.network, last.log_likelihood
         if self.refinement == "information":
@@ -222,7 +218,7 @@ class LatentClassMixture(LatentParameters, DensityMixin, Estimator):
             "lower_bounds_": [objective / data.total for objective in result.objectives],
             "converged_": result.converged,
             "n_iter_": result.n_iter,
-            "n_parameters_": count_parameters(last.families.structure, observed, k),
+            "n_parameters_": count_parameters(last.families.structure, data.n_observed, k),
             **optional,
         }
         if choice is not None:

@@ -23,7 +23,7 @@ from ceiba._typing import Array
 from ceiba.bayes.coding import CodedData
 from ceiba.bayes.discriminative.objective import ConditionalLikelihood, ObjectiveValue
 from ceiba.bayes.discriminative.tm import tm_steps
-from ceiba.bayes.families import Families, Structure
+from ceiba.bayes.families import Families
 from ceiba.bayes.latent.em import Expectation
 from ceiba.bayes.latent.statistics import latent_sums
 from ceiba.bayes.network import MIN_PROBABILITY, ClassTable, mark_summed, spread_missing
@@ -54,13 +54,13 @@ class ClassInformation(ConditionalLikelihood):
 
     def objectives(self, models: Sequence[ClassTable]) -> Array:
         """Compute the objective of several models."""
-        nothing = Families(Structure((), ()), self.families.sizes)
+        nothing = Families.empty(self.families.sizes)
         found = [self._sums(w, nothing).objective + self._joint_penalty(w)[0] for w in models]
         return np.array(found)
 
     def _sums(self, weights: ClassTable, target: Families | None) -> TableSums:
         families, marked = self.families, mark_summed(self.families, weights)
-        nothing = Families(Structure((), ()), families.sizes)
+        nothing = Families.empty(families.sizes)
         posteriors = self.reduce(latent_sums, families, marked, ClassWeighting.POSTERIORS, nothing)
         means = np.maximum(posteriors.bias / self.total, MIN_PROBABILITY)
         model = (families, marked, ClassWeighting.INFORMATION, target, False, means)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ceiba._typing import Array
 from ceiba.base import Iterations
 from ceiba.bayes.coding import CodedData
 from ceiba.bayes.latent.choice import LatentChoice, count_parameters, information_criteria
@@ -47,9 +46,7 @@ def fit_components(estimator: Any, data: CodedData, k: int, seed: int, *, single
     return best
 
 
-def choose_components(
-    estimator: Any, data: CodedData, observed: Array, seed: int
-) -> tuple[EMResult, LatentChoice]:
+def choose_components(estimator: Any, data: CodedData, seed: int) -> tuple[EMResult, LatentChoice]:
     """Fit 1, 2, ... components and return the mixture that the criterion selects.
 
     Parameters
@@ -57,14 +54,12 @@ def choose_components(
     estimator : LatentClassMixture
         The hyper-parameters; it also reports progress.
     data : CodedData
-    observed : ndarray of int64
-        Number of categories of each feature that occur.
     seed : int
     """
     found, candidates = [], []
     for k in range(1, min(estimator.max_components, data.summary.n_rows) + 1):
         result = fit_components(estimator, data, k, seed, single=False)
-        n_parameters = count_parameters(result.last.families.structure, observed, k)
+        n_parameters = count_parameters(result.last.families.structure, data.n_observed, k)
         criteria = information_criteria(result.last.log_likelihood, n_parameters, data.total)
         found.append(result)
         candidates.append({"n_components": k, **criteria})

@@ -152,7 +152,7 @@ class StructuralTMClassifier(SearchParameters, SelectorMixin, NetworkClassifier)
             data.engine,
             data.rows,
             data.sizes,
-            _observed_categories(data),
+            data.n_observed,
             data.counts.bias,
             data.has_missing,
         )
@@ -234,11 +234,3 @@ class StructuralTMClassifier(SearchParameters, SelectorMixin, NetworkClassifier)
                 f"feature_importances_ must have {self.n_features_in_} entries, got "
                 f"{np.shape(self.feature_importances_)}."
             )
-
-
-def _observed_categories(data: CodedData) -> tuple[int, ...]:
-    """Return the number of categories of each feature that occur in training."""
-    families = Families(Structure.naive(len(data.sizes)), data.sizes)
-    seen = families.is_known & (data.counts.table.sum(axis=1) > 0)
-    starts = families.offsets[:-1]
-    return tuple(np.add.reduceat(seen, starts, dtype=np.int64).tolist()) if len(starts) else ()

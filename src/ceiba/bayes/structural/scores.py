@@ -266,8 +266,7 @@ def warm_start(
 
 
 def _members(families: Families, family: int, columns: tuple[int, ...]) -> tuple[int, ...]:
-    structure = families.structure
-    return tuple(columns[j] for j in (*structure.parents[family], structure.features[family]))
+    return tuple(columns[j] for j in families.members(family))
 
 
 def _aligned(values: Array, members: tuple[int, ...], others: tuple[int, ...]) -> Array:

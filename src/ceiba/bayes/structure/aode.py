@@ -188,7 +188,7 @@ def average_networks(
     n, n_classes = len(sizes), len(singles.bias)
     layout = [Families(star(parent, n), sizes) for parent in range(n)]
     counts = [np.zeros((families.n_table_rows, n_classes)) for families in layout]
-    naive = Families(Structure.naive(n), sizes)
+    naive = Families.naive(sizes)
     for i, j, table in pairs:
         # In the star of i, feature j > i is family j; in the star of j, feature i < j is i + 1.
         layout[i].view(counts[i], j)[:] = table.transpose(0, 2, 1)

@@ -90,12 +90,11 @@ def _log_joint(graph: Graph, columns: str, codes: list[str], model: NetworkModel
 def _table_rows(graph: Graph, codes: list[str], model: NetworkModel, family: int) -> str:
     """Return the log probabilities of a feature given its parents; NaN with a missing value."""
     families = model.families
-    feature, parents = families.structure.features[family], families.structure.parents[family]
     known = families.is_known[families.offsets[family] : families.offsets[family + 1], None]
     table = families.view(model.network.table, family)
     marked = np.where(known, table.reshape(-1, table.shape[-1]), np.nan)
     row = ""
-    for j, size in zip((*parents, feature), families.shapes[family], strict=True):
+    for j, size in zip(families.members(family), families.shapes[family], strict=True):
         if row:
             row = graph.add("Mul", row, graph.constant(size, np.int64))
         row = graph.add("Add", row, codes[j]) if row else codes[j]

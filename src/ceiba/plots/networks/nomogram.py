@@ -157,7 +157,7 @@ def _scales(
         table = fitted.families.view(fitted.network.table, family)[inside]
         margins = fitted.families.view(fitted.margins[:, None], family)[inside][..., 0]
         points = table[..., target] - table @ shares
-        members = (*fitted.structure.parents[family], fitted.structure.features[family])
+        members = fitted.families.members(family)
         labels = [
             [category_label(scorer.encoding, j, code) for code in range(size - 1)]
             for j, size in zip(members, shape, strict=True)
