@@ -188,16 +188,13 @@ struct TableSumArrays {
     Array2<double> table;
     Array1<double> bias;
     Maybe2<double> table_variances;
-    Maybe1<double> bias_variances;
 
     TableSums view(std::size_t n_rows, std::size_t k) const {
         require(has_shape(table, n_rows, k) && bias.shape(0) == k,
                 "table must have shape (n_table_rows, n_classes).");
-        require(table_variances.has_value() == bias_variances.has_value() &&
-                    (!table_variances ||
-                     (has_shape(*table_variances, n_rows, k) && bias_variances->shape(0) == k)),
-                "variances must have the shapes of table and bias.");
-        return {0, table.data(), bias.data(), pointer(table_variances), pointer(bias_variances)};
+        require(!table_variances || has_shape(*table_variances, n_rows, k),
+                "table_variances must have the shape of table.");
+        return {0, table.data(), bias.data(), pointer(table_variances)};
     }
 };
 
@@ -411,10 +408,8 @@ void bind_bayes(nb::module_& module) {
     module.def("bayes_largest", &indices_of_largest, "scores"_a.noconvert(), "out"_a.noconvert(),
                "threads"_a = 1, "Compute the index of the largest score of each row.");
     nb::class_<TableSumArrays>(module, "TableSumArrays", "Output of bayes_table_sums.")
-        .def(nb::init<Array2<double>, Array1<double>, Maybe2<double>, Maybe1<double>>(),
-             "table"_a.noconvert(), "bias"_a.noconvert(),
-             "table_variances"_a.noconvert() = nb::none(),
-             "bias_variances"_a.noconvert() = nb::none());
+        .def(nb::init<Array2<double>, Array1<double>, Maybe2<double>>(), "table"_a.noconvert(),
+             "bias"_a.noconvert(), "table_variances"_a.noconvert() = nb::none());
     module.def("bayes_table_sums", &sum_tables, "rows"_a, "model"_a, "target"_a.none(),
                "weighting"_a, "class_means"_a.noconvert().none(), "out"_a, "threads"_a = 1,
                "Sum class weights by table row and class; return the objective of the weighting.");

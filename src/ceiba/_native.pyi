@@ -169,7 +169,7 @@ def bayes_largest(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, No
 class TableSumArrays:
     """Output of bayes_table_sums."""
 
-    def __init__(self, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], bias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], table_variances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, bias_variances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> None: ...
+    def __init__(self, table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], bias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], table_variances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> None: ...
 
 def bayes_table_sums(rows: CodedRows, model: LogLinear, target: Families | None, weighting: ClassWeighting, class_means: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: TableSumArrays, threads: int = 1) -> float:
     """

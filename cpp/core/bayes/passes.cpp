@@ -301,9 +301,7 @@ void table_sums(const CodedRows<Code>& rows, const LogLinear& model, const Famil
     sums.objective = values[0];
     std::copy_n(values + 1, k, sums.bias);
     std::copy_n(values + 1 + k, table, sums.table);
-    if (!variances) return;
-    std::copy_n(values + 1 + with_bias, k, sums.bias_variances);
-    std::copy_n(values + 1 + with_bias + k, table, sums.table_variances);
+    if (variances) std::copy_n(values + 1 + with_bias + k, table, sums.table_variances);
 }
 
 template <typename Code>

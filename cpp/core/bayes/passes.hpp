@@ -34,7 +34,7 @@ void largest_scores(const double* scores, std::size_t n, std::size_t n_classes,
 enum class ClassWeighting : std::uint8_t {
     kResiduals,    // [c = y] - p(c | x): the gradient of the conditional log-likelihood
     kLabels,       // [c = y]: expected counts, where values are missing
-    kPosteriors,   // p(c | x): expected counts of a hidden class
+    kPosteriors,   // p(c | x): expected counts of a latent class
     kInformation,  // p(c | x) (log(p(c | x) / p(c)) - their mean): gradient of I(C; X)
 };
 
@@ -43,8 +43,7 @@ struct TableSums {
     double objective = 0;     // sum of log p(y | x), log p(y, x), log p(x) or sum_c p log(p / p(c))
     double* table = nullptr;  // target.n_rows() x K
     double* bias = nullptr;   // K
-    double* table_variances = nullptr;  // sums of p(c | x) (1 - p(c | x)), shapes as above
-    double* bias_variances = nullptr;
+    double* table_variances = nullptr;  // sums of p(c | x) (1 - p(c | x)), shaped as the table
 };
 
 // Sum by the table rows of `target`, usually the families of the model itself; where these have

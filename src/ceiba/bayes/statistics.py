@@ -150,16 +150,15 @@ class TableSums(AdditiveStatistic):
     table, bias : ndarray
         Sums by table row and class, and by class. RESIDUALS: the gradient of the conditional
         log-likelihood; LABELS and POSTERIORS: expected counts.
-    table_variances, bias_variances : ndarray or float
-        Sums of p(c | x) * (1 - p(c | x)), the diagonal of the negative Hessian; 0.0 if not asked
-        for.
+    table_variances : ndarray or float
+        Sums of p(c | x) * (1 - p(c | x)) by table row and class, the diagonal of the negative
+        Hessian; 0.0 without ``variances``.
     """
 
     objective: float
     table: Array
     bias: Array
     table_variances: Any = 0.0
-    bias_variances: Any = 0.0
 
     @classmethod
     def of(
@@ -177,19 +176,16 @@ class TableSums(AdditiveStatistic):
         n = (target or families).n_table_rows
         table, bias = np.zeros((n, k)), np.zeros(k)
         table_variances = np.zeros((n, k)) if variances else None
-        bias_variances = np.zeros(k) if variances else None
         objective = _native.bayes_table_sums(
             rows.native,
             weights.native(families),
             None if target is None else target.native,
             weighting,
             class_means,
-            _native.TableSumArrays(table, bias, table_variances, bias_variances),
+            _native.TableSumArrays(table, bias, table_variances),
             batch.threads,
         )
-        if not variances:
-            return cls(objective, table, bias)
-        return cls(objective, table, bias, table_variances, bias_variances)
+        return cls(objective, table, bias, 0.0 if table_variances is None else table_variances)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
