@@ -87,9 +87,11 @@ def test_wrong_arguments_raise() -> None:
 def test_classes_without_rows_have_no_evidence() -> None:
     X = [{"x": "u"}, {"x": "v"}, {"x": "u"}]
     model = NaiveBayesClassifier().partial_fit(X, ["no", "yes", "no"], classes=["c", "no", "yes"])
-    with pytest.raises(ValueError, match="against must be a class with training rows, got 'c'"):
+    with pytest.raises(
+        ValueError, match="against must be a class of positive probability, got 'c'"
+    ):
         model.evidence(X[:1], "yes", "c")
-    with pytest.raises(ValueError, match="label must be a class with training rows, got 'c'"):
+    with pytest.raises(ValueError, match="label must be a class of positive probability, got 'c'"):
         model.evidence(X[:1], "c")
     assert model.evidence(X[:1], "yes").against == "no"
 

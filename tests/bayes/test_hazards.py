@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from ceiba import LatentClassMixture, NaiveBayesClassifier, TANClassifier
@@ -199,3 +200,15 @@ def test_priors_may_be_any_mapping_of_the_classes() -> None:
         wrong = {"a": 0.25, "b": 0.75, "c": 0.0}
         with pytest.raises(ValueError, match=r"classes \['a', 'b'\] only, got 'c'"):
             clone(learner).set_params(priors=wrong).fit(X, ["a", "b"])
+
+
+@pytest.mark.filterwarnings("ignore::ceiba.bayes.UnboundedWeightsWarning")
+@pytest.mark.parametrize(("max_iter", "is_separable"), [(2, False), (12, True)])
+def test_classes_separate_by_likelihood_not_by_convergence(
+    max_iter: int, is_separable: bool
+) -> None:
+    X, y = [{"x": "u"}, {"x": "v"}] * 20, [0, 1] * 20
+    model = NaiveBayesClassifier(training="tm", penalty=0.0, max_iter=max_iter)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    assert model.separable_ == is_separable

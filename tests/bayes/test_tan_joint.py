@@ -165,3 +165,5 @@ def test_a_class_of_probability_zero_stays_impossible() -> None:
     model = TANClassifier.from_network(parts)
     assert model.class_count_.tolist() == [1.0, 0.0]
     assert model.predict_proba([{"x": "u"}, {"x": "v"}]).tolist() == [[1.0, 0.0]] * 2
+    with pytest.raises(ValueError, match="positive probability, got 'b'"):
+        model.evidence([{"x": "u"}], "a", "b")

@@ -157,8 +157,8 @@ def _index(label: Any, labels: list[Any], has_rows: Array, parameter: str) -> in
     index = labels.index(label)
     if not has_rows[index]:
         raise ValueError(
-            f"{parameter} must be a class with training rows, got {label!r}, which has none and "
-            "so the probability 0."
+            f"{parameter} must be a class of positive probability, got {label!r}, whose "
+            "class_count_ is 0: choose a class with training rows."
         )
     return index
 

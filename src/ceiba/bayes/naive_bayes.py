@@ -77,7 +77,8 @@ class NaiveBayesClassifier(NetworkClassifier):
         Columns that are the same in all rows, or have one category, which are left out.
     separable_ : bool
         Of ``training='tm'``: whether the classes separate, so that the likelihood has no maximum.
-        It is found only without a penalty, once training has converged; False otherwise.
+        It is found only without a penalty, once every training row is predicted correctly with a
+        mean log-likelihood of -0.001 or more; False otherwise, as with a small ``max_iter``.
     conditional_log_likelihood_, n_iter_, unbounded_cells_, trace_
         Of ``training='tm'``.
     n_features_in_, feature_names_in_, schema_

@@ -106,7 +106,8 @@ class StructuralTMClassifier(SearchParameters, SelectorMixin, NetworkClassifier)
         Structure and weights of the network.
     separable_ : bool
         Whether the classes separate, so that the likelihood has no maximum. It is found only
-        without a penalty, once training has converged; False otherwise.
+        without a penalty, once every training row is predicted correctly with a mean
+        log-likelihood of -0.001 or more; False otherwise, as with a small ``max_iter``.
     conditional_log_likelihood_, n_iter_, unbounded_cells_, trace_
         Results of the final training, as of the other network classifiers.
     n_features_in_, feature_names_in_, schema_
