@@ -78,7 +78,7 @@ def column(model: NaiveBayesClassifier, name: str) -> Array:
 def test_tm_makes_the_steps_of_the_naive_algorithm(missing: float, tau: float) -> None:
     rows = rows_of(40, missing=missing)
     run = naive.tm(rows, tau, tol=1e-9, max_iter=4)
-    penalty: Any = {"penalty": "generative", "tau": tau} if tau else {}
+    penalty: Any = {"penalty": "generative", "tau": tau} if tau else {"penalty": 0}
     with pytest.warns(match="did not converge"):
         model = fit(rows, solver="tm", tol=1e-9, max_iter=4, **penalty)
     frames = list(model.trace_)

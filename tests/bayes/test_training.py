@@ -39,6 +39,14 @@ PENALTIES: list[tuple[Any, float, float]] = [(0.0, 0.0, 0.0), (3.0, 3.0, 0.0)]
 PENALTIES.append(("generative", 0.0, 0.4))
 
 
+@pytest.mark.parametrize("solver", ["lbfgs", "tm"])
+def test_missing_values_have_the_generative_penalty_by_default(solver: str) -> None:
+    missing = config(solver, "auto", 0.4, sums_missing=True)
+    assert (missing.ridge, missing.tau) == (0.0, 0.4)
+    complete = config(solver, "auto", 0.4)
+    assert (complete.ridge, complete.tau) == ({"lbfgs": 3.0, "tm": 0.0}[solver], 0.0)
+
+
 @pytest.mark.parametrize("solver", ["lbfgs", "newton", "tm"])
 def test_a_failed_line_search_is_no_convergence(
     solver: Any, monkeypatch: pytest.MonkeyPatch

@@ -79,8 +79,8 @@ class TrainingParameters(Parameters):
     penalty: Annotated[
         Annotated[float, AtLeast(0.0)] | Literal["auto", "generative"],
         "Penalty of discriminative training: a number is the strength of a ridge on the weights; "
-        "'generative' adds tau times the joint log-likelihood. 'auto' is a ridge of 3, 0 with "
-        "solver='tm', and 'generative' where missing values are summed over.",
+        "'generative' adds tau times the joint log-likelihood. 'auto' is 'generative' where "
+        "missing values are summed over, and otherwise a ridge of 3, or 0 with solver='tm'.",
     ] = "auto"
     tau: Annotated[
         float, Above(0.0), "Weight of the joint log-likelihood with penalty='generative'."

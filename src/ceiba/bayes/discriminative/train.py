@@ -95,9 +95,9 @@ def _penalties(
     if penalty == "generative":
         return 0.0, tau
     if penalty == "auto":
-        if solver == "tm":
-            return 0.0, 0.0
-        return (0.0, tau) if sums_missing else (_RIDGE, 0.0)
+        if sums_missing:
+            return 0.0, tau
+        return (0.0 if solver == "tm" else _RIDGE), 0.0
     ridge = float(penalty)
     if ridge > 0 and solver == "tm":
         raise ParameterError(
