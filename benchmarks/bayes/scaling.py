@@ -149,7 +149,7 @@ def cells(curve: Curve) -> list[str]:
     ]
 
 
-def draw(curves: Sequence[Curve], path: Path) -> None:
+def draw(curves: Sequence[Curve], grids: Grids, path: Path) -> None:
     """Draw log-log panels of time and memory for each axis; dashed lines are other libraries."""
     figure = make_figure(11, 8)
     panels = figure.subplots(2, 2)
@@ -161,14 +161,17 @@ def draw(curves: Sequence[Curve], path: Path) -> None:
         for curve in of_axis:
             style: dict[str, Any] = {"color": colors[curve.label], "marker": "o"}
             style["linestyle"] = "-" if curve.label.startswith("ceiba") else "--"
-            text = f"{curve.label}, slope {curve.slope:.2f}"
-            panels[0, column].plot(curve.sizes, curve.seconds, label=text, **style)
+            panels[0, column].plot(curve.sizes, curve.seconds, label=curve.label, **style)
             # Less than a page cannot be drawn on a logarithmic axis.
             memory = [max(amount, 4096) for amount in curve.peak_bytes]
-            panels[1, column].plot(curve.sizes, memory, label=curve.label, **style)
+            panels[1, column].plot(curve.sizes, memory, **style)
         style_panel(panels[0, column], sizes, axis, "time of a fit", "s")
         style_panel(panels[1, column], sizes, axis, "memory above the data", "B")
-        panels[0, column].legend(frameon=False, fontsize="small")
+    panels[0, 0].set_title(f"{grids.fixed_columns} columns")
+    panels[0, 1].set_title(f"{grids.fixed_rows:,} rows")
+    # Beside the curves, which fill the panels.
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     figure.savefig(path, dpi=120)
 
 
@@ -203,7 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = f"bayes-scaling{'-quick' if args.quick else ''}"
     settings = {"seed": args.seed, "n_rounds": rounds}
     path = report.write(name, {**settings, "curves": [asdict(curve) for curve in curves]})
-    draw(curves, path.with_suffix(".png"))
+    draw(curves, grids, path.with_suffix(".png"))
     print(f"\nwritten: benchmarks/results/{name}.json and {name}.png")
     return 0
 
