@@ -10,7 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import ceiba
-from ceiba import TANClassifier
+from ceiba import NaiveBayesClassifier, TANClassifier
 from ceiba._typing import Array
 from ceiba.base import ParameterError
 from ceiba.bayes import InfrequentParentsWarning
@@ -245,3 +245,19 @@ def test_inner_folds_have_the_limits_of_em(monkeypatch: pytest.MonkeyPatch) -> N
     model = TANClassifier(training="tm", early_stopping=True, em_max_iter=3, em_tol=0.5)
     model.fit(X, y)
     assert limits == [(3, 0.5)] * 5
+
+
+def test_arcs_have_a_stronger_generative_penalty_by_default() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (200, 4)).astype(float)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    y = (np.nan_to_num(X[:, 0]) > 1).astype(int)
+    X = X.astype(str).astype(object)
+    X[X == "nan"] = None
+    arcs = [(0, 1)]
+    for structure, tau in ((arcs, 1.0), (None, 0.1)):
+        learner: Any = NaiveBayesClassifier if structure is None else TANClassifier
+        options = {} if structure is None else {"structure": structure}
+        found = learner(training="tm", **options).fit(X, y)
+        wanted = learner(training="tm", penalty="generative", tau=tau, **options).fit(X, y)
+        np.testing.assert_array_equal(found.predict_proba(X), wanted.predict_proba(X))

@@ -83,8 +83,11 @@ class TrainingParameters(Parameters):
         "missing values are summed over, and otherwise a ridge of 3, or 0 with solver='tm'.",
     ] = "auto"
     tau: Annotated[
-        float, Above(0.0), "Weight of the joint log-likelihood with penalty='generative'."
-    ] = 0.1
+        float | None,
+        Above(0.0),
+        "Weight of the joint log-likelihood with penalty='generative'; None for 0.1, or 1 where "
+        "there are arcs between columns.",
+    ] = None
     max_iter: Annotated[
         int | None,
         AtLeast(1),

@@ -24,6 +24,10 @@ from ceiba.mixture.covariance import check_probabilities
 
 # Fitted attributes of discriminative training, which other fits do not set.
 TRAINING_ATTRIBUTES = ("conditional_log_likelihood_", "separable_", "unbounded_cells_", "trace_")
+# Weight of the joint likelihood without and with arcs, by measurement on ten tables with missing
+# values (2 x 5 folds, mean log-loss): naive Bayes .425 (0.03), .408 (0.1), .417 (0.3), .447 (1);
+# TAN .489 (0.1), .440 (0.3), .419 (1), .415 (3), of which 1 has the best accuracy.
+_TAU = {False: 0.1, True: 1.0}
 
 
 class UnboundedWeightsWarning(UserWarning):
@@ -89,12 +93,13 @@ def given_log_priors(priors: Any, classes: Array) -> Array:
     return np.log(np.maximum(shares, MIN_PROBABILITY))
 
 
-def training_config(parameters: Any, sums_missing: bool) -> TrainingConfig:
+def training_config(parameters: Any, sums_missing: bool, has_arcs: bool = False) -> TrainingConfig:
     """Return the settings of discriminative training from the hyper-parameters."""
+    tau = _TAU[has_arcs] if parameters.tau is None else parameters.tau
     config = TrainingConfig.of(
         parameters.solver,
         parameters.penalty,
-        parameters.tau,
+        tau,
         sums_missing=sums_missing,
         max_iter=parameters.max_iter,
         tol=parameters.tol,
