@@ -175,7 +175,7 @@ except KeyboardInterrupt:
 
 KMEANS_LONG = {
     "k-means: many short steps": KMEANS_FIT.format(sizes=(200_000, 16, 64, 1_000_000)),
-    "k-means: many centers": KMEANS_FIT.format(sizes=(40_000, 16, 40_000, 1)),
+    "k-means: many centers": KMEANS_FIT.format(sizes=(100_000, 16, 80_000, 1)),
     "k-means: one long call": KMEANS_CALL.format(sizes=(20_000, 128, 20_000)),
 }
 MIXTURE_LONG = {
