@@ -174,16 +174,16 @@ except KeyboardInterrupt:
 """
 
 KMEANS_LONG = {
-    "k-means: many short steps": KMEANS_FIT.format(sizes=(200_000, 16, 64, 1_000_000)),
+    "k-means: many short steps": KMEANS_FIT.format(sizes=(500_000, 16, 64, 1_000_000)),
     "k-means: many centers": KMEANS_FIT.format(sizes=(100_000, 16, 80_000, 1)),
-    "k-means: one long call": KMEANS_CALL.format(sizes=(20_000, 128, 20_000)),
+    "k-means: one long call": KMEANS_CALL.format(sizes=(60_000, 128, 20_000)),
 }
 MIXTURE_LONG = {
     "mixture: many short steps": MIXTURE_FIT.format(sizes=(20_000, 4, 3, "full", 0.0)),
     "mixture: many components": MIXTURE_FIT.format(sizes=(20_000, 32, 300, "full", 0.0)),
     "mixture: variances alone": MIXTURE_FIT.format(sizes=(100_000, 16, 50, "diag", 0.0)),
     "mixture: many missing values": MIXTURE_FIT.format(sizes=(5_000, 8, 3, "full", 0.3)),
-    "mixture: one long call": MIXTURE_CALL.format(sizes=(60_000, 64, 200, 0.0)),
+    "mixture: one long call": MIXTURE_CALL.format(sizes=(300_000, 64, 200, 0.0)),
     "mixture: one long call with missing values": MIXTURE_CALL.format(sizes=(20_000, 60, 60, 0.4)),
 }
 
@@ -194,13 +194,13 @@ NETWORK_LONG = {
         sizes=(50_000, 20, 5, 0.0), model="TANClassifier" + TM.format("solver='tm'")
     ),
     "networks: pairs of columns": NETWORK_FIT.format(
-        sizes=(3_000, 900, 6, 0.0), model="TANClassifier()"
+        sizes=(6_000, 900, 6, 0.0), model="TANClassifier()"
     ),
     "networks: many weights": NETWORK_FIT.format(
         sizes=(20_000, 60, 20, 0.0), model="NaiveBayesClassifier" + TM.format("solver='newton'")
     ),
     "networks: missing values": NETWORK_FIT.format(
-        sizes=(20_000, 20, 5, 0.2), model="TANClassifier(em_tol=0, em_max_iter=10**6)"
+        sizes=(100_000, 20, 5, 0.2), model="TANClassifier(em_tol=0, em_max_iter=10**6)"
     ),
     "networks: search": NETWORK_FIT.format(
         sizes=(20_000, 30, 4, 0.0), model="StructuralTMClassifier(moves='pairs', screen=None)"
@@ -209,6 +209,7 @@ NETWORK_LONG = {
         sizes=(20_000, 30, 8, 0.0), model="LatentClassMixture(4, structure='tree', tol=0)"
     ),
 }
+# Each takes 2 seconds or more on a fast core, so that the signal always meets it.
 LONG = {**KMEANS_LONG, **MIXTURE_LONG, **NETWORK_LONG}
 
 

@@ -196,19 +196,21 @@ except KeyboardInterrupt:
 """
 CLASSES = "model = RandomForestClassifier(2, max_depth=5).fit(X, classes)"
 NUMBERS = "model = RandomForestRegressor(2, max_depth=5).fit(X, numbers)"
+# Each takes 3 seconds or more on a fast core, so that the signal always meets it.
 LONG_CALLS = {
     "many small trees": (500, CLASSES, "model.set_params(n_estimators=10**6).fit(X, classes)"),
     "one large tree": (
-        200_000,
+        800_000,
         CLASSES,
-        "model.set_params(n_estimators=1, n_jobs=1, max_depth=None).fit(X, classes)",
+        "model.set_params(n_estimators=1, n_jobs=1, max_features=None, max_depth=None)"
+        ".fit(X, classes)",
     ),
     "trees of all columns": (
         20_000, NUMBERS, "model.set_params(n_estimators=10_000, max_depth=None).fit(X, numbers)"
     ),
     # A second tree on another thread, which does not receive the signal.
     "two large trees": (
-        200_000, NUMBERS,
+        800_000, NUMBERS,
         "model.set_params(max_features=None, max_depth=None, n_jobs=2).fit(X, numbers)",
     ),
     "many draws": (
