@@ -31,17 +31,18 @@ struct MetricArrays {
 struct QueryArrays {
     Array2<const double> X;
     Maybe1<const std::uint32_t> columns;  // None for all
-    double factor;
+    double factor, offset;
     Maybe1<const std::int64_t> excluded;
 
     Queries view(std::size_t d) const {
         require(X.shape(1) == d, "queries must have the columns of the rows.");
         for (std::size_t a = 0; columns && a < columns->shape(0); ++a)
             require(columns->data()[a] < d, "columns must be columns of the rows.");
-        require(factor > 0, "factor must be positive.");
+        require(factor > 0 && offset >= 0, "factor must be positive, and offset at least 0.");
         return {matrix(X),
                 {pointer(columns), columns ? columns->shape(0) : d},
                 factor,
+                offset,
                 sized(excluded, X.shape(0), "excluded must have one entry per query.")};
     }
 };
@@ -71,12 +72,16 @@ nb::tuple to_arrays(RadiusResult&& result) {
                           owned(std::move(rows)));
 }
 
+BoxTreeShape checked_shape(std::size_t rows, std::size_t leaf_rows) {
+    require(rows > 0 && rows < (std::size_t(1) << 32), "a tree must have 1 to 2^32 rows.");
+    require(leaf_rows > 0, "leaf_rows must be positive.");
+    return BoxTreeShape::of(rows, leaf_rows);
+}
+
 template <typename T>
 nb::tuple build(const RowArray<T>& X, std::size_t leaf_rows, const Maybe1<const double>& mismatch,
                 int threads) {
-    require(X.shape(0) > 0 && X.shape(0) < (std::size_t(1) << 32), "X must have up to 2^32 rows.");
-    require(leaf_rows > 0, "leaf_rows must be positive.");
-    const BoxTreeShape shape = BoxTreeShape::of(X.shape(0), leaf_rows);
+    const BoxTreeShape shape = checked_shape(X.shape(0), leaf_rows);
     const std::size_t d = X.shape(1);
     std::vector<std::uint32_t> order(X.shape(0));
     std::vector<double> boxes(shape.inner_nodes() * 2 * d * kChildren);
@@ -105,7 +110,7 @@ template <typename T>
 nb::object packed_tiles(const RowArray<T>& X, std::size_t leaf_rows,
                         const Array1<const std::uint32_t>& order, int threads) {
     check_order(order, X.shape(0));
-    const BoxTreeShape shape = BoxTreeShape::of(X.shape(0), leaf_rows);
+    const BoxTreeShape shape = checked_shape(X.shape(0), leaf_rows);
     const std::size_t n = std::size_t(tile_starts(shape).back()), d = X.shape(1);
     std::vector<T> tiles(n * d * kTileRows);
     checked_threads(threads);
@@ -117,7 +122,7 @@ template <typename T>
 nb::tuple packed_products(const RowArray<T>& X, std::size_t leaf_rows,
                           const Array1<const std::uint32_t>& order, int threads) {
     check_order(order, X.shape(0));
-    const BoxTreeShape shape = BoxTreeShape::of(X.shape(0), leaf_rows);
+    const BoxTreeShape shape = checked_shape(X.shape(0), leaf_rows);
     const std::size_t n = std::size_t(tile_starts(shape).back()), d = X.shape(1);
     std::vector<float> tiles(n * d * kTileRows), half_squares(n * kTileRows);
     std::vector<double> centers(shape.leaves * d), radii(shape.leaves);
@@ -139,9 +144,9 @@ using BoxArray = nb::ndarray<const double, nb::ndim<4>, nb::c_contig, nb::device
 template <typename T>
 class BoxTreeArrays {
   public:
-    BoxTreeArrays(RowArray<T> X, std::size_t leaf_rows, Array1<const std::uint32_t> order,
-                  Array1<const std::int64_t> row_ids, BoxArray boxes,
-                  std::optional<TileArray<T>> tiles,
+    BoxTreeArrays(std::optional<RowArray<T>> X, std::size_t leaf_rows,
+                  Array1<const std::uint32_t> order, Array1<const std::int64_t> row_ids,
+                  BoxArray boxes, std::optional<TileArray<T>> tiles,
                   std::optional<std::tuple<TileArray<float>, Array2<const float>,
                                            Array2<const double>, Array1<const double>>>
                       products)
@@ -151,9 +156,10 @@ class BoxTreeArrays {
           boxes_(boxes),
           tiles_(tiles),
           products_(products),
-          shape_(BoxTreeShape::of(X.shape(0), leaf_rows)),
+          d_(boxes.shape(2)),
+          shape_(checked_shape(order.shape(0), leaf_rows)),
           starts_(tile_starts(shape_)) {
-        const std::size_t n = X.shape(0), d = X.shape(1), n_tiles = std::size_t(starts_.back());
+        const std::size_t n = order.shape(0), d = d_, n_tiles = std::size_t(starts_.back());
         check_order(order, n);
         require(row_ids.shape(0) == n, "row_ids must have one entry per row.");
         require(boxes.shape(0) == shape_.inner_nodes() && boxes.shape(1) == 2 &&
@@ -163,6 +169,7 @@ class BoxTreeArrays {
                 "either tiles or products are required.");
         if (tiles) check_tiles(*tiles, n_tiles, d);
         if (!products) return;
+        require(X && has_shape(*X, n, d), "products require X, the rows themselves.");
         const auto& [own, half_squares, centers, radii] = *products;
         check_tiles(own, n_tiles, d);
         require(has_shape(half_squares, n_tiles, kTileRows) &&
@@ -173,19 +180,19 @@ class BoxTreeArrays {
     std::uint64_t search(const MetricArrays& metric, const QueryArrays& queries,
                          const NearestArrays& nearest, int threads) const {
         const Metric own = checked(metric);
-        const Queries view = queries.view(X_.shape(1));
+        const Queries view = queries.view(d_);
         const std::size_t k = nearest.checked_k(queries.X.shape(0));
         checked_threads(threads);
         SearchCounts counts;
-        require(
-            tiles_.has_value() || (own.kind == MetricKind::kEuclidean && own.mismatch == nullptr &&
-                                   view.factor == 1 && view.columns.count == X_.shape(1)),
-            "products require Euclidean distances of all columns.");
+        require(tiles_.has_value() ||
+                    (own.kind == MetricKind::kEuclidean && own.mismatch == nullptr &&
+                     view.factor == 1 && view.offset == 0 && view.columns.count == d_),
+                "products require Euclidean distances of all columns.");
         without_gil([&] {
             counts = tiles_
                          ? search_box_tree(tree(), own, view, k, nearest.distances.data(),
                                            nearest.rows.data(), threads)
-                         : search_products(tree(), leaves(), matrix(X_), order_.data(), view, k,
+                         : search_products(tree(), leaves(), matrix(*X_), order_.data(), view, k,
                                            nearest.distances.data(), nearest.rows.data(), threads);
         });
         return counts.distances;
@@ -194,7 +201,7 @@ class BoxTreeArrays {
     nb::tuple radius(const MetricArrays& metric, const QueryArrays& queries, double radius,
                      int threads) const {
         const Metric own = checked(metric);
-        const Queries view = queries.view(X_.shape(1));
+        const Queries view = queries.view(d_);
         require(tiles_.has_value(), "a search by radius requires tiles.");
         checked_threads(threads);
         RadiusResult result;
@@ -210,15 +217,16 @@ class BoxTreeArrays {
     }
 
     Metric checked(const MetricArrays& metric) const {
-        const Metric own = metric.view(X_.shape(1));
+        const Metric own = metric.view(d_);
         require(own.is_coordinate() && own.missing == MissingRule::kNone,
                 "a box tree requires sums over known columns.");
         return own;
     }
 
     BoxTree<T> tree() const {
-        return {shape_,         X_.shape(1),   row_ids_.data(),
-                starts_.data(), boxes_.data(), tiles_ ? tiles_->data() : nullptr};
+        return {shape_,          d_,
+                row_ids_.data(), starts_.data(),
+                boxes_.data(),   tiles_ ? tiles_->data() : nullptr};
     }
 
     ProductLeaves leaves() const {
@@ -226,7 +234,7 @@ class BoxTreeArrays {
         return {tiles.data(), half_squares.data(), centers.data(), radii.data()};
     }
 
-    RowArray<T> X_;
+    std::optional<RowArray<T>> X_;  // of products, whose distances are computed again
     Array1<const std::uint32_t> order_;
     Array1<const std::int64_t> row_ids_;
     BoxArray boxes_;
@@ -234,6 +242,7 @@ class BoxTreeArrays {
     std::optional<std::tuple<TileArray<float>, Array2<const float>, Array2<const double>,
                              Array1<const double>>>
         products_;
+    std::size_t d_;
     BoxTreeShape shape_;
     std::vector<std::int64_t> starts_;
 };
@@ -289,11 +298,12 @@ void bind_rows(nb::module_& module, const char* tree_name) {
     using Products = std::tuple<TileArray<float>, Array2<const float>, Array2<const double>,
                                 Array1<const double>>;
     nb::class_<BoxTreeArrays<T>>(module, tree_name, "Rows in the leaves of a tree of boxes.")
-        .def(nb::init<RowArray<T>, std::size_t, Array1<const std::uint32_t>,
+        .def(nb::init<std::optional<RowArray<T>>, std::size_t, Array1<const std::uint32_t>,
                       Array1<const std::int64_t>, BoxArray, std::optional<TileArray<T>>,
                       std::optional<Products>>(),
-             "X"_a.noconvert(), "leaf_rows"_a, "order"_a.noconvert(), "row_ids"_a.noconvert(),
-             "boxes"_a.noconvert(), "tiles"_a.noconvert().none(), "products"_a.none())
+             "X"_a.noconvert().none(), "leaf_rows"_a, "order"_a.noconvert(),
+             "row_ids"_a.noconvert(), "boxes"_a.noconvert(), "tiles"_a.noconvert().none(),
+             "products"_a.none())
         .def("search", &BoxTreeArrays<T>::search, "metric"_a, "queries"_a, "nearest"_a,
              "threads"_a = 1,
              "Update the nearest rows of each query; return the number of distances.")
@@ -329,10 +339,10 @@ void bind_neighbors(nb::module_& module) {
             "kind"_a, "p"_a = 2.0, "mismatch"_a.noconvert() = nb::none(),
             "weights"_a.noconvert() = nb::none(), "missing"_a = MissingRule::kNone);
     nb::class_<QueryArrays>(module, "Queries", "Rows whose neighbors are searched.")
-        .def(nb::init<Array2<const double>, Maybe1<const std::uint32_t>, double,
+        .def(nb::init<Array2<const double>, Maybe1<const std::uint32_t>, double, double,
                       Maybe1<const std::int64_t>>(),
              "X"_a.noconvert(), "columns"_a.noconvert() = nb::none(), "factor"_a = 1.0,
-             "excluded"_a.noconvert() = nb::none());
+             "offset"_a = 0.0, "excluded"_a.noconvert() = nb::none());
     nb::class_<NearestArrays>(module, "Nearest", "The nearest rows found so far.")
         .def(nb::init<Array2<double>, Array2<std::int64_t>>(), "distances"_a.noconvert(),
              "rows"_a.noconvert());

@@ -347,15 +347,13 @@ SearchCounts search_box_tree(const BoxTree<T>& tree, const Metric& metric, const
                              std::size_t k, double* distances, std::int64_t* rows, int threads) {
     return for_queries(tree, metric, queries, threads, [&](Traversal<T>& traversal, std::size_t i) {
         TopK nearest(distances + i * k, rows + i * k, k);
-        const std::int64_t excluded = queries.excluded == nullptr ? -1 : queries.excluded[i];
-        double limit = metric.to_limit(nearest.farthest()) / queries.factor;
+        double limit = queries.to_limit(metric, nearest.farthest());
         traversal.run(
             queries.X.row(i), [&] { return limit; },
             [&](double reduced, std::int64_t row) {
-                if (row == excluded) return;
-                nearest.insert(metric.to_distance(reduced * queries.factor), row);
-                // Rounding of the factor is within the slack of the limit.
-                limit = metric.to_limit(nearest.farthest()) / queries.factor;
+                if (queries.skips(i, row)) return;
+                nearest.insert(queries.to_distance(metric, reduced), row);
+                limit = queries.to_limit(metric, nearest.farthest());
             });
         nearest.finish();
     });
@@ -366,14 +364,13 @@ RadiusResult radius_box_tree(const BoxTree<T>& tree, const Metric& metric, const
                              double radius, int threads) {
     RadiusResult result{std::vector<std::vector<std::int64_t>>(queries.X.rows),
                         std::vector<std::vector<double>>(queries.X.rows)};
-    const double limit = metric.to_limit(radius) / queries.factor;
+    const double limit = queries.to_limit(metric, radius);
     for_queries(tree, metric, queries, threads, [&](Traversal<T>& traversal, std::size_t i) {
-        const std::int64_t excluded = queries.excluded == nullptr ? -1 : queries.excluded[i];
         traversal.run(
             queries.X.row(i), [&] { return limit; },
             [&](double reduced, std::int64_t row) {
-                const double distance = metric.to_distance(reduced * queries.factor);
-                if (distance > radius || row == excluded) return;
+                const double distance = queries.to_distance(metric, reduced);
+                if (distance > radius || queries.skips(i, row)) return;
                 result.rows[i].push_back(row);
                 result.distances[i].push_back(distance);
             });

@@ -54,7 +54,8 @@ template <typename T>
 struct BoxTree {
     BoxTreeShape shape;
     std::size_t d = 0;
-    const std::int64_t* row_ids = nullptr;      // number of the row at each position
+    const std::int64_t* row_ids = nullptr;      // number of the row at each position; -1 for rows
+                                                // that were removed
     const std::int64_t* tile_starts = nullptr;  // first tile of each leaf, and their number
     const double* boxes = nullptr;
     const T* tiles = nullptr;
@@ -64,8 +65,28 @@ struct BoxTree {
 struct Queries {
     Matrix<const double> X;
     ActiveColumns columns;
-    double factor = 1;                       // of reduced distances, for the missing columns
+    // Of reduced distances, for the missing columns: a multiple of the sum over the known ones, and
+    // what is added to it.
+    double factor = 1, offset = 0;
     const std::int64_t* excluded = nullptr;  // the row that each query must not find; null for none
+
+    bool skips(std::size_t query, std::int64_t row) const {
+        return row < 0 || (excluded != nullptr && excluded[query] == row);
+    }
+
+    double to_distance(const Metric& metric, double reduced) const {
+        if (metric.kind == MetricKind::kChebyshev)
+            return reduced < offset ? offset : reduced;  // a maximum
+        return metric.to_distance(reduced * factor + offset);
+    }
+
+    // The largest sum over the known columns of a row at up to this distance. The rounding of
+    // factor and offset is within the slack of the limit.
+    double to_limit(const Metric& metric, double distance) const {
+        if (metric.kind == MetricKind::kChebyshev)
+            return distance < offset ? -1.0 : metric.to_limit(distance);
+        return (metric.to_limit(distance) - offset) / factor;
+    }
 };
 
 // Indices of the queries in the order of the leaves that they would be in: neighbors in this order

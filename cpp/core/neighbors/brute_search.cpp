@@ -66,7 +66,7 @@ SearchCounts search_rows(Matrix<const T> X, const std::int64_t* row_ids, const M
     std::vector<double> limits;
     for (std::size_t q = 0; q < n; ++q) {
         nearest.emplace_back(distances + q * k, rows + q * k, k);
-        limits.push_back(metric.to_limit(nearest[q].farthest()));
+        limits.push_back(queries.to_limit(metric, nearest[q].farthest()));
     }
     for_tiles(X, metric, queries, threads,
               [&](std::size_t q, std::size_t first, std::size_t count, const double* reduced,
@@ -75,9 +75,9 @@ SearchCounts search_rows(Matrix<const T> X, const std::int64_t* row_ids, const M
                   for (std::size_t r = 0; r < count; ++r) {
                       if (!(reduced[r] <= limits[q])) continue;
                       const std::int64_t row = row_ids[first + r];
-                      if (queries.excluded != nullptr && queries.excluded[q] == row) continue;
-                      nearest[q].insert(metric.to_distance(reduced[r]), row);
-                      limits[q] = metric.to_limit(nearest[q].farthest());
+                      if (queries.skips(q, row)) continue;
+                      nearest[q].insert(queries.to_distance(metric, reduced[r]), row);
+                      limits[q] = queries.to_limit(metric, nearest[q].farthest());
                   }
               });
     for (TopK& own : nearest) own.finish();
@@ -89,17 +89,16 @@ RadiusResult radius_rows(Matrix<const T> X, const std::int64_t* row_ids, const M
                          const Queries& queries, double radius, int threads) {
     RadiusResult result{std::vector<std::vector<std::int64_t>>(queries.X.rows),
                         std::vector<std::vector<double>>(queries.X.rows)};
-    const double limit = metric.to_limit(radius);
+    const double limit = queries.to_limit(metric, radius);
     for_tiles(X, metric, queries, threads,
               [&](std::size_t q, std::size_t first, std::size_t count, const double* reduced,
                   double min_distance) {
                   if (min_distance > limit) return;
                   for (std::size_t r = 0; r < count; ++r) {
                       if (!(reduced[r] <= limit)) continue;
-                      const double distance = metric.to_distance(reduced[r]);
+                      const double distance = queries.to_distance(metric, reduced[r]);
                       const std::int64_t row = row_ids[first + r];
-                      const bool own = queries.excluded != nullptr && queries.excluded[q] == row;
-                      if (distance > radius || own) continue;
+                      if (distance > radius || queries.skips(q, row)) continue;
                       result.rows[q].push_back(row);
                       result.distances[q].push_back(distance);
                   }

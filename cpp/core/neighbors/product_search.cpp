@@ -133,7 +133,7 @@ class QueryGroup {
             const double reduced = squared_distance(X_.row(order_[i]), query(q), d);
             if (!(reduced <= limits_[q])) continue;
             const std::int64_t row = tree_.row_ids[i];
-            if (queries_.excluded != nullptr && queries_.excluded[indices_[q]] == row) continue;
+            if (queries_.skips(indices_[q], row)) continue;
             nearest_[q].insert(metric_.to_distance(reduced), row);
             update(q);
         }

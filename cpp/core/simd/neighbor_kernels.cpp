@@ -105,7 +105,7 @@ template <MetricKind kKind, bool kMissing, typename T>
 void sum_columns(const Metric& metric, const T* tile, const double* query,
                  const ActiveColumns& columns, double* out) {
     for (std::size_t lane = 0; lane < kTileRows; lane += kWidth) {
-        Doubles sum{}, known{};
+        Doubles sum{}, known{}, mismatches{};
         double total = 0;
         for (std::size_t a = 0; a < columns.count; ++a) {
             const std::size_t j = columns[a];
@@ -117,9 +117,9 @@ void sum_columns(const Metric& metric, const T* tile, const double* query,
             if constexpr (kMissing) {
                 const double weight = metric.weights[j];
                 const Words both = (x == x) & (splat(q) == splat(q));
-                const bool partial = metric.missing == MissingRule::kPartial;
-                value = choose(both, value, splat(partial ? 0.0 : weight));
+                value = choose(both, value, Doubles{});
                 known += choose(both, splat(weight), Doubles{});
+                accumulate<kKind>(mismatches, choose(both, Doubles{}, splat(weight)));
                 total += weight;
             }
             accumulate<kKind>(sum, value);
@@ -129,6 +129,9 @@ void sum_columns(const Metric& metric, const T* tile, const double* query,
                 // A maximum has no share that could be missing.
                 const Doubles whole = kKind == MetricKind::kChebyshev ? sum : sum * (total / known);
                 sum = choose(known > 0, whole, splat(HUGE_VAL));
+            } else {
+                // Added last, as where a whole group of rows lacks the same columns.
+                accumulate<kKind>(sum, mismatches);
             }
         }
         store(out + lane, sum);
