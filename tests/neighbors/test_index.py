@@ -25,7 +25,7 @@ SMALL = st.integers(-2, 2).map(float)
 
 def forms_of(metric: str) -> list[Any]:
     if metric in COORDINATE:
-        return ["tree", "brute", *(["products"] if metric == "euclidean" else [])]
+        return ["kd_tree", "brute", *(["products"] if metric == "euclidean" else [])]
     return ["brute"]
 
 
@@ -144,7 +144,7 @@ def test_distances_are_those_of_scikit_learn(metric: str) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-7)
 
 
-@pytest.mark.parametrize("form", ["tree", "products", "brute"])
+@pytest.mark.parametrize("form", ["kd_tree", "products", "brute"])
 @pytest.mark.parametrize("factor", [1e-200, 1e200, 1e-30, 1e30])
 def test_units_do_not_matter(form: Any, factor: float) -> None:
     X, Q = RNG.normal(size=(500, 4)), RNG.normal(size=(20, 4))
@@ -170,7 +170,7 @@ def test_rows_within_a_radius(metric: str) -> None:
             np.testing.assert_array_equal(rows[part], all_rows[i][inside])
 
 
-@pytest.mark.parametrize("form", ["tree", "products", "brute"])
+@pytest.mark.parametrize("form", ["kd_tree", "products", "brute"])
 def test_a_row_is_not_its_own_neighbor_where_it_is_excluded(form: Any) -> None:
     X = RNG.integers(0, 3, (700, 2)).astype(float)
     index = NeighborIndex.of(X, make_distance("euclidean"), form)
@@ -187,12 +187,12 @@ def test_the_form_follows_the_rows() -> None:
 
     def form(X: Array, metric: Any = euclidean) -> str:
         index = NeighborIndex.of(X, metric)
-        assert index.form in ("tree", "products", "brute")
+        assert index.forms[0] in ("kd_tree", "products", "brute")
         assert index.report
-        return index.form
+        return index.forms[0]
 
     assert form(RNG.random((100, 3))) == "brute"
-    assert form(RNG.random((20_000, 2))) == "tree"
+    assert form(RNG.random((20_000, 2))) == "kd_tree"
     assert form(RNG.random((20_000, 40))) == "products"
     assert form(RNG.random((20_000, 40)), make_distance("manhattan")) == "brute"
     assert form(RNG.random((2_000, 3)), make_distance("canberra")) == "brute"
@@ -225,12 +225,12 @@ def test_wrong_searches_raise(call: Any, message: str) -> None:
         (lambda: make_distance("seuclidean"), "requires V"),
         (lambda: make_distance("mahalanobis", VI=-np.eye(2)), "positive definite"),
         (
-            lambda: NeighborIndex.of(np.eye(2), make_distance("canberra"), "tree"),
-            "form='tree' requires",
+            lambda: NeighborIndex.of(np.eye(2), make_distance("canberra"), "kd_tree"),
+            "algorithm='kd_tree' requires",
         ),
         (
             lambda: NeighborIndex.of(np.eye(2), make_distance("manhattan"), "products"),
-            "form='products' requires",
+            "algorithm='products' requires",
         ),
         (
             lambda: NeighborIndex.of(np.array([[np.nan]]), make_distance("euclidean")),
@@ -241,3 +241,96 @@ def test_wrong_searches_raise(call: Any, message: str) -> None:
 def test_wrong_settings_raise(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# Missing values: groups of rows that lack the same columns
+
+
+def with_patterns(n: int, dtype: Any = np.float64) -> tuple[Array, Array]:
+    """Return rows and queries of numbers and codes: two common patterns, and many rare ones."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 5)).astype(dtype)
+    X[:, 3:] = rng.integers(0, 3, (n, 2))
+    kind = rng.integers(0, 10, n)
+    X[kind < 3, 1] = np.nan
+    X[np.ix_(kind == 3, [0, 2])] = np.nan
+    rare = kind == 4
+    X[rare] = np.where(rng.random((rare.sum(), 5)) < 0.5, np.nan, X[rare])
+    return X[100:], X[:100].astype(np.float64)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("missing", ["partial", "mismatch"])
+@pytest.mark.parametrize("metric", ["gower", "heom", "chebyshev", "minkowski"])
+def test_groups_of_missing_columns_give_equal_bits(metric: str, missing: Any, dtype: Any) -> None:
+    X, Q = with_patterns(12_000, dtype)
+    nominal = np.arange(5) >= 3
+    weights = np.array([1.0, 0.3, 0.7, 2.0, 0.1])
+    distance = make_mixed_distance(metric, nominal, np.ones(5), weights, p=3.0, missing=missing)
+    index = NeighborIndex.of(X, distance)
+    assert index.forms[:2] == ["kd_tree", "kd_tree"]
+    assert index.forms[-1] == "brute"
+    brute = NeighborIndex.of(X, distance, "brute")
+    assert brute.forms == ["brute"]
+    for k in (1, 40):
+        for one, two in zip(index.search(Q, k), brute.search(Q, k), strict=True):
+            np.testing.assert_array_equal(one, two)
+    for one, two in zip(index.within(Q, 0.4), brute.within(Q, 0.4), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_rows_without_a_common_column_come_last_and_in_order() -> None:
+    X = np.array([[np.nan, 1.0], [2.0, np.nan], [np.nan, 3.0], [np.nan, np.nan]])
+    distance = make_mixed_distance("euclidean", np.zeros(2, bool), np.ones(2))
+    Q = np.array([[2.0, np.nan], [np.nan, np.nan]])
+    for form in ("auto", "brute"):
+        distances, rows = NeighborIndex.of(X, distance, form).search(Q, 4)
+        assert rows.tolist() == [[1, 0, 2, 3], [0, 1, 2, 3]]
+        assert distances.tolist() == [[0.0, np.inf, np.inf, np.inf], [np.inf] * 4]
+
+
+# Rows that come and go
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "heom", "canberra"])
+def test_an_index_grows_and_forgets(metric: str) -> None:
+    rng = np.random.default_rng(5)
+    distance = make_distance("canberra")
+    X, Q = rng.normal(size=(6000, 3)), rng.normal(size=(20, 3))
+    if metric != "canberra":
+        distance = make_mixed_distance(metric, np.zeros(3, bool), np.ones(3))
+        X[rng.random(X.shape) < 0.02] = np.nan
+    n = 4000
+    index, rows = NeighborIndex.of(X[:n], distance), X[:n]
+    for step in (1, 1, 300, 1, 700, 2, 900):
+        rows = np.vstack([rows, X[n : n + step]])
+        n += step
+        index = index.with_rows(rows)
+        removed = np.unique(rng.integers(0, len(rows), 400))
+        rows = np.delete(rows, removed, axis=0)
+        index = index.without_rows(removed, rows)
+        assert len(index) == len(rows)
+        fresh = NeighborIndex.of(rows, distance, "brute")
+        for one, two in zip(index.search(Q, 30), fresh.search(Q, 30), strict=True):
+            np.testing.assert_array_equal(one, two)
+        for one, two in zip(index.within(Q, 0.3), fresh.within(Q, 0.3), strict=True):
+            np.testing.assert_array_equal(one, two)
+    index.check()
+
+
+def test_rows_added_one_by_one_make_few_segments() -> None:
+    X = RNG.normal(size=(3000, 3))
+    index = NeighborIndex.of(X[:1000], make_distance("euclidean"))
+    for n in range(1001, 3001):
+        index = index.with_rows(X[:n])
+        assert len(index.segments) <= 6
+    fresh = NeighborIndex.of(X, make_distance("euclidean"))
+    np.testing.assert_array_equal(index.search(X[:50], 5)[1], fresh.search(X[:50], 5)[1])
+
+
+def test_larger_rows_do_not_overflow() -> None:
+    X = RNG.normal(size=(400, 2))
+    huge = np.vstack([X, X[:5] * 1e200])
+    index = NeighborIndex.of(X, make_distance("euclidean")).with_rows(huge)
+    fresh = NeighborIndex.of(huge, make_distance("euclidean"))
+    np.testing.assert_array_equal(index.search(huge, 3)[1], fresh.search(huge, 3)[1])

@@ -287,9 +287,9 @@ class Traversal {
         const std::size_t node = tree_.shape.node_starts[entry.depth] + entry.node;
         neighbor_kernels().box_bounds(metric_, tree_.boxes + node * 2 * tree_.d * kChildren,
                                       tree_.d, query, queries_.columns, bounds);
-        const std::size_t first = size;
-        for (std::size_t c = 0; c < kChildren; ++c) {
-            if (!(bounds[c] <= limit) || bounds[c] == kInfinity) continue;
+        const std::size_t first = size, children = tree_.shape.children(entry.depth, entry.node);
+        for (std::size_t c = 0; c < children; ++c) {
+            if (!(bounds[c] <= limit)) continue;
             std::size_t i = size++;
             for (; i > first && stack_[i - 1].bound < bounds[c]; --i) stack_[i] = stack_[i - 1];
             stack_[i] = {bounds[c], entry.depth + 1, std::uint32_t(entry.node * kChildren + c)};
@@ -307,8 +307,6 @@ class Traversal {
         for (std::size_t i = 0; i < found; ++i)
             if (distances_[i] <= limit()) visit(distances_[i], tree_.row_ids[begin + rows_[i]]);
     }
-
-    static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
     const BoxTree<T>& tree_;
     const Metric& metric_;

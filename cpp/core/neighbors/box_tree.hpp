@@ -26,6 +26,13 @@ struct BoxTreeShape {
 
     std::size_t depth() const { return node_starts.size() - 1; }
     std::size_t inner_nodes() const { return node_starts.back(); }
+    // Number of children of a node: eight, except for the last one of its depth.
+    std::size_t children(std::size_t depth, std::size_t node) const {
+        const std::size_t next =
+            depth + 1 == this->depth() ? leaves : node_starts[depth + 2] - node_starts[depth + 1];
+        const std::size_t first = node * kChildren;
+        return next - first < kChildren ? next - first : kChildren;
+    }
     // First position of a leaf.
     std::size_t begin(std::size_t leaf) const {
         // rows * leaf may exceed 64 bits only beyond 2^32 rows of 2^32 leaves.

@@ -8,23 +8,25 @@ example, is half of the squared Euclidean distance of rows of length 1. Differen
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from ceiba import _native
 from ceiba._native import MetricKind, MissingRule
 from ceiba._typing import Array
+from ceiba.base.record import ArrayOf, Record, check_values
 
-_KINDS = {
+# The kinds that are sums or maxima over the columns: a tree of boxes bounds them, they have the
+# units of the columns, and they have a meaning where values are missing or nominal.
+_COORDINATE = {
     "euclidean": MetricKind.EUCLIDEAN,
     "manhattan": MetricKind.MANHATTAN,
     "chebyshev": MetricKind.CHEBYSHEV,
-    "canberra": MetricKind.CANBERRA,
-    "braycurtis": MetricKind.BRAY_CURTIS,
-    "haversine": MetricKind.HAVERSINE,
-    "hamming": MetricKind.HAMMING,
+    "minkowski": MetricKind.MINKOWSKI,
+}
+_BOOLEAN = {
     "jaccard": MetricKind.JACCARD,
     "dice": MetricKind.DICE,
     "rogerstanimoto": MetricKind.ROGERS_TANIMOTO,
@@ -33,53 +35,95 @@ _KINDS = {
     "sokalsneath": MetricKind.SOKAL_SNEATH,
     "yule": MetricKind.YULE,
 }
-_SYNONYMS = {
+_KINDS = _COORDINATE | _BOOLEAN | {
+    "canberra": MetricKind.CANBERRA,
+    "braycurtis": MetricKind.BRAY_CURTIS,
+    "haversine": MetricKind.HAVERSINE,
+    "hamming": MetricKind.HAMMING,
+}  # fmt: skip
+# Kinds for which d(x, z) <= d(x, y) + d(y, z), so that a vantage-point tree is exact.
+_TRIANGLE = {
+    *_COORDINATE, "canberra", "haversine", "hamming", "jaccard", "rogerstanimoto", "sokalmichener",
+    "sokalsneath",
+}  # fmt: skip
+_MISSING = {
+    "none": MissingRule.NONE,
+    "partial": MissingRule.PARTIAL,
+    "mismatch": MissingRule.MISMATCH,
+}
+SYNONYMS = {
     "l1": "manhattan",
     "cityblock": "manhattan",
     "l2": "euclidean",
     "infinity": "chebyshev",
     "p": "minkowski",
 }
-# Sums or maxima over the columns: a tree of boxes bounds them, and they have the units of columns.
-_COORDINATE = {
-    MetricKind.EUCLIDEAN,
-    MetricKind.MANHATTAN,
-    MetricKind.CHEBYSHEV,
-    MetricKind.MINKOWSKI,
-}
-METRICS = (*_KINDS, *_SYNONYMS, "minkowski", "sqeuclidean", "seuclidean", "mahalanobis", "cosine",
+METRICS = (*_KINDS, *SYNONYMS, "sqeuclidean", "seuclidean", "mahalanobis", "cosine",
            "correlation")  # fmt: skip
+BOOLEAN_METRICS = tuple(_BOOLEAN)
 
 
 @dataclass(frozen=True, eq=False)
-class Distance:
+class Distance(Record):
     """A distance between rows.
 
     Parameters
     ----------
-    kind : MetricKind
+    kind : str
+        The native kind, such as ``"euclidean"``; ``"function"`` for a Python function.
     p : float
-        Of the kind MINKOWSKI.
-    transform : callable or None
-        From rows to those that the kind is computed of.
-    power, factor : float
+        Of the kind ``"minkowski"``.
+    factors : ndarray of shape (n_columns,) or None
+        Factors of the columns, which are multiplied first.
+    direction : {"none", "from zero", "from mean"}
+        Whether rows are then divided by their length, and whether the mean of each row is
+        subtracted before.
+    whitening : ndarray of shape (n_columns, n_columns) or None
+        Matrix that the rows are then multiplied with.
+    power, factor : int, float
         The distance is ``factor * d ** power`` of the native distance d.
     mismatch : ndarray of shape (n_columns,) or None
         What different codes of a nominal column add to the sum over the columns; NaN for numeric
-        columns.
+        columns. None if all are numeric.
     weights : ndarray of shape (n_columns,) or None
         Weights of the columns, where values may be missing.
-    missing : MissingRule
+    missing : {"none", "partial", "mismatch"}
+        What a missing value adds: ``"none"`` if there are none; with ``"partial"`` nothing, and the
+        sum over the columns known in both rows is multiplied by total weight / weight of those
+        columns; with ``"mismatch"`` the weight of its column.
+    function : callable or None
+        ``f(x, y)`` of the kind ``"function"``.
     """
 
-    kind: MetricKind
+    kind: str
     p: float = 2.0
-    transform: Callable[[Array], Array] | None = None
+    factors: Annotated[Array | None, ArrayOf("float64", "n_columns")] = None
+    direction: Literal["none", "from zero", "from mean"] = "none"
+    whitening: Annotated[Array | None, ArrayOf("float64", "n_columns", "n_columns")] = None
     power: int = 1
     factor: float = 1.0
-    mismatch: Array | None = None
-    weights: Array | None = None
-    missing: MissingRule = MissingRule.NONE
+    mismatch: Annotated[Array | None, ArrayOf("float64", "n_columns")] = None
+    weights: Annotated[Array | None, ArrayOf("float64", "n_columns")] = None
+    missing: Literal["none", "partial", "mismatch"] = "none"
+    function: Any = None
+
+    def check(self) -> None:
+        """Raise ValueError for values that no distance has."""
+        if self.kind not in (*_KINDS, "function"):
+            raise ValueError(f"kind must be one of {', '.join(_KINDS)}, got {self.kind!r}.")
+        if (self.kind == "function") != callable(self.function):
+            raise ValueError("function must be callable for kind='function', and None otherwise.")
+        if not 1 <= self.p < np.inf or self.power not in (1, 2) or not 0 < self.factor < np.inf:
+            raise ValueError("p, power and factor must be those of a distance.")
+        for name in ("factors", "weights", "mismatch"):
+            array = getattr(self, name)
+            if array is not None:
+                valid = (array >= 0) & np.isfinite(array)
+                if name == "mismatch":
+                    valid |= np.isnan(array)
+                check_values(name, array, valid, "finite and at least 0")
+        if self.missing != "none" and (self.weights is None or not self.is_coordinate):
+            raise ValueError("missing values require a sum over the columns, and weights.")
 
     @property
     def is_coordinate(self) -> bool:
@@ -87,13 +131,28 @@ class Distance:
         return self.kind in _COORDINATE
 
     @property
-    def native(self) -> _native.Metric:
-        """The distance for the native searches."""
-        return _native.Metric(self.kind, self.p, self.mismatch, self.weights, self.missing)
+    def has_triangle_inequality(self) -> bool:
+        """Whether the native distance is a metric, as that of a function must be."""
+        return self.kind in _TRIANGLE or self.kind == "function"
+
+    def native(self, *, complete: bool) -> Any:
+        """Return the distance for the native searches; ``complete`` rows lack no values."""
+        if self.kind == "function":
+            return self.function
+        missing = "none" if complete else self.missing
+        return _native.Metric(
+            _KINDS[self.kind], self.p, self.mismatch, self.weights, _MISSING[missing]
+        )
 
     def apply(self, X: Array) -> Array:
         """Return the rows that the native distance is computed of."""
-        return X if self.transform is None else np.ascontiguousarray(self.transform(X))
+        if self.factors is not None:
+            X = X * self.factors
+        if self.direction != "none":
+            X = _to_directions(X, centered=self.direction == "from mean")
+        if self.whitening is not None:
+            X = X @ self.whitening
+        return np.ascontiguousarray(X)
 
     def from_native(self, distances: Array) -> Array:
         """Return the distances of native ones."""
@@ -105,22 +164,49 @@ class Distance:
         """Return the native distance of a distance."""
         return float((radius / self.factor) ** (1 / self.power))
 
+    def missing_terms(self, known: Array) -> tuple[float, float]:
+        """Return factor and offset of a sum over the ``known`` columns alone.
+
+        The factor is infinite if the known columns have no weight.
+        """
+        if self.missing == "none" or known.all():
+            return 1.0, 0.0
+        assert self.weights is not None
+        # Summed one after another, as the native searches do.
+        total = shared = absent = 0.0
+        for weight, is_known in zip(self.weights.tolist(), known.tolist(), strict=True):
+            total += weight
+            shared += weight if is_known else 0.0
+            missing = 0.0 if is_known else weight
+            absent = max(absent, missing) if self.kind == "chebyshev" else absent + missing
+        if self.missing == "mismatch":
+            return 1.0, absent
+        return (total / shared if shared > 0 else np.inf), 0.0
+
 
 def make_distance(
-    metric: str, p: float = 2.0, *, V: Array | None = None, VI: Array | None = None
+    metric: str | Callable[..., float],
+    p: float = 2.0,
+    *,
+    V: Array | None = None,
+    VI: Array | None = None,
+    factors: Array | None = None,
 ) -> Distance:
-    """Return the distance of a name of scikit-learn.
+    """Return the distance of a name of scikit-learn, or of a function.
 
     Parameters
     ----------
-    metric : str
-        One of `METRICS`.
+    metric : str or callable
+        One of `METRICS`, or a function of two rows that returns their distance and satisfies the
+        triangle inequality.
     p : float
         Power of ``"minkowski"``, at least 1.
     V : ndarray, optional
         Variances of the columns for ``"seuclidean"``, covariances for ``"mahalanobis"``.
     VI : ndarray, optional
         Inverse of the covariances.
+    factors : ndarray of shape (n_columns,), optional
+        Factors of the columns.
 
     Examples
     --------
@@ -128,52 +214,64 @@ def make_distance(
     >>> make_distance("cosine").power
     2
     """
-    name = _SYNONYMS.get(metric, metric)
+    if callable(metric):
+        return Distance("function", function=metric)
+    name = SYNONYMS.get(metric, metric)
     if name == "minkowski":
         if not p >= 1:
             raise ValueError(f"p must be at least 1, got {p!r}: smaller powers are no distances.")
         special = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
         if p not in special:
-            return Distance(MetricKind.MINKOWSKI, float(p))
+            return Distance("minkowski", float(p), factors=factors)
         name = special[p]
     if name in _KINDS:
-        return Distance(_KINDS[name])
-    euclidean = Distance(MetricKind.EUCLIDEAN)
+        return Distance(name, factors=factors)
     if name == "sqeuclidean":
-        return replace(euclidean, power=2)
-    if name in ("cosine", "correlation"):
-        transform = _to_directions if name == "cosine" else _to_centered_directions
-        return replace(euclidean, transform=transform, power=2, factor=0.5)
+        return Distance("euclidean", power=2, factors=factors)
+    if name == "cosine":
+        return Distance("euclidean", direction="from zero", factors=factors, power=2, factor=0.5)
+    if name == "correlation":
+        return Distance("euclidean", direction="from mean", factors=factors, power=2, factor=0.5)
     if name == "seuclidean":
-        return replace(euclidean, transform=_Scale(1 / np.sqrt(_positive_variances(V))))
+        return Distance("euclidean", factors=1 / np.sqrt(_positive_variances(V)))
     if name == "mahalanobis":
-        return replace(euclidean, transform=_Multiply(_whitening(V, VI)))
+        return Distance("euclidean", whitening=_whitening(V, VI))
     raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}.")
 
 
 def make_mixed_distance(
-    metric: Literal["gower", "heom"],
+    metric: str,
     is_nominal: Array,
-    ranges: Array,
+    divisors: Array,
     weights: Array | None = None,
+    *,
+    p: float = 2.0,
+    missing: Literal["auto", "partial", "mismatch"] = "auto",
 ) -> Distance:
     """Return a distance of numeric and nominal columns together.
 
-    Numeric columns are divided by their range, so that all columns add up to 1 each. Nominal ones
-    hold codes, and add 1 if they differ. Values may be missing (NaN).
-
-    ``"gower"`` is the mean over the columns that are known in both rows; rows without a common
-    column are infinitely far apart. ``"heom"`` is the root of the sum of squares, to which a
-    missing value adds 1.
+    Numeric columns are divided by their divisor, in Gower's coefficient and HEOM their range.
+    Nominal ones hold codes, and count as a difference of 1 if they differ. Values may be missing
+    (NaN).
 
     Parameters
     ----------
-    metric : {"gower", "heom"}
+    metric : str
+        ``"gower"``: the weighted mean of the differences. ``"heom"``: the root of their weighted
+        sum of squares. Or one of ``"euclidean"``, ``"sqeuclidean"``, ``"manhattan"``,
+        ``"chebyshev"`` and ``"minkowski"``.
     is_nominal : ndarray of bool of shape (n_columns,)
-    ranges : ndarray of shape (n_columns,)
-        Largest minus smallest value of each numeric column; 0 counts as 1.
+    divisors : ndarray of shape (n_columns,)
+        Divisor of each numeric column, such as its largest minus its smallest value; 0 counts as 1.
     weights : ndarray of shape (n_columns,), optional
-        Weights of the columns; 1 by default.
+        Weights of the columns, of the terms of the sum; 1 by default.
+    p : float
+        Power of ``"minkowski"``.
+    missing : {"auto", "partial", "mismatch"}
+        ``"partial"``: the sum over the columns that are known in both rows, times total weight /
+        weight of those columns; rows without a common column are infinitely far apart.
+        ``"mismatch"``: a missing value counts as a difference of 1. ``"auto"``: ``"mismatch"`` for
+        HEOM, else ``"partial"``.
 
     References
     ----------
@@ -195,62 +293,44 @@ def make_mixed_distance(
         raise ValueError("weights must be finite and at least 0, one for each column.")
     if not weight.any():
         raise ValueError("weights must be positive for at least one column.")
-    spread = np.where(nominal | ~(np.asarray(ranges) > 0), 1.0, ranges)
-    mismatch = np.where(nominal, weight, np.nan)
-    if metric == "gower":
-        return Distance(
-            MetricKind.MANHATTAN,
-            transform=_Scale(np.where(nominal, 1.0, weight / spread)),
-            factor=float(1 / weight.sum()),
-            mismatch=mismatch,
-            weights=weight,
-            missing=MissingRule.PARTIAL,
+    name = {"gower": "manhattan", "heom": "euclidean"}.get(metric, metric)
+    plain = make_distance(name, p)
+    if not plain.is_coordinate or plain.direction != "none":
+        raise ValueError(
+            "metric must be 'gower', 'heom', 'euclidean', 'sqeuclidean', 'manhattan', 'chebyshev' "
+            f"or 'minkowski' for nominal columns, weights or missing values, got {metric!r}."
         )
-    if metric == "heom":
-        return Distance(
-            MetricKind.EUCLIDEAN,
-            transform=_Scale(np.where(nominal, 1.0, np.sqrt(weight) / spread)),
-            mismatch=mismatch,
-            weights=weight,
-            missing=MissingRule.MISMATCH,
-        )
-    raise ValueError(f"metric must be 'gower' or 'heom', got {metric!r}.")
+    power = {"euclidean": 2.0, "minkowski": plain.p}.get(plain.kind, 1.0)
+    divisor = np.where(np.asarray(divisors) > 0, divisors, 1.0)
+    factors = np.where(nominal, 1.0, weight ** (1 / power) / divisor)
+    if missing == "auto":
+        missing = "mismatch" if metric == "heom" else "partial"
+    return Distance(
+        plain.kind,
+        plain.p,
+        factors=None if (factors == 1.0).all() else factors,
+        power=plain.power,
+        factor=float(1 / weight.sum()) if metric == "gower" else 1.0,
+        mismatch=np.where(nominal, weight, np.nan) if nominal.any() else None,
+        weights=weight,
+        missing=missing,
+    )
 
 
-def _to_directions(X: Array) -> Array:
-    """Divide rows by their lengths.
+def _to_directions(X: Array, *, centered: bool) -> Array:
+    """Divide rows by their lengths, ``centered`` ones after subtracting the mean of each row.
 
     A further column is 1 for rows of zeros, which have no direction: their distance is 1 to all
     others, and 0 to each other.
     """
+    if centered:
+        # Equal values may differ from their mean by rounding.
+        constant = (X[:, :1] == X).all(axis=1, keepdims=True)
+        X = np.where(constant, 0.0, X - X.mean(axis=1, keepdims=True))
     size = np.abs(X).max(axis=1, initial=0.0, keepdims=True)
     X = X / np.where(size > 0, size, 1.0)
     length = np.sqrt((X * X).sum(axis=1, keepdims=True))
     return np.hstack([X / np.where(length > 0, length, 1.0), (length == 0).astype(X.dtype)])
-
-
-def _to_centered_directions(X: Array) -> Array:
-    """Subtract from each row its mean, and divide it by its length."""
-    centered = X - X.mean(axis=1, keepdims=True)
-    # Equal values may differ from their mean by rounding.
-    constant = (X[:, :1] == X).all(axis=1, keepdims=True)
-    return _to_directions(np.where(constant, 0.0, centered))
-
-
-@dataclass(frozen=True, eq=False)
-class _Scale:
-    factors: Array
-
-    def __call__(self, X: Array) -> Array:
-        return np.asarray(X * self.factors)
-
-
-@dataclass(frozen=True, eq=False)
-class _Multiply:
-    matrix: Array
-
-    def __call__(self, X: Array) -> Array:
-        return np.asarray(X @ self.matrix)
 
 
 def _positive_variances(V: Array | None) -> Array:
@@ -266,8 +346,11 @@ def _whitening(V: Array | None, VI: Array | None) -> Array:
     """Return a matrix A with ``A @ A.T`` = VI: Mahalanobis distances are those of ``X @ A``."""
     if (V is None) == (VI is None):
         raise ValueError("metric='mahalanobis' requires V, the covariances, or VI, their inverse.")
-    inverse = np.linalg.inv(np.asarray(V, np.float64)) if VI is None else np.asarray(VI, np.float64)
     try:
+        inverse = np.asarray(np.linalg.inv(np.asarray(V)) if VI is None else VI, np.float64)
         return np.asarray(np.linalg.cholesky(0.5 * (inverse + inverse.T)))
     except np.linalg.LinAlgError:
-        raise ValueError("VI must be symmetric and positive definite.") from None
+        raise ValueError(
+            "V and VI must be symmetric and positive definite with 'mahalanobis': leave out "
+            "columns that are constant or sums of others, or use metric='seuclidean'."
+        ) from None

@@ -1,32 +1,37 @@
-"""Exact nearest neighbors among rows of numbers: a tree of boxes, products, or all distances.
+"""Exact nearest neighbors among rows that come and go.
 
-Every index gives the same distances, bit by bit, and the same rows, ties by (distance, row). Three
-forms are chosen from:
+Every index gives the same distances, bit by bit, and the same rows, ties by (distance, row),
+whatever the forms of its parts (`ceiba.neighbors.parts`).
 
-- *tree*: a tree of boxes over the rows, for sums and maxima over the columns. It visits few rows
-  where there are few columns, or where the rows lie in clusters.
-- *products*: for Euclidean distances in many columns. Products of queries and rows in float32
-  select candidates, within a bound of their rounding; the distances of candidates are computed
-  from differences in float64.
-- *brute*: the distances to all rows, for any metric.
+Rows are in *segments*, one after another. New rows become a new segment, which is merged with the
+one before it once it is half as large (the logarithmic method of Bentley & Saxe): a row is prepared
+again at most log2(n) times. A removed row stays in its part without a number, until half
+of a segment is removed and it is prepared anew.
+
+In a segment, the rows that lack the same columns are a part of their own if they are many: their
+distances are sums over the other columns, which a tree bounds. All others share one part, whose
+distances are computed one by one.
+
+Bentley & Saxe (1980), "Decomposable searching problems I", Journal of Algorithms 1.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from ceiba import _native
-from ceiba._native import MetricKind
 from ceiba._typing import Array
+from ceiba.base.record import ArrayOf, Record
 from ceiba.neighbors.distance import Distance
+from ceiba.neighbors.parts import AllRows, BoxTree, Part, ProductTree, Queries
 
-Form = Literal["tree", "products", "brute"]
+Form = Literal["kd_tree", "vp_tree", "products", "brute"]
+_FORMS: dict[str, type[Part]] = {cls.form: cls for cls in (BoxTree, ProductTree, AllRows)}
 
-# Rows of a leaf. Fewer rows of a tree make more boxes, more rows of products leave the cache.
-_LEAF_ROWS = {"tree": 32, "products": 512}
 # Below, a search among all rows takes no longer than one of a tree.
 _FEW_ROWS = 256
 # A distance in a leaf of a tree costs as much as 23 products, and a search by products as much as
@@ -34,29 +39,71 @@ _FEW_ROWS = 256
 _TREE_COST, _PRODUCTS_START = 23, 3000
 # Rows that are searched to choose the form.
 _N_PROBES = 64
+# Rows that lack the same columns have a part of their own from this number on.
+_MIN_PATTERN_ROWS = 1024
 # Exponents of two beyond which squares of differences leave the range of float64 (or float32, in
 # products) by far.
 _MAX_EXPONENT = 20
 
 
 @dataclass(frozen=True, eq=False)
-class NeighborIndex:
+class PatternPart(Record):
+    """Rows that lack the same columns.
+
+    Parameters
+    ----------
+    part : Part
+        Missing values are 0 in it, unless ``known`` is None.
+    known : ndarray of bool of shape (n_columns,) or None
+        The columns that the rows have; None if they lack different ones.
+    """
+
+    part: Any
+    known: Annotated[Array | None, ArrayOf("bool", "n_columns")]
+
+    def check(self) -> None:
+        """Raise ValueError unless it has a part."""
+        if not isinstance(self.part, Part):
+            raise ValueError(f"part must be a part of an index, got {type(self.part).__name__}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Segment(Record):
+    """Consecutive rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows that were not removed.
+    n_built : int
+        Rows when it was built.
+    parts : tuple of PatternPart
+    report : str
+        Why its form was chosen.
+    """
+
+    n_rows: int
+    n_built: int
+    parts: tuple[PatternPart, ...]
+    report: str
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborIndex(Record):
     """Rows, prepared for the search of nearest neighbors.
 
     Make one with `NeighborIndex.of`.
 
     Parameters
     ----------
-    X : ndarray of float64 or float32, of shape (n_rows, n_columns)
-        Rows as the native distance takes them.
     distance : Distance
-    form : {"tree", "products", "brute"}
+    form : {"auto", "kd_tree", "vp_tree", "products", "brute"}
+        As requested.
+    n_columns : int
+        Columns of the rows, before they are transformed.
     exponent : int
         Rows are multiplied by this power of two, which rounds nothing.
-    native : object or None
-        The native tree; None for brute force.
-    report : str
-        Why this form was chosen.
+    segments : tuple of Segment
 
     Examples
     --------
@@ -69,12 +116,11 @@ class NeighborIndex:
     ([[0.0, 1.0]], [[0, 1]])
     """
 
-    X: Array
     distance: Distance
-    form: Form
+    form: Literal["auto", "kd_tree", "vp_tree", "products", "brute"]
+    n_columns: int
     exponent: int
-    native: Any
-    report: str
+    segments: tuple[Segment, ...]
 
     @classmethod
     def of(
@@ -89,52 +135,53 @@ class NeighborIndex:
         Parameters
         ----------
         X : ndarray of shape (n_rows, n_columns)
-            float32 is kept; all else becomes float64.
+            float32 is kept; all else becomes float64. Missing values are NaN.
         distance : Distance
-        form : {"auto", "tree", "products", "brute"}
-            "auto" tries tree and products with some rows as queries, and takes the faster one.
+        form : {"auto", "kd_tree", "vp_tree", "products", "brute"}
+            "auto" tries a tree of boxes and products with some rows as queries, and takes the
+            faster one.
         threads : int
         """
         X = np.ascontiguousarray(X, np.float32 if X.dtype == np.float32 else np.float64)
         if X.ndim != 2 or not len(X):
             raise ValueError(f"X must have shape (n_rows, n_columns) with rows, got {X.shape}.")
-        X, exponent = _in_range(distance.apply(X), distance)
-        if form == "auto":
-            return cls._choose(X, distance, exponent, threads)
         _check_form(form, distance)
-        return cls(X, distance, form, exponent, _build(X, form, threads), "as requested")
-
-    @classmethod
-    def _choose(cls, X: Array, distance: Distance, exponent: int, threads: int) -> NeighborIndex:
-        """Return the form that computes less for some of the rows."""
-        n = len(X)
-        if not _has_tree(distance) or n <= _FEW_ROWS:
-            why = f"{n} rows" if _has_tree(distance) else "no tree for this distance"
-            return cls(X, distance, "brute", exponent, None, f"brute force: {why}.")
-        tree = _build(X, "tree", threads)
-        probes = X[np.linspace(0, n - 1, _N_PROBES).astype(np.int64)]
-        visited = _visited(tree, probes, distance, threads)
-        if not _has_products(distance):
-            if 2 * visited < n:
-                why = f"a tree of boxes visits {visited:.0f} of {n} rows per query."
-                return cls(X, distance, "tree", exponent, tree, why)
-            why = f"brute force: a tree of boxes would visit {visited:.0f} of {n} rows per query."
-            return cls(X, distance, "brute", exponent, None, why)
-        if _TREE_COST * visited < _PRODUCTS_START:
-            why = f"a tree of boxes visits {visited:.0f} of {n} rows per query."
-            return cls(X, distance, "tree", exponent, tree, why)
-        products = _build(X, "products", threads)
-        with_products = _visited(products, probes, distance, threads)
-        numbers = (
-            f"a tree of boxes visits {visited:.0f} of {n} rows per query, products visit "
-            f"{with_products:.0f} at 1/{_TREE_COST} of the cost"
-        )
-        if _TREE_COST * visited < with_products + _PRODUCTS_START:
-            return cls(X, distance, "tree", exponent, tree, f"{numbers}: tree.")
-        return cls(X, distance, "products", exponent, products, f"{numbers}: products.")
+        exponent = _exponent_of(distance.apply(X), distance)
+        index = cls(distance, form, X.shape[1], exponent, ())
+        return replace(index, segments=(index._build(X, 0, threads),))
 
     def __len__(self) -> int:
-        return len(self.X)
+        return sum(segment.n_rows for segment in self.segments)
+
+    @property
+    def report(self) -> str:
+        """Why the form of the largest segment was chosen, and of what the index consists."""
+        largest = max(self.segments, key=lambda segment: segment.n_built)
+        text = largest.report
+        if len(self.segments) > 1:
+            sizes = ", ".join(str(segment.n_rows) for segment in self.segments)
+            text += f" The rows are in {len(self.segments)} segments of {sizes} rows."
+        removed = sum(segment.n_built - segment.n_rows for segment in self.segments)
+        return text + (f" {removed} removed rows are still in them." if removed else "")
+
+    @property
+    def forms(self) -> list[str]:
+        """Forms of the parts."""
+        return [own.part.form for own in self._parts()]
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the index."""
+        return sum(own.part.n_bytes for own in self._parts())
+
+    def check(self) -> None:
+        """Raise ValueError if the row numbers are not those of the rows."""
+        numbers = [own.part.row_numbers for own in self._parts()]
+        found = np.concatenate([*numbers, np.empty(0, np.int64)])
+        if not np.array_equal(np.sort(found[found >= 0]), np.arange(len(self))) or not len(found):
+            raise ValueError("the row numbers of an index must be 0 to n_rows - 1, each once.")
+
+    # Searches
 
     def search(
         self, queries: Array, k: int, *, excluded: Array | None = None, threads: int = 1
@@ -158,20 +205,30 @@ class NeighborIndex:
         available = len(self) - (excluded is not None)
         if not 1 <= k <= available:
             raise ValueError(f"k must be in [1, {available}], the number of rows, got {k}.")
-        Q = self._queries(queries)
+        distances, rows, _ = self.nearest(queries, k, excluded=excluded, threads=threads)
+        return self.distances_of(distances), rows
+
+    def nearest(
+        self, queries: Array, k: int, *, excluded: Array | None = None, threads: int = 1
+    ) -> tuple[Array, Array, int]:
+        """Return native distances and rows of up to k neighbors, and the number of distances.
+
+        Where there are fewer rows, distances are infinite and rows -1 at the end.
+        """
+        Q = self._to_native(queries)
         distances = np.full((len(Q), k), np.inf)
         rows = np.full((len(Q), k), -1, np.int64)
-        arguments = (
-            self.distance.native,
-            _native.Queries(Q, excluded=excluded),
-            _native.Nearest(distances, rows),
-            threads,
-        )
-        if self.native is not None:
-            self.native.search(*arguments)
-        else:
-            _native.neighbors_search(self.X, np.arange(len(self)), *arguments)
-        return self._distances(distances), rows
+        n_distances = 0
+        for indices, own in self._patterns_of(Q, excluded):
+            lists = (distances, rows) if indices is None else (distances[indices], rows[indices])
+            nearest = _native.Nearest(*lists)
+            for part, metric, shared in self._pairs(own):
+                n_distances += part.search(metric, shared, nearest, threads)
+            if indices is not None:
+                distances[indices], rows[indices] = lists
+        if self.distance.missing == "partial":
+            self._fill(rows, excluded)
+        return distances, rows, n_distances
 
     def within(
         self,
@@ -193,19 +250,19 @@ class NeighborIndex:
         """
         if not radius >= 0:
             raise ValueError(f"radius must be at least 0, got {radius!r}.")
-        Q = self._queries(queries)
+        Q = self._to_native(queries)
         native_radius = float(np.ldexp(self.distance.to_native(radius), self.exponent))
         # Rounding of the radius must not lose a row: the exact test is on the distances themselves.
         wide = np.nextafter(native_radius * (1 + 2.0**-40), np.inf)
-        arguments = (self.distance.native, _native.Queries(Q, excluded=excluded), wide, threads)
-        if self.form == "tree":
-            starts, distances, rows = self.native.radius(*arguments)
-        else:
-            starts, distances, rows = _native.neighbors_radius(
-                self.X, np.arange(len(self)), *arguments
-            )
-        distances = self._distances(distances)
-        query = np.repeat(np.arange(len(Q)), np.diff(starts))
+        found: list[tuple[Array, Array, Array]] = []
+        for indices, own in self._patterns_of(Q, excluded):
+            numbers = np.arange(len(Q)) if indices is None else indices
+            for part, metric, shared in self._pairs(own):
+                starts, distances, rows = part.within(metric, shared, wide, threads)
+                found.append((np.repeat(numbers, np.diff(starts)), distances, rows))
+        empty = (np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
+        query, distances, rows = (np.concatenate(a) for a in zip(empty, *found, strict=True))
+        distances = self.distances_of(distances)
         inside = distances <= radius
         query, distances, rows = query[inside], distances[inside], rows[inside]
         order = np.lexsort((rows, distances, query))
@@ -213,76 +270,233 @@ class NeighborIndex:
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return starts, distances[order], rows[order]
 
-    def _queries(self, queries: Array) -> Array:
-        """Return queries as the native searches take them."""
-        Q = np.asarray(self.distance.apply(np.ascontiguousarray(queries, np.float64)))
-        with np.errstate(over="ignore"):
-            Q = np.ascontiguousarray(np.ldexp(Q, self.exponent), np.float64)
-        if Q.ndim != 2 or Q.shape[1] != self.X.shape[1]:
-            raise ValueError(f"queries must have {self.X.shape[1]} columns, got {Q.shape}.")
-        return Q
-
-    def _distances(self, native: Array) -> Array:
+    def distances_of(self, native: Array) -> Array:
         """Return native distances in the units of the rows; raise where they overflow."""
         with np.errstate(over="ignore", under="ignore"):
             distances = self.distance.from_native(np.ldexp(native, -self.exponent))
         # Rows without a common known column are infinitely far apart.
-        if not np.isfinite(distances).all() and self.distance.weights is None:
+        if self.distance.missing != "partial" and not np.isfinite(distances).all():
             raise ValueError(
                 "Distances overflow: the queries are too far from the rows. Rescale the columns."
             )
         return distances
 
+    def _to_native(self, queries: Array) -> Array:
+        """Return queries as the native searches take them."""
+        Q = np.ascontiguousarray(queries, np.float64)
+        if Q.ndim != 2 or Q.shape[1] != self.n_columns:
+            raise ValueError(f"queries must have {self.n_columns} columns, got {Q.shape}.")
+        Q = self.distance.apply(Q)
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray(np.ldexp(Q, self.exponent), np.float64)
 
-def _in_range(X: Array, distance: Distance) -> tuple[Array, int]:
-    """Multiply rows by a power of two, so that squares of differences neither over- nor underflow.
+    def _patterns_of(
+        self, Q: Array, excluded: Array | None
+    ) -> Iterator[tuple[Array | None, Queries]]:
+        """Yield queries that lack the same columns, and their indices; None for all of them."""
+        if self.distance.missing == "none":
+            yield None, Queries(Q, excluded=excluded)
+            return
+        for known, indices in _group_patterns(~np.isnan(Q)):
+            own = Q if len(indices) == len(Q) else np.ascontiguousarray(Q[indices])
+            skipped = None if excluded is None else excluded[indices]
+            columns = None if known.all() else np.flatnonzero(known).astype(np.uint32)
+            yield (
+                None if len(indices) == len(Q) else indices,
+                Queries(own, columns, excluded=skipped),
+            )
+
+    def _pairs(self, queries: Queries) -> Iterator[tuple[Part, Any, Queries]]:
+        """Yield the parts with their metric, and the queries with the columns that both have."""
+        for own in self._parts():
+            if own.known is None:
+                # The values themselves show what is missing.
+                yield own.part, self.distance.native(complete=False), replace(queries, columns=None)
+                continue
+            known = own.known.copy()
+            if queries.columns is not None:
+                known &= np.isin(np.arange(len(known)), queries.columns)
+            factor, offset = self.distance.missing_terms(known)
+            if factor == np.inf:
+                continue  # all of these rows are infinitely far away: see _fill
+            metric = self.distance.native(complete=True)
+            columns = None if known.all() else np.flatnonzero(known).astype(np.uint32)
+            yield own.part, metric, replace(queries, columns=columns, factor=factor, offset=offset)
+
+    def _fill(self, rows: Array, excluded: Array | None) -> None:
+        """Complete lists by the first rows that are infinitely far away."""
+        for i in np.flatnonzero(rows[:, -1] < 0):
+            k = rows.shape[1]
+            taken = {*rows[i].tolist(), -1 if excluded is None else int(excluded[i])}
+            others = [row for row in range(min(len(self), 2 * k + 1)) if row not in taken]
+            missing = int((rows[i] < 0).sum())
+            found = others[:missing]
+            rows[i, k - missing : k - missing + len(found)] = found
+
+    # Changes
+
+    def with_rows(self, X: Array, threads: int = 1) -> NeighborIndex:
+        """Return the index of more rows: those of X beyond the rows of this index are new.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_columns)
+            All rows, the ones of this index first.
+        threads : int
+        """
+        n = len(self)
+        exponent = _exponent_of(self.distance.apply(X[n:]), self.distance)
+        if self.exponent - exponent >= _MAX_EXPONENT:  # squares of the new rows would overflow
+            return NeighborIndex.of(X, self.distance, self.form, threads)
+        sizes = [segment.n_rows for segment in self.segments] + [len(X) - n]
+        while len(sizes) > 1 and (sizes[-2] <= 2 * sizes[-1] or sum(sizes[-2:]) <= _FEW_ROWS):
+            sizes[-2:] = [sum(sizes[-2:])]
+        kept = self.segments[: len(sizes) - 1]
+        start = sum(sizes[:-1])
+        return replace(self, segments=(*kept, self._build(X[start:], start, threads)))
+
+    def without_rows(self, removed: Array, X: Array, threads: int = 1) -> NeighborIndex:
+        """Return the index without some rows; the others are renumbered in their order.
+
+        Parameters
+        ----------
+        removed : ndarray of int64
+            Numbers of the removed rows, ascending.
+        X : ndarray of shape (n_rows, n_columns)
+            The remaining rows.
+        threads : int
+        """
+        segments: list[Segment] = []
+        first = start = 0
+        for segment in self.segments:
+            end = first + segment.n_rows
+            n_removed = int(np.searchsorted(removed, end) - np.searchsorted(removed, first))
+            n_rows = segment.n_rows - n_removed
+            if 2 * n_rows < segment.n_built:
+                if n_rows:
+                    segments.append(self._build(X[start : start + n_rows], start, threads))
+            else:
+                segments.append(_renumbered(segment, removed, n_rows))
+            first, start = end, start + n_rows
+        return replace(self, segments=tuple(segments))
+
+    # Building
+
+    def _parts(self) -> Iterator[PatternPart]:
+        for segment in self.segments:
+            yield from segment.parts
+
+    def _build(self, X: Array, start: int, threads: int) -> Segment:
+        """Return a segment of rows that are numbered from ``start``."""
+        rows = self.distance.apply(X)
+        if self.exponent:
+            rows = np.ldexp(rows, self.exponent)
+        numbers = np.arange(start, start + len(X))
+        if self.distance.missing == "none" or not np.isnan(rows).any():
+            known = np.ones(rows.shape[1], bool)
+            part, report = self._choose(rows, numbers, threads)
+            return Segment(len(X), len(X), (PatternPart(part, known),), report)
+        parts: list[PatternPart] = []
+        others: list[Array] = []
+        for known, indices in _group_patterns(~np.isnan(rows)):
+            if self.form == "brute" or len(indices) < _MIN_PATTERN_ROWS:
+                others.append(indices)
+                continue
+            own = np.ascontiguousarray(np.where(known, rows[indices], rows.dtype.type(0)))
+            part, _ = self._choose(own, numbers[indices], threads)
+            parts.append(PatternPart(part, known))
+        report = f"{len(parts)} groups of rows that lack the same columns have an index each"
+        if others:
+            rest = np.sort(np.concatenate(others))
+            parts.append(PatternPart(AllRows(numbers[rest], rows[rest]), None))
+            report += f", the distances to {len(rest)} other rows are computed one by one"
+        return Segment(len(X), len(X), tuple(parts), report + ".")
+
+    def _choose(self, X: Array, numbers: Array, threads: int) -> tuple[Part, str]:
+        """Return the requested form, or the one that computes less for some of the rows."""
+        distance, n = self.distance, len(X)
+        if self.form != "auto":
+            return _FORMS[self.form].of(X, numbers, distance, threads), "As requested."
+        if not distance.is_coordinate or n <= _FEW_ROWS:
+            why = f"{n} rows" if distance.is_coordinate else "no tree for this distance"
+            return AllRows(numbers, X), f"Brute force: {why}."
+        tree = BoxTree.of(X, numbers, distance, threads)
+        probes = X[np.linspace(0, n - 1, _N_PROBES).astype(np.int64)]
+        visited = self._visited(tree, probes, threads)
+        tree_report = f"A tree of boxes visits {visited:.0f} of {n} rows per query"
+        if not _has_products(distance):
+            if 2 * visited < n:
+                return tree, f"{tree_report}."
+            return AllRows(numbers, X), f"Brute force. {tree_report}."
+        if _TREE_COST * visited < _PRODUCTS_START:
+            return tree, f"{tree_report}."
+        products = ProductTree.of(X, numbers, distance, threads)
+        with_products = self._visited(products, probes, threads)
+        report = f"{tree_report}, products visit {with_products:.0f} at 1/{_TREE_COST} of the cost"
+        if _TREE_COST * visited < with_products + _PRODUCTS_START:
+            return tree, f"{report}: tree."
+        return products, f"{report}: products."
+
+    def _visited(self, part: Part, probes: Array, threads: int) -> float:
+        """Return the mean number of rows whose distances a search for ten neighbors computes."""
+        shape = (len(probes), 10)
+        nearest = _native.Nearest(np.full(shape, np.inf), np.full(shape, -1, np.int64))
+        queries = Queries(np.ascontiguousarray(probes, np.float64))
+        metric = self.distance.native(complete=True)
+        return part.search(metric, queries, nearest, threads) / len(probes)
+
+
+def _group_patterns(known: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield the patterns of known columns, and the indices of their rows."""
+    if known.all():
+        yield np.ones(known.shape[1], bool), np.arange(len(known))
+        return
+    packed = np.packbits(known, axis=1)
+    keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, group = np.unique(keys, return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    for indices in np.split(order, np.cumsum(np.bincount(group))[:-1]):
+        yield known[indices[0]], indices
+
+
+def _exponent_of(X: Array, distance: Distance) -> int:
+    """Return the power of two by which squares of differences neither over- nor underflow.
 
     Distances that do not have the units of the columns are left as they are.
     """
-    valid = np.isfinite(X) if distance.weights is None else ~np.isinf(X)
+    valid = np.isfinite(X) if distance.missing == "none" else ~np.isinf(X)
     if not valid.all():
         raise ValueError("X must not have missing or infinite values with this distance.")
     size = float(np.abs(X).max(initial=0.0, where=np.isfinite(X)))
     exponent = -int(np.frexp(size)[1]) if size > 0 else 0
-    if not distance.is_coordinate or distance.mismatch is not None or abs(exponent) < _MAX_EXPONENT:
-        return X, 0
-    return np.ldexp(X, exponent), exponent
-
-
-def _has_tree(distance: Distance) -> bool:
-    return distance.is_coordinate and distance.weights is None
+    has_units = distance.is_coordinate and distance.mismatch is None
+    if not has_units or distance.missing == "mismatch" or abs(exponent) < _MAX_EXPONENT:
+        return 0
+    return exponent
 
 
 def _has_products(distance: Distance) -> bool:
-    return distance.kind == MetricKind.EUCLIDEAN and distance.mismatch is None
+    return distance.kind == "euclidean" and distance.mismatch is None
 
 
 def _check_form(form: str, distance: Distance) -> None:
-    if form == "tree" and not _has_tree(distance):
-        raise ValueError("form='tree' requires a sum or maximum over known columns: use 'brute'.")
-    if form == "products" and not (_has_tree(distance) and _has_products(distance)):
-        raise ValueError("form='products' requires Euclidean distances: use 'tree' or 'brute'.")
+    if form == "kd_tree" and not distance.is_coordinate:
+        raise ValueError(
+            "algorithm='kd_tree' requires a sum or maximum over the columns: use 'auto'."
+        )
+    if form == "products" and not _has_products(distance):
+        raise ValueError(
+            "algorithm='products' requires Euclidean distances of numeric columns: use 'auto'."
+        )
 
 
-def _build(X: Array, form: Form, threads: int) -> Any:
-    """Return the native tree of a form; None for brute force."""
-    if form == "brute":
-        return None
-    leaf_rows = _LEAF_ROWS[form]
-    order, boxes = _native.neighbors_build(X, leaf_rows, None, threads)
-    tree: Any = _native.BoxTree if X.dtype == np.float64 else _native.FloatBoxTree
-    ids = order.astype(np.int64)
-    if form == "tree":
-        tiles = _native.neighbors_tiles(X, leaf_rows, order, threads)
-        return tree(X, leaf_rows, order, ids, boxes, tiles, None)
-    products = _native.neighbors_products(X, leaf_rows, order, threads)
-    return tree(X, leaf_rows, order, ids, boxes, None, products)
-
-
-def _visited(tree: Any, probes: Array, distance: Distance, threads: int) -> float:
-    """Return the mean number of rows whose distances a search for ten neighbors computes."""
-    k = 10
-    distances, rows = np.full((len(probes), k), np.inf), np.full((len(probes), k), -1, np.int64)
-    queries = _native.Queries(np.ascontiguousarray(probes, np.float64))
-    found = tree.search(distance.native, queries, _native.Nearest(distances, rows), threads)
-    return float(found / len(probes))
+def _renumbered(segment: Segment, removed: Array, n_rows: int) -> Segment:
+    """Return a segment without some rows."""
+    parts: list[PatternPart] = []
+    for own in segment.parts:
+        numbers = own.part.row_numbers
+        lower = np.searchsorted(removed, numbers)
+        is_removed = (lower < len(removed)) & (removed[lower % max(len(removed), 1)] == numbers)
+        changed = np.where(is_removed | (numbers < 0), -1, numbers - lower)
+        parts.append(replace(own, part=own.part.renumbered(changed)))
+    return replace(segment, n_rows=n_rows, parts=tuple(parts))
