@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from ceiba.export import load, save
     from ceiba.mixture import GaussianMixture, GaussianMixtureClassifier
+    from ceiba.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
     from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 __version__ = "0.1.0"
@@ -46,8 +47,11 @@ ESTIMATORS = {
     "GaussianMixture": "ceiba.mixture",
     "GaussianMixtureClassifier": "ceiba.mixture",
     "KMeans": "ceiba.cluster",
+    "KNeighborsClassifier": "ceiba.neighbors",
+    "KNeighborsRegressor": "ceiba.neighbors",
     "LatentClassMixture": "ceiba.bayes",
     "NaiveBayesClassifier": "ceiba.bayes",
+    "NearestNeighbors": "ceiba.neighbors",
     "RandomForestClassifier": "ceiba.ensemble",
     "RandomForestRegressor": "ceiba.ensemble",
     "StructuralTMClassifier": "ceiba.bayes",
@@ -72,8 +76,11 @@ __all__ = [
     "GaussianMixture",
     "GaussianMixtureClassifier",
     "KMeans",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
     "LatentClassMixture",
     "NaiveBayesClassifier",
+    "NearestNeighbors",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "StructuralTMClassifier",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier as PeerNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -23,8 +23,11 @@ from ceiba import (
     GaussianMixture,
     GaussianMixtureClassifier,
     KMeans,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
     LatentClassMixture,
     NaiveBayesClassifier,
+    NearestNeighbors,
     RandomForestClassifier,
     RandomForestRegressor,
     StructuralTMClassifier,
@@ -57,6 +60,9 @@ DEFAULTS = [
     GaussianMixture(),
     GaussianMixtureClassifier(),
     KMeans(n_clusters=3),
+    KNeighborsClassifier(),
+    KNeighborsRegressor(),
+    NearestNeighbors(),
     RandomForestClassifier(5, n_jobs=1),
     RandomForestRegressor(5, n_jobs=1),
     LatentClassMixture(n_init=2),
@@ -81,7 +87,7 @@ FORESTS = [
 ]
 BAGGING = [
     BaggingClassifier(n_estimators=9, voting="majority"),
-    BaggingClassifier(make_pipeline(StandardScaler(), KNeighborsClassifier()), 3),
+    BaggingClassifier(make_pipeline(StandardScaler(), PeerNeighbors()), 3),
     BaggingRegressor(n_estimators=5, max_features=0.7, bootstrap_features=True),
     BaggingRegressor(Ridge(), 3, bootstrap=False, max_samples=0.8),
 ]
@@ -126,6 +132,15 @@ NETWORKS = [
     LatentClassMixture("bic", n_init=1),
     StructuralTMClassifier(moves="pairs", screen=None, penalty=0),
     StructuralTMClassifier(missing="category", discretization="equal_frequency"),
+]
+NEIGHBORS = [
+    KNeighborsClassifier("loo", weights="distance", scale="std"),
+    KNeighborsClassifier(3, metric="gower", weights="distance"),
+    KNeighborsClassifier(metric="heom", algorithm="brute"),
+    KNeighborsClassifier(metric="cosine"),
+    KNeighborsRegressor("loo", metric="manhattan", scale="range", max_neighbors=5),
+    KNeighborsRegressor(weights="distance", metric="chebyshev"),
+    NearestNeighbors(metric="minkowski", p=3, algorithm="kd_tree"),
 ]
 
 # A learner that draws rows, or its initialization, by row number draws other rows when a row of
@@ -191,7 +206,7 @@ def test_default_instances(estimator: Any, check: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ceiba.mixture.CollapsedComponentWarning")
 @parametrize_with_checks(
-    [*TREES, *FORESTS, *BAGGING, *BOOSTING, *DISCRETIZERS, *MIXTURES, *NETWORKS],
+    [*TREES, *FORESTS, *BAGGING, *BOOSTING, *DISCRETIZERS, *MIXTURES, *NETWORKS, *NEIGHBORS],
     expected_failed_checks=exceptions,
 )
 def test_variants(estimator: Any, check: Any) -> None:

@@ -234,7 +234,7 @@ def test_wrong_searches_raise(call: Any, message: str) -> None:
         ),
         (
             lambda: NeighborIndex.of(np.array([[np.nan]]), make_distance("euclidean")),
-            "must not have missing",
+            "contains NaN",
         ),
     ],
 )

@@ -8,7 +8,7 @@ example, is half of the squared Euclidean distance of rows of length 1. Differen
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -131,9 +131,22 @@ class Distance(Record):
         return self.kind in _COORDINATE
 
     @property
+    def has_units(self) -> bool:
+        """Whether rows times a number have distances times that number."""
+        return self.is_coordinate and self.mismatch is None and self.missing != "mismatch"
+
+    @property
     def has_triangle_inequality(self) -> bool:
         """Whether the native distance is a metric, as that of a function must be."""
         return self.kind in _TRIANGLE or self.kind == "function"
+
+    def equals(self, other: Distance) -> bool:
+        """Return whether another distance is the same in every number."""
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return all(
+            np.array_equal(a, b, equal_nan=True) if isinstance(a, np.ndarray) else a is b or a == b
+            for a, b in pairs
+        )
 
     def native(self, *, complete: bool) -> Any:
         """Return the distance for the native searches; ``complete`` rows lack no values."""

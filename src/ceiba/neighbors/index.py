@@ -129,6 +129,8 @@ class NeighborIndex(Record):
         distance: Distance,
         form: Form | Literal["auto"] = "auto",
         threads: int = 1,
+        *,
+        exponent: int | None = None,
     ) -> NeighborIndex:
         """Prepare rows for searches.
 
@@ -141,12 +143,17 @@ class NeighborIndex(Record):
             "auto" tries a tree of boxes and products with some rows as queries, and takes the
             faster one.
         threads : int
+        exponent : int, optional
+            Power of two that the rows are multiplied by; by default that of `scale_exponent`.
         """
         X = np.ascontiguousarray(X, np.float32 if X.dtype == np.float32 else np.float64)
         if X.ndim != 2 or not len(X):
             raise ValueError(f"X must have shape (n_rows, n_columns) with rows, got {X.shape}.")
         _check_form(form, distance)
-        exponent = _exponent_of(distance.apply(X), distance)
+        rows = distance.apply(X)
+        _check_finite(rows, distance)
+        if exponent is None:
+            exponent = scale_exponent(_largest(rows), distance)
         index = cls(distance, form, X.shape[1], exponent, ())
         return replace(index, segments=(index._build(X, 0, threads),))
 
@@ -260,25 +267,18 @@ class NeighborIndex(Record):
             for part, metric, shared in self._pairs(own):
                 starts, distances, rows = part.within(metric, shared, wide, threads)
                 found.append((np.repeat(numbers, np.diff(starts)), distances, rows))
-        empty = (np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
-        query, distances, rows = (np.concatenate(a) for a in zip(empty, *found, strict=True))
+        query, distances, rows = _join(found)
         distances = self.distances_of(distances)
         inside = distances <= radius
-        query, distances, rows = query[inside], distances[inside], rows[inside]
-        order = np.lexsort((rows, distances, query))
-        counts = np.bincount(query, minlength=len(Q))
-        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return starts, distances[order], rows[order]
+        return concatenate_found([(query[inside], distances[inside], rows[inside])], len(Q))
 
     def distances_of(self, native: Array) -> Array:
         """Return native distances in the units of the rows; raise where they overflow."""
         with np.errstate(over="ignore", under="ignore"):
             distances = self.distance.from_native(np.ldexp(native, -self.exponent))
         # Rows without a common known column are infinitely far apart.
-        if self.distance.missing != "partial" and not np.isfinite(distances).all():
-            raise ValueError(
-                "Distances overflow: the queries are too far from the rows. Rescale the columns."
-            )
+        if np.isinf(distances).any() and not np.array_equal(np.isinf(distances), np.isinf(native)):
+            raise _overflow_error()
         return distances
 
     def _to_native(self, queries: Array) -> Array:
@@ -287,8 +287,12 @@ class NeighborIndex(Record):
         if Q.ndim != 2 or Q.shape[1] != self.n_columns:
             raise ValueError(f"queries must have {self.n_columns} columns, got {Q.shape}.")
         Q = self.distance.apply(Q)
+        _check_finite(Q, self.distance)
         with np.errstate(over="ignore"):
-            return np.ascontiguousarray(np.ldexp(Q, self.exponent), np.float64)
+            Q = np.ascontiguousarray(np.ldexp(Q, self.exponent), np.float64)
+        if self.distance.is_coordinate and _largest(Q) > _max_value(self.distance):
+            raise _overflow_error()
+        return Q
 
     def _patterns_of(
         self, Q: Array, excluded: Array | None
@@ -345,7 +349,9 @@ class NeighborIndex(Record):
         threads : int
         """
         n = len(self)
-        exponent = _exponent_of(self.distance.apply(X[n:]), self.distance)
+        rows = self.distance.apply(X[n:])
+        _check_finite(rows, self.distance)
+        exponent = scale_exponent(_largest(rows), self.distance)
         if self.exponent - exponent >= _MAX_EXPONENT:  # squares of the new rows would overflow
             return NeighborIndex.of(X, self.distance, self.form, threads)
         sizes = [segment.n_rows for segment in self.segments] + [len(X) - n]
@@ -446,6 +452,23 @@ class NeighborIndex(Record):
         return part.search(metric, queries, nearest, threads) / len(probes)
 
 
+def concatenate_found(
+    found: list[tuple[Array, Array, Array]], n_queries: int
+) -> tuple[Array, Array, Array]:
+    """Return starts, distances and rows of queries, from arrays of (query, distance, row)."""
+    query, distances, rows = _join(found)
+    order = np.lexsort((rows, distances, query))
+    counts = np.bincount(query, minlength=n_queries)
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return starts, distances[order], rows[order]
+
+
+def _join(found: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
+    empty = (np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
+    query, distances, rows = (np.concatenate(a) for a in zip(empty, *found, strict=True))
+    return query, distances, rows
+
+
 def _group_patterns(known: Array) -> Iterator[tuple[Array, Array]]:
     """Yield the patterns of known columns, and the indices of their rows."""
     if known.all():
@@ -459,24 +482,56 @@ def _group_patterns(known: Array) -> Iterator[tuple[Array, Array]]:
         yield known[indices[0]], indices
 
 
-def _exponent_of(X: Array, distance: Distance) -> int:
+def scale_exponent(largest: float, distance: Distance) -> int:
     """Return the power of two by which squares of differences neither over- nor underflow.
 
-    Distances that do not have the units of the columns are left as they are.
+    Distances that do not have the units of the columns are left as they are, and values that
+    overflow are an error.
+
+    Parameters
+    ----------
+    largest : float
+        The largest absolute value of the rows.
+    distance : Distance
     """
+    exponent = -int(np.frexp(largest)[1]) if largest > 0 else 0
+    if not distance.has_units:
+        if distance.is_coordinate and largest > _max_value(distance):
+            raise ValueError(
+                "Distances overflow: the values are too large beside nominal columns. Set "
+                "scale='range', or rescale the columns."
+            )
+        return 0
+    return 0 if abs(exponent) < _MAX_EXPONENT else exponent
+
+
+def _max_value(distance: Distance) -> float:
+    """Return a value whose reduced distance does not overflow, with any number of columns."""
+    power = {"euclidean": 2.0, "minkowski": distance.p}.get(distance.kind, 1.0)
+    return float(1e290 ** (1 / power))
+
+
+def _largest(X: Array) -> float:
+    return float(np.abs(X).max(initial=0.0, where=~np.isnan(X)))
+
+
+def _check_finite(X: Array, distance: Distance) -> None:
     valid = np.isfinite(X) if distance.missing == "none" else ~np.isinf(X)
     if not valid.all():
-        raise ValueError("X must not have missing or infinite values with this distance.")
-    size = float(np.abs(X).max(initial=0.0, where=np.isfinite(X)))
-    exponent = -int(np.frexp(size)[1]) if size > 0 else 0
-    has_units = distance.is_coordinate and distance.mismatch is None
-    if not has_units or distance.missing == "mismatch" or abs(exponent) < _MAX_EXPONENT:
-        return 0
-    return exponent
+        raise ValueError(
+            "Input X contains NaN or infinity, which this distance does not accept: impute the "
+            "values, or use metric='gower', 'heom' or 'euclidean' with missing='auto'."
+        )
 
 
 def _has_products(distance: Distance) -> bool:
     return distance.kind == "euclidean" and distance.mismatch is None
+
+
+def _overflow_error() -> ValueError:
+    return ValueError(
+        "Distances overflow: the queries are too far from the rows. Rescale the columns."
+    )
 
 
 def _check_form(form: str, distance: Distance) -> None:

@@ -1,0 +1,98 @@
+"""Regression by the mean of the nearest neighbors' targets."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
+
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from ceiba._typing import Array
+from ceiba.base import ScanScoreMixin
+from ceiba.data.source import Source
+from ceiba.data.target import Task
+from ceiba.engine import Engine
+from ceiba.neighbors.explain import Explanation, explain_row
+from ceiba.neighbors.leave_one_out import squared_errors
+from ceiba.neighbors.supervised import SupervisedNeighbors, target_numbers
+from ceiba.neighbors.votes import neighbor_weights, weighted_means
+
+
+class KNeighborsRegressor(ScanScoreMixin, RegressorMixin, SupervisedNeighbors):
+    """Predict the mean, or weighted mean, of the targets of the nearest training rows.
+
+    The weights are normalized. Neighbors at the same distance are ordered by their row. Nominal
+    columns and missing values enter the distance: different categories are a difference of 1, and
+    distances over the known columns are extrapolated to all (``missing``). A category that the
+    training rows lack is missing. A row that has no known column in common with any neighbor has
+    the mean of all targets.
+
+    {parameters}
+
+    Attributes
+    ----------
+    n_neighbors_ : int
+        Number of neighbors, as given or chosen by leave-one-out.
+    loo_curve_ : LeaveOneOutCurve
+        Of ``n_neighbors='loo'``.
+    index_report_ : str
+        Why the form of the index was chosen.
+    rows_ : TrainingRows
+    n_samples_fit_ : int
+        Number of training rows.
+    n_features_in_, feature_names_in_, schema_
+        Number, names and schema of the columns.
+
+    Examples
+    --------
+    >>> from ceiba import KNeighborsRegressor
+    >>> model = KNeighborsRegressor(2, weights="distance").fit([[0.0], [1.0], [4.0]], [1, 2, 9])
+    >>> model.predict([[0.25], [4.0]]).tolist()
+    [1.25, 9.0]
+    """
+
+    _task: ClassVar[Task] = "regression"
+
+    def predict(self, X: Any) -> Array:
+        """Predict the target of each row of ``X``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        check_is_fitted(self)
+        return self._predict(X, self._averager())
+
+    def explain(self, X: Any, n_neighbors: int | None = None) -> Explanation:
+        """Show the neighbors of one row, what each column adds to their distance, and weights.
+
+        Parameters
+        ----------
+        X : array, frame, Table or list
+            One row.
+        n_neighbors : int, optional
+            By default that of the model.
+
+        Returns
+        -------
+        Explanation
+            Print it.
+        """
+        return explain_row(self, X, n_neighbors)
+
+    def _averager(self) -> Any:
+        target = self.rows_.known_target
+        return partial(_means, target, float(target.mean()))
+
+    def _losses(self, target: Array, distances: Array, rows: Array, own: Array) -> Array:
+        return squared_errors(self.weights, distances, target[rows], own, float(target.mean()))
+
+    def _score_on(self, engine: Engine, source: Source) -> float:
+        found = self._predict_labeled(engine, source, self._averager(), target_numbers)
+        return float(r2_score(found[1], found[0]))
+
+
+def _means(target: Array, mean: float, weighting: Any, distances: Array, rows: Array) -> Array:
+    return weighted_means(target[rows], neighbor_weights(weighting, distances), mean)

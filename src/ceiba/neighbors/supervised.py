@@ -1,0 +1,148 @@
+"""What classification and regression by neighbors share: fits, choice of k, predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ceiba._typing import Array
+from ceiba.base import AtLeast, check_unused, fitted, parameter
+from ceiba.base.errstate import with_default_errstate
+from ceiba.data.source import Source
+from ceiba.engine import Batch, Engine
+from ceiba.neighbors.base import NeighborLearner
+from ceiba.neighbors.leave_one_out import LeaveOneOutCurve, choose_n_neighbors
+from ceiba.neighbors.rows import NeighborRows, ToNeighborRows
+from ceiba.neighbors.searching import check_n_neighbors, search, training_blocks
+
+# Largest number of neighbors that leave-one-out tries by default.
+_MAX_NEIGHBORS = 50
+
+
+class SupervisedNeighbors(NeighborLearner):
+    """Predict from the targets of the nearest training rows."""
+
+    n_neighbors: Annotated[
+        Annotated[int, AtLeast(1)] | Literal["loo"],
+        "Number of neighbors. ``'loo'`` computes the leave-one-out loss of every number up to "
+        "``max_neighbors`` from one search, and takes the largest one whose loss is within one "
+        "standard error of the smallest.",
+    ] = parameter(5, kw_only=False)
+    weights: Annotated[
+        Literal["uniform", "distance"] | Callable[..., Any],
+        "Weights of the neighbors: equal, or 1/distance, where neighbors at distance zero alone "
+        "count; or a function from distances, of shape (n_rows, n_neighbors), to weights.",
+    ] = "uniform"
+    max_neighbors: Annotated[
+        int | None,
+        AtLeast(1),
+        "Largest number of neighbors that ``n_neighbors='loo'`` tries; None for 50, or the number "
+        "of other rows if there are fewer.",
+    ] = None
+
+    loo_curve_: LeaveOneOutCurve = fitted()
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Store the training rows, and prepare them for searches.
+
+        Parameters
+        ----------
+        X : array, frame, Table, list, scan or Dask collection
+            Rows in memory; those of files larger than memory (``ceiba.scan``) or on a cluster stay
+            where they are, and every prediction is a pass over them.
+        y : array of shape (n_rows,)
+            The target of each row; None where ``X`` is a scan that names its target.
+
+        Returns
+        -------
+        self : estimator
+        """
+        return self._fit(X, y)
+
+    @with_default_errstate
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+        """Add training rows; the model is then that of a fit on all rows.
+
+        The index is extended: rows are prepared again about as often as the number of rows
+        doubles. It is prepared anew where the distance changes with the rows, as with
+        ``scale='std'``.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``, in memory. New categories and classes are added.
+        classes : array of shape (n_classes,), optional
+            Of the first call: all classes, those without rows included; of classifiers.
+
+        Returns
+        -------
+        self : estimator
+        """
+        return self._partial_fit(X, y, classes)
+
+    def _choose(self, attributes: dict[str, Any], threads: int) -> dict[str, Any]:
+        if self.n_neighbors != "loo":
+            check_unused(self, ["max_neighbors"], f"n_neighbors={self.n_neighbors!r}")
+            return {"n_neighbors_": int(self.n_neighbors)}
+        rows, index = attributes["rows_"], attributes["index_"]
+        n = len(index)
+        if n < 2:
+            raise ValueError("n_neighbors='loo' requires at least two rows, got n_samples = 1.")
+        k = self.max_neighbors or min(n - 1, _MAX_NEIGHBORS)
+        check_n_neighbors(k, n, without_itself=True)
+        losses = []
+        for Q, numbers in training_blocks(index, rows):
+            found = search(index, k, attributes["_count"], Q, numbers, threads)
+            losses.append(self._losses(rows.known_target, *found, rows.known_target[numbers]))
+        curve = choose_n_neighbors(np.concatenate(losses, axis=1))
+        return {"n_neighbors_": curve.chosen, "loo_curve_": curve}
+
+    def _losses(self, target: Array, distances: Array, rows: Array, own: Array) -> Array:
+        """Return the losses of rows, for each number of neighbors."""
+        raise NotImplementedError
+
+    def _predict(self, X: Any, combine: Callable[..., Array]) -> Array:
+        """Predict rows by ``combine(weighting, distances, rows)`` of their neighbors."""
+        check_is_fitted(self)
+        return np.asarray(self._for_queries(X, self._predictor(combine)))
+
+    def _predictor(self, combine: Callable[..., Array]) -> Callable[..., Array]:
+        k = self.n_neighbors_
+        check_n_neighbors(k, self.n_samples_fit_, without_itself=False)
+        return partial(_predict_block, self.index_, k, self._count, self.weights, combine)
+
+    def _predict_labeled(
+        self,
+        engine: Engine,
+        source: Source,
+        combine: Callable[..., Array],
+        read_target: Callable[..., Array],
+        *arguments: Any,
+    ) -> tuple[Array, Array]:
+        """Return predictions and targets of rows that have a target."""
+        rows = engine.rows(source.partitions, ToNeighborRows(self._task))
+        predictions = self._for_rows(engine, rows, self._predictor(combine))
+        return predictions, np.asarray(engine.predict(rows, read_target, *arguments))
+
+
+def _predict_block(
+    index: Any,
+    k: int,
+    count: Any,
+    weighting: Any,
+    combine: Callable[..., Array],
+    Q: Array,
+    excluded: Array | None,
+    threads: int,
+) -> Array:
+    return combine(weighting, *search(index, k, count, Q, excluded, threads))
+
+
+def target_numbers(batch: Batch[NeighborRows]) -> Array:
+    """Return the targets of a regression."""
+    assert batch.rows.labeled is not None
+    return batch.rows.labeled.target.values
