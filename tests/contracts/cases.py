@@ -58,6 +58,8 @@ from ceiba.mixture.densities import (
 )
 from ceiba.mixture.imputation import impute
 from ceiba.mixture.statistics import ExpectedMoments
+from ceiba.neighbors.partitioned import NearestRows, RowsWithin
+from ceiba.neighbors.rows import CrossProducts, RowSummary
 from ceiba.stats import Accuracy, LabeledRows, Moments, Points, PointSpace, TargetSummary
 from ceiba.stats.scaling import IntegerRanges
 from ceiba.tree.grow.encoding import RowSample
@@ -68,6 +70,7 @@ from ceiba.tree.scoring import R2Score
 from tests.contracts import bayes_models as bayes
 from tests.contracts import forest_models as forests
 from tests.contracts import mixture_models as mixtures
+from tests.contracts import neighbor_models as neighbors
 from tests.contracts.row_kinds import CLASSIFIED, MEASURED, MIXED_CHUNKS, POINTS, RowKind
 from tests.contracts.tree_models import (
     CLASS_ROWS,
@@ -318,6 +321,22 @@ STATISTICS = [
     StatisticCase("DrawnRows", DrawnRows.of, bayes.draw, kind=bayes.CODED),
     StatisticCase("LatentLikelihood", LatentLikelihood.of, bayes.mixture, kind=bayes.CODED),
     StatisticCase("Hessian", Hessian.of, bayes.table_model, kind=bayes.CODED),
+    StatisticCase(
+        "RowSummary",
+        RowSummary.of,
+        seen=lambda summary: replace(summary.moments, rows=(summary.moments.n_rows,)),
+        kind=neighbors.ROWS,
+    ),
+    StatisticCase("CrossProducts", CrossProducts.of, neighbors.centered, kind=neighbors.ROWS),
+    StatisticCase(
+        "NearestRows",
+        NearestRows.of,
+        neighbors.nearest,
+        seen=lambda found: (found.distances, found.rows),
+        kind=neighbors.ROWS,
+        close=0,
+    ),
+    StatisticCase("RowsWithin", RowsWithin.of, neighbors.within, kind=neighbors.ROWS, close=0),
 ]
 
 
@@ -439,6 +458,10 @@ _NETWORK = {"close": ("model_",), "exact": ("classes_", "encoding_", "schema_")}
 _SEARCH: dict[str, Any] = {
     "close": ("bicd_", "feature_importances_"),
     "exact": ("selected_features_", "arcs_", "classes_", "schema_"),
+}
+_NEIGHBORS: dict[str, Any] = {
+    "close": (),
+    "exact": ("n_neighbors_", "loo_curve_", "n_samples_fit_", "schema_"),
 }
 
 LEARNERS = [
@@ -675,6 +698,20 @@ LEARNERS = [
         weight="w",
         target="word",
         **_SEARCH,
+    ),
+    LearnerCase(
+        "neighbors of words",
+        partial(ceiba.KNeighborsClassifier, "loo", metric="gower", weights="distance"),
+        _only("word"),
+        target="word",
+        **_NEIGHBORS,
+    ),
+    LearnerCase(
+        "neighbors of numbers",
+        partial(ceiba.KNeighborsRegressor, "loo", max_neighbors=9),
+        partial(numbers, 1_500),
+        target="c",
+        **_NEIGHBORS,
     ),
 ]
 

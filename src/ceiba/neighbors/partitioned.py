@@ -112,6 +112,10 @@ class PartitionIndexer:
     def build(self, batch: Batch[NeighborRows], n_queries: int) -> NeighborIndex:
         """Return the index of the rows of a partition."""
         form: Any = self.form
+        if not len(batch.rows.X):
+            return NeighborIndex(
+                self.distance, form, batch.rows.X.shape[1], self.exponent, segments=()
+            )
         if form == "auto" and n_queries < _MIN_TREE_QUERIES:
             form = "brute"
         return NeighborIndex.of(
@@ -172,9 +176,9 @@ class PartitionedIndex:
 
     def distances_of(self, native: Array) -> Array:
         """Return native distances in the units of the rows."""
-        return NeighborIndex(
-            self.indexer.distance, self.indexer.form, 0, self.indexer.exponent, ()
-        ).distances_of(native)
+        indexer = self.indexer
+        empty = NeighborIndex(indexer.distance, indexer.form, 0, indexer.exponent, segments=())
+        return empty.distances_of(native)
 
 
 def _within(batch: Batch[NeighborRows], excluded: Array | None) -> Array | None:
