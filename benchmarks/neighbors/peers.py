@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,26 +70,20 @@ class Peer(NamedTuple):
 
 
 def _ceiba_build(X: Array) -> Any:
-    from ceiba.neighbors import NeighborIndex, make_distance
+    from ceiba import NearestNeighbors
 
-    return NeighborIndex.of(X, make_distance("euclidean"), threads=threads())
-
-
-def _ceiba_search(index: Any, queries: Array) -> Array:
-    distances: Array = index.search(queries, N_NEIGHBORS, threads=threads())[0]
-    return distances
+    return NearestNeighbors(n_jobs=threads()).fit(X)
 
 
-def _sklearn_build(algorithm: str) -> Callable[[Array], Any]:
+def _sklearn_build(algorithm: str, module: str = "sklearn") -> Callable[[Array], Any]:
     def build(X: Array) -> Any:
-        from sklearn.neighbors import NearestNeighbors
-
-        return NearestNeighbors(algorithm=algorithm, n_jobs=threads()).fit(X)
+        learners = import_module(f"{module}.neighbors")
+        return learners.NearestNeighbors(algorithm=algorithm, n_jobs=threads()).fit(X)
 
     return build
 
 
-def _sklearn_search(index: Any, queries: Array) -> Array:
+def _search(index: Any, queries: Array) -> Array:
     distances: Array = index.kneighbors(queries, N_NEIGHBORS)[0]
     return distances
 
@@ -128,13 +123,18 @@ def _faiss_search(index: Any, queries: Array) -> Array:
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
-OURS = {"ceiba": Peer(_ceiba_build, _ceiba_search, "ceiba")}
+OURS = {"ceiba": Peer(_ceiba_build, _search, "ceiba")}
 TREES = {
     "SciPy cKDTree": Peer(_scipy_build, _scipy_search, "scipy"),
     "pykdtree": Peer(_pykdtree_build, _pykdtree_search, "pykdtree"),
-    "scikit-learn kd_tree": Peer(_sklearn_build("kd_tree"), _sklearn_search, "sklearn"),
+    "scikit-learn kd_tree": Peer(_sklearn_build("kd_tree"), _search, "sklearn"),
+    "scikit-learn ball_tree": Peer(_sklearn_build("ball_tree"), _search, "sklearn"),
+    "intelex kd_tree": Peer(_sklearn_build("kd_tree", "sklearnex"), _search, "sklearnex"),
 }
-BRUTE = {"scikit-learn brute": Peer(_sklearn_build("brute"), _sklearn_search, "sklearn")}
+BRUTE = {
+    "scikit-learn brute": Peer(_sklearn_build("brute"), _search, "sklearn"),
+    "intelex brute": Peer(_sklearn_build("brute", "sklearnex"), _search, "sklearnex"),
+}
 FAISS = {"faiss flat": Peer(_faiss_build, _faiss_search, "faiss")}
 
 

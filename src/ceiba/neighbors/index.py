@@ -37,6 +37,8 @@ _FEW_ROWS = 256
 # A distance in a leaf of a tree costs as much as 23 products, and a search by products as much as
 # 3,000 of them before the first: measured with 4 to 64 columns, uniform and in clusters.
 _TREE_COST, _PRODUCTS_START = 23, 3000
+# Rows that a search by products computes at least: those of eight leaves.
+_MIN_PRODUCTS = 8 * ProductTree.leaf_rows
 # Rows that are searched to choose the form.
 _N_PROBES = 64
 # Rows that lack the same columns have a part of their own from this number on.
@@ -434,7 +436,7 @@ class NeighborIndex(Record):
             if 2 * visited < n:
                 return tree, f"{tree_report}."
             return AllRows(numbers, X), f"Brute force. {tree_report}."
-        if _TREE_COST * visited < _PRODUCTS_START:
+        if _TREE_COST * visited < _MIN_PRODUCTS + _PRODUCTS_START:
             return tree, f"{tree_report}."
         products = ProductTree.of(X, numbers, distance, threads)
         with_products = self._visited(products, probes, threads)
