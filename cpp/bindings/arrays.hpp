@@ -136,6 +136,7 @@ void bind_kmeans(nb::module_& module);
 void bind_mixture(nb::module_& module);
 void bind_bayes(nb::module_& module);
 void bind_neighbors(nb::module_& module);
+void bind_vantage(nb::module_& module);
 void bind_tree_config(nb::module_& module);
 void bind_tree_encode(nb::module_& module);
 void bind_tree_grow(nb::module_& module);

@@ -9,6 +9,7 @@ NB_MODULE(_native, module) {
     ceiba::bindings::bind_mixture(module);
     ceiba::bindings::bind_bayes(module);
     ceiba::bindings::bind_neighbors(module);
+    ceiba::bindings::bind_vantage(module);
     ceiba::bindings::bind_tree_config(module);
     ceiba::bindings::bind_tree_encode(module);
     ceiba::bindings::bind_tree_grow(module);

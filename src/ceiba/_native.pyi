@@ -1,6 +1,6 @@
 """Native kernels of Ceiba: typed arrays in, typed arrays out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import enum
 from typing import Annotated, overload
 
@@ -328,6 +328,51 @@ class FloatBoxTree:
         """Update the nearest rows of each query; return the number of distances."""
 
     def radius(self, metric: Metric, queries: Queries, radius: float, threads: int = 1) -> tuple:
+        """Return starts, distances and rows within a radius of each query."""
+
+@overload
+def neighbors_build_vantage(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: Metric | Callable, threads: int = 1) -> tuple: ...
+
+@overload
+def neighbors_build_vantage(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: Metric | Callable, threads: int = 1) -> tuple:
+    """
+    Order rows by leaf; return the order, the vantage points and bounds of nodes.
+    """
+
+@overload
+def neighbors_search_function(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], metric: Callable, queries: Queries, nearest: Nearest) -> int: ...
+
+@overload
+def neighbors_search_function(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], metric: Callable, queries: Queries, nearest: Nearest) -> int:
+    """Update the nearest rows of each query; return the number of distances."""
+
+@overload
+def neighbors_radius_function(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], metric: Callable, queries: Queries, radius: float) -> tuple: ...
+
+@overload
+def neighbors_radius_function(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], metric: Callable, queries: Queries, radius: float) -> tuple:
+    """Return starts, distances and rows within a radius of each query."""
+
+class VantageTree:
+    """Rows in the leaves of a vantage-point tree."""
+
+    def __init__(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], row_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], vantage: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], bounds: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int = 1) -> None: ...
+
+    def search(self, metric: Metric | Callable, queries: Queries, nearest: Nearest, threads: int = 1) -> int:
+        """Update the nearest rows of each query; return the number of distances."""
+
+    def radius(self, metric: Metric | Callable, queries: Queries, radius: float, threads: int = 1) -> tuple:
+        """Return starts, distances and rows within a radius of each query."""
+
+class FloatVantageTree:
+    """Rows in the leaves of a vantage-point tree."""
+
+    def __init__(self, X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], row_ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], vantage: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], bounds: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int = 1) -> None: ...
+
+    def search(self, metric: Metric | Callable, queries: Queries, nearest: Nearest, threads: int = 1) -> int:
+        """Update the nearest rows of each query; return the number of distances."""
+
+    def radius(self, metric: Metric | Callable, queries: Queries, radius: float, threads: int = 1) -> tuple:
         """Return starts, distances and rows within a radius of each query."""
 
 class Criterion(enum.IntEnum):

@@ -29,17 +29,41 @@ inline Doubles load_doubles(const float* from) {
     return __builtin_convertvector(narrow, Doubles);
 }
 
+// Sixteen rows in lanes: entry [column][lane].
+template <typename T>
+struct Tile {
+    static constexpr std::size_t kRows = kTileRows;
+    const T* data;
+
+    Doubles load(std::size_t j, std::size_t lane) const {
+        return load_doubles(data + j * kTileRows + lane);
+    }
+    double value(std::size_t j, std::size_t row) const { return double(data[j * kTileRows + row]); }
+};
+
+// One row, in all lanes of a vector.
+template <typename T>
+struct SingleRow {
+    static constexpr std::size_t kRows = 1;
+    const T* data;
+
+    Doubles load(std::size_t j, std::size_t) const { return splat(double(data[j])); }
+    double value(std::size_t j, std::size_t) const { return double(data[j]); }
+};
+
+// Powers of the lanes that are in use.
+template <std::size_t kRows>
 Doubles power(const Doubles& x, double p) {
     Doubles out{};
-    for (std::size_t i = 0; i < kWidth; ++i) out[i] = std::pow(x[i], p);
+    for (std::size_t i = 0; i < (kRows < kWidth ? kRows : kWidth); ++i) out[i] = std::pow(x[i], p);
     return out;
 }
 
 // What a difference adds to the reduced distance.
-template <MetricKind kKind>
+template <MetricKind kKind, std::size_t kRows>
 inline Doubles term(const Doubles& difference, double p) {
     if constexpr (kKind == MetricKind::kEuclidean) return difference * difference;
-    if constexpr (kKind == MetricKind::kMinkowski) return power(absolute(difference), p);
+    if constexpr (kKind == MetricKind::kMinkowski) return power<kRows>(absolute(difference), p);
     return absolute(difference);
 }
 
@@ -71,7 +95,7 @@ void bounds_of_boxes(const Metric& metric, const double* boxes, std::size_t d, c
             if (!kPlain && is_nominal(metric, j))
                 accumulate<kKind>(sum, choose(outside > 0, splat(metric.mismatch[j]), Doubles{}));
             else
-                accumulate<kKind>(sum, term<kKind>(outside, metric.p));
+                accumulate<kKind>(sum, term<kKind, kChildren>(outside, metric.p));
         }
         store(bounds + lane, sum);
     }
@@ -87,33 +111,33 @@ void bounds_of_boxes(const Metric& metric, const double* boxes, std::size_t d, c
 }
 
 // Distances of numeric columns without missing values: all vectors of a tile at once.
-template <MetricKind kKind, typename T>
-void sum_plain(const Metric& metric, const T* tile, const double* query, std::size_t d,
+template <MetricKind kKind, typename Rows>
+void sum_plain(const Metric& metric, const Rows& rows, const double* query, std::size_t d,
                double* out) {
-    constexpr std::size_t kVectors = kTileRows / kWidth;
+    constexpr std::size_t kVectors = (Rows::kRows + kWidth - 1) / kWidth;
     Doubles sums[kVectors] = {};
     for (std::size_t j = 0; j < d; ++j)
         for (std::size_t v = 0; v < kVectors; ++v) {
-            const Doubles x = load_doubles(tile + j * kTileRows + v * kWidth);
-            accumulate<kKind>(sums[v], term<kKind>(x - query[j], metric.p));
+            const Doubles x = rows.load(j, v * kWidth);
+            accumulate<kKind>(sums[v], term<kKind, Rows::kRows>(x - query[j], metric.p));
         }
     for (std::size_t v = 0; v < kVectors; ++v) store(out + v * kWidth, sums[v]);
 }
 
 // Distances that are sums or maxima over the columns; with kMissing, NaN is a missing value.
-template <MetricKind kKind, bool kMissing, typename T>
-void sum_columns(const Metric& metric, const T* tile, const double* query,
+template <MetricKind kKind, bool kMissing, typename Rows>
+void sum_columns(const Metric& metric, const Rows& rows, const double* query,
                  const ActiveColumns& columns, double* out) {
-    for (std::size_t lane = 0; lane < kTileRows; lane += kWidth) {
+    for (std::size_t lane = 0; lane < Rows::kRows; lane += kWidth) {
         Doubles sum{}, known{}, mismatches{};
         double total = 0;
         for (std::size_t a = 0; a < columns.count; ++a) {
             const std::size_t j = columns[a];
-            const Doubles x = load_doubles(tile + j * kTileRows + lane);
+            const Doubles x = rows.load(j, lane);
             const double q = query[j];
             Doubles value = is_nominal(metric, j)
                                 ? choose(x == q, Doubles{}, splat(metric.mismatch[j]))
-                                : term<kKind>(x - q, metric.p);
+                                : term<kKind, Rows::kRows>(x - q, metric.p);
             if constexpr (kMissing) {
                 const double weight = metric.weights[j];
                 const Words both = (x == x) & (splat(q) == splat(q));
@@ -138,13 +162,13 @@ void sum_columns(const Metric& metric, const T* tile, const double* query,
     }
 }
 
-template <typename T>
-void canberra(const T* tile, const double* query, const ActiveColumns& columns, double* out) {
-    for (std::size_t lane = 0; lane < kTileRows; lane += kWidth) {
+template <typename Rows>
+void canberra(const Rows& rows, const double* query, const ActiveColumns& columns, double* out) {
+    for (std::size_t lane = 0; lane < Rows::kRows; lane += kWidth) {
         Doubles sum{};
         for (std::size_t a = 0; a < columns.count; ++a) {
             const std::size_t j = columns[a];
-            const Doubles x = load_doubles(tile + j * kTileRows + lane);
+            const Doubles x = rows.load(j, lane);
             const Doubles size = absolute(x) + std::fabs(query[j]);
             sum += choose(size > 0, absolute(x - query[j]) / size, Doubles{});
         }
@@ -152,13 +176,13 @@ void canberra(const T* tile, const double* query, const ActiveColumns& columns, 
     }
 }
 
-template <typename T>
-void bray_curtis(const T* tile, const double* query, const ActiveColumns& columns, double* out) {
-    for (std::size_t lane = 0; lane < kTileRows; lane += kWidth) {
+template <typename Rows>
+void bray_curtis(const Rows& rows, const double* query, const ActiveColumns& columns, double* out) {
+    for (std::size_t lane = 0; lane < Rows::kRows; lane += kWidth) {
         Doubles difference{}, size{};
         for (std::size_t a = 0; a < columns.count; ++a) {
             const std::size_t j = columns[a];
-            const Doubles x = load_doubles(tile + j * kTileRows + lane);
+            const Doubles x = rows.load(j, lane);
             difference += absolute(x - query[j]);
             size += absolute(x) + std::fabs(query[j]);
         }
@@ -166,14 +190,16 @@ void bray_curtis(const T* tile, const double* query, const ActiveColumns& column
     }
 }
 
-template <typename T>
-void haversine(const T* tile, const double* query, double* out) {
-    for (std::size_t r = 0; r < kTileRows; ++r) {
-        const double latitude = double(tile[r]), longitude = double(tile[kTileRows + r]);
+template <typename Rows>
+void haversine(const Rows& rows, const double* query, double* out) {
+    for (std::size_t r = 0; r < Rows::kRows; ++r) {
+        const double latitude = rows.value(0, r), longitude = rows.value(1, r);
         const double a = std::sin(0.5 * (latitude - query[0]));
         const double b = std::sin(0.5 * (longitude - query[1]));
         const double square = a * a + std::cos(latitude) * std::cos(query[0]) * b * b;
-        out[r] = 2 * std::asin(std::sqrt(square < 1 ? square : 1.0));
+        // By rounding, or with latitudes beyond the poles, it may be outside of [0, 1].
+        const double below = square < 1 ? square : 1.0;
+        out[r] = 2 * std::asin(std::sqrt(below > 0 ? below : 0.0));
     }
 }
 
@@ -194,13 +220,14 @@ Doubles of_counts(const Doubles& both, const Doubles& only_x, const Doubles& onl
     return choose(crossed > 0, 2 * crossed / (both * neither + crossed), Doubles{});
 }
 
-template <MetricKind kKind, typename T>
-void count_columns(const T* tile, const double* query, const ActiveColumns& columns, double* out) {
-    for (std::size_t lane = 0; lane < kTileRows; lane += kWidth) {
+template <MetricKind kKind, typename Rows>
+void count_columns(const Rows& rows, const double* query, const ActiveColumns& columns,
+                   double* out) {
+    for (std::size_t lane = 0; lane < Rows::kRows; lane += kWidth) {
         Doubles both{}, only_x{}, only_q{};
         for (std::size_t a = 0; a < columns.count; ++a) {
             const std::size_t j = columns[a];
-            const Doubles x = load_doubles(tile + j * kTileRows + lane);
+            const Doubles x = rows.load(j, lane);
             if constexpr (kKind == MetricKind::kHamming) {
                 only_x += choose(x == query[j], Doubles{}, splat(1.0));
             } else {
@@ -215,57 +242,57 @@ void count_columns(const T* tile, const double* query, const ActiveColumns& colu
     }
 }
 
-template <MetricKind kKind, typename T>
-void coordinate_distances(const Metric& metric, const T* tile, const double* query,
+template <MetricKind kKind, typename Rows>
+void coordinate_distances(const Metric& metric, const Rows& rows, const double* query,
                           const ActiveColumns& columns, double* out) {
     if (metric.missing != MissingRule::kNone)
-        sum_columns<kKind, true>(metric, tile, query, columns, out);
+        sum_columns<kKind, true>(metric, rows, query, columns, out);
     else if (metric.mismatch == nullptr && columns.index == nullptr)
-        sum_plain<kKind>(metric, tile, query, columns.count, out);
+        sum_plain<kKind>(metric, rows, query, columns.count, out);
     else
-        sum_columns<kKind, false>(metric, tile, query, columns, out);
+        sum_columns<kKind, false>(metric, rows, query, columns, out);
 }
 
-template <typename T>
-void all_distances(const Metric& metric, const T* tile, const double* query,
+template <typename Rows>
+void all_distances(const Metric& metric, const Rows& rows, const double* query,
                    const ActiveColumns& columns, double* out) {
     using enum MetricKind;
     switch (metric.kind) {
         case kEuclidean:
-            return coordinate_distances<kEuclidean>(metric, tile, query, columns, out);
+            return coordinate_distances<kEuclidean>(metric, rows, query, columns, out);
         case kManhattan:
-            return coordinate_distances<kManhattan>(metric, tile, query, columns, out);
+            return coordinate_distances<kManhattan>(metric, rows, query, columns, out);
         case kChebyshev:
-            return coordinate_distances<kChebyshev>(metric, tile, query, columns, out);
+            return coordinate_distances<kChebyshev>(metric, rows, query, columns, out);
         case kMinkowski:
-            return coordinate_distances<kMinkowski>(metric, tile, query, columns, out);
+            return coordinate_distances<kMinkowski>(metric, rows, query, columns, out);
         case kCanberra:
-            return canberra(tile, query, columns, out);
+            return canberra(rows, query, columns, out);
         case kBrayCurtis:
-            return bray_curtis(tile, query, columns, out);
+            return bray_curtis(rows, query, columns, out);
         case kHaversine:
-            return haversine(tile, query, out);
+            return haversine(rows, query, out);
         case kHamming:
-            return count_columns<kHamming>(tile, query, columns, out);
+            return count_columns<kHamming>(rows, query, columns, out);
         case kJaccard:
-            return count_columns<kJaccard>(tile, query, columns, out);
+            return count_columns<kJaccard>(rows, query, columns, out);
         case kDice:
-            return count_columns<kDice>(tile, query, columns, out);
+            return count_columns<kDice>(rows, query, columns, out);
         case kRogersTanimoto:
-            return count_columns<kRogersTanimoto>(tile, query, columns, out);
+            return count_columns<kRogersTanimoto>(rows, query, columns, out);
         case kRussellRao:
-            return count_columns<kRussellRao>(tile, query, columns, out);
+            return count_columns<kRussellRao>(rows, query, columns, out);
         case kSokalSneath:
-            return count_columns<kSokalSneath>(tile, query, columns, out);
+            return count_columns<kSokalSneath>(rows, query, columns, out);
         case kYule:
-            return count_columns<kYule>(tile, query, columns, out);
+            return count_columns<kYule>(rows, query, columns, out);
     }
 }
 
 template <typename T>
 double distances_of_tile(const Metric& metric, const T* tile, const double* query,
                          const ActiveColumns& columns, double* out) {
-    all_distances(metric, tile, query, columns, out);
+    all_distances(metric, Tile<T>{tile}, query, columns, out);
     Doubles nearest = load(out);
     for (std::size_t lane = kWidth; lane < kTileRows; lane += kWidth) {
         const Doubles other = load(out + lane);
@@ -275,6 +302,14 @@ double distances_of_tile(const Metric& metric, const T* tile, const double* quer
     for (std::size_t i = 1; i < kWidth; ++i)
         smallest = nearest[i] < smallest ? nearest[i] : smallest;
     return smallest;
+}
+
+template <typename T>
+double distance_of_row(const Metric& metric, const T* row, const double* query,
+                       const ActiveColumns& columns) {
+    double out[kWidth];
+    all_distances(metric, SingleRow<T>{row}, query, columns, out);
+    return out[0];
 }
 
 template <typename T>
@@ -313,8 +348,13 @@ void box_bounds(const Metric& metric, const double* boxes, std::size_t d, const 
 }  // namespace
 
 extern const NeighborKernels CEIBA_NEIGHBOR_NAME(CEIBA_ISA);
-const NeighborKernels CEIBA_NEIGHBOR_NAME(CEIBA_ISA){
-    box_bounds,          distances_of_tile<double>, distances_of_tile<float>,
-    rows_within<double>, rows_within<float>,        CEIBA_PRODUCT_NAME(CEIBA_ISA)};
+const NeighborKernels CEIBA_NEIGHBOR_NAME(CEIBA_ISA){box_bounds,
+                                                     distances_of_tile<double>,
+                                                     distances_of_tile<float>,
+                                                     distance_of_row<double>,
+                                                     distance_of_row<float>,
+                                                     rows_within<double>,
+                                                     rows_within<float>,
+                                                     CEIBA_PRODUCT_NAME(CEIBA_ISA)};
 
 }  // namespace ceiba

@@ -35,6 +35,11 @@ struct NeighborKernels {
                              const ActiveColumns& columns, double* out);
     double (*float_tile_distances)(const Metric& metric, const float* tile, const double* query,
                                    const ActiveColumns& columns, double* out);
+    // The same for one row, which is not in a tile.
+    double (*row_distance)(const Metric& metric, const double* row, const double* query,
+                           const ActiveColumns& columns);
+    double (*float_row_distance)(const Metric& metric, const float* row, const double* query,
+                                 const ActiveColumns& columns);
     // The rows among `n` of consecutive tiles whose reduced distance does not exceed `limit`: their
     // indices and distances, for up to `n` of them. Returns their number.
     std::size_t (*rows_within)(const Metric& metric, const double* tiles, std::size_t n,
