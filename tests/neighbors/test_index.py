@@ -187,7 +187,7 @@ def test_the_form_follows_the_rows() -> None:
 
     def form(X: Array, metric: Any = euclidean) -> str:
         index = NeighborIndex.of(X, metric)
-        assert index.forms[0] in ("kd_tree", "products", "brute")
+        assert index.forms[0] in ("kd_tree", "products", "vp_tree", "brute")
         assert index.report
         return index.forms[0]
 
@@ -195,7 +195,8 @@ def test_the_form_follows_the_rows() -> None:
     assert form(RNG.random((20_000, 2))) == "kd_tree"
     assert form(RNG.random((20_000, 40))) == "products"
     assert form(RNG.random((20_000, 40)), make_distance("manhattan")) == "brute"
-    assert form(RNG.random((2_000, 3)), make_distance("canberra")) == "brute"
+    assert form(RNG.random((2_000, 3)), make_distance("canberra")) == "vp_tree"
+    assert form(RNG.random((2_000, 3)), make_distance("braycurtis")) == "brute"
 
 
 @pytest.mark.parametrize(

@@ -27,18 +27,25 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.base.record import ArrayOf, Record
 from ceiba.neighbors.distance import Distance
-from ceiba.neighbors.parts import AllRows, BoxTree, Part, ProductTree, Queries
+from ceiba.neighbors.parts import AllRows, BoxTree, Part, ProductTree, Queries, VantageTree
 
 Form = Literal["kd_tree", "vp_tree", "products", "brute"]
-_FORMS: dict[str, type[Part]] = {cls.form: cls for cls in (BoxTree, ProductTree, AllRows)}
+_FORMS: dict[str, type[Part]] = {
+    cls.form: cls for cls in (BoxTree, ProductTree, VantageTree, AllRows)
+}
 
 # Below, a search among all rows takes no longer than one of a tree.
 _FEW_ROWS = 256
+# The same for a function, whose calls take longer than anything else.
+_FEW_CALLS = 32
 # A distance in a leaf of a tree costs as much as 23 products, and a search by products as much as
 # 3,000 of them before the first: measured with 4 to 64 columns, uniform and in clusters.
 _TREE_COST, _PRODUCTS_START = 23, 3000
 # Rows that a search by products computes at least: those of eight leaves.
 _MIN_PRODUCTS = 8 * ProductTree.leaf_rows
+# A distance in a vantage-point tree costs as much as four of a search among all rows: measured with
+# Canberra distances of 4 and 10 columns.
+_VANTAGE_COST = 4
 # Rows that are searched to choose the form.
 _N_PROBES = 64
 # Rows that lack the same columns have a part of their own from this number on.
@@ -148,7 +155,8 @@ class NeighborIndex(Record):
         exponent : int, optional
             Power of two that the rows are multiplied by; by default that of `scale_exponent`.
         """
-        X = np.ascontiguousarray(X, np.float32 if X.dtype == np.float32 else np.float64)
+        single = X.dtype == np.float32 and distance.kind != "function"
+        X = np.ascontiguousarray(X, np.float32 if single else np.float64)
         if X.ndim != 2 or not len(X):
             raise ValueError(f"X must have shape (n_rows, n_columns) with rows, got {X.shape}.")
         _check_form(form, distance)
@@ -425,11 +433,15 @@ class NeighborIndex(Record):
         distance, n = self.distance, len(X)
         if self.form != "auto":
             return _FORMS[self.form].of(X, numbers, distance, threads), "As requested."
-        if not distance.is_coordinate or n <= _FEW_ROWS:
-            why = f"{n} rows" if distance.is_coordinate else "no tree for this distance"
-            return AllRows(numbers, X), f"Brute force: {why}."
+        if distance.kind == "function" and n > _FEW_CALLS:
+            tree: Part = VantageTree.of(X, numbers, distance, threads)
+            return tree, "A vantage-point tree: it calls the function less often."
+        if n <= _FEW_ROWS:
+            return AllRows(numbers, X), f"Brute force: {n} rows."
+        if not distance.is_coordinate:
+            return self._choose_general(X, numbers, threads)
         tree = BoxTree.of(X, numbers, distance, threads)
-        probes = X[np.linspace(0, n - 1, _N_PROBES).astype(np.int64)]
+        probes = _probes(X)
         visited = self._visited(tree, probes, threads)
         tree_report = f"A tree of boxes visits {visited:.0f} of {n} rows per query"
         if not _has_products(distance):
@@ -445,6 +457,18 @@ class NeighborIndex(Record):
             return tree, f"{report}: tree."
         return products, f"{report}: products."
 
+    def _choose_general(self, X: Array, numbers: Array, threads: int) -> tuple[Part, str]:
+        """Return a vantage-point tree, if the distance allows one and it computes much less."""
+        if not self.distance.has_triangle_inequality:
+            report = "Brute force: the distance does not satisfy the triangle inequality."
+            return AllRows(numbers, X), report
+        tree = VantageTree.of(X, numbers, self.distance, threads)
+        visited = self._visited(tree, _probes(X), threads)
+        report = f"A vantage-point tree computes {visited:.0f} distances to {len(X)} rows per query"
+        if _VANTAGE_COST * visited < len(X):
+            return tree, f"{report}."
+        return AllRows(numbers, X), f"Brute force. {report}."
+
     def _visited(self, part: Part, probes: Array, threads: int) -> float:
         """Return the mean number of rows whose distances a search for ten neighbors computes."""
         shape = (len(probes), 10)
@@ -452,6 +476,11 @@ class NeighborIndex(Record):
         queries = Queries(np.ascontiguousarray(probes, np.float64))
         metric = self.distance.native(complete=True)
         return part.search(metric, queries, nearest, threads) / len(probes)
+
+
+def _probes(X: Array) -> Array:
+    """Return rows that are searched to choose the form."""
+    return np.asarray(X[np.linspace(0, len(X) - 1, _N_PROBES).astype(np.int64)])
 
 
 def concatenate_found(
@@ -540,6 +569,11 @@ def _check_form(form: str, distance: Distance) -> None:
     if form == "kd_tree" and not distance.is_coordinate:
         raise ValueError(
             "algorithm='kd_tree' requires a sum or maximum over the columns: use 'auto'."
+        )
+    if form == "vp_tree" and not distance.has_triangle_inequality:
+        raise ValueError(
+            "algorithm='vp_tree' requires a distance that satisfies the triangle inequality: use "
+            "'auto'."
         )
     if form == "products" and not _has_products(distance):
         raise ValueError(

@@ -48,6 +48,11 @@ class Queries:
     excluded: Array | None = None
 
     @property
+    def is_complete(self) -> bool:
+        """Whether all columns are known, in queries and rows."""
+        return self.columns is None
+
+    @property
     def native(self) -> _native.Queries:
         """The queries for native searches."""
         return _native.Queries(self.X, self.columns, self.factor, self.offset, self.excluded)
@@ -121,12 +126,20 @@ class AllRows(Part):
 
     def search(self, metric: Any, queries: Queries, nearest: Any, threads: int) -> int:
         """Update the nearest rows of each query; return the number of distances."""
+        if callable(metric):
+            return _native.neighbors_search_function(
+                self.X, self.row_numbers, metric, queries.native, nearest
+            )
         return _native.neighbors_search(
             self.X, self.row_numbers, metric, queries.native, nearest, threads
         )
 
     def within(self, metric: Any, queries: Queries, radius: float, threads: int) -> Found:
         """Return the rows within a radius of each query."""
+        if callable(metric):
+            return _native.neighbors_radius_function(
+                self.X, self.row_numbers, metric, queries.native, radius
+            )
         return _native.neighbors_radius(
             self.X, self.row_numbers, metric, queries.native, radius, threads
         )
@@ -192,17 +205,60 @@ class ProductTree(Part):
 
     def search(self, metric: Any, queries: Queries, nearest: Any, threads: int) -> int:
         """Update the nearest rows of each query; return the number of distances."""
-        if queries.columns is None:
+        if queries.is_complete:
             return super().search(metric, queries, nearest, threads)
-        return self._all_rows.search(metric, queries, nearest, threads)
+        return _all_rows(self).search(metric, queries, nearest, threads)
 
     def within(self, metric: Any, queries: Queries, radius: float, threads: int) -> Found:
         """Return the rows within a radius of each query."""
-        return self._all_rows.within(metric, queries, radius, threads)
+        return _all_rows(self).within(metric, queries, radius, threads)
 
-    @property
-    def _all_rows(self) -> AllRows:
-        # Row numbers are in the order of the leaves.
-        numbers = np.empty_like(self.row_numbers)
-        numbers[self.order] = self.row_numbers
-        return AllRows(numbers, self.X)
+
+@dataclass(frozen=True, eq=False)
+class VantageTree(Part):
+    """Rows in a vantage-point tree, 16 to a leaf.
+
+    Yianilos (1993), "Data structures and algorithms for nearest neighbor search in general metric
+    spaces", SODA.
+    """
+
+    form: ClassVar[str] = "vp_tree"
+
+    order: Annotated[Array, ArrayOf("uint32", "n_rows")]
+    X: Annotated[Array, ArrayOf("f", "n_rows", "n_columns")]
+    vantage: Annotated[Array, ArrayOf("uint32", "n_nodes")]
+    bounds: Annotated[Array, ArrayOf("float64", "n_nodes", 4)]
+
+    @classmethod
+    def of(cls, X: Array, row_numbers: Array, distance: Distance, threads: int) -> VantageTree:
+        """Build the tree."""
+        metric = distance.native(complete=True)
+        order, vantage, bounds = _native.neighbors_build_vantage(X, metric, threads)
+        return cls(row_numbers[order], order, X, vantage, bounds)
+
+    @cached_property
+    def native(self) -> Any:
+        """The object that searches."""
+        single = self.X.dtype == np.float32
+        tree: Any = _native.FloatVantageTree if single else _native.VantageTree
+        return tree(self.X, self.order, self.row_numbers, self.vantage, self.bounds)
+
+    def search(self, metric: Any, queries: Queries, nearest: Any, threads: int) -> int:
+        """Update the nearest rows of each query; return the number of distances."""
+        if queries.is_complete:
+            return super().search(metric, queries, nearest, threads)
+        return _all_rows(self).search(metric, queries, nearest, threads)
+
+    def within(self, metric: Any, queries: Queries, radius: float, threads: int) -> Found:
+        """Return the rows within a radius of each query."""
+        if queries.is_complete:
+            return super().within(metric, queries, radius, threads)
+        return _all_rows(self).within(metric, queries, radius, threads)
+
+
+def _all_rows(part: ProductTree | VantageTree) -> AllRows:
+    """Return the rows of a tree that bounds distances of all columns only."""
+    # Row numbers are in the order of the leaves.
+    numbers = np.empty_like(part.row_numbers)
+    numbers[part.order] = part.row_numbers
+    return AllRows(numbers, part.X)
