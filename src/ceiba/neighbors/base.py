@@ -11,16 +11,17 @@ A fit goes through these steps:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base import AtLeast, ParameterError, reports_progress
+from ceiba.base import AtLeast, ParameterError, reports_progress, validate
 from ceiba.base.errstate import with_default_errstate
 from ceiba.base.estimator import schema_attributes
-from ceiba.data.schema import Schema
+from ceiba.data.schema import Kind, Schema
 from ceiba.data.source import Source
 from ceiba.data.target import class_indices, merge_classes
 from ceiba.engine import Batch, Engine, choose_engine
@@ -95,6 +96,7 @@ class NeighborLearner(NeighborSearches):
 
     @reports_progress
     def _fit(self, X: Any, y: Any = None) -> Self:
+        validate(self)
         config = self._distance_config()
         engine, source = self._open_source(X, reset=True, y=y)
         rows = engine.rows(source.partitions, ToNeighborRows(self._task))
@@ -103,7 +105,9 @@ class NeighborLearner(NeighborSearches):
         if engine.in_memory:
             own: NeighborRows = rows.table()
             target = _target_of(own, classes)
-            self._set_rows(source.schema, TrainingRows(own.X, target), classes, engine.threads)
+            # A copy, since the caller may change the array later.
+            training = TrainingRows(own.X.copy(), target)
+            self._set_rows(source.schema, training, classes, engine.threads)
         else:
             self._set_partitions(config, engine, source, rows, summary)
         return self
@@ -122,13 +126,12 @@ class NeighborLearner(NeighborSearches):
         ``before`` is the index of the first of them, or of them and the ``removed`` ones.
         """
         engine, config = LocalEngine(threads), self._distance_config()
-        prepared = engine.prepared_rows(NeighborRows(rows.X))
-        if before is None or config.is_learned:
-            moments = RowSummary.of(prepared).moments
-            distance = fit_distance(config, schema, engine, prepared, moments)
-            if before is not None and not before.distance.equals(distance):
-                before = None
-        if before is None:
+        first = 0 if before is None or config.is_learned else min(len(before), len(rows.X) - 1)
+        prepared = engine.prepared_rows(NeighborRows(rows.X[first:]))
+        moments = RowSummary.of(prepared).moments
+        distance = fit_distance(config, schema, engine, prepared, moments)
+        is_same = before is not None and before.form == self._form()
+        if before is None or not is_same or not before.distance.equals(distance):
             index = NeighborIndex.of(rows.X, distance, self._form(), threads)
         elif removed is not None:
             index = before.without_rows(removed, rows.X, threads)
@@ -275,7 +278,11 @@ class NeighborLearner(NeighborSearches):
             used, indices = np.unique(rest.known_target, return_inverse=True)
             rest, classes = TrainingRows(rest.X, indices.astype(np.int32)), classes[used]
         threads = effective_threads(self.n_jobs)
-        self._set_rows(self.schema_, rest, classes, threads, self.index_, removed)
+        schema, X = _without_unused(self.schema_, self.rows_.X, rest.X)
+        if X is rest.X:
+            self._set_rows(schema, rest, classes, threads, self.index_, removed)
+        else:  # other codes
+            self._set_rows(schema, TrainingRows(X, rest.target), classes, threads)
         return self
 
     def _check_in_memory(self, method: str, *inputs: Any) -> None:
@@ -292,6 +299,11 @@ class NeighborLearner(NeighborSearches):
         self._count = SearchCount()
         n, d = self.rows_.X.shape
         index = self.index_
+        if isinstance(index, PartitionedIndex):
+            raise ValueError(
+                "the training rows stay in files or on a cluster, and are not part of the model: "
+                "read them with ceiba.read, or compute them, and fit again."
+            )
         if not isinstance(index, NeighborIndex) or len(index) != n or index.n_columns != d:
             raise ValueError(f"index_ must be an index of {n} rows and {d} columns.")
         if self.n_samples_fit_ != n or d != self.n_features_in_:
@@ -312,6 +324,32 @@ def _known_target(rows: NeighborRows, classes: Array | None) -> Array:
 
 def _targets(batch: Batch[NeighborRows], classes: Array | None) -> Array:
     return _known_target(batch.rows, classes)
+
+
+def _without_unused(schema: Schema, before: Array, after: Array) -> tuple[Schema, Array]:
+    """Drop the categories whose last row was removed; return other codes where there are some."""
+    X, columns = after, list(schema)
+    for j, column in enumerate(schema):
+        if column.kind is not Kind.NOMINAL:
+            continue
+        n = len(column.categories)
+        lost = _is_used(before[:, j], n) & ~_is_used(after[:, j], n)
+        if lost.any():
+            X = after.copy() if X is after else X
+            codes = np.cumsum(~lost) - 1
+            known = ~np.isnan(after[:, j])
+            X[known, j] = codes[after[known, j].astype(np.int64)]
+            kept = tuple(
+                c for c, is_lost in zip(column.categories, lost, strict=True) if not is_lost
+            )
+            columns[j] = replace(column, categories=kept)
+    return replace(schema, columns=tuple(columns)), X
+
+
+def _is_used(codes: Array, n: int) -> Array:
+    """Return which of n codes occur."""
+    known = codes[~np.isnan(codes)].astype(np.int64)
+    return np.bincount(known, minlength=n) > 0
 
 
 def _row_numbers(rows: Any, n: int) -> Array:

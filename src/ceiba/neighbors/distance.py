@@ -51,6 +51,9 @@ _MISSING = {
     "partial": MissingRule.PARTIAL,
     "mismatch": MissingRule.MISMATCH,
 }
+# Up to this power of 'minkowski', differences that are 2^-52 of values near 2^-20 do not underflow:
+# (2^-72)^14 = 2^-1008 is above the smallest float64, 2^-1022.
+_MAX_POWER = 14
 SYNONYMS = {
     "l1": "manhattan",
     "cityblock": "manhattan",
@@ -231,8 +234,11 @@ def make_distance(
         return Distance("function", function=metric)
     name = SYNONYMS.get(metric, metric)
     if name == "minkowski":
-        if not p >= 1:
-            raise ValueError(f"p must be at least 1, got {p!r}: smaller powers are no distances.")
+        if not 1 <= p <= _MAX_POWER and p != np.inf:
+            raise ValueError(
+                f"p must be in [1, {_MAX_POWER}] or infinite, got {p!r}: smaller powers are no "
+                "distances, and larger ones underflow. metric='chebyshev' is their limit."
+            )
         special = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
         if p not in special:
             return Distance("minkowski", float(p), factors=factors)
@@ -348,7 +354,9 @@ def _to_directions(X: Array, *, centered: bool) -> Array:
 
 def _positive_variances(V: Array | None) -> Array:
     if V is None:
-        raise ValueError("metric='seuclidean' requires V, the variances of the columns.")
+        raise ValueError(
+            "metric_params of metric='seuclidean' must be V, the variances of the columns."
+        )
     variances = np.asarray(V, np.float64)
     if variances.ndim != 1 or not (np.isfinite(variances) & (variances > 0)).all():
         raise ValueError("V must have a positive variance for each column with 'seuclidean'.")
@@ -358,12 +366,15 @@ def _positive_variances(V: Array | None) -> Array:
 def _whitening(V: Array | None, VI: Array | None) -> Array:
     """Return a matrix A with ``A @ A.T`` = VI: Mahalanobis distances are those of ``X @ A``."""
     if (V is None) == (VI is None):
-        raise ValueError("metric='mahalanobis' requires V, the covariances, or VI, their inverse.")
+        raise ValueError(
+            "metric_params of metric='mahalanobis' must be V, the covariances, or VI, their "
+            "inverse, and not both."
+        )
     try:
         inverse = np.asarray(np.linalg.inv(np.asarray(V)) if VI is None else VI, np.float64)
         return np.asarray(np.linalg.cholesky(0.5 * (inverse + inverse.T)))
     except np.linalg.LinAlgError:
         raise ValueError(
-            "V and VI must be symmetric and positive definite with 'mahalanobis': leave out "
-            "columns that are constant or sums of others, or use metric='seuclidean'."
+            "metric_params V and VI must be symmetric and positive definite with 'mahalanobis': "
+            "leave out columns that are constant or sums of others, or use metric='seuclidean'."
         ) from None

@@ -13,7 +13,7 @@ from ceiba.engine.choose import check_in_memory
 from ceiba.neighbors.distance import Distance
 from ceiba.neighbors.partitioned import PartitionedIndex
 from ceiba.neighbors.rows import to_matrix
-from ceiba.neighbors.votes import class_votes, neighbor_weights, weighted_means
+from ceiba.neighbors.votes import class_votes, neighbor_weights, target_mean, weighted_means
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ def explain_row(model: Any, X: Any, n_neighbors: int | None) -> Explanation:
     table = source.partitions[0].load().table
     if len(table) != 1:
         raise ValueError(f"X must be one row, got {len(table)}: pass X[i : i + 1].")
-    k = model.n_neighbors_ if n_neighbors is None else n_neighbors
+    k = model._k() if n_neighbors is None else n_neighbors
     distances, rows = model.kneighbors(X, k)
     raw = neighbor_weights(model.weights, distances)
     target = model.rows_.known_target[rows]
@@ -89,7 +89,7 @@ def explain_row(model: Any, X: Any, n_neighbors: int | None) -> Explanation:
         votes = dict(zip(labels, shares.tolist(), strict=True))
         prediction, targets = labels[int(np.argmax(shares))], model.classes_[target[0]]
     else:
-        mean = float(model.rows_.known_target.mean())
+        mean = target_mean(model.rows_.known_target)
         prediction, targets = float(weighted_means(target, raw, mean)[0]), target[0]
     contributions = None
     if not isinstance(model.index_, PartitionedIndex):

@@ -25,6 +25,7 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.base.parameters import ParameterError
 from ceiba.base.record import ArrayOf, Record
 from ceiba.neighbors.distance import Distance
 from ceiba.neighbors.parts import AllRows, BoxTree, Part, ProductTree, Queries, VantageTree
@@ -244,6 +245,7 @@ class NeighborIndex(Record):
             if indices is not None:
                 distances[indices], rows[indices] = lists
         if self.distance.missing == "partial":
+            rows[np.isinf(distances)] = -1
             self._fill(rows, excluded)
         return distances, rows, n_distances
 
@@ -279,7 +281,7 @@ class NeighborIndex(Record):
                 found.append((np.repeat(numbers, np.diff(starts)), distances, rows))
         query, distances, rows = _join(found)
         distances = self.distances_of(distances)
-        inside = distances <= radius
+        inside = (distances <= radius) & np.isfinite(distances)
         return concatenate_found([(query[inside], distances[inside], rows[inside])], len(Q))
 
     def distances_of(self, native: Array) -> Array:
@@ -527,10 +529,12 @@ def scale_exponent(largest: float, distance: Distance) -> int:
     """
     exponent = -int(np.frexp(largest)[1]) if largest > 0 else 0
     if not distance.has_units:
-        if distance.is_coordinate and largest > _max_value(distance):
+        too_small = 0 < largest < 1 / _max_value(distance)
+        if distance.is_coordinate and (too_small or largest > _max_value(distance)):
             raise ValueError(
-                "Distances overflow: the values are too large beside nominal columns. Set "
-                "scale='range', or rescale the columns."
+                f"X must not have numbers as {'small' if too_small else 'large'} as {largest:.3g} "
+                "beside nominal columns, or missing values that count as 1: their powers "
+                f"{'under' if too_small else 'over'}flow. Set scale='range', or rescale them."
             )
         return 0
     return 0 if abs(exponent) < _MAX_EXPONENT else exponent
@@ -549,9 +553,14 @@ def _largest(X: Array) -> float:
 def _check_finite(X: Array, distance: Distance) -> None:
     valid = np.isfinite(X) if distance.missing == "none" else ~np.isinf(X)
     if not valid.all():
+        if distance.is_coordinate and distance.missing == "none":
+            rule, remedy = "missing='error'", "set missing='auto'"
+        else:
+            rule = f"metric={distance.kind!r}"
+            remedy = "use metric='gower', 'heom' or 'euclidean'"
         raise ValueError(
-            "Input X contains NaN or infinity, which this distance does not accept: impute the "
-            "values, or use metric='gower', 'heom' or 'euclidean' with missing='auto'."
+            f"Input X contains NaN or infinity, which {rule} does not accept: impute the values, "
+            f"or {remedy}."
         )
 
 
@@ -566,18 +575,15 @@ def _overflow_error() -> ValueError:
 
 
 def _check_form(form: str, distance: Distance) -> None:
-    if form == "kd_tree" and not distance.is_coordinate:
-        raise ValueError(
-            "algorithm='kd_tree' requires a sum or maximum over the columns: use 'auto'."
-        )
-    if form == "vp_tree" and not distance.has_triangle_inequality:
-        raise ValueError(
-            "algorithm='vp_tree' requires a distance that satisfies the triangle inequality: use "
-            "'auto'."
-        )
-    if form == "products" and not _has_products(distance):
-        raise ValueError(
-            "algorithm='products' requires Euclidean distances of numeric columns: use 'auto'."
+    """Raise `ParameterError` for a form that cannot search by a distance."""
+    allowed, needs = {
+        "kd_tree": (distance.is_coordinate, "a sum or maximum over the columns"),
+        "vp_tree": (distance.has_triangle_inequality, "the triangle inequality"),
+        "products": (_has_products(distance), "Euclidean distances of numeric columns"),
+    }.get(form, (True, ""))
+    if not allowed:
+        raise ParameterError(
+            f"algorithm={form!r} requires {needs}, got metric={distance.kind!r}: use 'auto'."
         )
 
 

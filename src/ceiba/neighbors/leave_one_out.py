@@ -11,7 +11,7 @@ Breiman, Friedman, Olshen & Stone (1984), "Classification and Regression Trees",
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -47,6 +47,12 @@ class LeaveOneOutCurve(Record):
     loss: Annotated[Array, ArrayOf("float64", "n")]
     standard_error: Annotated[Array, ArrayOf("float64", "n")]
     chosen: int
+
+    def in_units(self, exponent: int) -> LeaveOneOutCurve:
+        """Return the curve of losses times a power of two; infinite where they overflow."""
+        with np.errstate(over="ignore", under="ignore"):
+            loss, error = np.ldexp(self.loss, exponent), np.ldexp(self.standard_error, exponent)
+        return replace(self, loss=loss, standard_error=error)
 
     @property
     def best(self) -> int:

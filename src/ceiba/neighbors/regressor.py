@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
@@ -17,7 +18,7 @@ from ceiba.engine import Engine
 from ceiba.neighbors.explain import Explanation, explain_row
 from ceiba.neighbors.leave_one_out import squared_errors
 from ceiba.neighbors.supervised import SupervisedNeighbors, target_numbers
-from ceiba.neighbors.votes import neighbor_weights, weighted_means
+from ceiba.neighbors.votes import neighbor_weights, target_mean, weighted_means
 
 
 class KNeighborsRegressor(ScanScoreMixin, RegressorMixin, SupervisedNeighbors):
@@ -84,10 +85,17 @@ class KNeighborsRegressor(ScanScoreMixin, RegressorMixin, SupervisedNeighbors):
 
     def _averager(self) -> Any:
         target = self.rows_.known_target
-        return partial(_means, target, float(target.mean()))
+        return partial(_means, target, target_mean(target))
 
     def _losses(self, target: Array, distances: Array, rows: Array, own: Array) -> Array:
+        # In units in which squares neither over- nor underflow: the choice does not depend on them.
+        exponent = self._loss_exponent(target)
+        target, own = np.ldexp(target, -exponent), np.ldexp(own, -exponent)
         return squared_errors(self.weights, distances, target[rows], own, float(target.mean()))
+
+    def _loss_exponent(self, target: Array) -> int:
+        largest = float(np.abs(target).max())
+        return int(np.frexp(largest)[1]) if largest > 0 else 0
 
     def _score_on(self, engine: Engine, source: Source) -> float:
         found = self._predict_labeled(engine, source, self._averager(), target_numbers)

@@ -34,6 +34,8 @@ from ceiba.stats.points import Moments, Points
 _MIXED = ("gower", "heom")
 _COORDINATE = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski")
 _DAY = 86_400e9  # nanoseconds
+# Ranges and standard deviations that columns can be divided by.
+_DIVISOR_RANGE = (1e-300, 1e308)
 
 
 # Rows
@@ -251,7 +253,7 @@ def fit_distance(
         return make_distance(function if config.params else config.metric)
     params = dict(config.params)
     if name in ("seuclidean", "mahalanobis") and not params:
-        params = _estimate(name, engine, rows, moments)
+        return _standardized(name, engine, rows, moments)
     for key, value in params.items():
         _check_shape(key, value, (d,) if name == "seuclidean" else (d, d))
     factors = None if config.scale is None else 1 / _divisors(config, engine, rows, moments)
@@ -277,36 +279,52 @@ def _divisors(config: DistanceConfig, engine: Engine, rows: Any, moments: Moment
         scaled = engine.reduce(rows, scaled_moments, exponents)
         divisors = np.ldexp(np.sqrt(scaled.variance), -exponents)
     elif config.scale == "range" or config.name in _MIXED:
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             divisors = moments.max - moments.min
     else:
         return np.ones(len(moments.max))
-    return np.where(varying & (divisors > 0), divisors, 1.0)
+    divisors = np.where(varying & (divisors > 0), divisors, 1.0)
+    low, high = _DIVISOR_RANGE
+    wrong = ~((divisors >= low) & (divisors <= high))
+    if wrong.any():
+        j = int(np.argmax(wrong))
+        raise ValueError(
+            f"X must have columns whose values differ by {low:g} to {high:g}, to be divided by "
+            f"that, got {divisors[j]:.3g} in column {j}: rescale it."
+        )
+    return divisors
 
 
-def _estimate(name: str, engine: Engine, rows: Any, moments: Moments) -> dict[str, Array]:
-    """Return the variances or covariances of the columns, with n - 1 in the denominator."""
-    exponents, n = _exponents(moments), moments.n_rows
+def _standardized(name: str, engine: Engine, rows: Any, moments: Moments) -> Distance:
+    """Return the distance of columns divided by their estimated (co)variances.
+
+    These have n - 1 in the denominator, and are those of columns times powers of two, whose squares
+    neither over- nor underflow.
+    """
+    exponents, n, d = _exponents(moments), moments.n_rows, len(moments.max)
     if n < 2:
-        raise ValueError(f"metric={name!r} requires two rows to estimate V, got 1: pass V.")
+        raise ValueError(
+            f"metric={name!r} requires two rows to estimate V, got n_samples = 1: pass "
+            "metric_params={'V': ...}."
+        )
     scaled = engine.reduce(rows, scaled_moments, exponents)
     if name == "seuclidean":
-        variances = np.ldexp(scaled.squares / (n - 1), -2 * exponents)
-        constant = ~(variances > 0)
-        if constant.any():
+        variances = scaled.squares / (n - 1)
+        if not (variances > 0).all():
             raise ValueError(
-                f"metric='seuclidean' requires columns that vary, got constant column "
-                f"{int(np.argmax(constant))}: leave it out, or pass V."
+                "metric='seuclidean' requires columns that vary, got constant column "
+                f"{int(np.argmin(variances))}: leave it out, or pass metric_params={{'V': ...}}."
             )
-        return {"V": variances}
-    if n <= len(moments.max):
+        return Distance("euclidean", factors=np.ldexp(1 / np.sqrt(variances), exponents))
+    if n <= d:
         raise ValueError(
             f"metric='mahalanobis' requires more rows than columns to estimate V, got {n} rows and "
-            f"{len(moments.max)} columns: pass V."
+            f"{d} columns: pass metric_params={{'V': ...}}."
         )
-    products = engine.reduce(rows, CrossProducts.of, exponents, scaled.mean)
-    shift = exponents[:, None] + exponents
-    return {"V": np.ldexp(products.sums / (n - 1), -shift)}
+    covariances = engine.reduce(rows, CrossProducts.of, exponents, scaled.mean).sums / (n - 1)
+    distance = make_distance(name, V=covariances)
+    assert distance.whitening is not None
+    return replace(distance, whitening=np.ldexp(distance.whitening, exponents[:, None]))
 
 
 def _exponents(moments: Moments) -> Array:
@@ -330,7 +348,12 @@ def _feature_weights(given: Any, schema: Schema) -> Array | None:
         values = [given.get(name, 1.0) for name in schema.names]
     else:
         values = given
-    weights = np.asarray(values, np.float64)
+    try:
+        weights = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"feature_weights must be numbers, one for each column: {error}."
+        ) from None
     if weights.shape != (len(schema),):
         raise ValueError(
             f"feature_weights must have {len(schema)} entries, one for each column, got shape "

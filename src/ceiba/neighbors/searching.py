@@ -109,7 +109,7 @@ class NeighborSearches(Estimator):
             Numbers of the training rows; of equally distant ones the first come first.
         """
         check_is_fitted(self)
-        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
+        k = self._k() if n_neighbors is None else n_neighbors
         distances, rows = self._kneighbors(X, k)
         return (distances, rows) if return_distance else rows
 
@@ -215,6 +215,11 @@ class NeighborSearches(Estimator):
         """Why the form of the index was chosen."""
         check_is_fitted(self)
         return str(self.index_.report)
+
+    def _k(self) -> int:
+        """Return the number of neighbors: as set now, or as leave-one-out chose it."""
+        given: Any = self.get_params(deep=False)["n_neighbors"]
+        return self.n_neighbors_ if given == "loo" else int(given)
 
     def _kneighbors(self, X: Any, k: Any) -> tuple[Array, Array]:
         """Return distances and rows of the k nearest neighbors of rows of any source."""
@@ -323,10 +328,10 @@ def check_n_neighbors(k: Any, n_rows: int, *, without_itself: bool) -> None:
         raise ValueError(f"n_neighbors must be an int of at least 1, got {k!r}.")
     available = n_rows - without_itself
     if k > available:
-        limit = "n_samples_fit, but" if not without_itself else "n_samples_fit - 1 without X, but"
+        comparison = "<" if without_itself else "<="
         raise ValueError(
-            f"Expected n_neighbors <= {limit} n_neighbors = {k}, n_samples_fit = {n_rows}: fit "
-            "more rows, or lower n_neighbors."
+            f"Expected n_neighbors {comparison} n_samples_fit, but n_neighbors = {k}, "
+            f"n_samples_fit = {n_rows}: fit more rows, or lower n_neighbors."
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base import AtLeast, check_unused, fitted, parameter
+from ceiba.base import AtLeast, ParameterError, check_unused, fitted, parameter
 from ceiba.base.errstate import with_default_errstate
 from ceiba.data.source import Source
 from ceiba.engine import Batch, Engine
@@ -93,17 +93,25 @@ class SupervisedNeighbors(NeighborLearner):
         if n < 2:
             raise ValueError("n_neighbors='loo' requires at least two rows, got n_samples = 1.")
         k = self.max_neighbors or min(n - 1, _MAX_NEIGHBORS)
-        check_n_neighbors(k, n, without_itself=True)
+        if k > n - 1:
+            raise ParameterError(
+                f"max_neighbors must be at most {n - 1}, the number of other rows, got {k}."
+            )
         losses = []
         for Q, numbers in training_blocks(index, rows):
             found = search(index, k, attributes["_count"], Q, numbers, threads)
             losses.append(self._losses(rows.known_target, *found, rows.known_target[numbers]))
         curve = choose_n_neighbors(np.concatenate(losses, axis=1))
+        curve = curve.in_units(2 * self._loss_exponent(rows.known_target))
         return {"n_neighbors_": curve.chosen, "loo_curve_": curve}
 
     def _losses(self, target: Array, distances: Array, rows: Array, own: Array) -> Array:
         """Return the losses of rows, for each number of neighbors."""
         raise NotImplementedError
+
+    def _loss_exponent(self, target: Array) -> int:
+        """Return the power of two that the target is divided by in the losses."""
+        return 0
 
     def _predict(self, X: Any, combine: Callable[..., Array]) -> Array:
         """Predict rows by ``combine(weighting, distances, rows)`` of their neighbors."""
@@ -111,7 +119,7 @@ class SupervisedNeighbors(NeighborLearner):
         return np.asarray(self._for_queries(X, self._predictor(combine)))
 
     def _predictor(self, combine: Callable[..., Array]) -> Callable[..., Array]:
-        k = self.n_neighbors_
+        k = self._k()
         check_n_neighbors(k, self.n_samples_fit_, without_itself=False)
         return partial(_predict_block, self.index_, k, self._count, self.weights, combine)
 

@@ -52,8 +52,11 @@ def neighbor_weights(weighting: Weighting, distances: Array) -> Array:
             f"weights must return an array of shape {distances.shape}, as its distances, got "
             f"{weights.shape}."
         )
-    if not ((weights >= 0) & np.isfinite(weights))[finite].all():
-        raise ValueError("weights must return finite numbers of at least 0.")
+    wrong = finite & ~((weights >= 0) & np.isfinite(weights))
+    if wrong.any():
+        raise ValueError(
+            f"weights must return finite numbers of at least 0, got {weights[wrong][0]}."
+        )
     return np.where(finite, weights, 0.0)
 
 
@@ -110,9 +113,24 @@ def weighted_means(targets: Array, weights: Array, mean: float) -> Array:
     >>> weighted_means(np.array([[1.0, 5.0]]), np.array([[3.0, 1.0]]), 3.0).tolist()
     [2.0]
     """
-    # About the nearest target, so that equal targets give their value exactly.
+    # In units in which differences do not overflow, and about the nearest target, so that equal
+    # targets give their value exactly.
+    exponent = target_exponent(targets)
+    targets = np.ldexp(targets, -exponent)
     first = targets[:, :1]
     sums = ((targets - first) * weights).sum(axis=1, keepdims=True)
     total = weights.sum(axis=1, keepdims=True)
     means = first + np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
-    return np.where(total > 0, means, mean)[:, 0]
+    return np.where(total > 0, np.ldexp(means, exponent), mean)[:, 0]
+
+
+def target_mean(targets: Array) -> float:
+    """Compute the mean of all targets, which does not overflow."""
+    exponent = target_exponent(targets)
+    return float(np.ldexp(np.ldexp(targets, -exponent).mean(), exponent))
+
+
+def target_exponent(targets: Array) -> int:
+    """Return the power of two by which targets are divided, so that their sums do not overflow."""
+    largest = float(np.abs(targets).max(initial=0.0))
+    return int(np.frexp(largest)[1]) if largest > 1e300 else 0
