@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.neighbors as peers
 from sklearn.base import clone
@@ -200,8 +201,6 @@ def test_they_are_estimators() -> None:
 
 
 def test_fitted_attributes() -> None:
-    import pandas as pd
-
     X, _, y, _ = numbers("euclidean")
     frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(5)])
     for model in (KNeighborsClassifier(3), KNeighborsRegressor(3), NearestNeighbors(3)):

@@ -221,7 +221,7 @@ def one_standard_error(curve: Sequence[LooPoint], tolerance: float = 0.0) -> int
     """Return the largest k whose loss is within one standard error of the smallest loss."""
     best = min(curve, key=lambda point: (point.loss, point.k))
     limit = best.loss + best.standard_error + tolerance
-    return max(point.k for point in curve if point.loss <= limit)
+    return max(point.k for point in curve if point.loss <= limit or point is best)
 
 
 # R's class::knn
