@@ -46,7 +46,7 @@ CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 
 
 def bell(distances: Array) -> Array:
-    return np.exp(-distances * distances)
+    return 1 / (1 + distances * distances)
 
 
 WEIGHTS = {"uniform": "uniform", "distance": "distance", "function": bell}
