@@ -530,7 +530,7 @@ def draw_loo(data: st.DataObject) -> tuple[KnnTable, Any, dict[str, Any], int | 
 
 def assert_curve(model: Any, wanted: list[LooPoint]) -> None:
     curve = model.loo_curve_
-    np.testing.assert_array_equal(curve.k, [point.k for point in wanted])
+    np.testing.assert_array_equal(curve.n_neighbors, [point.k for point in wanted])
     np.testing.assert_allclose(curve.loss, [p.loss for p in wanted], rtol=1e-9, atol=1e-12)
     errors = [point.standard_error for point in wanted]
     np.testing.assert_allclose(curve.standard_error, errors, rtol=1e-9, atol=1e-9)
@@ -576,7 +576,7 @@ def test_loo_with_weights_of_numbers_without_ties(weights: str) -> None:
 def test_loo_considers_fifty_neighbors_by_default() -> None:
     X = np.random.default_rng(0).normal(size=(80, 2))
     model = KNeighborsRegressor("loo").fit(X, X[:, 0])
-    assert model.loo_curve_.k.tolist() == list(range(1, 51))
+    assert model.loo_curve_.n_neighbors.tolist() == list(range(1, 51))
     fixed = KNeighborsRegressor(3).fit(X, X[:, 0])
     assert fixed.n_neighbors_ == 3
     assert getattr(fixed, "loo_curve_", None) is None
@@ -683,3 +683,14 @@ def test_votes_are_those_of_r_without_ties(seed: int, n: int, k: int) -> None:
         if votes.n_voters == k and len(votes.winners) == 1:
             assert predicted[i] == votes.winners[0]
             assert shares[i].max() == pytest.approx(votes.prob)
+
+
+# Weights that are all zero
+
+
+def test_neighbors_of_weight_zero_do_not_vote() -> None:
+    X, y = [[0.0], [1.0], [2.0], [9.0]], ["a", "b", "b", "b"]
+    near = KNeighborsClassifier(2, weights=lambda d: d < 1.5).fit(X, y)
+    assert near.predict_proba([[0.0], [50.0]]).tolist() == [[0.5, 0.5], [0.25, 0.75]]
+    regressor = KNeighborsRegressor(2, weights=lambda d: d < 1.5).fit(X, [0.0, 2.0, 4.0, 6.0])
+    assert regressor.predict([[0.0], [50.0]]).tolist() == [1.0, 3.0]

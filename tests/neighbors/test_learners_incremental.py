@@ -62,7 +62,7 @@ def outputs(model: Any, Q: Any) -> dict[str, Any]:
         found["classes"] = model.classes_
     curve = getattr(model, "loo_curve_", None)
     if curve is not None:
-        found["curve"] = (curve.k, curve.loss, curve.standard_error)
+        found["curve"] = (curve.n_neighbors, curve.loss, curve.standard_error)
     if isinstance(model, NearestNeighbors):
         found["radius"] = [np.concatenate(own) for own in model.radius_neighbors(Q, 1.0)]
     return found
@@ -177,19 +177,17 @@ def test_partial_fit_starts_a_model(learner: Any) -> None:
     assert_same_bits(parts, learner().fit(X, y), Q)
 
 
-def test_classes_that_appear_later_are_declared_first() -> None:
+def test_classes_are_those_of_all_rows_and_the_declared_ones() -> None:
     X = np.arange(6.0)[:, None]
     model = KNeighborsClassifier(1).partial_fit(X[:3], [0, 0, 1], classes=[0, 1, 2])
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.predict_proba(X[:1]).tolist() == [[1.0, 0.0, 0.0]]
-    model.partial_fit(X[3:], [2, 2, 1])
-    assert model.predict(X).tolist() == [0, 0, 1, 2, 2, 1]
-    with pytest.raises(ValueError, match="classes"):
-        model.partial_fit(X[:1], [3])
-    with pytest.raises(ValueError, match="classes"):
-        model.partial_fit(X[:1], [0], classes=[0, 1])
-    # Both calls left the model as it was.
-    assert model.n_samples_fit_ == 6
+    model.partial_fit(X[3:], [2, -1, 1])
+    assert model.classes_.tolist() == [-1, 0, 1, 2]
+    assert model.predict(X).tolist() == [0, 0, 1, 2, -1, 1]
+    model.forget([3])
+    assert model.classes_.tolist() == [-1, 0, 1]
+    assert model.predict(X).tolist() == [0, 0, 1, 1, -1, 1]
 
 
 def test_rows_are_numbered_again_after_forget() -> None:

@@ -152,7 +152,9 @@ def test_rows_within_a_radius(metric: str) -> None:
         only = model.radius_neighbors(queries, radius, return_distance=False)
         for own, rows in zip(only, found[1], strict=True):
             np.testing.assert_array_equal(own, rows)
-    assert [len(rows) for rows in model.radius_neighbors(Q[:3] + 99.0, 0.5)[1]] == [0, 0, 0]
+    if metric in ("euclidean", "manhattan", "chebyshev"):
+        far = model.radius_neighbors(Q[:3] + 99.0, 0.5)[1]
+        assert [len(rows) for rows in far] == [0, 0, 0]
 
 
 def test_examples_of_the_documentation() -> None:
@@ -183,7 +185,7 @@ def test_too_many_neighbors_raise_as_in_scikit_learn(learner: Any) -> None:
     with pytest.raises(ValueError, match="Expected n_neighbors <= n_samples_fit"):
         model.kneighbors(X, n_neighbors=4)
     # A row is not its own neighbor.
-    with pytest.raises(ValueError, match="Expected n_neighbors < n_samples_fit"):
+    with pytest.raises(ValueError, match=r"Expected n_neighbors <.* n_samples_fit = 3"):
         model.kneighbors(n_neighbors=3)
 
 
@@ -212,6 +214,6 @@ def test_fitted_attributes() -> None:
         assert isinstance(model.index_report_, str)
         with pytest.raises(ValueError, match="feature names should match"):
             model.kneighbors(frame[frame.columns[::-1]])
+        assert not hasattr(model.fit(X, y), "feature_names_in_")
         with pytest.raises(ValueError, match="X has 4 features"):
             model.kneighbors(X[:, :4])
-        assert not hasattr(model.fit(X, y), "feature_names_in_")
