@@ -98,9 +98,9 @@ def assert_predictions(
         own_k = min(k, len(table.rows) - 1)
         found = classifier.kneighbors(n_neighbors=own_k)
         assert_neighbors(found, naive, table.rows, own_k, excluded=True)
-    radius = float(np.median(distances[np.isfinite(distances)])) if neighbors else 1.0
-    if math.isfinite(radius):
-        assert_within(X, Q, table, naive, radius, parameters)
+    finite = distances[np.isfinite(distances)]
+    radius = float(np.median(finite)) if len(finite) else 1.0
+    assert_within(X, Q, table, naive, radius, parameters)
 
 
 def assert_within(
@@ -392,10 +392,25 @@ def test_partial_distances_are_those_of_nan_euclidean() -> None:
 @pytest.mark.parametrize("missing", RULES)
 def test_many_rows_with_missing_values(metric: str, missing: str) -> None:
     """Enough rows for trees, in groups with the same known columns."""
-    table = make_table(7, ["numeric"] * 3, 1500, 5, missing=0.1, styles=["grid", "normal"])
+    table = make_table(7, ["numeric"] * 3, 3000, 8, missing=0.1, styles=["grid", "normal"])
     naive = NaiveDistance(table.rows, table.kinds, metric, missing=missing)
     model = NearestNeighbors(11, metric=metric, missing=missing).fit(table.X)
-    assert_neighbors(model.kneighbors(table.Q), naive, table.queries, 11)
+    distances, rows = model.kneighbors(table.Q)
+    assert_neighbors((distances[:2], rows[:2]), naive, table.queries[:2], 11)
+    brute = NearestNeighbors(11, metric=metric, missing=missing, algorithm="brute").fit(table.X)
+    np.testing.assert_array_equal(brute.kneighbors(table.Q), (distances, rows))
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "kd_tree", "products", "brute"])
+def test_the_first_rows_are_those_at_infinite_distance(algorithm: str) -> None:
+    """Rows without a common column are tied, also where an index has those of most rows."""
+    X = np.concatenate([np.arange(1500.0), [np.nan, np.nan]])[:, None]
+    model = NearestNeighbors(3, algorithm=algorithm).fit(X)
+    assert model.kneighbors([[np.nan]])[1].tolist() == [[0, 1, 2]]
+    assert model.kneighbors()[1][1500:].tolist() == [[0, 1, 2], [0, 1, 2]]
+    assert model.kneighbors([[7.0]], n_neighbors=1502)[1][0, 1500:].tolist() == [1500, 1501]
+    changed = NearestNeighbors(3, algorithm=algorithm).fit(X[:1200]).partial_fit(X[1200:])
+    assert changed.kneighbors([[np.nan]])[1].tolist() == [[0, 1, 2]]
 
 
 # Kinds of columns
@@ -466,6 +481,47 @@ def test_units_do_not_change_predictions(metric: str, factor: float) -> None:
             np.testing.assert_allclose(
                 number.predict(Q * factor), plain_number.predict(Q), rtol=1e-9
             )
+
+
+@pytest.mark.parametrize("p", [30.0, 100.0, 1000.0])
+def test_large_powers_do_not_underflow(p: float) -> None:
+    """Of small differences beside a large one, in other rows."""
+    X = [[0.0, 0.0], [1e-4, 0.0], [3e-4, 1e-5], [9.0, 9.0]]
+    distances, rows = NearestNeighbors(3, p=p).fit(X).kneighbors([[2.5e-4, 0.0]])
+    np.testing.assert_allclose(distances, [[5e-5, 1.5e-4, 2.5e-4]], rtol=1e-9)
+    assert rows.tolist() == [[2, 1, 0]]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
+@pytest.mark.parametrize("missing", ["partial", "mismatch"])
+def test_tiny_numbers_beside_nominal_columns(metric: str, missing: str) -> None:
+    """Rows of the same category are ordered by their numbers."""
+    X = pd.DataFrame({"x": np.array([9.0, 5.0, 1.0, 0.0]) * 1e-200, "c": list("aaab")})
+    Q = pd.DataFrame({"x": [0.0], "c": ["a"]})
+    distances, rows = NearestNeighbors(4, metric=metric, missing=missing).fit(X).kneighbors(Q)
+    assert rows.tolist() == [[2, 1, 0, 3]]
+    np.testing.assert_allclose(distances, [[1e-200, 5e-200, 9e-200, 1.0]], rtol=1e-9)
+
+
+@pytest.mark.parametrize("parameters", [{"metric": "gower"}, {"scale": "range"}, {"scale": "std"}])
+def test_ranges_that_overflow(parameters: dict[str, Any]) -> None:
+    X = np.array([[-1.7e308], [1.7e308], [0.0]])
+    assert NearestNeighbors(2, **parameters).fit(X).kneighbors([[1e308]])[1].tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+def test_units_of_the_target_do_not_change_the_number_of_neighbors(factor: float) -> None:
+    X = np.random.default_rng(6).normal(size=(60, 2))
+    y = np.sin(3 * X[:, 0]) + X[:, 1] ** 2
+    plain = KNeighborsRegressor("loo").fit(X, y)
+    assert KNeighborsRegressor("loo").fit(X, y * factor).n_neighbors_ == plain.n_neighbors_
+
+
+def test_means_of_targets_do_not_overflow() -> None:
+    X, y = np.arange(4.0)[:, None], np.array([1.5e308, -1.5e308, 1.5e308, 1.5e308])
+    for weights in ("uniform", "distance"):
+        model = KNeighborsRegressor(2, weights=weights).fit(X, y)
+        np.testing.assert_allclose(model.predict([[0.5], [2.5]]), [0.0, 1.5e308], rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_columns", [2, 20])

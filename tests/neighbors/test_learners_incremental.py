@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 import ceiba
 from ceiba import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from ceiba._typing import Array
+from ceiba.data import UnseenCategoryWarning
 from tests.budget import examples
 from tests.oracles.knn_tables import CLASSES, KINDS, KnnTable, make_table
 
@@ -188,6 +189,29 @@ def test_classes_are_those_of_all_rows_and_the_declared_ones() -> None:
     model.forget([3])
     assert model.classes_.tolist() == [-1, 0, 1]
     assert model.predict(X).tolist() == [0, 0, 1, 1, -1, 1]
+
+
+def test_categories_are_those_of_the_remaining_rows() -> None:
+    """A category whose rows are removed is missing in queries, as after a fit."""
+    X = pd.DataFrame({"c": ["a", "b", "a", "b", "c"], "x": np.arange(5.0)})
+    query = pd.DataFrame({"c": ["c"], "x": [0.0]})
+    part = NearestNeighbors(2).fit(X[:4])
+    with pytest.warns(UnseenCategoryWarning):
+        wanted = part.kneighbors(query)
+    more = NearestNeighbors(2).fit(X[:4]).partial_fit(X[4:])
+    np.testing.assert_array_equal(
+        more.kneighbors(query), NearestNeighbors(2).fit(X).kneighbors(query)
+    )
+    more.forget([4])
+    with pytest.warns(UnseenCategoryWarning):
+        np.testing.assert_array_equal(more.kneighbors(query), wanted)
+
+
+def test_other_parameters_hold_from_the_next_call_on() -> None:
+    X = np.random.default_rng(1).normal(size=(30, 3))
+    model = NearestNeighbors(3).fit(X[:10]).set_params(metric="manhattan").partial_fit(X[10:])
+    wanted = NearestNeighbors(3, metric="manhattan").fit(X)
+    np.testing.assert_array_equal(model.kneighbors(X), wanted.kneighbors(X))
 
 
 def test_rows_are_numbered_again_after_forget() -> None:

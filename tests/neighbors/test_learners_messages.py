@@ -52,11 +52,17 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
     ({"feature_weights": {"x0": -1.0}}, ["feature_weights", "-1.0"]),
     ({"feature_weights": [1.0, 1.0], "metric_params": {"w": [1.0, 2.0]}}, ["feature_weights", "w"]),
     ({"metric_params": {"V": [1.0, 1.0]}}, ["metric_params", "'V'"]),
+    ({"metric_params": [1.0]}, ["metric_params", "[1.0]"]),
+    ({"feature_weights": ["a", "b"]}, ["feature_weights", "'a'"]),
     ({"metric_params": {"q": 1.0}}, ["metric_params", "'q'"]),
     ({"metric": "seuclidean", "metric_params": {"V": [1.0]}}, ["V", "2"]),
     ({"metric": "seuclidean", "metric_params": {"V": [1.0, 0.0]}}, ["V", "positive"]),
     ({"metric": "mahalanobis", "metric_params": {"VI": -np.eye(2)}}, ["VI", "positive definite"]),
     ({"metric": "mahalanobis", "metric_params": {"VI": np.eye(3)}}, ["VI", "2"]),
+    (
+        {"metric": "mahalanobis", "metric_params": {"V": np.eye(2), "VI": np.eye(2)}},
+        ["metric_params", "V", "VI"],
+    ),
     ({"n_jobs": 0}, ["n_jobs", "0"]),
 ]
 

@@ -115,6 +115,16 @@ def test_scores() -> None:
     )
 
 
+def test_predictions_without_rows_are_those_of_leave_one_out() -> None:
+    X, _, y, number = numbers("euclidean")
+    model, peer = KNeighborsClassifier(K).fit(X, y), peers.KNeighborsClassifier(K).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(None), peer.predict_proba(None))
+    np.testing.assert_array_equal(model.predict(None), peer.predict(None))
+    regressor = KNeighborsRegressor(K).fit(X, number)
+    wanted = peers.KNeighborsRegressor(K).fit(X, number).predict(None)
+    np.testing.assert_allclose(regressor.predict(None), wanted)
+
+
 @pytest.mark.parametrize("mode", ["connectivity", "distance"])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "canberra"])
 def test_graphs(metric: str, mode: str) -> None:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -245,6 +246,12 @@ class ClassVotes:
         return max(self.votes.values()) / self.n_voters
 
 
+@cache
+def _decimal(value: float) -> Fraction:
+    """Return the digits as printed: distances of tenths are equal or not, without rounding."""
+    return Fraction(repr(value))
+
+
 def class_knn(
     rows: Iterable[Sequence[float]],
     labels: Sequence[Any],
@@ -258,9 +265,8 @@ def class_knn(
     """
 
     def exact(row: Sequence[float]) -> Fraction:
-        # Decimal digits as printed: distances of tenths are then equal or not, without rounding.
         pairs = zip(row, query, strict=True)
-        return sum(((Fraction(repr(a)) - Fraction(repr(b))) ** 2 for a, b in pairs), Fraction(0))
+        return sum(((_decimal(a) - _decimal(b)) ** 2 for a, b in pairs), Fraction(0))
 
     found = sorted((exact(row), i) for i, row in enumerate(rows) if i != excluded)
     limit = found[k - 1][0] * (1 + Fraction(1, 10**4))
