@@ -69,8 +69,8 @@ double call(const nb::callable& function, const nb::object& x, const nb::object&
     // Python code is interrupted by Python itself, compiled functions are interrupted here.
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     const nb::object result = function(x, y);
-    const double distance = PyFloat_AsDouble(result.ptr());
-    if (distance == -1 && PyErr_Occurred()) throw nb::python_error();
+    const double distance = PyFloat_AsDouble(result.ptr());  // -1 for what is no number
+    PyErr_Clear();
     if (!(distance >= 0))
         throw std::invalid_argument("metric must return a number of at least 0, got " +
                                     std::string(nb::repr(result).c_str()) + ".");

@@ -483,16 +483,30 @@ def test_units_do_not_change_predictions(metric: str, factor: float) -> None:
             )
 
 
-@pytest.mark.parametrize("p", [30.0, 100.0, 1000.0])
-def test_large_powers_do_not_underflow(p: float) -> None:
-    """Of small differences beside a large one, in other rows."""
+def test_large_powers_raise_instead_of_underflowing() -> None:
+    """Small differences beside a large one, in other rows, have their powers up to p = 14."""
     X = [[0.0, 0.0], [1e-4, 0.0], [3e-4, 1e-5], [9.0, 9.0]]
-    distances, rows = NearestNeighbors(3, p=p).fit(X).kneighbors([[2.5e-4, 0.0]])
+    distances, rows = NearestNeighbors(3, p=14).fit(X).kneighbors([[2.5e-4, 0.0]])
     np.testing.assert_allclose(distances, [[5e-5, 1.5e-4, 2.5e-4]], rtol=1e-9)
     assert rows.tolist() == [[2, 1, 0]]
+    with pytest.raises(ValueError, match=r"p must be in .*metric='chebyshev' is their limit"):
+        NearestNeighbors(3, p=15).fit(X)
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+@pytest.mark.parametrize("missing", ["partial", "mismatch"])
+def test_squares_that_underflow_or_overflow_beside_nominal_columns(
+    missing: str, factor: float
+) -> None:
+    X = pd.DataFrame({"x": np.array([9.0, 5.0, 1.0, 0.0]) * factor, "c": list("aaab")})
+    with pytest.raises(ValueError, match=r"beside nominal columns.*Set scale='range'"):
+        NearestNeighbors(4, missing=missing).fit(X)
+    plain = X.assign(x=X["x"] / factor)
+    ours, wanted = (NearestNeighbors(4, missing=missing, scale="range").fit(F) for F in (X, plain))
+    np.testing.assert_array_equal(ours.kneighbors(X)[1], wanted.kneighbors(plain)[1])
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev"])
 @pytest.mark.parametrize("missing", ["partial", "mismatch"])
 def test_tiny_numbers_beside_nominal_columns(metric: str, missing: str) -> None:
     """Rows of the same category are ordered by their numbers."""
@@ -506,7 +520,12 @@ def test_tiny_numbers_beside_nominal_columns(metric: str, missing: str) -> None:
 @pytest.mark.parametrize("parameters", [{"metric": "gower"}, {"scale": "range"}, {"scale": "std"}])
 def test_ranges_that_overflow(parameters: dict[str, Any]) -> None:
     X = np.array([[-1.7e308], [1.7e308], [0.0]])
-    assert NearestNeighbors(2, **parameters).fit(X).kneighbors([[1e308]])[1].tolist() == [[1, 2]]
+    if parameters == {"scale": "std"}:
+        model = NearestNeighbors(2, **parameters).fit(X / 2)
+        assert model.kneighbors([[5e307]])[1].tolist() == [[1, 2]]
+    else:
+        with pytest.raises(ValueError, match="got inf in column 0: rescale it"):
+            NearestNeighbors(2, **parameters).fit(X)
 
 
 @pytest.mark.parametrize("factor", [1e-200, 1e200])

@@ -294,7 +294,7 @@ def test_infinite_distances_of_a_function() -> None:
     [
         (lambda x, y: math.nan, ValueError, "metric must return a number of at least 0, got nan"),
         (lambda x, y: -1, ValueError, "metric must return a number of at least 0, got -1"),
-        (lambda x, y: None, TypeError, "must be real number, not NoneType"),
+        (lambda x, y: None, ValueError, "metric must return a number of at least 0, got None"),
         (lambda x: 0.0, TypeError, "positional argument"),
         (lambda x, y: {}["a"], KeyError, "a"),
     ],

@@ -28,7 +28,7 @@ from ceiba.engine import Batch, Engine, choose_engine
 from ceiba.engine.choose import check_in_memory
 from ceiba.engine.local import LocalEngine, effective_threads
 from ceiba.neighbors.distance import METRICS
-from ceiba.neighbors.index import NeighborIndex, scale_exponent
+from ceiba.neighbors.index import NeighborIndex, largest_value, scale_exponent
 from ceiba.neighbors.partitioned import PartitionedIndex, PartitionIndexer
 from ceiba.neighbors.rows import (
     DistanceConfig,
@@ -150,7 +150,7 @@ class NeighborLearner(NeighborSearches):
         corners = np.where(np.isfinite(corners), corners, 0.0)
         largest = 0.0
         if distance.is_coordinate and distance.whitening is None and distance.direction == "none":
-            largest = float(np.abs(distance.apply(corners)).max(initial=0.0))
+            largest = largest_value(distance.apply(corners), distance)
         indexer = PartitionIndexer(distance, self._form(), scale_exponent(largest, distance))
         classes = None if summary.target is None else summary.target.classes
         target = None

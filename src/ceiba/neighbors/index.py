@@ -164,7 +164,7 @@ class NeighborIndex(Record):
         rows = distance.apply(X)
         _check_finite(rows, distance)
         if exponent is None:
-            exponent = scale_exponent(_largest(rows), distance)
+            exponent = scale_exponent(largest_value(rows, distance), distance)
         index = cls(distance, form, X.shape[1], exponent, ())
         return replace(index, segments=(index._build(X, 0, threads),))
 
@@ -302,7 +302,9 @@ class NeighborIndex(Record):
         _check_finite(Q, self.distance)
         with np.errstate(over="ignore"):
             Q = np.ascontiguousarray(np.ldexp(Q, self.exponent), np.float64)
-        if self.distance.is_coordinate and _largest(Q) > _max_value(self.distance):
+        if self.distance.is_coordinate and largest_value(Q, self.distance) > _max_value(
+            self.distance
+        ):
             raise _overflow_error()
         return Q
 
@@ -363,7 +365,7 @@ class NeighborIndex(Record):
         n = len(self)
         rows = self.distance.apply(X[n:])
         _check_finite(rows, self.distance)
-        exponent = scale_exponent(_largest(rows), self.distance)
+        exponent = scale_exponent(largest_value(rows, self.distance), self.distance)
         if self.exponent - exponent >= _MAX_EXPONENT:  # squares of the new rows would overflow
             return NeighborIndex.of(X, self.distance, self.form, threads)
         sizes = [segment.n_rows for segment in self.segments] + [len(X) - n]
@@ -524,20 +526,23 @@ def scale_exponent(largest: float, distance: Distance) -> int:
     Parameters
     ----------
     largest : float
-        The largest absolute value of the rows.
+        As `largest_value` returns it.
     distance : Distance
     """
     exponent = -int(np.frexp(largest)[1]) if largest > 0 else 0
     if not distance.has_units:
-        too_small = 0 < largest < 1 / _max_value(distance)
-        if distance.is_coordinate and (too_small or largest > _max_value(distance)):
-            raise ValueError(
-                f"X must not have numbers as {'small' if too_small else 'large'} as {largest:.3g} "
-                "beside nominal columns, or missing values that count as 1: their powers "
-                f"{'under' if too_small else 'over'}flow. Set scale='range', or rescale them."
-            )
+        if distance.is_coordinate and largest > _max_value(distance):
+            raise units_error(largest, "overflow")
         return 0
     return 0 if abs(exponent) < _MAX_EXPONENT else exponent
+
+
+def units_error(largest: float, what: str) -> ValueError:
+    """Return the error for numbers whose powers over- or underflow beside others of size 1."""
+    return ValueError(
+        f"X must not have numbers of up to {largest:.3g} beside nominal columns, or missing values "
+        f"that count as 1: their powers {what}. Set scale='range', or rescale them."
+    )
 
 
 def _max_value(distance: Distance) -> float:
@@ -546,7 +551,10 @@ def _max_value(distance: Distance) -> float:
     return float(1e290 ** (1 / power))
 
 
-def _largest(X: Array) -> float:
+def largest_value(X: Array, distance: Distance) -> float:
+    """Return the largest absolute value of the numeric columns."""
+    if distance.mismatch is not None:
+        X = X[:, np.isnan(distance.mismatch)]
     return float(np.abs(X).max(initial=0.0, where=~np.isnan(X)))
 
 
@@ -559,8 +567,8 @@ def _check_finite(X: Array, distance: Distance) -> None:
             rule = f"metric={distance.kind!r}"
             remedy = "use metric='gower', 'heom' or 'euclidean'"
         raise ValueError(
-            f"Input X contains NaN or infinity, which {rule} does not accept: impute the values, "
-            f"or {remedy}."
+            f"Input X contains NaN (missing values) or infinity, which {rule} does not accept: "
+            f"impute the values, or {remedy}."
         )
 
 

@@ -28,6 +28,7 @@ from ceiba.neighbors.distance import (
     make_distance,
     make_mixed_distance,
 )
+from ceiba.neighbors.index import largest_value, units_error
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
 from ceiba.stats.points import Moments, Points
 
@@ -233,6 +234,8 @@ def fit_distance(
             p=config.p,
             missing="auto" if config.missing == "error" else config.missing,
         )
+        if not config.is_learned and not distance.has_units:
+            _check_underflow(distance, moments)
         if config.missing == "error":
             _check_complete(moments, "missing='error'")
             return replace(distance, missing="none")
@@ -373,6 +376,14 @@ def _check_complete(moments: Moments, what: str) -> None:
             f"Input X contains NaN, which {what} does not accept: use metric='gower', 'heom' or "
             "'euclidean' with missing='auto', or impute the values."
         )
+
+
+def _check_underflow(distance: Distance, moments: Moments) -> None:
+    """Raise if the powers of all numbers vanish beside nominal columns."""
+    corners = np.nan_to_num(np.vstack([moments.min, moments.max]), posinf=0.0, neginf=0.0)
+    largest = largest_value(corners, distance)
+    if 0 < largest < 1e-150 and distance.kind in ("euclidean", "minkowski"):
+        raise units_error(largest, "underflow")
 
 
 def _check_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
