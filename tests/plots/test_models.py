@@ -18,6 +18,8 @@ from ceiba import (
     DecisionTreeRegressor,
     GaussianMixture,
     KMeans,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
     NaiveBayesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -40,6 +42,8 @@ MODELS = {
     "k-means": lambda: KMeans(3).fit(X),
     "mixture": lambda: GaussianMixture(2).fit(X),
     "naive Bayes": lambda: NaiveBayesClassifier().fit(X, y),
+    "neighbors": lambda: KNeighborsClassifier().fit(X, y),
+    "neighbors of numbers": lambda: KNeighborsRegressor().fit(X, NUMBERS),
 }
 # Picture -> what is passed after the model.
 PICTURES = {
@@ -48,7 +52,8 @@ PICTURES = {
     "regions": "X, y", "rounds": "X, y", "step_functions": "X, NUMBERS", "pruning_path": "",
     "pruning_steps": "", "pruning_table": "", "presets": "", "cluster_choice": "",
     "mixture_choice": "", "network": "", "nomogram": "", "training_curve": "",
-    "calibration": "X, y", "search_path": "",
+    "calibration": "X, y", "search_path": "", "loo_curve": "", "regions_by_k": "X, y, (1,)",
+    "voronoi": "", "neighbor_votes": "X[:1]",
 }  # fmt: skip
 
 
@@ -102,7 +107,9 @@ def test_advice_for_another_model_works(picture):
             advised_picture(other[1], name)
         else:
             assert re.search(
-                r"trace=True|oob_score|permutation_importance|draw two columns with", message
+                r"trace=True|oob_score|permutation_importance|draw two columns with|"
+                r"fit it with n_neighbors='loo'",
+                message,
             ), (name, message)
 
 

@@ -1,4 +1,4 @@
-"""Plots of trees, ensembles, clusters, mixtures, intervals and networks, and of their fits.
+"""Plots of trees, ensembles, clusters, mixtures, neighbors, intervals and networks.
 
 Every function makes its own figure without pyplot, or draws on the axes or figure that it is given.
 Plots require matplotlib: ``pip install "ceiba[plots]"``.
@@ -14,6 +14,10 @@ from ceiba.plots.curves.margins import margins
 from ceiba.plots.intervals import intervals
 from ceiba.plots.mixtures.choice import mixture_choice
 from ceiba.plots.mixtures.mixture import MixturePainter, covariance_forms, mixture
+from ceiba.plots.neighbors.loo_curve import loo_curve
+from ceiba.plots.neighbors.neighbor_votes import neighbor_votes
+from ceiba.plots.neighbors.regions_by_k import regions_by_k
+from ceiba.plots.neighbors.voronoi import voronoi
 from ceiba.plots.networks.calibration import calibration
 from ceiba.plots.networks.network import network
 from ceiba.plots.networks.nomogram import nomogram
@@ -40,9 +44,11 @@ __all__ = [
     "importance",
     "impurity_curves",
     "intervals",
+    "loo_curve",
     "margins",
     "mixture",
     "mixture_choice",
+    "neighbor_votes",
     "network",
     "nomogram",
     "oob_curve",
@@ -53,6 +59,7 @@ __all__ = [
     "pruning_steps",
     "pruning_table",
     "regions",
+    "regions_by_k",
     "register_painter",
     "rounds",
     "search_path",
@@ -61,6 +68,7 @@ __all__ = [
     "training_curve",
     "tree",
     "tree_path",
+    "voronoi",
 ]
 
 register_painter({"centers", "inertia", "moved"}, KMeansPainter)

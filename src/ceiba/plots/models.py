@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from ceiba.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from ceiba.tree.model.tree import Tree
 
 _MEMBER = "model.estimators_[0]"
@@ -68,6 +69,8 @@ def picture_of(model: Any) -> str:
         return f"draw one of its trees with plots.tree({_tree_of(model)})"
     if hasattr(model, "encoding_") and hasattr(getattr(model, "model_", None), "structure"):
         return "draw it with plots.network(model)"
+    if isinstance(model, KNeighborsClassifier | KNeighborsRegressor):
+        return "draw the neighbors of a row with plots.neighbor_votes(model, X[:1])"
     if isinstance(model, BaseEstimator) and hasattr(model, "classes_"):
         return "draw it with plots.regions(model, X, y)"
     return ""

@@ -85,7 +85,8 @@ def regions(
         boxes = section.boxes(model.tree_)
         _draw_boxes(ax, boxes, _region_colors(model, section, boxes.high, probabilities), edges)
     else:
-        _draw_grid(ax, model, section, resolution, probabilities)
+        colors = _region_colors(model, section, grid_points(section, resolution), probabilities)
+        draw_grid(ax, section, colors)
     rows = section.sample(max_points, random_state)
     _draw_rows(ax, model, X, y, section, rows)
     section.label_axes(
@@ -132,12 +133,16 @@ def _draw_boxes(ax: Any, boxes: LeafBoxes, colors: Array, edges: bool) -> None:
     ax.add_collection(PolyCollection(list(boxes.outlines), antialiaseds=edges, **look))
 
 
-def _draw_grid(ax: Any, model: Any, section: Section, resolution: int, probabilities: bool) -> None:
-    """Color each of ``resolution`` x ``resolution`` cells by its center."""
+def grid_points(section: Section, resolution: int) -> Array:
+    """Return the centers of ``resolution`` x ``resolution`` cells, of shape (n, 2)."""
     step = (np.arange(resolution) + 0.5) / resolution
     x, y = (low + step * (high - low) for low, high in zip(section.low, section.high, strict=True))
-    points = np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
-    colors = _region_colors(model, section, points, probabilities)
+    return np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
+
+
+def draw_grid(ax: Any, section: Section, colors: Array) -> None:
+    """Draw the cells of a grid in the colors of their centers, of shape (n, 3)."""
+    resolution = round(np.sqrt(len(colors)))
     extent = (section.low[0], section.high[0], section.low[1], section.high[1])
     ax.imshow(
         colors.reshape(resolution, resolution, 3), extent=extent, origin="lower", aspect="auto",
@@ -146,26 +151,37 @@ def _draw_grid(ax: Any, model: Any, section: Section, resolution: int, probabili
 
 
 def _draw_rows(ax: Any, model: Any, X: Any, y: Any, section: Section, rows: Array) -> None:
-    """Draw one collection of points per class, and rings around misclassified rows."""
-    points, size = section.points[rows], style.point_size(len(rows))
-    look = {"s": size, "edgecolors": "white", "linewidths": 0.6, "zorder": 2}
+    """Draw the rows, by class if they have one."""
     if y is None:
-        ax.scatter(*points.T, c=style.MUTED, **look)
+        look = {"s": style.point_size(len(rows)), "edgecolors": "white", "linewidths": 0.6}
+        ax.scatter(*section.points[rows].T, c=style.MUTED, zorder=2, **look)
         return
-    classes = np.asarray(model.classes_)
     codes = class_codes(model, y, len(section.points))
+    predicted = np.asarray(model.predict(X if section.plain else section.table))
+    classes = np.asarray(model.classes_)
+    draw_classes(ax, classes, section.points, codes, class_indices(predicted, classes), rows)
+
+
+def draw_classes(
+    ax: Any, classes: Array, points: Array, codes: Array, predicted: Array, drawn: Array
+) -> None:
+    """Draw one collection of points per class, and rings around misclassified rows.
+
+    ``codes`` and ``predicted`` are the class indices of all points, of which some are ``drawn``.
+    """
+    size = style.point_size(len(drawn))
+    look = {"s": size, "edgecolors": "white", "linewidths": 0.6, "zorder": 2}
     for code, name in enumerate(classes):
-        own = codes[rows] == code
+        own = drawn[codes[drawn] == code]
         label = f"{style.shorten(name)}  ({style.count_text((codes == code).sum(), 'row')})"
         shape = {"c": style.color_of(code), "marker": style.marker_of(code)}
         ax.scatter(*points[own].T, label=label, **shape, **look)
-    predicted = np.asarray(model.predict(X if section.plain else section.table))
-    wrong = class_indices(predicted, classes) != codes
+    wrong = predicted != codes
     if wrong.any():
-        own = wrong[rows]
+        own = drawn[wrong[drawn]]
         # Above the other rows, or a misclassified row could be hidden by one at the same point.
         ax.scatter(
-            *points[own].T, c=[style.color_of(code) for code in codes[rows][own]], s=1.4 * size,
+            *points[own].T, c=[style.color_of(code) for code in codes[own]], s=1.4 * size,
             edgecolors=style.INK, linewidths=1.5, zorder=2.5,
             label=f"misclassified  ({style.count_text(wrong.sum(), 'row')})",
         )  # fmt: skip

@@ -99,7 +99,7 @@ class Section:
         schema = getattr(model, "schema_", None)
         table = Table.of(X, schema)
         table.check_finite()
-        shown = _shown_columns(model, table.schema, columns, width)
+        shown = shown_columns(model, table.schema, columns, width)
         fixed = [None if j in shown else _typical(table, j) for j in range(len(table.schema))]
         points = np.column_stack([_as_floats(table, j) for j in shown])
         complete = points[~np.isnan(points).any(axis=1)]
@@ -169,9 +169,10 @@ class Section:
         return f"{column.name} = {value:.4g}"
 
 
-def _shown_columns(
+def shown_columns(
     model: Any, schema: Schema, columns: Sequence[str | int] | None, width: int
 ) -> tuple[int, ...]:
+    """Return the indices of the numeric columns to show: the given or most important ones."""
     numeric = [j for j, c in enumerate(schema) if c.kind is Kind.NUMERIC and not c.temporal]
     if columns is None:
         if len(numeric) < width:
