@@ -259,12 +259,9 @@ def _draw_votes(ax: Any, found: Explanation) -> None:
     order = sorted(range(len(labels)), key=lambda code: -shares[code])[:_MAX_CLASSES]
     targets = np.array([labels.index(target) for target in found.targets.tolist()], int)
     for line, code in enumerate(order):
-        share, color = found.votes[labels[code]], style.color_of(code)
-        own = [
-            w for w, target in zip(found.weights, targets, strict=True) if target == labels[code]
-        ]
-        parts = own if found.weights.any() else [share]
-        starts = np.concatenate([[0.0], np.cumsum(parts)[:-1]])[: len(parts)]
+        share, color = shares[code], style.color_of(code)
+        parts = found.weights[targets == code] if found.weights.any() else np.array([share])
+        starts = np.cumsum(parts) - parts
         ax.barh(
             np.full(len(parts), line), parts, left=starts, color=color, height=0.62,
             edgecolor="white", linewidth=0.8, zorder=2,

@@ -22,6 +22,8 @@ from ceiba.plots.planes.section import pale_colors
 from ceiba.plots.projection import bounding_box
 
 _MAX_EDGES = 3_000  # cells whose edges are drawn
+# Ratio of the sides of the box up to which the corners of cells keep nine digits.
+_MAX_RATIO = 1e6
 _INSTEAD = "draw two columns with plots.regions_by_k(model, X, y, (1,))"
 
 
@@ -109,7 +111,9 @@ def voronoi(model: Any, *, ax: Any = None) -> Any:
     different, first = np.unique(points, axis=0, return_index=True)
     low, high = bounding_box([points])
     corners = np.array([low, [low[0], high[1]], high, [high[0], low[1]]]) @ linear
-    cells = Cells.of(different @ linear, corners.min(axis=0), corners.max(axis=0))
+    begin, end = corners.min(axis=0), corners.max(axis=0)
+    _check_sides(end - begin)
+    cells = Cells.of(different @ linear, begin, end)
     back = np.linalg.inv(linear)
     is_new = ax is None
     ax = ax or style.new_axes(7.0, 4.8)
@@ -155,6 +159,15 @@ def _training_points(model: KNeighborsClassifier) -> tuple[Array, Array]:
             f"p={model.p!r} and feature_weights={model.feature_weights!r}: {_INSTEAD}."
         )
     return rows, linear
+
+
+def _check_sides(sides: Array) -> None:
+    ratio = sides.max() / sides.min()
+    if not ratio <= _MAX_RATIO:
+        raise ValueError(
+            f"model must have distances in which the ranges of the columns differ by a factor of "
+            f"at most {_MAX_RATIO:.0e}, got {ratio:.1e}: set scale='std'."
+        )
 
 
 def _draw_cells(ax: Any, cells: Cells, back: Array, codes: Array, n_classes: int) -> None:
