@@ -16,6 +16,7 @@ from ceiba import (
     GaussianMixture,
     GaussianMixtureClassifier,
     KMeans,
+    KNeighborsClassifier,
     NaiveBayesClassifier,
     RandomForestClassifier,
     TANClassifier,
@@ -63,6 +64,7 @@ def choices(cls: type[Any], name: str) -> set[str]:
     [
         ("bayes", NaiveBayesClassifier, "distributions"),
         ("bayes", TANClassifier, "structure"),
+        ("neighbors", KNeighborsClassifier, "missing"),
         ("ensembles", RandomForestClassifier, "max_features_per"),
         ("ensembles", AdaBoostClassifier, "algorithm"),
         ("trees", DecisionTreeClassifier, "missing"),

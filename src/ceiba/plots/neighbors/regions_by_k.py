@@ -45,9 +45,9 @@ def regions_by_k(
 ) -> Any:
     """Draw the regions of a classifier by neighbors side by side for several numbers of neighbors.
 
-    With one neighbor every training row has a region of its own: no training row is misclassified,
-    and the boundary changes with every row that is drawn (variance). With all rows as neighbors the
-    prediction is the most frequent class everywhere (bias). Above each panel are the accuracy on
+    With one neighbor every training row has a region of its own: none is misclassified, unless it
+    has the values of another one, and the boundary changes with the sample of rows (variance). With
+    all rows as neighbors the prediction is the most frequent class everywhere (bias). Above each panel are the accuracy on
     the rows of ``X`` and, for training rows in memory, the leave-one-out accuracy. All panels are
     from one search of the largest number of neighbors.
 
@@ -97,7 +97,7 @@ def regions_by_k(
         draw_grid(ax, section, pale_colors(shares))
         section.label_axes(ax, "", max_name=40)
         style.set_title(ax, f"k = {k:,}")
-        ax.locator_params(nbins=5)
+        ax.locator_params(nbins=6)
         if codes is not None:
             predicted, left_out = predictions[index]
             draw_classes(ax, model.classes_, section.points, codes, predicted, drawn)
