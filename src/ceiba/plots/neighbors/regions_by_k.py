@@ -47,9 +47,9 @@ def regions_by_k(
 
     With one neighbor every training row has a region of its own: none is misclassified, unless it
     has the values of another one, and the boundary changes with the sample of rows (variance). With
-    all rows as neighbors the prediction is the most frequent class everywhere (bias). Above each panel are the accuracy on
-    the rows of ``X`` and, for training rows in memory, the leave-one-out accuracy. All panels are
-    from one search of the largest number of neighbors.
+    all rows as neighbors the prediction is the most frequent class everywhere (bias). Above each
+    panel are the accuracy on the rows of ``X`` and, for training rows in memory, the leave-one-out
+    accuracy. All panels are from one search of the largest number of neighbors.
 
     Parameters
     ----------
