@@ -18,7 +18,7 @@ Y = np.array([0, 1, 0, 1, 0, 1])
 NAN = np.where(X == 7.0, np.nan, X)
 MIXED = pd.DataFrame({"x": X[:, 0], "color": list("abcabc")})
 COORDINATE = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "l1", "l2",
-              "cityblock", "infinity", "p")  # fmt: skip
+              "cityblock", "infinity", "p", "nan_euclidean")  # fmt: skip
 BOOLEAN = ("jaccard", "dice", "rogerstanimoto", "sokalmichener", "russellrao", "sokalsneath",
            "yule")  # fmt: skip
 

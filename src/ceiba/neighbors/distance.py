@@ -58,6 +58,7 @@ SYNONYMS = {
     "l1": "manhattan",
     "cityblock": "manhattan",
     "l2": "euclidean",
+    "nan_euclidean": "euclidean",
     "infinity": "chebyshev",
     "p": "minkowski",
 }

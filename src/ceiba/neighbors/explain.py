@@ -15,6 +15,9 @@ from ceiba.neighbors.partitioned import PartitionedIndex
 from ceiba.neighbors.rows import to_matrix
 from ceiba.neighbors.votes import class_votes, neighbor_weights, target_mean, weighted_means
 
+# Columns that a printed explanation shows.
+_MAX_COLUMNS = 6
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explanation:
@@ -64,10 +67,18 @@ class Explanation:
             )
         ]
         if self.contributions is not None:
-            names += self.columns
+            shown, others = self._shown_columns()
+            names += [self.columns[j] for j in shown] + ["others"] * bool(len(others))
             for line, shares in zip(lines, self.contributions, strict=True):
-                line += [f"{100 * share:.1f}%" for share in shares]
+                rest = [shares[others].sum()] if len(others) else []
+                line += [f"{100 * share:.1f}%" for share in (*shares[shown], *rest)]
         return "\n".join([head, *_aligned([names, *lines])])
+
+    def _shown_columns(self) -> tuple[Array, Array]:
+        """Return the columns that contribute most, in their order, and the others."""
+        assert self.contributions is not None
+        order = np.argsort(-self.contributions.sum(axis=0), kind="stable")
+        return np.sort(order[:_MAX_COLUMNS]), order[_MAX_COLUMNS:]
 
 
 def explain_row(model: Any, X: Any, n_neighbors: int | None) -> Explanation:

@@ -425,12 +425,13 @@ class NeighborIndex(Record):
             own = np.ascontiguousarray(np.where(known, rows[indices], rows.dtype.type(0)))
             part, _ = self._choose(own, numbers[indices], threads)
             parts.append(PatternPart(part, known))
-        report = f"{len(parts)} groups of rows that lack the same columns have an index each"
+        report = f"Groups of rows that lack the same columns: {len(parts)} with an index each."
         if others:
             rest = np.sort(np.concatenate(others))
+            report = report if parts else "Brute force: values are missing in different columns."
+            report += f" The distances to {len(rest)} rows are computed one by one." * bool(parts)
             parts.append(PatternPart(AllRows(numbers[rest], rows[rest]), None))
-            report += f", the distances to {len(rest)} other rows are computed one by one"
-        return Segment(len(X), len(X), tuple(parts), report + ".")
+        return Segment(len(X), len(X), tuple(parts), report)
 
     def _choose(self, X: Array, numbers: Array, threads: int) -> tuple[Part, str]:
         """Return the requested form, or the one that computes less for some of the rows."""

@@ -268,18 +268,26 @@ class NeighborSearches(Estimator):
 def search(
     index: Any, k: int, count: SearchCount, Q: Array, excluded: Array | None, threads: int
 ) -> tuple[Array, Array]:
-    """Return distances and rows of the k nearest neighbors of each query, in blocks of queries."""
-    size = max(1, MEMORY_BUDGET // (16 * k + 24 * Q.shape[1]))
-    distances, rows = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
-    n_distances = 0
-    for first in range(0, len(Q), size):
+    """Return distances and rows of the k nearest neighbors of each query."""
+    blocks = list(search_blocks(index, k, count, Q, excluded, threads))
+    found: tuple[Array, Array] = RowResults(tuple(blocks)).concatenate()
+    return found
+
+
+def search_blocks(
+    index: Any, k: int, count: SearchCount, Q: Array, excluded: Array | None, threads: int
+) -> Iterator[tuple[Array, Array]]:
+    """Yield distances and rows of the k nearest neighbors of blocks of queries."""
+    # A query takes 16 bytes for each entry of its list, and about 64 for each neighbor and 24 for
+    # each column while it is searched and its neighbors vote.
+    size = max(1, MEMORY_BUDGET // (80 * k + 24 * Q.shape[1]))
+    count.n_queries, count.n_distances = len(Q), 0
+    for first in range(0, max(len(Q), 1), size):
         block = slice(first, first + size)
         own = None if excluded is None else excluded[block]
-        found = index.nearest(Q[block], k, excluded=own, threads=threads)
-        distances[block], rows[block] = index.distances_of(found[0]), found[1]
-        n_distances += found[2]
-    count.n_queries, count.n_distances = len(Q), n_distances
-    return distances, rows
+        native, rows, n_distances = index.nearest(Q[block], k, excluded=own, threads=threads)
+        count.n_distances += n_distances
+        yield index.distances_of(native), rows
 
 
 def search_within(

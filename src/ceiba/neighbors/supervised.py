@@ -17,7 +17,7 @@ from ceiba.engine import Batch, Engine
 from ceiba.neighbors.base import NeighborLearner
 from ceiba.neighbors.leave_one_out import LeaveOneOutCurve, choose_n_neighbors
 from ceiba.neighbors.rows import NeighborRows, ToNeighborRows
-from ceiba.neighbors.searching import check_n_neighbors, search, training_blocks
+from ceiba.neighbors.searching import check_n_neighbors, search_blocks, training_blocks
 
 # Largest number of neighbors that leave-one-out tries by default.
 _MAX_NEIGHBORS = 50
@@ -33,9 +33,10 @@ class SupervisedNeighbors(NeighborLearner):
         "standard error of the smallest.",
     ] = parameter(5, kw_only=False)
     weights: Annotated[
-        Literal["uniform", "distance"] | Callable[..., Any],
-        "Weights of the neighbors: equal, or 1/distance, where neighbors at distance zero alone "
-        "count; or a function from distances, of shape (n_rows, n_neighbors), to weights.",
+        Literal["uniform", "distance"] | Callable[..., Any] | None,
+        "Weights of the neighbors: equal (also None), or 1/distance, where neighbors at distance "
+        "zero alone count; or a function from distances, of shape (n_rows, n_neighbors), to "
+        "weights.",
     ] = "uniform"
     max_neighbors: Annotated[
         int | None,
@@ -99,8 +100,11 @@ class SupervisedNeighbors(NeighborLearner):
             )
         losses = []
         for Q, numbers in training_blocks(index, rows):
-            found = search(index, k, attributes["_count"], Q, numbers, threads)
-            losses.append(self._losses(rows.known_target, *found, rows.known_target[numbers]))
+            first = numbers[0]
+            for found in search_blocks(index, k, attributes["_count"], Q, numbers, threads):
+                own = rows.known_target[first : first + len(found[0])]
+                losses.append(self._losses(rows.known_target, *found, own))
+                first += len(own)
         curve = choose_n_neighbors(np.concatenate(losses, axis=1))
         curve = curve.in_units(2 * self._loss_exponent(rows.known_target))
         return {"n_neighbors_": curve.chosen, "loo_curve_": curve}
@@ -147,7 +151,8 @@ def _predict_block(
     excluded: Array | None,
     threads: int,
 ) -> Array:
-    return combine(weighting, *search(index, k, count, Q, excluded, threads))
+    blocks = search_blocks(index, k, count, Q, excluded, threads)
+    return np.concatenate([combine(weighting, *found) for found in blocks])
 
 
 def target_numbers(batch: Batch[NeighborRows]) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ceiba._typing import Array
 
-Weighting = Literal["uniform", "distance"] | Callable[[Array], Array]
+Weighting = Literal["uniform", "distance"] | Callable[[Array], Array] | None
 
 
 def neighbor_weights(weighting: Weighting, distances: Array) -> Array:
@@ -26,7 +26,7 @@ def neighbor_weights(weighting: Weighting, distances: Array) -> Array:
 
     Parameters
     ----------
-    weighting : {"uniform", "distance"} or callable
+    weighting : {"uniform", "distance"}, callable or None
     distances : ndarray of shape (n_rows, k)
         Ascending.
 
@@ -37,7 +37,7 @@ def neighbor_weights(weighting: Weighting, distances: Array) -> Array:
     [[1.0, 0.25], [1.0, 0.0]]
     """
     finite = np.isfinite(distances)
-    if weighting == "uniform":
+    if weighting is None or weighting == "uniform":
         return finite.astype(np.float64)
     if weighting == "distance":
         nearest = distances[:, :1]
