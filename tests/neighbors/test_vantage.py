@@ -16,7 +16,7 @@ from hypothesis.extra.numpy import arrays
 
 from ceiba import _native
 from ceiba._typing import Array
-from tests.budget import examples
+from tests.budget import examples, first_of
 
 BOOLEAN = ["hamming", "jaccard", "rogers_tanimoto", "sokal_sneath"]
 METRICS = ["haversine", "canberra", *BOOLEAN, "manhattan", "euclidean", "chebyshev", "minkowski"]
@@ -115,8 +115,8 @@ def test_small_tables(metric: Any, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("kind", ["normal", "grid", "clusters"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", first_of(["clusters", "normal", "grid"]))
+@pytest.mark.parametrize("dtype", first_of([np.float64, np.float32]))
 def test_large_tables(metric: str, kind: str, dtype: Any) -> None:
     rng = np.random.default_rng(0)
     X = table(metric, rng, 5000, kind).astype(dtype)
