@@ -95,13 +95,15 @@ class NeighborLearner(NeighborSearches):
     # Fitting
 
     @reports_progress
-    def _fit(self, X: Any, y: Any = None) -> Self:
+    def _fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
         validate(self)
         config = self._distance_config()
         engine, source = self._open_source(X, reset=True, y=y)
         rows = engine.rows(source.partitions, ToNeighborRows(self._task))
         summary = engine.reduce(rows, RowSummary.of)
-        classes = None if summary.target is None else summary.target.classes
+        classes = _merged_classes(
+            None if summary.target is None else summary.target.classes, classes
+        )
         if engine.in_memory:
             own: NeighborRows = rows.table()
             target = _target_of(own, classes)
@@ -109,7 +111,7 @@ class NeighborLearner(NeighborSearches):
             training = TrainingRows(own.X.copy(), target)
             self._set_rows(source.schema, training, classes, engine.threads)
         else:
-            self._set_partitions(config, engine, source, rows, summary)
+            self._set_partitions(config, engine, source, rows, summary, classes)
         return self
 
     def _set_rows(
@@ -126,6 +128,8 @@ class NeighborLearner(NeighborSearches):
         ``before`` is the index of the first of them, or of them and the ``removed`` ones.
         """
         engine, config = LocalEngine(threads), self._distance_config()
+        # Of rows that are already in the index, nothing is needed unless the distance depends on
+        # them; one row shows that the distance is as before where rows were removed.
         first = 0 if before is None or config.is_learned else min(len(before), len(rows.X) - 1)
         prepared = engine.prepared_rows(NeighborRows(rows.X[first:]))
         moments = RowSummary.of(prepared).moments
@@ -140,7 +144,13 @@ class NeighborLearner(NeighborSearches):
         self._set_model(schema, rows, index, classes, threads)
 
     def _set_partitions(
-        self, config: DistanceConfig, engine: Engine, source: Source, rows: Any, summary: RowSummary
+        self,
+        config: DistanceConfig,
+        engine: Engine,
+        source: Source,
+        rows: Any,
+        summary: RowSummary,
+        classes: Array | None,
     ) -> None:
         """Replace the model by that of rows that stay in their partitions."""
         moments = summary.moments
@@ -152,7 +162,6 @@ class NeighborLearner(NeighborSearches):
         if distance.is_coordinate and distance.whitening is None and distance.direction == "none":
             largest = largest_value(distance.apply(corners), distance)
         indexer = PartitionIndexer(distance, self._form(), scale_exponent(largest, distance))
-        classes = None if summary.target is None else summary.target.classes
         target = None
         if summary.target is not None:
             target = engine.predict(rows, _targets, classes)
@@ -201,16 +210,14 @@ class NeighborLearner(NeighborSearches):
     def _form(self) -> Any:
         return "vp_tree" if self.algorithm == "ball_tree" else self.algorithm
 
-    # Rows that come and go
+    # Adding and removing rows
 
     def _partial_fit(self, X: Any, y: Any, classes: Any) -> Self:
         if not hasattr(self, "rows_"):
-            self._fit(X, y)
-            if classes is not None and self._task == "classification":
-                self._extend_classes(np.unique(np.asarray(classes)))
-            return self
+            return self._fit(X, y, classes)
+        validate(self)
         self._check_in_memory("partial_fit", X)
-        schema = extend_categories(self.schema_, X)
+        schema = extend_categories(self.schema_, self.n_samples_fit_, X)
         engine, source = self._open_more(X, y, schema)
         own = engine.rows(source.partitions, ToNeighborRows(self._task)).table()
         known = getattr(self, "classes_", None)
@@ -218,7 +225,9 @@ class NeighborLearner(NeighborSearches):
         if own.labeled is not None:
             old = self.rows_.known_target
             if known is not None:
-                merged = merge_classes(known, own.labeled.target.classes)
+                found = merge_classes(known, own.labeled.target.classes)
+                merged = _merged_classes(found, classes)
+                assert merged is not None
                 old = class_indices(known, merged)[old].astype(np.int32)
             target = np.concatenate([old, _known_target(own, merged)])
         # A row that float32 cannot hold makes all rows float64.
@@ -233,13 +242,6 @@ class NeighborLearner(NeighborSearches):
         supervised = self._task is not None
         return choose_engine(X, y=y, supervised=supervised, n_jobs=self.n_jobs, schema=schema)
 
-    def _extend_classes(self, given: Array) -> None:
-        """Add classes without rows to those of the model."""
-        merged = merge_classes(self.classes_, given)
-        index = class_indices(self.classes_, merged)
-        rows = TrainingRows(self.rows_.X, index[self.rows_.known_target].astype(np.int32))
-        self._set_model(self.schema_, rows, self.index_, merged, 1)
-
     @with_default_errstate
     def forget(self, rows: Any) -> Self:
         """Remove training rows, as if they had never been in the model.
@@ -247,8 +249,9 @@ class NeighborLearner(NeighborSearches):
         Parameters
         ----------
         rows : array of int
-            Numbers of the rows, as ``kneighbors`` returns them. The remaining rows are numbered
-            anew, in their order.
+            Numbers of the rows, as ``kneighbors`` returns them; or a mask of all rows. The
+            remaining rows are numbered anew, in their order. Classes and categories whose last row
+            is removed are removed, too.
 
         Returns
         -------
@@ -262,6 +265,7 @@ class NeighborLearner(NeighborSearches):
         ['a']
         """
         check_is_fitted(self)
+        validate(self)
         self._check_in_memory("forget")
         removed = _row_numbers(rows, self.n_samples_fit_)
         if len(removed) == self.n_samples_fit_:
@@ -275,8 +279,10 @@ class NeighborLearner(NeighborSearches):
         )
         classes = getattr(self, "classes_", None)
         if classes is not None:
-            used, indices = np.unique(rest.known_target, return_inverse=True)
-            rest, classes = TrainingRows(rest.X, indices.astype(np.int32)), classes[used]
+            n = len(classes)
+            lost = _is_used(self.rows_.known_target, n) & ~_is_used(rest.known_target, n)
+            indices = (np.cumsum(~lost) - 1)[rest.known_target]
+            rest, classes = TrainingRows(rest.X, indices.astype(np.int32)), classes[~lost]
         threads = effective_threads(self.n_jobs)
         schema, X = _without_unused(self.schema_, self.rows_.X, rest.X)
         if X is rest.X:
@@ -296,7 +302,6 @@ class NeighborLearner(NeighborSearches):
     def _check_state(self) -> None:
         """Raise ValueError where attributes read from a model file are inconsistent."""
         super()._check_state()
-        self._count = SearchCount()
         n, d = self.rows_.X.shape
         index = self.index_
         if isinstance(index, PartitionedIndex):
@@ -310,6 +315,13 @@ class NeighborLearner(NeighborSearches):
             raise ValueError(f"rows_ must have {self.n_samples_fit_} rows of schema_, got {n}.")
         if not isinstance(self.n_neighbors_, int) or self.n_neighbors_ < 1:
             raise ValueError(f"n_neighbors_ must be an int >= 1, got {self.n_neighbors_!r}.")
+
+
+def _merged_classes(found: Array | None, given: Any) -> Array | None:
+    """Return the classes that were found, with those that the user declared."""
+    if found is None or given is None:
+        return found
+    return merge_classes(found, np.unique(np.asarray(given)))
 
 
 def _target_of(rows: NeighborRows, classes: Array | None) -> Array | None:
@@ -347,7 +359,7 @@ def _without_unused(schema: Schema, before: Array, after: Array) -> tuple[Schema
 
 
 def _is_used(codes: Array, n: int) -> Array:
-    """Return which of n codes occur."""
+    """Return which of n codes occur; NaN is none of them."""
     known = codes[~np.isnan(codes)].astype(np.int64)
     return np.bincount(known, minlength=n) > 0
 

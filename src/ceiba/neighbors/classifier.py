@@ -19,7 +19,6 @@ from ceiba.base import ScanScoreMixin, fitted
 from ceiba.data.source import Source
 from ceiba.data.target import Task
 from ceiba.engine import Batch, Engine
-from ceiba.neighbors.explain import Explanation, explain_row
 from ceiba.neighbors.leave_one_out import class_losses
 from ceiba.neighbors.rows import NeighborRows
 from ceiba.neighbors.supervised import SupervisedNeighbors
@@ -94,34 +93,13 @@ class KNeighborsClassifier(ScanScoreMixin, ClassifierMixin, SupervisedNeighbors)
         check_is_fitted(self)
         return self._predict(X, self._voter())
 
-    def explain(self, X: Any, n_neighbors: int | None = None) -> Explanation:
-        """Show the neighbors of one row, what each column adds to their distance, and the votes.
-
-        Parameters
-        ----------
-        X : array, frame, Table or list
-            One row.
-        n_neighbors : int, optional
-            By default that of the model.
-
-        Returns
-        -------
-        Explanation
-            Print it.
-
-        Examples
-        --------
-        >>> from ceiba import KNeighborsClassifier
-        >>> rows = [{"a": 1.0, "b": "u"}, {"a": 2.0, "b": "u"}, {"a": 9.0, "b": "v"}]
-        >>> model = KNeighborsClassifier(3, weights="distance").fit(rows, ["no", "yes", "yes"])
-        >>> print(model.explain([{"a": 1.5, "b": "v"}]))
-        prediction: 'yes' (votes: 'no' 0.465, 'yes' 0.535)
-          row  distance  weight  target       a      b
-            0     1.118   0.465  'no'     20.0%  80.0%
-            1     1.118   0.465  'yes'    20.0%  80.0%
-            2       7.5   0.069  'yes'   100.0%   0.0%
-        """
-        return explain_row(self, X, n_neighbors)
+    def _summarize(
+        self, target: Array, weights: Array
+    ) -> tuple[Any, Array, dict[Any, float] | None]:
+        labels = self.classes_.tolist()
+        shares = class_votes(target[None], weights[None], self._frequencies())[0]
+        votes = dict(zip(labels, shares.tolist(), strict=True))
+        return labels[int(np.argmax(shares))], self.classes_[target], votes
 
     def _frequencies(self) -> Array:
         target = self.rows_.known_target

@@ -65,6 +65,8 @@ SYNONYMS = {
 METRICS = (*_KINDS, *SYNONYMS, "sqeuclidean", "seuclidean", "mahalanobis", "cosine",
            "correlation")  # fmt: skip
 BOOLEAN_METRICS = tuple(_BOOLEAN)
+# Metrics of nominal columns and missing values, beside 'gower' and 'heom'.
+COORDINATE_METRICS = (*_COORDINATE, "sqeuclidean")
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +133,13 @@ class Distance(Record):
 
     @property
     def is_coordinate(self) -> bool:
-        """Whether it is a sum or maximum over the columns."""
+        """Whether it is a sum or maximum over the columns, after the transformation."""
         return self.kind in _COORDINATE
+
+    @property
+    def term_power(self) -> float:
+        """Power of the differences in the sum over the columns."""
+        return {"euclidean": 2.0, "minkowski": self.p}.get(self.kind, 1.0)
 
     @property
     def has_units(self) -> bool:
@@ -223,7 +230,12 @@ def make_distance(
     VI : ndarray, optional
         Inverse of the covariances.
     factors : ndarray of shape (n_columns,), optional
-        Factors of the columns.
+        Factors of the columns, which are multiplied first.
+
+    Notes
+    -----
+    Rows of zeros have no direction: their cosine and correlation distance is 0 to each other, and 1
+    to all others.
 
     Examples
     --------
@@ -231,9 +243,11 @@ def make_distance(
     >>> make_distance("cosine").power
     2
     """
+    name = "function" if callable(metric) else SYNONYMS.get(metric, metric)
+    if factors is not None and name in ("function", "seuclidean", "mahalanobis"):
+        raise ValueError(f"factors have no effect with metric={name!r}: leave them out.")
     if callable(metric):
         return Distance("function", function=metric)
-    name = SYNONYMS.get(metric, metric)
     if name == "minkowski":
         if not 1 <= p <= _MAX_POWER and p != np.inf:
             raise ValueError(
@@ -320,9 +334,8 @@ def make_mixed_distance(
             "metric must be 'gower', 'heom', 'euclidean', 'sqeuclidean', 'manhattan', 'chebyshev' "
             f"or 'minkowski' for nominal columns, weights or missing values, got {metric!r}."
         )
-    power = {"euclidean": 2.0, "minkowski": plain.p}.get(plain.kind, 1.0)
     divisor = np.where(np.asarray(divisors) > 0, divisors, 1.0)
-    factors = np.where(nominal, 1.0, weight ** (1 / power) / divisor)
+    factors = np.where(nominal, 1.0, weight ** (1 / plain.term_power) / divisor)
     if missing == "auto":
         missing = "mismatch" if metric == "heom" else "partial"
     return Distance(

@@ -6,14 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.engine.choose import check_in_memory
 from ceiba.neighbors.distance import Distance
-from ceiba.neighbors.partitioned import PartitionedIndex
-from ceiba.neighbors.rows import to_matrix
-from ceiba.neighbors.votes import class_votes, neighbor_weights, target_mean, weighted_means
 
 # Columns that a printed explanation shows.
 _MAX_COLUMNS = 6
@@ -81,38 +76,6 @@ class Explanation:
         return np.sort(order[:_MAX_COLUMNS]), order[_MAX_COLUMNS:]
 
 
-def explain_row(model: Any, X: Any, n_neighbors: int | None) -> Explanation:
-    """Explain the prediction of a fitted classifier or regressor for one row."""
-    check_is_fitted(model)
-    check_in_memory("explain", X)
-    _, source = model._open_source(X, reset=False)
-    table = source.partitions[0].load().table
-    if len(table) != 1:
-        raise ValueError(f"X must be one row, got {len(table)}: pass X[i : i + 1].")
-    k = model._k() if n_neighbors is None else n_neighbors
-    distances, rows = model.kneighbors(X, k)
-    raw = neighbor_weights(model.weights, distances)
-    target = model.rows_.known_target[rows]
-    votes = None
-    if hasattr(model, "classes_"):
-        labels = model.classes_.tolist()
-        shares = class_votes(target, raw, model._frequencies())[0]
-        votes = dict(zip(labels, shares.tolist(), strict=True))
-        prediction, targets = labels[int(np.argmax(shares))], model.classes_[target[0]]
-    else:
-        mean = target_mean(model.rows_.known_target)
-        prediction, targets = float(weighted_means(target, raw, mean)[0]), target[0]
-    contributions = None
-    if not isinstance(model.index_, PartitionedIndex):
-        neighbors = model.rows_.X[rows[0]]
-        contributions = column_shares(model.index_.distance, to_matrix(table), neighbors)
-    weights = raw[0] / raw.sum() if raw.any() else raw[0]
-    return Explanation(
-        prediction, rows[0], distances[0], weights, targets, votes, model.schema_.names,
-        contributions,
-    )  # fmt: skip
-
-
 def column_shares(distance: Distance, query: Array, neighbors: Array) -> Array | None:
     """Return the share of each column in the distances of rows to a query.
 
@@ -159,8 +122,7 @@ def _terms(distance: Distance, difference: Array, sizes: Array) -> Array:
         return np.divide(difference, sizes, out=np.zeros_like(difference), where=sizes > 0)
     if distance.kind == "hamming":
         return (difference > 0).astype(np.float64)
-    power = {"euclidean": 2.0, "minkowski": distance.p}.get(distance.kind, 1.0)
-    return np.asarray(difference**power)
+    return np.asarray(difference**distance.term_power)
 
 
 def _text(value: Any) -> str:

@@ -6,7 +6,7 @@ of k neighbors is a statistic (`NearestRows`): that of two parts follows from th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from ceiba._typing import Array
 from ceiba.engine import Batch, Engine
 from ceiba.neighbors.distance import Distance
 from ceiba.neighbors.index import Form, NeighborIndex, concatenate_found
-from ceiba.neighbors.rows import NeighborRows
+from ceiba.neighbors.rows import NeighborRows, ToNeighborRows
 
 # Queries that are searched at a time from which on a tree of a partition pays: building it takes
 # as long as computing the distances of its rows to about so many queries.
@@ -45,13 +45,13 @@ class NearestRows:
     def of(
         cls,
         batch: Batch[NeighborRows],
-        index: PartitionIndexer,
+        indexer: PartitionIndexer,
         queries: Array,
         k: int,
         excluded: Array | None,
     ) -> NearestRows:
         """Search the rows of one partition."""
-        own, excluded = index.build(batch, len(queries)), _within(batch, excluded)
+        own, excluded = indexer.build(batch, len(queries)), _local_numbers(batch, excluded)
         found = own.nearest(queries, k, excluded=excluded, threads=batch.threads)
         distances, rows, n_distances = found
         return cls(distances, np.where(rows >= 0, rows + batch.first_row, -1), n_distances)
@@ -79,13 +79,13 @@ class RowsWithin:
     def of(
         cls,
         batch: Batch[NeighborRows],
-        index: PartitionIndexer,
+        indexer: PartitionIndexer,
         queries: Array,
         radius: float,
         excluded: Array | None,
     ) -> RowsWithin:
         """Search the rows of one partition."""
-        own, excluded = index.build(batch, len(queries)), _within(batch, excluded)
+        own, excluded = indexer.build(batch, len(queries)), _local_numbers(batch, excluded)
         starts, distances, rows = own.within(
             queries, radius, excluded=excluded, threads=batch.threads
         )
@@ -145,6 +145,15 @@ class PartitionedIndex:
     def __len__(self) -> int:
         return sum(self.sizes)
 
+    def blocks(self) -> Iterator[tuple[Array, Array]]:
+        """Yield the rows of each partition, and their numbers."""
+        first = 0
+        for i, partition in enumerate(self.rows.partitions):
+            if i not in self.rows.empty:
+                X = self.engine.predict(self.engine.rows([partition], ToNeighborRows()), matrix_of)
+                yield X, np.arange(first, first + len(X))
+                first += len(X)
+
     @property
     def report(self) -> str:
         """How the rows are searched."""
@@ -181,7 +190,12 @@ class PartitionedIndex:
         return empty.distances_of(native)
 
 
-def _within(batch: Batch[NeighborRows], excluded: Array | None) -> Array | None:
+def matrix_of(batch: Batch[NeighborRows]) -> Array:
+    """Return the matrix of a batch."""
+    return batch.rows.X
+
+
+def _local_numbers(batch: Batch[NeighborRows], excluded: Array | None) -> Array | None:
     """Return the numbers of excluded rows in a partition; -1 for those of others."""
     if excluded is None:
         return None

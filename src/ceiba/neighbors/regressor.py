@@ -15,7 +15,6 @@ from ceiba.base import ScanScoreMixin
 from ceiba.data.source import Source
 from ceiba.data.target import Task
 from ceiba.engine import Engine
-from ceiba.neighbors.explain import Explanation, explain_row
 from ceiba.neighbors.leave_one_out import squared_errors
 from ceiba.neighbors.supervised import SupervisedNeighbors, target_numbers
 from ceiba.neighbors.votes import neighbor_weights, target_mean, weighted_means
@@ -66,22 +65,11 @@ class KNeighborsRegressor(ScanScoreMixin, RegressorMixin, SupervisedNeighbors):
         check_is_fitted(self)
         return self._predict(X, self._averager())
 
-    def explain(self, X: Any, n_neighbors: int | None = None) -> Explanation:
-        """Show the neighbors of one row, what each column adds to their distance, and weights.
-
-        Parameters
-        ----------
-        X : array, frame, Table or list
-            One row.
-        n_neighbors : int, optional
-            By default that of the model.
-
-        Returns
-        -------
-        Explanation
-            Print it.
-        """
-        return explain_row(self, X, n_neighbors)
+    def _summarize(
+        self, target: Array, weights: Array
+    ) -> tuple[Any, Array, dict[Any, float] | None]:
+        mean = target_mean(self.rows_.known_target)
+        return float(weighted_means(target[None], weights[None], mean)[0]), target, None
 
     def _averager(self) -> Any:
         target = self.rows_.known_target

@@ -1,8 +1,8 @@
-"""Rows as the distances take them, and what a distance learns from all of them.
+"""Rows as the distances take them, and distances with numbers estimated from all rows.
 
 Numbers stay as they are (times are days), nominal columns hold codes, ordinal ones ranks, and
-missing values are NaN. Distances learn from the training rows: ranges, standard deviations,
-variances and covariances, in one or two passes over the partitions.
+missing values are NaN. Ranges, standard deviations, variances and covariances of the training rows
+are estimated in one to three passes over the partitions.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.base import ParameterError
+from ceiba.data.categories import list_labels
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
@@ -23,6 +24,7 @@ from ceiba.engine import Batch, Engine
 from ceiba.engine.contract import AdditiveStatistic
 from ceiba.neighbors.distance import (
     BOOLEAN_METRICS,
+    COORDINATE_METRICS,
     SYNONYMS,
     Distance,
     make_distance,
@@ -33,7 +35,6 @@ from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
 from ceiba.stats.points import Moments, Points
 
 _MIXED = ("gower", "heom")
-_COORDINATE = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski")
 _DAY = 86_400e9  # nanoseconds
 # Ranges and standard deviations that columns can be divided by.
 _DIVISOR_RANGE = (1e-300, 1e308)
@@ -89,8 +90,11 @@ def to_matrix(table: Table) -> Array:
     return X
 
 
-def extend_categories(schema: Schema, X: Any) -> Schema:
-    """Return a schema with the categories of further rows, after those that it has."""
+def extend_categories(schema: Schema, n_rows: int, X: Any) -> Schema:
+    """Return the schema of ``n_rows`` rows with the categories of further ones, after its own.
+
+    A column without categories in more than 20 rows is an identifier, which is left out.
+    """
     if all(column.kind is not Kind.NOMINAL for column in schema):
         return schema
     found = Table.of(X, warn=False).schema
@@ -101,12 +105,12 @@ def extend_categories(schema: Schema, X: Any) -> Schema:
     if set(order) - set(by_name):
         return schema
     pairs = zip(schema, (by_name[name] for name in order), strict=True)
-    return replace(schema, columns=tuple(_with_categories(old, new) for old, new in pairs))
+    return replace(schema, columns=tuple(_with_categories(*pair, n_rows) for pair in pairs))
 
 
-def _with_categories(column: Column, found: Column) -> Column:
-    # A column without categories is an identifier, which is left out.
-    if column.kind is not Kind.NOMINAL or found.kind is not Kind.NOMINAL or not column.categories:
+def _with_categories(column: Column, found: Column, n_rows: int) -> Column:
+    is_identifier = not column.categories and n_rows > 20
+    if column.kind is not Kind.NOMINAL or found.kind is not Kind.NOMINAL or is_identifier:
         return column
     new = [label for label in found.categories if label not in set(column.categories)]
     return replace(column, categories=(*column.categories, *new)) if new else column
@@ -161,7 +165,7 @@ class CrossProducts(AdditiveStatistic):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistanceConfig:
-    """Settings of a distance, whose numbers `fit_distance` learns from the rows."""
+    """Config of a distance, whose numbers `fit_distance` estimates from the rows."""
 
     metric: str | Callable[..., float]
     p: float
@@ -175,12 +179,13 @@ class DistanceConfig:
         """Name of the metric without synonyms; ``"function"`` for a function."""
         if callable(self.metric):
             return "function"
-        return SYNONYMS.get(self.metric, self.metric)
+        name = self.metric.lower()
+        return SYNONYMS.get(name, name)
 
     @property
     def allows_missing(self) -> bool:
         """Whether values may be missing."""
-        return self.name in (*_MIXED, *_COORDINATE) and self.missing != "error"
+        return self.name in (*_MIXED, *COORDINATE_METRICS) and self.missing != "error"
 
     @property
     def is_learned(self) -> bool:
@@ -198,22 +203,22 @@ class DistanceConfig:
                 f"'scale' has no effect with metric={name!r}: leave it at its default None, got "
                 f"{self.scale!r}."
             )
-        if self.feature_weights is not None and name not in (*_MIXED, *_COORDINATE):
+        if self.feature_weights is not None and name not in (*_MIXED, *COORDINATE_METRICS):
             raise ParameterError(
                 "feature_weights require a metric that is a sum or maximum over the columns "
-                f"({', '.join((*_MIXED, *_COORDINATE))}), got {name!r}."
+                f"({', '.join((*_MIXED, *COORDINATE_METRICS))}), got {name!r}."
             )
-        if self.missing not in ("auto", "error") and name not in (*_MIXED, *_COORDINATE):
+        if self.missing not in ("auto", "error") and name not in (*_MIXED, *COORDINATE_METRICS):
             raise ParameterError(
                 f"missing={self.missing!r} requires a metric that is a sum or maximum over the "
-                f"columns ({', '.join((*_MIXED, *_COORDINATE))}), got {name!r}."
+                f"columns ({', '.join((*_MIXED, *COORDINATE_METRICS))}), got {name!r}."
             )
         if self.p != 2.0 and name not in ("minkowski", "function"):
             raise ParameterError(f"'p' has no effect with metric={name!r}, got {self.p!r}.")
         allowed = {"seuclidean": {"V"}, "mahalanobis": {"V", "VI"}}.get(name, set())
         unknown = sorted(set(self.params) - allowed)
         if unknown and name != "function":
-            names = ", ".join(sorted(allowed)) or "no parameters but 'w', its feature weights"
+            names = " or ".join(sorted(allowed)) or "'w', the same as feature_weights, alone"
             raise ParameterError(
                 f"metric_params of metric={name!r} must be {names}, got {unknown[0]!r}."
             )
@@ -222,15 +227,15 @@ class DistanceConfig:
 def fit_distance(
     config: DistanceConfig, schema: Schema, engine: Engine, rows: Any, moments: Moments
 ) -> Distance:
-    """Return the distance with what it learns from the rows."""
+    """Return the distance with the numbers that it needs of the rows."""
     nominal = np.array([column.kind is Kind.NOMINAL for column in schema])
     name, d = config.name, len(schema)
-    if name in (*_MIXED, *_COORDINATE):
+    if name in (*_MIXED, *COORDINATE_METRICS):
         distance = make_mixed_distance(
             name,
             nominal,
             _divisors(config, engine, rows, moments),
-            _feature_weights(config.feature_weights, schema),
+            _column_weights(config.feature_weights, schema),
             p=config.p,
             missing="auto" if config.missing == "error" else config.missing,
         )
@@ -260,7 +265,7 @@ def fit_distance(
     for key, value in params.items():
         _check_shape(key, value, (d,) if name == "seuclidean" else (d, d))
     factors = None if config.scale is None else 1 / _divisors(config, engine, rows, moments)
-    return make_distance(config.metric, config.p, factors=factors, **params)
+    return make_distance(name, config.p, factors=factors, **params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,11 +342,21 @@ def _exponents(moments: Moments) -> Array:
     return np.where(largest > 0, -np.frexp(largest)[1], 0).astype(np.int64)
 
 
-def _feature_weights(given: Any, schema: Schema) -> Array | None:
-    """Return a weight for each column, in order."""
-    if given is None:
-        return None
-    if isinstance(given, Mapping):
+def _column_weights(given: Any, schema: Schema) -> Array:
+    """Return a weight for each column, in order; 0 for identifiers, which are left out."""
+    used = np.array([c.kind is not Kind.NOMINAL or bool(c.categories) for c in schema], float)
+    if not used.any():
+        raise ValueError(
+            "X has no column to compute distances with: identifiers are left out, and so are "
+            f"columns without categories, got {list_labels(schema.names, 3)}."
+        )
+    return used if given is None else used * _feature_weights(given, schema)
+
+
+def _feature_weights(given: Any, schema: Schema) -> Array:
+    """Return the weight of each column as the user gave it."""
+    if hasattr(given, "items"):  # a mapping, or a pandas Series
+        given = dict(given.items())
         unknown = [name for name in given if name not in schema.names]
         if unknown:
             raise ValueError(

@@ -17,7 +17,7 @@ from ceiba.base import ArrayOf, Estimator, Record, fitted
 from ceiba.engine import Batch, Engine
 from ceiba.engine.contract import RowResults
 from ceiba.engine.local import effective_threads
-from ceiba.neighbors.partitioned import PartitionedIndex
+from ceiba.neighbors.partitioned import PartitionedIndex, matrix_of
 from ceiba.neighbors.rows import NeighborRows, ToNeighborRows
 
 #: Bytes that the queries of a block and their lists of neighbors may take. Other distances than
@@ -32,7 +32,8 @@ class TrainingRows(Record):
     Parameters
     ----------
     X : ndarray of float64 or float32, of shape (n_rows, n_columns)
-        Numbers, codes of nominal columns and ranks of ordinal ones; NaN for missing values.
+        Numbers, codes of nominal columns and ranks of ordinal ones; NaN for missing values. Without
+        columns where the rows stay in files or on a cluster.
     target : ndarray of shape (n_rows,) or None
         Class indices, or numbers.
     """
@@ -60,7 +61,8 @@ class NeighborCost:
     index_bytes : int
         Memory of the index, beside the rows.
     n_queries, n_distances : int
-        Queries of the last search in this process, and distances that were computed for them.
+        Queries of the last prediction or search of nearest neighbors in this process, and distances
+        that were computed for them.
     """
 
     n_rows: int
@@ -74,6 +76,10 @@ class SearchCount:
     """Size of the last search. It is no part of the model, and copies start anew."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last search."""
         self.n_queries = self.n_distances = 0
 
     def __reduce__(self) -> Any:
@@ -207,7 +213,7 @@ class NeighborSearches(Estimator):
         arrays = [self.rows_.X, self.rows_.target]
         stored = sum(array.nbytes for array in arrays if array is not None)
         index = self.index_.n_bytes
-        count = self._count
+        count = self._search_count()
         return NeighborCost(self.n_samples_fit_, stored, index, count.n_queries, count.n_distances)
 
     @property
@@ -218,14 +224,27 @@ class NeighborSearches(Estimator):
 
     def _k(self) -> int:
         """Return the number of neighbors: as set now, or as leave-one-out chose it."""
-        given: Any = self.get_params(deep=False)["n_neighbors"]
-        return self.n_neighbors_ if given == "loo" else int(given)
+        given: Any = getattr(self, "n_neighbors")  # noqa: B009 - subclasses declare it
+        if given != "loo":
+            return given  # type: ignore[no-any-return]
+        if not hasattr(self, "loo_curve_"):
+            raise ValueError("n_neighbors='loo' requires a fit: fit the model again.")
+        return self.n_neighbors_
 
     def _kneighbors(self, X: Any, k: Any) -> tuple[Array, Array]:
         """Return distances and rows of the k nearest neighbors of rows of any source."""
         check_n_neighbors(k, self.n_samples_fit_, without_itself=X is None)
-        distances, rows = self._for_queries(X, partial(search, self.index_, int(k), self._count))
+        count = self._search_count(reset=True)
+        distances, rows = self._for_queries(X, partial(search, self.index_, int(k), count))
         return distances, rows
+
+    def _search_count(self, *, reset: bool = False) -> SearchCount:
+        """Return the count of the last search, or a new one."""
+        if reset or "_count" not in self.__dict__:
+            # In place, so that a prediction changes no attribute.
+            self.__dict__.setdefault("_count", SearchCount()).reset()
+        count: SearchCount = self.__dict__["_count"]
+        return count
 
     def _radius_neighbors(self, X: Any, radius: float | None) -> tuple[Array, Array, Array]:
         check_is_fitted(self)
@@ -262,7 +281,7 @@ class NeighborSearches(Estimator):
         if not isinstance(self.index_, PartitionedIndex):
             return engine.predict(rows, _apply, function)
         # A pass over the training rows cannot run inside one over the queries.
-        return function(engine.predict(rows, _matrix), None, effective_threads(self.n_jobs))
+        return function(engine.predict(rows, matrix_of), None, effective_threads(self.n_jobs))
 
 
 def search(
@@ -281,7 +300,7 @@ def search_blocks(
     # A query takes 16 bytes for each entry of its list, and about 64 for each neighbor and 24 for
     # each column while it is searched and its neighbors vote.
     size = max(1, MEMORY_BUDGET // (80 * k + 24 * Q.shape[1]))
-    count.n_queries, count.n_distances = len(Q), 0
+    count.n_queries += len(Q)
     for first in range(0, max(len(Q), 1), size):
         block = slice(first, first + size)
         own = None if excluded is None else excluded[block]
@@ -302,24 +321,14 @@ def search_within(
 
 def training_blocks(index: Any, rows: TrainingRows) -> Iterator[tuple[Array, Array]]:
     """Yield training rows with their numbers: all of them, or partition by partition."""
-    if not isinstance(index, PartitionedIndex):
+    if isinstance(index, PartitionedIndex):
+        yield from index.blocks()
+    else:
         yield rows.X, np.arange(len(index))
-        return
-    first = 0
-    for i, partition in enumerate(index.rows.partitions):
-        if i not in index.rows.empty:
-            own = index.engine.rows([partition], ToNeighborRows())
-            X = index.engine.predict(own, _matrix)
-            yield X, np.arange(first, first + len(X))
-            first += len(X)
 
 
 def _apply(batch: Batch[NeighborRows], function: Callable[..., Any]) -> Any:
     return function(batch.rows.X, None, batch.threads)
-
-
-def _matrix(batch: Batch[NeighborRows]) -> Array:
-    return batch.rows.X
 
 
 def _split(values: Array, starts: Array) -> Array:

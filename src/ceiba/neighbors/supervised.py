@@ -14,10 +14,20 @@ from ceiba.base import AtLeast, ParameterError, check_unused, fitted, parameter
 from ceiba.base.errstate import with_default_errstate
 from ceiba.data.source import Source
 from ceiba.engine import Batch, Engine
+from ceiba.engine.choose import check_in_memory
+from ceiba.engine.local import effective_threads
 from ceiba.neighbors.base import NeighborLearner
+from ceiba.neighbors.explain import Explanation, column_shares
 from ceiba.neighbors.leave_one_out import LeaveOneOutCurve, choose_n_neighbors
-from ceiba.neighbors.rows import NeighborRows, ToNeighborRows
-from ceiba.neighbors.searching import check_n_neighbors, search_blocks, training_blocks
+from ceiba.neighbors.partitioned import PartitionedIndex
+from ceiba.neighbors.rows import NeighborRows, ToNeighborRows, to_matrix
+from ceiba.neighbors.searching import (
+    check_n_neighbors,
+    search,
+    search_blocks,
+    training_blocks,
+)
+from ceiba.neighbors.votes import neighbor_weights
 
 # Largest number of neighbors that leave-one-out tries by default.
 _MAX_NEIGHBORS = 50
@@ -77,13 +87,74 @@ class SupervisedNeighbors(NeighborLearner):
         X, y
             As in ``fit``, in memory. New categories and classes are added.
         classes : array of shape (n_classes,), optional
-            Of the first call: all classes, those without rows included; of classifiers.
+            Classes of a classifier, those without rows included.
 
         Returns
         -------
         self : estimator
         """
         return self._partial_fit(X, y, classes)
+
+    def explain(self, X: Any, n_neighbors: int | None = None) -> Explanation:
+        """Show the neighbors of one row, what each column adds to their distance, and weights.
+
+        Parameters
+        ----------
+        X : array, frame, Table or list
+            One row.
+        n_neighbors : int, optional
+            By default that of the model.
+
+        Returns
+        -------
+        Explanation
+            As text, ``print(model.explain(row))``, it shows up to six columns.
+
+        Examples
+        --------
+        >>> from ceiba import KNeighborsClassifier
+        >>> rows = [{"a": 1.0, "b": "u"}, {"a": 2.0, "b": "u"}, {"a": 9.0, "b": "v"}]
+        >>> model = KNeighborsClassifier(3, weights="distance").fit(rows, ["no", "yes", "yes"])
+        >>> print(model.explain([{"a": 1.5, "b": "v"}]))
+        prediction: 'yes' (votes: 'no' 0.465, 'yes' 0.535)
+          row  distance  weight  target       a      b
+            0     1.118   0.465  'no'     20.0%  80.0%
+            1     1.118   0.465  'yes'    20.0%  80.0%
+            2       7.5   0.069  'yes'   100.0%   0.0%
+        """
+        check_is_fitted(self)
+        check_in_memory("explain", X)
+        _, source = self._open_source(X, reset=False)
+        query = to_matrix(source.partitions[0].load().table)
+        if len(query) != 1:
+            raise ValueError(f"X must be one row, got {len(query)}: pass X[i : i + 1].")
+        k = self._k() if n_neighbors is None else n_neighbors
+        check_n_neighbors(k, self.n_samples_fit_, without_itself=False)
+        threads = effective_threads(self.n_jobs)
+        count = self._search_count(reset=True)
+        distances, rows = search(self.index_, int(k), count, query, None, threads)
+        weights = neighbor_weights(self.weights, distances)[0]
+        target = self.rows_.known_target[rows[0]]
+        prediction, targets, votes = self._summarize(target, weights)
+        contributions = None
+        if not isinstance(self.index_, PartitionedIndex):
+            contributions = column_shares(self.index_.distance, query, self.rows_.X[rows[0]])
+        return Explanation(
+            prediction,
+            rows[0],
+            distances[0],
+            weights / weights.sum() if weights.any() else weights,
+            targets,
+            votes,
+            self.schema_.names,
+            contributions,
+        )
+
+    def _summarize(
+        self, target: Array, weights: Array
+    ) -> tuple[Any, Array, dict[Any, float] | None]:
+        """Return prediction, targets and votes from the targets of one row's neighbors."""
+        raise NotImplementedError
 
     def _choose(self, attributes: dict[str, Any], threads: int) -> dict[str, Any]:
         if self.n_neighbors != "loo":
@@ -120,12 +191,16 @@ class SupervisedNeighbors(NeighborLearner):
     def _predict(self, X: Any, combine: Callable[..., Array]) -> Array:
         """Predict rows by ``combine(weighting, distances, rows)`` of their neighbors."""
         check_is_fitted(self)
-        return np.asarray(self._for_queries(X, self._predictor(combine)))
+        predictor = self._predictor(combine, without_itself=X is None)
+        return np.asarray(self._for_queries(X, predictor))
 
-    def _predictor(self, combine: Callable[..., Array]) -> Callable[..., Array]:
+    def _predictor(
+        self, combine: Callable[..., Array], *, without_itself: bool = False
+    ) -> Callable[..., Array]:
         k = self._k()
-        check_n_neighbors(k, self.n_samples_fit_, without_itself=False)
-        return partial(_predict_block, self.index_, k, self._count, self.weights, combine)
+        check_n_neighbors(k, self.n_samples_fit_, without_itself=without_itself)
+        count = self._search_count(reset=True)
+        return partial(_predict_block, self.index_, int(k), count, self.weights, combine)
 
     def _predict_labeled(
         self,

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.base import ParameterError
 
 Weighting = Literal["uniform", "distance"] | Callable[[Array], Array] | None
 
@@ -45,7 +46,10 @@ def neighbor_weights(weighting: Weighting, distances: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
             weights = np.where(nearest > 0, nearest / distances, distances == 0)
         return np.where(finite, weights, 0.0)
-    assert callable(weighting)
+    if not callable(weighting):
+        raise ParameterError(
+            f"weights must be 'uniform', 'distance', a function or None, got {weighting!r}."
+        )
     weights = np.asarray(weighting(np.where(finite, distances, np.inf)), np.float64)
     if weights.shape != distances.shape:
         raise ValueError(
@@ -55,7 +59,8 @@ def neighbor_weights(weighting: Weighting, distances: Array) -> Array:
     wrong = finite & ~((weights >= 0) & np.isfinite(weights))
     if wrong.any():
         raise ValueError(
-            f"weights must return finite numbers of at least 0, got {weights[wrong][0]}."
+            f"weights must return finite numbers of at least 0, got {weights[wrong][0]} at "
+            f"distance {distances[wrong][0]:.3g}: add a constant, or use weights='distance'."
         )
     return np.where(finite, weights, 0.0)
 
