@@ -26,6 +26,10 @@ struct BoxTreeShape {
 
     std::size_t depth() const { return node_starts.size() - 1; }
     std::size_t inner_nodes() const { return node_starts.back(); }
+    // Number of nodes of a depth.
+    std::size_t nodes(std::size_t depth) const {
+        return depth == this->depth() ? leaves : node_starts[depth + 1] - node_starts[depth];
+    }
     // Number of children of a node: eight, except for the last one of its depth.
     std::size_t children(std::size_t depth, std::size_t node) const {
         const std::size_t next =
@@ -96,11 +100,11 @@ struct Queries {
     }
 };
 
-// Indices of the queries in the order of the leaves that they would be in: neighbors in this order
-// visit the same leaves.
+// Indices of the queries in the order of the nodes that they would be in, at a depth with a node
+// for every `shared` queries: neighbors in this order visit the same leaves.
 template <typename T>
 std::vector<std::uint32_t> query_order(const BoxTree<T>& tree, const Metric& metric,
-                                       const Queries& queries, int threads);
+                                       const Queries& queries, std::size_t shared, int threads);
 
 struct SearchCounts {
     std::uint64_t distances = 0;  // computed, to rows

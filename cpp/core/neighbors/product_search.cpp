@@ -226,7 +226,8 @@ SearchCounts search_products(const BoxTree<T>& tree, const ProductLeaves& leaves
                              const std::uint32_t* order, const Queries& queries, std::size_t k,
                              double* distances, std::int64_t* rows, int threads) {
     const std::size_t n = queries.X.rows, n_tiles = (n + kQueries - 1) / kQueries;
-    const std::vector<std::uint32_t> sorted = query_order(tree, Metric(), queries, threads);
+    const std::vector<std::uint32_t> sorted =
+        query_order(tree, Metric(), queries, kQueries, threads);
     // Fewer queries in a group where there would be too few groups for the threads.
     const std::size_t shared = n_tiles / (4 * std::size_t(threads));
     const std::size_t size = kQueries * std::clamp<std::size_t>(shared, 1, kMaxTiles);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "simd/neighbor_kernels.hpp"
+
 namespace ceiba {
 
 // Arrays of the caller, ascending before and after a search; without neighbors they hold infinite
@@ -34,6 +36,10 @@ class TopK {
             distances_[i] = distances_[i - 1], rows_[i] = rows_[i - 1];
         distances_[i] = distance, rows_[i] = row;
         farthest_ = distances_[k_ - 1];
+    }
+
+    void insert(const double* distances, const std::int64_t* rows, std::size_t n) {
+        for (std::size_t i = 0; i < n; ++i) insert(distances[i], rows[i]);
     }
 
     // Sort the arrays ascending.
@@ -83,6 +89,37 @@ class TopK {
     std::int64_t* rows_;
     std::size_t k_;
     double farthest_;
+};
+
+// The same for up to kShortList neighbors, in a list that a kernel keeps in registers while it
+// inserts the rows of a tile.
+class ShortTopK {
+  public:
+    ShortTopK(double* distances, std::int64_t* rows, std::size_t k)
+        : distances_(distances), rows_(rows), k_(k) {
+        for (std::size_t i = 0; i < kShortList; ++i) {
+            list_distances_[i] = i < k ? distances[i] : std::numeric_limits<double>::infinity();
+            list_rows_[i] = i < k ? rows[i] : -1;
+        }
+    }
+
+    double farthest() const { return list_distances_[k_ - 1]; }
+
+    void insert(const double* distances, const std::int64_t* rows, std::size_t n) {
+        neighbor_kernels().insert_rows(list_distances_, list_rows_, distances, rows, n);
+    }
+
+    void finish() {
+        for (std::size_t i = 0; i < k_; ++i)
+            distances_[i] = list_distances_[i], rows_[i] = list_rows_[i];
+    }
+
+  private:
+    double* distances_;
+    std::int64_t* rows_;
+    std::size_t k_;
+    alignas(64) double list_distances_[kShortList];
+    alignas(64) std::int64_t list_rows_[kShortList];
 };
 
 }  // namespace ceiba

@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+#include "simd/box_search.hpp"
+#include "simd/nearest_list.hpp"
 #include "simd/neighbor_product.hpp"
 #include "simd/vector_math.hpp"
 
@@ -80,13 +82,16 @@ inline bool is_nominal(const Metric& metric, std::size_t j) {
     return metric.mismatch != nullptr && !std::isnan(metric.mismatch[j]);
 }
 
-// kPlain: all columns are numeric and in use, which saves two tests per column.
-template <MetricKind kKind, bool kPlain>
-void bounds_of_boxes(const Metric& metric, const double* boxes, std::size_t d, const double* query,
-                     const ActiveColumns& columns, double* bounds) {
+// kPlain: all columns are numeric and in use, which saves two tests per column. kColumns: their
+// number, or 0 if it is not known to the compiler.
+template <MetricKind kKind, bool kPlain, std::size_t kColumns = 0>
+inline void bounds_of_boxes(const Metric& metric, const double* boxes, std::size_t d,
+                            const double* query, const ActiveColumns& columns, double* bounds) {
+    if constexpr (kColumns > 0) d = kColumns;
+    const std::size_t count = kColumns > 0 ? kColumns : columns.count;
     for (std::size_t lane = 0; lane < kChildren; lane += kWidth) {
         Doubles sum{};
-        for (std::size_t a = 0; a < columns.count; ++a) {
+        for (std::size_t a = 0; a < count; ++a) {
             const std::size_t j = kPlain ? a : columns[a];
             const Doubles low = load(boxes + j * kChildren + lane);
             const Doubles high = load(boxes + (d + j) * kChildren + lane);
@@ -111,9 +116,10 @@ void bounds_of_boxes(const Metric& metric, const double* boxes, std::size_t d, c
 }
 
 // Distances of numeric columns without missing values: all vectors of a tile at once.
-template <MetricKind kKind, typename Rows>
-void sum_plain(const Metric& metric, const Rows& rows, const double* query, std::size_t d,
-               double* out) {
+template <MetricKind kKind, std::size_t kColumns = 0, typename Rows>
+inline void sum_plain(const Metric& metric, const Rows& rows, const double* query, std::size_t d,
+                      double* out) {
+    if constexpr (kColumns > 0) d = kColumns;
     constexpr std::size_t kVectors = (Rows::kRows + kWidth - 1) / kWidth;
     Doubles sums[kVectors] = {};
     for (std::size_t j = 0; j < d; ++j)
@@ -312,24 +318,6 @@ double distance_of_row(const Metric& metric, const T* row, const double* query,
     return out[0];
 }
 
-template <typename T>
-std::size_t rows_within(const Metric& metric, const T* tiles, std::size_t n, std::size_t d,
-                        const double* query, const ActiveColumns& columns, double limit,
-                        std::uint32_t* rows, double* distances) {
-    std::size_t found = 0;
-    for (std::size_t first = 0; first < n; first += kTileRows, tiles += d * kTileRows) {
-        double own[kTileRows];
-        if (distances_of_tile(metric, tiles, query, columns, own) > limit) continue;
-        const std::size_t count = n - first < kTileRows ? n - first : kTileRows;
-        // Without a branch, which the distances make unpredictable.
-        for (std::size_t r = 0; r < count; ++r) {
-            rows[found] = std::uint32_t(first + r), distances[found] = own[r];
-            found += own[r] <= limit;
-        }
-    }
-    return found;
-}
-
 void box_bounds(const Metric& metric, const double* boxes, std::size_t d, const double* query,
                 const ActiveColumns& columns, double* bounds) {
     using enum MetricKind;
@@ -345,6 +333,74 @@ void box_bounds(const Metric& metric, const double* boxes, std::size_t d, const 
     }
 }
 
+// A query of a box tree, with a distance that is a sum or maximum over the columns.
+template <MetricKind kKind, bool kPlain, std::size_t kNumber>
+struct CoordinateQuery {
+    static constexpr std::size_t kColumns = kNumber;
+
+    const Metric& metric;
+    const ActiveColumns& columns;
+    const double* query;
+    std::size_t d;
+
+    [[gnu::always_inline]] void bounds(const double* boxes, double* out) const {
+        bounds_of_boxes<kKind, kPlain, kColumns>(metric, boxes, d, query, columns, out);
+    }
+
+    template <typename T>
+    [[gnu::always_inline]] void distances(const T* tile, double* out) const {
+        if constexpr (kPlain)
+            sum_plain<kKind, kColumns>(metric, Tile<T>{tile}, query, d, out);
+        else
+            sum_columns<kKind, false>(metric, Tile<T>{tile}, query, columns, out);
+    }
+};
+
+template <typename Query, typename T>
+std::size_t search_boxes(const BoxTreeView<T>& tree, const Metric& metric,
+                         const ActiveColumns& columns, const double* query, double limit,
+                         const TileVisitor& visitor) {
+    return BoxSearch<Query, T>(tree, {metric, columns, query, tree.d}).run(limit, visitor);
+}
+
+template <typename Query, typename T>
+std::size_t nearest_node(const BoxTreeView<T>& tree, const Metric& metric,
+                         const ActiveColumns& columns, const double* query, std::size_t depth) {
+    return BoxSearch<Query, T>(tree, {metric, columns, query, tree.d}).nearest_node(depth);
+}
+
+template <typename Query, typename T>
+constexpr BoxTreeKernels<T> kKernelsOf{search_boxes<Query, T>, nearest_node<Query, T>};
+
+template <MetricKind kKind, typename T>
+BoxTreeKernels<T> kernels_of_kind(const Metric& metric, const ActiveColumns& columns) {
+    if (metric.mismatch != nullptr || columns.index != nullptr)
+        return kKernelsOf<CoordinateQuery<kKind, false, 0>, T>;
+    // With a number of columns that the compiler knows, a search takes 3% (AVX-512) to 6% (AVX2)
+    // less time; every number adds 25 kB of code for a kind.
+    if constexpr (kKind == MetricKind::kEuclidean) {
+        if (columns.count == 2) return kKernelsOf<CoordinateQuery<kKind, true, 2>, T>;
+        if (columns.count == 3) return kKernelsOf<CoordinateQuery<kKind, true, 3>, T>;
+        if (columns.count == 4) return kKernelsOf<CoordinateQuery<kKind, true, 4>, T>;
+    }
+    return kKernelsOf<CoordinateQuery<kKind, true, 0>, T>;
+}
+
+template <typename T>
+BoxTreeKernels<T> box_tree_kernels(const Metric& metric, const ActiveColumns& columns) {
+    using enum MetricKind;
+    switch (metric.kind) {
+        case kManhattan:
+            return kernels_of_kind<kManhattan, T>(metric, columns);
+        case kChebyshev:
+            return kernels_of_kind<kChebyshev, T>(metric, columns);
+        case kMinkowski:
+            return kernels_of_kind<kMinkowski, T>(metric, columns);
+        default:
+            return kernels_of_kind<kEuclidean, T>(metric, columns);
+    }
+}
+
 }  // namespace
 
 extern const NeighborKernels CEIBA_NEIGHBOR_NAME(CEIBA_ISA);
@@ -353,8 +409,9 @@ const NeighborKernels CEIBA_NEIGHBOR_NAME(CEIBA_ISA){box_bounds,
                                                      distances_of_tile<float>,
                                                      distance_of_row<double>,
                                                      distance_of_row<float>,
-                                                     rows_within<double>,
-                                                     rows_within<float>,
+                                                     box_tree_kernels<double>,
+                                                     box_tree_kernels<float>,
+                                                     insert_rows,
                                                      CEIBA_PRODUCT_NAME(CEIBA_ISA)};
 
 }  // namespace ceiba
