@@ -147,10 +147,9 @@ class AllRows(Part):
 
 @dataclass(frozen=True, eq=False)
 class BoxTree(Part):
-    """Rows in the leaves of a tree of boxes, 32 to a leaf: fewer rows make more boxes."""
+    """Rows in the leaves of a tree of boxes, 16 or 32 to a leaf: fewer rows make more boxes."""
 
     form: ClassVar[str] = "kd_tree"
-    leaf_rows: ClassVar[int] = 32
 
     order: Annotated[Array, ArrayOf("uint32", "n_rows")]
     boxes: Annotated[Array, ArrayOf("float64", "n_nodes", 2, "n_columns", 8)]
@@ -159,17 +158,26 @@ class BoxTree(Part):
     @classmethod
     def of(cls, X: Array, row_numbers: Array, distance: Distance, threads: int) -> BoxTree:
         """Build the tree."""
-        order, boxes = _native.neighbors_build(X, cls.leaf_rows, distance.mismatch, threads)
-        tiles: Any = _native.neighbors_tiles(X, cls.leaf_rows, order, threads)
+        leaf_rows = cls.leaf_rows(X.shape[1])
+        order, boxes = _native.neighbors_build(X, leaf_rows, distance.mismatch, threads)
+        tiles: Any = _native.neighbors_tiles(X, leaf_rows, order, threads)
         return cls(row_numbers[order], order, boxes, tiles)
+
+    @staticmethod
+    def leaf_rows(n_columns: int) -> int:
+        """Return the maximum number of rows of a leaf.
+
+        With 16 instead of 32, a search of two columns takes 0.9 times as long, one of four to
+        eight columns as long, and one of 16 columns in clusters 1.2 times as long.
+        """
+        return 16 if n_columns <= 4 else 32
 
     @cached_property
     def native(self) -> Any:
         """The object that searches."""
+        leaf_rows = self.leaf_rows(self.tiles.shape[1])
         tree: Any = _native.BoxTree if self.tiles.dtype == np.float64 else _native.FloatBoxTree
-        return tree(
-            None, self.leaf_rows, self.order, self.row_numbers, self.boxes, self.tiles, None
-        )
+        return tree(None, leaf_rows, self.order, self.row_numbers, self.boxes, self.tiles, None)
 
 
 @dataclass(frozen=True, eq=False)
