@@ -39,9 +39,9 @@ _FORMS: dict[str, type[Part]] = {
 _FEW_ROWS = 256
 # The same for a function, whose calls take longer than anything else.
 _FEW_CALLS = 32
-# A distance in a leaf of a tree costs as much as 23 products, and a search by products as much as
-# 3,000 of them before the first: measured with 4 to 64 columns, uniform and in clusters.
-_TREE_COST, _PRODUCTS_START = 23, 3000
+# A distance in a leaf of a tree costs as much as 15 products, and a search by products as much as
+# 30,000 of them before the first: measured with 6 to 32 columns, uniform and in clusters.
+_TREE_COST, _PRODUCTS_START = 15, 30_000
 # Rows that a search by products computes at least: those of eight leaves.
 _MIN_PRODUCTS = 8 * ProductTree.leaf_rows
 # A distance in a vantage-point tree costs as much as four of a search among all rows: measured with
