@@ -9,7 +9,7 @@ from ceiba.data.schema import Column, Kind
 from ceiba.data.warn import warn_user
 
 # Up to this number, rows may all have different categories without being identifiers.
-_MAX_DISTINCT_ROWS = 20
+MAX_DISTINCT_ROWS = 20
 
 # A column with more categories than the first and fewer rows per category than the second is warned
 # of: the smallest expected count of the chi-square test, below which frequencies are mostly chance.
@@ -29,7 +29,7 @@ def mark_identifier(column: Column, n_values: int) -> Column:
 
     Learners leave a marked column out, because no category of it can occur again.
     """
-    is_identifier = _is_text(column) and _MAX_DISTINCT_ROWS < n_values <= len(column.categories)
+    is_identifier = _is_text(column) and MAX_DISTINCT_ROWS < n_values <= len(column.categories)
     return replace(column, is_identifier=True) if is_identifier else column
 
 
@@ -44,7 +44,7 @@ def warn_categories(column: Column, n_values: int, remedy: str, where: str = "")
         )
         return
     n = len(column.categories)
-    few_rows = _MAX_DISTINCT_ROWS < n_values < _MIN_ROWS_PER_CATEGORY * n
+    few_rows = MAX_DISTINCT_ROWS < n_values < _MIN_ROWS_PER_CATEGORY * n
     if _is_text(column) and n > _MAX_UNWARNED_CATEGORIES and few_rows:
         warn_user(
             f"{prefix} {column.name!r} has {n:,} categories for {n_values:,} values, too few rows "

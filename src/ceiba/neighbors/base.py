@@ -133,7 +133,7 @@ class NeighborLearner(NeighborSearches):
         first = 0 if before is None or config.is_learned else min(len(before), len(rows.X) - 1)
         prepared = engine.prepared_rows(NeighborRows(rows.X[first:]))
         moments = RowSummary.of(prepared).moments
-        distance = fit_distance(config, schema, engine, prepared, moments)
+        distance = fit_distance(config, schema, len(rows.X), engine, prepared, moments)
         is_same = before is not None and before.form == self._form()
         if before is None or not is_same or not before.distance.equals(distance):
             index = NeighborIndex.of(rows.X, distance, self._form(), threads)
@@ -155,7 +155,7 @@ class NeighborLearner(NeighborSearches):
         """Replace the model by that of rows that stay in their partitions."""
         moments = summary.moments
         rows = rows.numbered(moments.rows)
-        distance = fit_distance(config, source.schema, engine, rows, moments)
+        distance = fit_distance(config, source.schema, moments.n_rows, engine, rows, moments)
         corners = np.vstack([moments.min, moments.max])
         corners = np.where(np.isfinite(corners), corners, 0.0)
         largest = 0.0
@@ -190,7 +190,7 @@ class NeighborLearner(NeighborSearches):
 
     def _distance_config(self) -> DistanceConfig:
         metric = self.metric
-        if isinstance(metric, str) and metric not in _METRICS:
+        if isinstance(metric, str) and metric.lower() not in _METRICS:
             raise ParameterError(
                 f"The 'metric' parameter of {type(self).__name__} must be a function or one of "
                 f"{', '.join(_METRICS)}, got {metric!r}."

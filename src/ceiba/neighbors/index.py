@@ -562,13 +562,12 @@ def largest_value(X: Array, distance: Distance) -> float:
 def _check_finite(X: Array, distance: Distance) -> None:
     valid = np.isfinite(X) if distance.missing == "none" else ~np.isinf(X)
     if not valid.all():
-        if distance.is_coordinate and distance.missing == "none":
-            rule, remedy = "missing='error'", "set missing='auto'"
+        if distance.weights is not None:  # a sum over the columns, of which some could be missing
+            cause, remedy = "missing='error'", "set missing='auto'"
         else:
-            rule = f"metric={distance.kind!r}"
-            remedy = "use metric='gower', 'heom' or 'euclidean'"
+            cause, remedy = "this metric", "use metric='gower', 'heom' or 'euclidean'"
         raise ValueError(
-            f"Input X contains NaN (missing values) or infinity, which {rule} does not accept: "
+            f"Input X contains NaN (missing values) or infinity, which {cause} does not accept: "
             f"impute the values, or {remedy}."
         )
 

@@ -16,6 +16,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.base import ParameterError
 from ceiba.data.categories import list_labels
+from ceiba.data.identifiers import MAX_DISTINCT_ROWS
 from ceiba.data.schema import Column, Kind, Schema
 from ceiba.data.source import Chunk
 from ceiba.data.table import Table
@@ -91,10 +92,7 @@ def to_matrix(table: Table) -> Array:
 
 
 def extend_categories(schema: Schema, n_rows: int, X: Any) -> Schema:
-    """Return the schema of ``n_rows`` rows with the categories of further ones, after its own.
-
-    A column without categories in more than 20 rows is an identifier, which is left out.
-    """
+    """Return the schema of ``n_rows`` rows with the categories of further ones, after its own."""
     if all(column.kind is not Kind.NOMINAL for column in schema):
         return schema
     found = Table.of(X, warn=False).schema
@@ -109,11 +107,16 @@ def extend_categories(schema: Schema, n_rows: int, X: Any) -> Schema:
 
 
 def _with_categories(column: Column, found: Column, n_rows: int) -> Column:
-    is_identifier = not column.categories and n_rows > 20
-    if column.kind is not Kind.NOMINAL or found.kind is not Kind.NOMINAL or is_identifier:
+    both_nominal = column.kind is Kind.NOMINAL and found.kind is Kind.NOMINAL
+    if not both_nominal or _is_identifier(column, n_rows):
         return column
     new = [label for label in found.categories if label not in set(column.categories)]
     return replace(column, categories=(*column.categories, *new)) if new else column
+
+
+def _is_identifier(column: Column, n_rows: int) -> bool:
+    """Return whether a column was taken for an identifier, or has no values in as many rows."""
+    return column.kind is Kind.NOMINAL and not column.categories and n_rows > MAX_DISTINCT_ROWS
 
 
 # Summaries
@@ -225,9 +228,12 @@ class DistanceConfig:
 
 
 def fit_distance(
-    config: DistanceConfig, schema: Schema, engine: Engine, rows: Any, moments: Moments
+    config: DistanceConfig, schema: Schema, n_rows: int, engine: Engine, rows: Any, moments: Moments
 ) -> Distance:
-    """Return the distance with the numbers that it needs of the rows."""
+    """Return the distance with the numbers that it needs of the rows.
+
+    ``rows`` and their ``moments`` may be some of the ``n_rows`` rows, unless ``config.is_learned``.
+    """
     nominal = np.array([column.kind is Kind.NOMINAL for column in schema])
     name, d = config.name, len(schema)
     if name in (*_MIXED, *COORDINATE_METRICS):
@@ -235,7 +241,7 @@ def fit_distance(
             name,
             nominal,
             _divisors(config, engine, rows, moments),
-            _column_weights(config.feature_weights, schema),
+            _column_weights(config.feature_weights, schema, n_rows),
             p=config.p,
             missing="auto" if config.missing == "error" else config.missing,
         )
@@ -342,9 +348,9 @@ def _exponents(moments: Moments) -> Array:
     return np.where(largest > 0, -np.frexp(largest)[1], 0).astype(np.int64)
 
 
-def _column_weights(given: Any, schema: Schema) -> Array:
+def _column_weights(given: Any, schema: Schema, n_rows: int) -> Array:
     """Return a weight for each column, in order; 0 for identifiers, which are left out."""
-    used = np.array([c.kind is not Kind.NOMINAL or bool(c.categories) for c in schema], float)
+    used = np.array([not _is_identifier(column, n_rows) for column in schema], float)
     if not used.any():
         raise ValueError(
             "X has no column to compute distances with: identifiers are left out, and so are "
