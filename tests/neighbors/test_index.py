@@ -103,8 +103,8 @@ def test_all_forms_give_equal_bits(metric: str, dtype: Any, kind: str) -> None:
     Q = np.vstack([X[:40].astype(float), X[:40] + 0.01, X.mean(axis=0, keepdims=True)])
     distance = make_distance(metric, 3.0 if metric == "minkowski" else 2.0)
     wanted: Any = None
-    for form in forms_of(metric):
-        index = NeighborIndex.of(X, distance, form, threads=2)
+    for algorithm in forms_of(metric):
+        index = NeighborIndex.of(X, distance, algorithm, threads=2)
         for k in (1, 7, 50):
             for threads in (1, 2, 3):
                 found = index.search(Q, k, threads=threads)
@@ -144,13 +144,13 @@ def test_distances_are_those_of_scikit_learn(metric: str) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-7)
 
 
-@pytest.mark.parametrize("form", ["kd_tree", "products", "brute"])
+@pytest.mark.parametrize("algorithm", ["kd_tree", "products", "brute"])
 @pytest.mark.parametrize("factor", [1e-200, 1e200, 1e-30, 1e30])
-def test_units_do_not_matter(form: Any, factor: float) -> None:
+def test_units_do_not_matter(algorithm: Any, factor: float) -> None:
     X, Q = RNG.normal(size=(500, 4)), RNG.normal(size=(20, 4))
     distance = make_distance("euclidean")
-    distances, rows = NeighborIndex.of(X, distance, form).search(Q, 5)
-    found, found_rows = NeighborIndex.of(X * factor, distance, form).search(Q * factor, 5)
+    distances, rows = NeighborIndex.of(X, distance, algorithm).search(Q, 5)
+    found, found_rows = NeighborIndex.of(X * factor, distance, algorithm).search(Q * factor, 5)
     np.testing.assert_array_equal(found_rows, rows)
     np.testing.assert_allclose(found, distances * factor, rtol=1e-12)
 
@@ -159,8 +159,8 @@ def test_units_do_not_matter(form: Any, factor: float) -> None:
 def test_rows_within_a_radius(metric: str) -> None:
     X = RNG.integers(0, 4, (400, 3)).astype(float)
     Q, distance = X[:30], make_distance(metric, 3.0)
-    for form in forms_of(metric):
-        index = NeighborIndex.of(X, distance, form)
+    for algorithm in forms_of(metric):
+        index = NeighborIndex.of(X, distance, algorithm)
         all_distances, all_rows = index.search(Q, len(X))
         starts, distances, rows = index.within(Q, 2.0, threads=2)
         for i in range(len(Q)):
@@ -170,10 +170,10 @@ def test_rows_within_a_radius(metric: str) -> None:
             np.testing.assert_array_equal(rows[part], all_rows[i][inside])
 
 
-@pytest.mark.parametrize("form", ["kd_tree", "products", "brute"])
-def test_a_row_is_not_its_own_neighbor_where_it_is_excluded(form: Any) -> None:
+@pytest.mark.parametrize("algorithm", ["kd_tree", "products", "brute"])
+def test_a_row_is_not_its_own_neighbor_where_it_is_excluded(algorithm: Any) -> None:
     X = RNG.integers(0, 3, (700, 2)).astype(float)
-    index = NeighborIndex.of(X, make_distance("euclidean"), form)
+    index = NeighborIndex.of(X, make_distance("euclidean"), algorithm)
     own = np.arange(len(X))
     distances, rows = index.search(X, 3, excluded=own)
     assert (rows != own[:, None]).all()
@@ -185,18 +185,18 @@ def test_a_row_is_not_its_own_neighbor_where_it_is_excluded(form: Any) -> None:
 def test_the_form_follows_the_rows() -> None:
     euclidean = make_distance("euclidean")
 
-    def form(X: Array, metric: Any = euclidean) -> str:
+    def algorithm(X: Array, metric: Any = euclidean) -> str:
         index = NeighborIndex.of(X, metric)
-        assert index.forms[0] in ("kd_tree", "products", "vp_tree", "brute")
+        assert index.algorithms[0] in ("kd_tree", "products", "vp_tree", "brute")
         assert index.report
-        return index.forms[0]
+        return index.algorithms[0]
 
-    assert form(RNG.random((100, 3))) == "brute"
-    assert form(RNG.random((20_000, 2))) == "kd_tree"
-    assert form(RNG.random((20_000, 40))) == "products"
-    assert form(RNG.random((20_000, 40)), make_distance("manhattan")) == "brute"
-    assert form(RNG.random((2_000, 3)), make_distance("canberra")) == "vp_tree"
-    assert form(RNG.random((2_000, 3)), make_distance("braycurtis")) == "brute"
+    assert algorithm(RNG.random((100, 3))) == "brute"
+    assert algorithm(RNG.random((20_000, 2))) == "kd_tree"
+    assert algorithm(RNG.random((20_000, 40))) == "products"
+    assert algorithm(RNG.random((20_000, 40)), make_distance("manhattan")) == "brute"
+    assert algorithm(RNG.random((2_000, 3)), make_distance("canberra")) == "vp_tree"
+    assert algorithm(RNG.random((2_000, 3)), make_distance("braycurtis")) == "brute"
 
 
 @pytest.mark.parametrize(
@@ -269,10 +269,10 @@ def test_groups_of_missing_columns_give_equal_bits(metric: str, missing: Any, dt
     weights = np.array([1.0, 0.3, 0.7, 2.0, 0.1])
     distance = make_mixed_distance(metric, nominal, np.ones(5), weights, p=3.0, missing=missing)
     index = NeighborIndex.of(X, distance)
-    assert index.forms[:2] == ["kd_tree", "kd_tree"]
-    assert index.forms[-1] == "brute"
+    assert index.algorithms[:2] == ["kd_tree", "kd_tree"]
+    assert index.algorithms[-1] == "brute"
     brute = NeighborIndex.of(X, distance, "brute")
-    assert brute.forms == ["brute"]
+    assert brute.algorithms == ["brute"]
     for k in (1, 40):
         for one, two in zip(index.search(Q, k), brute.search(Q, k), strict=True):
             np.testing.assert_array_equal(one, two)
@@ -284,8 +284,8 @@ def test_rows_without_a_common_column_come_last_and_in_order() -> None:
     X = np.array([[np.nan, 1.0], [2.0, np.nan], [np.nan, 3.0], [np.nan, np.nan]])
     distance = make_mixed_distance("euclidean", np.zeros(2, bool), np.ones(2))
     Q = np.array([[2.0, np.nan], [np.nan, np.nan]])
-    for form in ("auto", "brute"):
-        distances, rows = NeighborIndex.of(X, distance, form).search(Q, 4)
+    for algorithm in ("auto", "brute"):
+        distances, rows = NeighborIndex.of(X, distance, algorithm).search(Q, 4)
         assert rows.tolist() == [[1, 0, 2, 3], [0, 1, 2, 3]]
         assert distances.tolist() == [[0.0, np.inf, np.inf, np.inf], [np.inf] * 4]
 

@@ -50,8 +50,8 @@ struct BoxTreeShape {
 };
 
 // Order the rows of X by leaf, and compute the boxes of the children of all inner nodes: 2 x d x 8
-// entries each. `mismatch` marks nominal columns (not NaN), whose codes have no unit: they are
-// split last.
+// entries each. `mismatch` is the width of nominal columns, whose codes have no unit; NaN for
+// numeric ones.
 template <typename T>
 void build_box_tree(Matrix<const T> X, const BoxTreeShape& shape, const double* mismatch,
                     std::uint32_t* order, double* boxes, int threads);

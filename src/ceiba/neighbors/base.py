@@ -60,7 +60,7 @@ class NeighborLearner(NeighborSearches):
     ] = None
     algorithm: Annotated[
         Literal["auto", "kd_tree", "ball_tree", "vp_tree", "products", "brute"],
-        "Form of the index; all of them give the same neighbors. ``'kd_tree'``: a tree of boxes. "
+        "Algorithm of the search; all give the same neighbors. ``'kd_tree'``: a tree of boxes. "
         "``'vp_tree'``, or ``'ball_tree'``: a vantage-point tree, for any distance with the "
         "triangle inequality. ``'products'``: products in float32 that select candidates, for "
         "Euclidean distances in many columns. ``'auto'`` chooses, see ``index_report_``.",
@@ -134,9 +134,9 @@ class NeighborLearner(NeighborSearches):
         prepared = engine.prepared_rows(NeighborRows(rows.X[first:]))
         moments = RowSummary.of(prepared).moments
         distance = fit_distance(config, schema, len(rows.X), engine, prepared, moments)
-        is_same = before is not None and before.form == self._form()
+        is_same = before is not None and before.algorithm == self._index_algorithm()
         if before is None or not is_same or not before.distance.equals(distance):
-            index = NeighborIndex.of(rows.X, distance, self._form(), threads)
+            index = NeighborIndex.of(rows.X, distance, self._index_algorithm(), threads)
         elif removed is not None:
             index = before.without_rows(removed, rows.X, threads)
         else:
@@ -161,7 +161,9 @@ class NeighborLearner(NeighborSearches):
         largest = 0.0
         if distance.is_coordinate and distance.whitening is None and distance.direction == "none":
             largest = largest_value(distance.apply(corners), distance)
-        indexer = PartitionIndexer(distance, self._form(), scale_exponent(largest, distance))
+        indexer = PartitionIndexer(
+            distance, self._index_algorithm(), scale_exponent(largest, distance)
+        )
         target = None
         if summary.target is not None:
             target = engine.predict(rows, _targets, classes)
@@ -207,7 +209,7 @@ class NeighborLearner(NeighborSearches):
         config.check()
         return config
 
-    def _form(self) -> Any:
+    def _index_algorithm(self) -> Any:
         return "vp_tree" if self.algorithm == "ball_tree" else self.algorithm
 
     # Adding and removing rows

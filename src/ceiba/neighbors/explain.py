@@ -70,7 +70,7 @@ class Explanation:
         return "\n".join([head, *_aligned([names, *lines])])
 
     def _shown_columns(self) -> tuple[Array, Array]:
-        """Return the columns that contribute most, in their order, and the others."""
+        """Return the columns of the largest shares, in their order, and the others."""
         assert self.contributions is not None
         order = np.argsort(-self.contributions.sum(axis=0), kind="stable")
         return np.sort(order[:_MAX_COLUMNS]), order[_MAX_COLUMNS:]

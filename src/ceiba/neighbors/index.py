@@ -1,7 +1,7 @@
-"""Exact nearest neighbors among rows that come and go.
+"""Exact nearest neighbors among rows that are added and removed.
 
 Every index gives the same distances, bit by bit, and the same rows, ties by (distance, row),
-whatever the forms of its parts (`ceiba.neighbors.parts`).
+whatever the algorithms of its parts (`ceiba.neighbors.parts`).
 
 Rows are in *segments*, one after another. New rows become a new segment, which is merged with the
 one before it once it is half as large (the logarithmic method of Bentley & Saxe): a row is prepared
@@ -28,26 +28,34 @@ from ceiba._typing import Array
 from ceiba.base.parameters import ParameterError
 from ceiba.base.record import ArrayOf, Record
 from ceiba.neighbors.distance import Distance
-from ceiba.neighbors.parts import AllRows, BoxTree, Part, ProductTree, Queries, VantageTree
+from ceiba.neighbors.parts import (
+    PRODUCT_LEAF_ROWS,
+    BoxTree,
+    BruteForce,
+    Part,
+    ProductTree,
+    Queries,
+    VantageTree,
+)
 
-Form = Literal["kd_tree", "vp_tree", "products", "brute"]
-_FORMS: dict[str, type[Part]] = {
-    cls.form: cls for cls in (BoxTree, ProductTree, VantageTree, AllRows)
+Algorithm = Literal["kd_tree", "vp_tree", "products", "brute"]
+_ALGORITHMS: dict[str, type[Part]] = {
+    cls.algorithm: cls for cls in (BoxTree, ProductTree, VantageTree, BruteForce)
 }
 
 # Below, a search among all rows takes no longer than one of a tree.
-_FEW_ROWS = 256
+_MAX_BRUTE_ROWS = 256
 # The same for a function, whose calls take longer than anything else.
-_FEW_CALLS = 32
+_MAX_BRUTE_CALLS = 32
 # A distance in a leaf of a tree costs as much as 15 products, and a search by products as much as
 # 30,000 of them before the first: measured with 6 to 32 columns, uniform and in clusters.
 _TREE_COST, _PRODUCTS_START = 15, 30_000
 # Rows that a search by products computes at least: those of eight leaves.
-_MIN_PRODUCTS = 8 * ProductTree.leaf_rows
+_MIN_PRODUCTS = 8 * PRODUCT_LEAF_ROWS
 # A distance in a vantage-point tree costs as much as four of a search among all rows: measured with
 # Canberra distances of 4 and 10 columns.
 _VANTAGE_COST = 4
-# Rows that are searched to choose the form.
+# Rows that are searched to choose the algorithm.
 _N_PROBES = 64
 # Rows that lack the same columns have a part of their own from this number on.
 _MIN_PATTERN_ROWS = 1024
@@ -89,7 +97,7 @@ class Segment(Record):
         Rows when it was built.
     parts : tuple of PatternPart
     report : str
-        Why its form was chosen.
+        Why its algorithm was chosen.
     """
 
     n_rows: int
@@ -107,7 +115,7 @@ class NeighborIndex(Record):
     Parameters
     ----------
     distance : Distance
-    form : {"auto", "kd_tree", "vp_tree", "products", "brute"}
+    algorithm : {"auto", "kd_tree", "vp_tree", "products", "brute"}
         As requested.
     n_columns : int
         Columns of the rows, before they are transformed.
@@ -127,7 +135,7 @@ class NeighborIndex(Record):
     """
 
     distance: Distance
-    form: Literal["auto", "kd_tree", "vp_tree", "products", "brute"]
+    algorithm: Literal["auto", "kd_tree", "vp_tree", "products", "brute"]
     n_columns: int
     exponent: int
     segments: tuple[Segment, ...]
@@ -137,7 +145,7 @@ class NeighborIndex(Record):
         cls,
         X: Array,
         distance: Distance,
-        form: Form | Literal["auto"] = "auto",
+        algorithm: Algorithm | Literal["auto"] = "auto",
         threads: int = 1,
         *,
         exponent: int | None = None,
@@ -149,23 +157,24 @@ class NeighborIndex(Record):
         X : ndarray of shape (n_rows, n_columns)
             float32 is kept; all else becomes float64. Missing values are NaN.
         distance : Distance
-        form : {"auto", "kd_tree", "vp_tree", "products", "brute"}
-            "auto" tries a tree of boxes and products with some rows as queries, and takes the
-            faster one.
+        algorithm : {"auto", "kd_tree", "vp_tree", "products", "brute"}
+            "auto" tries a tree of boxes and products, or a vantage-point tree, with some rows as
+            queries, and takes the fastest; `report` has the numbers.
         threads : int
         exponent : int, optional
             Power of two that the rows are multiplied by; by default that of `scale_exponent`.
         """
+        X = np.asarray(X)
         single = X.dtype == np.float32 and distance.kind != "function"
         X = np.ascontiguousarray(X, np.float32 if single else np.float64)
         if X.ndim != 2 or not len(X):
             raise ValueError(f"X must have shape (n_rows, n_columns) with rows, got {X.shape}.")
-        _check_form(form, distance)
+        _check_algorithm(algorithm, distance)
         rows = distance.apply(X)
         _check_finite(rows, distance)
         if exponent is None:
             exponent = scale_exponent(largest_value(rows, distance), distance)
-        index = cls(distance, form, X.shape[1], exponent, ())
+        index = cls(distance, algorithm, X.shape[1], exponent, ())
         return replace(index, segments=(index._build(X, 0, threads),))
 
     def __len__(self) -> int:
@@ -173,7 +182,7 @@ class NeighborIndex(Record):
 
     @property
     def report(self) -> str:
-        """Why the form of the largest segment was chosen, and of what the index consists."""
+        """Why the algorithm of the largest segment was chosen, and of what the index consists."""
         largest = max(self.segments, key=lambda segment: segment.n_built)
         text = largest.report
         if len(self.segments) > 1:
@@ -183,18 +192,18 @@ class NeighborIndex(Record):
         return text + (f" {removed} removed rows are still in them." if removed else "")
 
     @property
-    def forms(self) -> list[str]:
+    def algorithms(self) -> list[str]:
         """Forms of the parts."""
-        return [own.part.form for own in self._parts()]
+        return [pattern.part.algorithm for pattern in self._patterns()]
 
     @property
     def n_bytes(self) -> int:
         """Memory of the index."""
-        return sum(own.part.n_bytes for own in self._parts())
+        return sum(pattern.part.n_bytes for pattern in self._patterns())
 
     def check(self) -> None:
         """Raise ValueError if the row numbers are not those of the rows."""
-        numbers = [own.part.row_numbers for own in self._parts()]
+        numbers = [pattern.part.row_numbers for pattern in self._patterns()]
         found = np.concatenate([*numbers, np.empty(0, np.int64)])
         if not np.array_equal(np.sort(found[found >= 0]), np.arange(len(self))) or not len(found):
             raise ValueError("the row numbers of an index must be 0 to n_rows - 1, each once.")
@@ -237,10 +246,10 @@ class NeighborIndex(Record):
         distances = np.full((len(Q), k), np.inf)
         rows = np.full((len(Q), k), -1, np.int64)
         n_distances = 0
-        for indices, own in self._patterns_of(Q, excluded):
+        for indices, block in self._query_patterns(Q, excluded):
             lists = (distances, rows) if indices is None else (distances[indices], rows[indices])
             nearest = _native.Nearest(*lists)
-            for part, metric, shared in self._pairs(own):
+            for part, metric, shared in self._pairs(block):
                 n_distances += part.search(metric, shared, nearest, threads)
             if indices is not None:
                 distances[indices], rows[indices] = lists
@@ -274,9 +283,9 @@ class NeighborIndex(Record):
         # Rounding of the radius must not lose a row: the exact test is on the distances themselves.
         wide = np.nextafter(native_radius * (1 + 2.0**-40), np.inf)
         found: list[tuple[Array, Array, Array]] = []
-        for indices, own in self._patterns_of(Q, excluded):
+        for indices, block in self._query_patterns(Q, excluded):
             numbers = np.arange(len(Q)) if indices is None else indices
-            for part, metric, shared in self._pairs(own):
+            for part, metric, shared in self._pairs(block):
                 starts, distances, rows = part.within(metric, shared, wide, threads)
                 found.append((np.repeat(numbers, np.diff(starts)), distances, rows))
         query, distances, rows = _join(found)
@@ -308,7 +317,7 @@ class NeighborIndex(Record):
             raise _overflow_error()
         return Q
 
-    def _patterns_of(
+    def _query_patterns(
         self, Q: Array, excluded: Array | None
     ) -> Iterator[tuple[Array | None, Queries]]:
         """Yield queries that lack the same columns, and their indices; None for all of them."""
@@ -316,22 +325,26 @@ class NeighborIndex(Record):
             yield None, Queries(Q, excluded=excluded)
             return
         for known, indices in _group_patterns(~np.isnan(Q)):
-            own = Q if len(indices) == len(Q) else np.ascontiguousarray(Q[indices])
+            block = Q if len(indices) == len(Q) else np.ascontiguousarray(Q[indices])
             skipped = None if excluded is None else excluded[indices]
             columns = None if known.all() else np.flatnonzero(known).astype(np.uint32)
             yield (
                 None if len(indices) == len(Q) else indices,
-                Queries(own, columns, excluded=skipped),
+                Queries(block, columns, excluded=skipped),
             )
 
     def _pairs(self, queries: Queries) -> Iterator[tuple[Part, Any, Queries]]:
         """Yield the parts with their metric, and the queries with the columns that both have."""
-        for own in self._parts():
-            if own.known is None:
+        for pattern in self._patterns():
+            if pattern.known is None:
                 # The values themselves show what is missing.
-                yield own.part, self.distance.native(complete=False), replace(queries, columns=None)
+                yield (
+                    pattern.part,
+                    self.distance.native(complete=False),
+                    replace(queries, columns=None),
+                )
                 continue
-            known = own.known.copy()
+            known = pattern.known.copy()
             if queries.columns is not None:
                 known &= np.isin(np.arange(len(known)), queries.columns)
             factor, offset = self.distance.missing_terms(known)
@@ -339,7 +352,11 @@ class NeighborIndex(Record):
                 continue  # all of these rows are infinitely far away: see _fill
             metric = self.distance.native(complete=True)
             columns = None if known.all() else np.flatnonzero(known).astype(np.uint32)
-            yield own.part, metric, replace(queries, columns=columns, factor=factor, offset=offset)
+            yield (
+                pattern.part,
+                metric,
+                replace(queries, columns=columns, factor=factor, offset=offset),
+            )
 
     def _fill(self, rows: Array, excluded: Array | None) -> None:
         """Complete lists by the first rows that are infinitely far away."""
@@ -367,9 +384,9 @@ class NeighborIndex(Record):
         _check_finite(rows, self.distance)
         exponent = scale_exponent(largest_value(rows, self.distance), self.distance)
         if self.exponent - exponent >= _MAX_EXPONENT:  # squares of the new rows would overflow
-            return NeighborIndex.of(X, self.distance, self.form, threads)
+            return NeighborIndex.of(X, self.distance, self.algorithm, threads)
         sizes = [segment.n_rows for segment in self.segments] + [len(X) - n]
-        while len(sizes) > 1 and (sizes[-2] <= 2 * sizes[-1] or sum(sizes[-2:]) <= _FEW_ROWS):
+        while len(sizes) > 1 and (sizes[-2] <= 2 * sizes[-1] or sum(sizes[-2:]) <= _MAX_BRUTE_ROWS):
             sizes[-2:] = [sum(sizes[-2:])]
         kept = self.segments[: len(sizes) - 1]
         start = sum(sizes[:-1])
@@ -402,7 +419,7 @@ class NeighborIndex(Record):
 
     # Building
 
-    def _parts(self) -> Iterator[PatternPart]:
+    def _patterns(self) -> Iterator[PatternPart]:
         for segment in self.segments:
             yield from segment.parts
 
@@ -419,30 +436,30 @@ class NeighborIndex(Record):
         parts: list[PatternPart] = []
         others: list[Array] = []
         for known, indices in _group_patterns(~np.isnan(rows)):
-            if self.form == "brute" or len(indices) < _MIN_PATTERN_ROWS:
+            if self.algorithm == "brute" or len(indices) < _MIN_PATTERN_ROWS:
                 others.append(indices)
                 continue
-            own = np.ascontiguousarray(np.where(known, rows[indices], rows.dtype.type(0)))
-            part, _ = self._choose(own, numbers[indices], threads)
+            filled = np.ascontiguousarray(np.where(known, rows[indices], rows.dtype.type(0)))
+            part, _ = self._choose(filled, numbers[indices], threads)
             parts.append(PatternPart(part, known))
         report = f"Groups of rows that lack the same columns: {len(parts)} with an index each."
         if others:
             rest = np.sort(np.concatenate(others))
             report = report if parts else "Brute force: values are missing in different columns."
             report += f" The distances to {len(rest)} rows are computed one by one." * bool(parts)
-            parts.append(PatternPart(AllRows(numbers[rest], rows[rest]), None))
+            parts.append(PatternPart(BruteForce(numbers[rest], rows[rest]), None))
         return Segment(len(X), len(X), tuple(parts), report)
 
     def _choose(self, X: Array, numbers: Array, threads: int) -> tuple[Part, str]:
-        """Return the requested form, or the one that computes less for some of the rows."""
+        """Return the requested algorithm, or the one that computes less for some of the rows."""
         distance, n = self.distance, len(X)
-        if self.form != "auto":
-            return _FORMS[self.form].of(X, numbers, distance, threads), "As requested."
-        if distance.kind == "function" and n > _FEW_CALLS:
+        if self.algorithm != "auto":
+            return _ALGORITHMS[self.algorithm].of(X, numbers, distance, threads), "As requested."
+        if distance.kind == "function" and n > _MAX_BRUTE_CALLS:
             tree: Part = VantageTree.of(X, numbers, distance, threads)
             return tree, "A vantage-point tree: it calls the function less often."
-        if n <= _FEW_ROWS:
-            return AllRows(numbers, X), f"Brute force: {n} rows."
+        if n <= _MAX_BRUTE_ROWS:
+            return BruteForce(numbers, X), f"Brute force: {n} rows."
         if not distance.is_coordinate:
             return self._choose_general(X, numbers, threads)
         tree = BoxTree.of(X, numbers, distance, threads)
@@ -452,7 +469,7 @@ class NeighborIndex(Record):
         if not _has_products(distance):
             if 2 * visited < n:
                 return tree, f"{tree_report}."
-            return AllRows(numbers, X), f"Brute force. {tree_report}."
+            return BruteForce(numbers, X), f"Brute force. {tree_report}."
         if _TREE_COST * visited < _MIN_PRODUCTS + _PRODUCTS_START:
             return tree, f"{tree_report}."
         products = ProductTree.of(X, numbers, distance, threads)
@@ -466,13 +483,13 @@ class NeighborIndex(Record):
         """Return a vantage-point tree, if the distance allows one and it computes much less."""
         if not self.distance.has_triangle_inequality:
             report = "Brute force: the distance does not satisfy the triangle inequality."
-            return AllRows(numbers, X), report
+            return BruteForce(numbers, X), report
         tree = VantageTree.of(X, numbers, self.distance, threads)
         visited = self._visited(tree, _probes(X), threads)
         report = f"A vantage-point tree computes {visited:.0f} distances to {len(X)} rows per query"
         if _VANTAGE_COST * visited < len(X):
             return tree, f"{report}."
-        return AllRows(numbers, X), f"Brute force. {report}."
+        return BruteForce(numbers, X), f"Brute force. {report}."
 
     def _visited(self, part: Part, probes: Array, threads: int) -> float:
         """Return the mean number of rows whose distances a search for ten neighbors computes."""
@@ -484,7 +501,7 @@ class NeighborIndex(Record):
 
 
 def _probes(X: Array) -> Array:
-    """Return rows that are searched to choose the form."""
+    """Return rows that are searched to choose the algorithm."""
     return np.asarray(X[np.linspace(0, len(X) - 1, _N_PROBES).astype(np.int64)])
 
 
@@ -548,8 +565,7 @@ def units_error(largest: float, what: str) -> ValueError:
 
 def _max_value(distance: Distance) -> float:
     """Return a value whose reduced distance does not overflow, with any number of columns."""
-    power = {"euclidean": 2.0, "minkowski": distance.p}.get(distance.kind, 1.0)
-    return float(1e290 ** (1 / power))
+    return float(1e290 ** (1 / distance.term_power))
 
 
 def largest_value(X: Array, distance: Distance) -> float:
@@ -582,26 +598,29 @@ def _overflow_error() -> ValueError:
     )
 
 
-def _check_form(form: str, distance: Distance) -> None:
-    """Raise `ParameterError` for a form that cannot search by a distance."""
+def _check_algorithm(algorithm: str, distance: Distance) -> None:
+    """Raise `ParameterError` for a algorithm that cannot search by a distance."""
+    if algorithm not in ("auto", *_ALGORITHMS):
+        names = ", ".join(("auto", *_ALGORITHMS))
+        raise ParameterError(f"algorithm must be one of {names}, got {algorithm!r}.")
     allowed, needs = {
         "kd_tree": (distance.is_coordinate, "a sum or maximum over the columns"),
         "vp_tree": (distance.has_triangle_inequality, "the triangle inequality"),
         "products": (_has_products(distance), "Euclidean distances of numeric columns"),
-    }.get(form, (True, ""))
+    }.get(algorithm, (True, ""))
     if not allowed:
         raise ParameterError(
-            f"algorithm={form!r} requires {needs}, got metric={distance.kind!r}: use 'auto'."
+            f"algorithm={algorithm!r} requires {needs}, got metric={distance.kind!r}: use 'auto'."
         )
 
 
 def _renumbered(segment: Segment, removed: Array, n_rows: int) -> Segment:
     """Return a segment without some rows."""
     parts: list[PatternPart] = []
-    for own in segment.parts:
-        numbers = own.part.row_numbers
+    for pattern in segment.parts:
+        numbers = pattern.part.row_numbers
         lower = np.searchsorted(removed, numbers)
         is_removed = (lower < len(removed)) & (removed[lower % max(len(removed), 1)] == numbers)
         changed = np.where(is_removed | (numbers < 0), -1, numbers - lower)
-        parts.append(replace(own, part=own.part.renumbered(changed)))
+        parts.append(replace(pattern, part=pattern.part.renumbered(changed)))
     return replace(segment, n_rows=n_rows, parts=tuple(parts))

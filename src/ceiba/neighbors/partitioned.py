@@ -15,7 +15,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.engine import Batch, Engine
 from ceiba.neighbors.distance import Distance
-from ceiba.neighbors.index import Form, NeighborIndex, concatenate_found
+from ceiba.neighbors.index import Algorithm, NeighborIndex, concatenate_found
 from ceiba.neighbors.rows import NeighborRows, ToNeighborRows
 
 # Queries that are searched at a time from which on a tree of a partition pays: building it takes
@@ -106,20 +106,20 @@ class PartitionIndexer:
     """How the rows of a partition are prepared for a search."""
 
     distance: Distance
-    form: Form
+    algorithm: Algorithm
     exponent: int
 
     def build(self, batch: Batch[NeighborRows], n_queries: int) -> NeighborIndex:
         """Return the index of the rows of a partition."""
-        form: Any = self.form
+        algorithm: Any = self.algorithm
         if not len(batch.rows.X):
             return NeighborIndex(
-                self.distance, form, batch.rows.X.shape[1], self.exponent, segments=()
+                self.distance, algorithm, batch.rows.X.shape[1], self.exponent, segments=()
             )
-        if form == "auto" and n_queries < _MIN_TREE_QUERIES:
-            form = "brute"
+        if algorithm == "auto" and n_queries < _MIN_TREE_QUERIES:
+            algorithm = "brute"
         return NeighborIndex.of(
-            batch.rows.X, self.distance, form, batch.threads, exponent=self.exponent
+            batch.rows.X, self.distance, algorithm, batch.threads, exponent=self.exponent
         )
 
 
@@ -186,7 +186,7 @@ class PartitionedIndex:
     def distances_of(self, native: Array) -> Array:
         """Return native distances in the units of the rows."""
         indexer = self.indexer
-        empty = NeighborIndex(indexer.distance, indexer.form, 0, indexer.exponent, segments=())
+        empty = NeighborIndex(indexer.distance, indexer.algorithm, 0, indexer.exponent, segments=())
         return empty.distances_of(native)
 
 

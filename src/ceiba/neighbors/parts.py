@@ -1,10 +1,10 @@
-"""Rows prepared for a search, in one of four forms; an index is made of such parts.
+"""Rows prepared for a search by one of four algorithms; an index is made of such parts.
 
 - `BoxTree`: a tree of boxes over the rows, for sums and maxima over the columns.
 - `ProductTree`: the same for Euclidean distances in many columns; products in float32 select
   candidates, within a bound of their rounding.
 - `VantageTree`: a tree of distances to chosen rows, for any distance with the triangle inequality.
-- `AllRows`: no preparation; a search computes the distances to all rows.
+- `BruteForce`: no preparation; a search computes the distances to all rows.
 
 Each is a record of plain arrays, which a model file maps from disk; the native object is made from
 them when it is first needed.
@@ -20,8 +20,11 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.base.record import ArrayOf, Record
+from ceiba.base import ArrayOf, AtLeast, Record
 from ceiba.neighbors.distance import Distance
+
+# Rows of a leaf of products.
+PRODUCT_LEAF_ROWS = 512
 
 Found = tuple[Array, Array, Array]  # starts, distances, rows
 
@@ -68,7 +71,7 @@ class Part(Record):
         Number of each row in the order of this part; -1 for rows that were removed.
     """
 
-    form: ClassVar[str]
+    algorithm: ClassVar[str]
 
     row_numbers: Annotated[Array, ArrayOf("int64", "n_rows")]
 
@@ -109,15 +112,15 @@ class Part(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class AllRows(Part):
+class BruteForce(Part):
     """Rows as they are."""
 
-    form: ClassVar[str] = "brute"
+    algorithm: ClassVar[str] = "brute"
 
     X: Annotated[Array, ArrayOf("f", "n_rows", "n_columns")]
 
     @classmethod
-    def of(cls, X: Array, row_numbers: Array, distance: Distance, threads: int) -> AllRows:
+    def of(cls, X: Array, row_numbers: Array, distance: Distance, threads: int) -> BruteForce:
         """Keep the rows."""
         return cls(row_numbers, X)
 
@@ -147,10 +150,24 @@ class AllRows(Part):
 
 @dataclass(frozen=True, eq=False)
 class BoxTree(Part):
-    """Rows in the leaves of a tree of boxes, 16 or 32 to a leaf: fewer rows make more boxes."""
+    """Rows in the leaves of a tree of boxes, whose nodes have eight children.
 
-    form: ClassVar[str] = "kd_tree"
+    Parameters
+    ----------
+    row_numbers : ndarray of int64 of shape (n_rows,)
+    leaf_rows : int
+        Maximum number of rows of a leaf; shape and size of the tree follow from it.
+    order : ndarray of uint32 of shape (n_rows,)
+        Rows by leaf.
+    boxes : ndarray of float64 of shape (n_nodes, 2, n_columns, 8)
+        Smallest and largest values of the children of each node.
+    tiles : ndarray of shape (n_tiles, n_columns, 16)
+        The rows of the leaves, 16 in the lanes of vectors.
+    """
 
+    algorithm: ClassVar[str] = "kd_tree"
+
+    leaf_rows: Annotated[int, AtLeast(1)]
     order: Annotated[Array, ArrayOf("uint32", "n_rows")]
     boxes: Annotated[Array, ArrayOf("float64", "n_nodes", 2, "n_columns", 8)]
     tiles: Annotated[Array, ArrayOf("f", "n_tiles", "n_columns", 16)]
@@ -158,35 +175,43 @@ class BoxTree(Part):
     @classmethod
     def of(cls, X: Array, row_numbers: Array, distance: Distance, threads: int) -> BoxTree:
         """Build the tree."""
-        leaf_rows = cls.leaf_rows(X.shape[1])
+        # With 16 instead of 32, a search of two columns takes 0.9 times as long, one of four to
+        # eight columns as long, and one of 16 columns in clusters 1.2 times as long.
+        leaf_rows = 16 if X.shape[1] <= 4 else 32
         order, boxes = _native.neighbors_build(X, leaf_rows, distance.mismatch, threads)
         tiles: Any = _native.neighbors_tiles(X, leaf_rows, order, threads)
-        return cls(row_numbers[order], order, boxes, tiles)
-
-    @staticmethod
-    def leaf_rows(n_columns: int) -> int:
-        """Return the maximum number of rows of a leaf.
-
-        With 16 instead of 32, a search of two columns takes 0.9 times as long, one of four to
-        eight columns as long, and one of 16 columns in clusters 1.2 times as long.
-        """
-        return 16 if n_columns <= 4 else 32
+        return cls(row_numbers[order], leaf_rows, order, boxes, tiles)
 
     @cached_property
     def native(self) -> Any:
         """The object that searches."""
-        leaf_rows = self.leaf_rows(self.tiles.shape[1])
         tree: Any = _native.BoxTree if self.tiles.dtype == np.float64 else _native.FloatBoxTree
-        return tree(None, leaf_rows, self.order, self.row_numbers, self.boxes, self.tiles, None)
+        return tree(
+            None, self.leaf_rows, self.order, self.row_numbers, self.boxes, self.tiles, None
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class ProductTree(Part):
-    """Rows in the leaves of a tree, 512 to a leaf: more rows of products leave the cache."""
+    """Rows in the leaves of a tree of boxes, relative to the centers of the leaves.
 
-    form: ClassVar[str] = "products"
-    leaf_rows: ClassVar[int] = 512
+    Parameters
+    ----------
+    row_numbers, leaf_rows, order, boxes
+        As in `BoxTree`.
+    X : ndarray of shape (n_rows, n_columns)
+        The rows, from which the distances of candidates are computed.
+    tiles : ndarray of float32 of shape (n_tiles, n_columns, 16)
+        Rows minus the center of their leaf.
+    half_squares : ndarray of float32 of shape (n_tiles, 16)
+        Half of their squared norms.
+    centers, radii : ndarray of float64 of shape (n_leaves, n_columns) and (n_leaves,)
+        Centers of the leaves, and the largest norm of a row about them.
+    """
 
+    algorithm: ClassVar[str] = "products"
+
+    leaf_rows: Annotated[int, AtLeast(1)]
     order: Annotated[Array, ArrayOf("uint32", "n_rows")]
     X: Annotated[Array, ArrayOf("f", "n_rows", "n_columns")]
     boxes: Annotated[Array, ArrayOf("float64", "n_nodes", 2, "n_columns", 8)]
@@ -198,9 +223,11 @@ class ProductTree(Part):
     @classmethod
     def of(cls, X: Array, row_numbers: Array, distance: Distance, threads: int) -> ProductTree:
         """Build the tree."""
-        order, boxes = _native.neighbors_build(X, cls.leaf_rows, distance.mismatch, threads)
-        products = _native.neighbors_products(X, cls.leaf_rows, order, threads)
-        return cls(row_numbers[order], order, X, boxes, *products)
+        # The products of more rows leave the cache.
+        leaf_rows = PRODUCT_LEAF_ROWS
+        order, boxes = _native.neighbors_build(X, leaf_rows, distance.mismatch, threads)
+        products = _native.neighbors_products(X, leaf_rows, order, threads)
+        return cls(row_numbers[order], leaf_rows, order, X, boxes, *products)
 
     @cached_property
     def native(self) -> Any:
@@ -215,22 +242,31 @@ class ProductTree(Part):
         """Update the nearest rows of each query; return the number of distances."""
         if queries.is_complete:
             return super().search(metric, queries, nearest, threads)
-        return _all_rows(self).search(metric, queries, nearest, threads)
+        return _brute_force(self).search(metric, queries, nearest, threads)
 
     def within(self, metric: Any, queries: Queries, radius: float, threads: int) -> Found:
         """Return the rows within a radius of each query."""
-        return _all_rows(self).within(metric, queries, radius, threads)
+        return _brute_force(self).within(metric, queries, radius, threads)
 
 
 @dataclass(frozen=True, eq=False)
 class VantageTree(Part):
     """Rows in a vantage-point tree, 16 to a leaf.
 
+    Parameters
+    ----------
+    row_numbers, order, X
+        As in `ProductTree`.
+    vantage : ndarray of uint32 of shape (n_nodes,)
+        The row of each node from which distances are taken.
+    bounds : ndarray of float64 of shape (n_nodes, 4)
+        Smallest and largest distance from it, of the rows in either half of the node.
+
     Yianilos (1993), "Data structures and algorithms for nearest neighbor search in general metric
     spaces", SODA.
     """
 
-    form: ClassVar[str] = "vp_tree"
+    algorithm: ClassVar[str] = "vp_tree"
 
     order: Annotated[Array, ArrayOf("uint32", "n_rows")]
     X: Annotated[Array, ArrayOf("f", "n_rows", "n_columns")]
@@ -255,18 +291,18 @@ class VantageTree(Part):
         """Update the nearest rows of each query; return the number of distances."""
         if queries.is_complete:
             return super().search(metric, queries, nearest, threads)
-        return _all_rows(self).search(metric, queries, nearest, threads)
+        return _brute_force(self).search(metric, queries, nearest, threads)
 
     def within(self, metric: Any, queries: Queries, radius: float, threads: int) -> Found:
         """Return the rows within a radius of each query."""
         if queries.is_complete:
             return super().within(metric, queries, radius, threads)
-        return _all_rows(self).within(metric, queries, radius, threads)
+        return _brute_force(self).within(metric, queries, radius, threads)
 
 
-def _all_rows(part: ProductTree | VantageTree) -> AllRows:
+def _brute_force(part: ProductTree | VantageTree) -> BruteForce:
     """Return the rows of a tree that bounds distances of all columns only."""
     # Row numbers are in the order of the leaves.
     numbers = np.empty_like(part.row_numbers)
     numbers[part.order] = part.row_numbers
-    return AllRows(numbers, part.X)
+    return BruteForce(numbers, part.X)

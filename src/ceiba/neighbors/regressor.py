@@ -38,7 +38,7 @@ class KNeighborsRegressor(ScanScoreMixin, RegressorMixin, SupervisedNeighbors):
     loo_curve_ : LeaveOneOutCurve
         Of ``n_neighbors='loo'``.
     index_report_ : str
-        Why the form of the index was chosen.
+        Why the algorithm was chosen.
     rows_ : TrainingRows
     n_samples_fit_ : int
         Number of training rows.

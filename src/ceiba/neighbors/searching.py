@@ -218,7 +218,7 @@ class NeighborSearches(Estimator):
 
     @property
     def index_report_(self) -> str:
-        """Why the form of the index was chosen."""
+        """Why the algorithm was chosen."""
         check_is_fitted(self)
         return str(self.index_.report)
 

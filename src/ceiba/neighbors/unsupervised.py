@@ -22,7 +22,7 @@ class NearestNeighbors(NeighborLearner):
     Attributes
     ----------
     index_report_ : str
-        Why the form of the index was chosen.
+        Why the algorithm was chosen.
     rows_ : TrainingRows
     n_samples_fit_ : int
         Number of training rows.
