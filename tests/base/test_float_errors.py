@@ -16,6 +16,8 @@ from ceiba import (
     GaussianMixture,
     GaussianMixtureClassifier,
     KMeans,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
     LatentClassMixture,
     NaiveBayesClassifier,
     RandomForestClassifier,
@@ -33,6 +35,8 @@ LEARNERS = [
     GaussianMixture(2),
     GaussianMixtureClassifier(),
     KMeans(2),
+    KNeighborsClassifier(metric="gower", weights="distance"),
+    KNeighborsRegressor("loo"),
     LatentClassMixture(2),
     NaiveBayesClassifier(),
     *(

@@ -173,6 +173,19 @@ except KeyboardInterrupt:
     print(time.monotonic(), model.model_ is before)
 """
 
+NEIGHBOR_CALL = """
+import time, numpy as np
+from ceiba import *
+n, d, n_queries = {sizes}
+X = np.random.default_rng(0).normal(size=(n, d))
+model = {model}.fit(X)
+print("ready", flush=True)
+try:
+    model.kneighbors(np.resize(X, (n_queries, d)))
+except KeyboardInterrupt:
+    print(time.monotonic(), True)
+"""
+
 KMEANS_LONG = {
     "k-means: many short steps": KMEANS_FIT.format(sizes=(500_000, 16, 64, 1_000_000)),
     "k-means: many centers": KMEANS_FIT.format(sizes=(100_000, 16, 80_000, 1)),
@@ -210,11 +223,31 @@ NETWORK_LONG = {
     ),
 }
 # Each takes 2 seconds or more on a fast core, so that the signal always meets it.
-LONG = {**KMEANS_LONG, **MIXTURE_LONG, **NETWORK_LONG}
+NEIGHBOR_LONG = {
+    "neighbors: all distances": NEIGHBOR_CALL.format(
+        sizes=(300_000, 60, 20_000), model="NearestNeighbors(metric='manhattan')"
+    ),
+    "neighbors: products": NEIGHBOR_CALL.format(
+        sizes=(300_000, 60, 100_000), model="NearestNeighbors()"
+    ),
+    "neighbors: boxes": NEIGHBOR_CALL.format(
+        sizes=(300_000, 8, 300_000), model="NearestNeighbors(algorithm='kd_tree')"
+    ),
+    "neighbors: vantage points": NEIGHBOR_CALL.format(
+        sizes=(300_000, 8, 100_000), model="NearestNeighbors(metric='canberra')"
+    ),
+}
+LONG = {**KMEANS_LONG, **MIXTURE_LONG, **NETWORK_LONG, **NEIGHBOR_LONG}
 
 
 @pytest.mark.parametrize(
-    "name", [*first_of(KMEANS_LONG), *first_of(MIXTURE_LONG), *first_of(NETWORK_LONG)]
+    "name",
+    [
+        *first_of(KMEANS_LONG),
+        *first_of(MIXTURE_LONG),
+        *first_of(NETWORK_LONG),
+        *first_of(NEIGHBOR_LONG),
+    ],
 )
 def test_interrupt_ends_a_long_call(name: str) -> None:
     process = subprocess.Popen(

@@ -16,6 +16,7 @@ from ceiba import (
     GaussianMixture,
     GaussianMixtureClassifier,
     KMeans,
+    KNeighborsClassifier,
     LatentClassMixture,
     NaiveBayesClassifier,
     RandomForestClassifier,
@@ -34,6 +35,7 @@ LEARNERS = [
     KMeans(2, random_state=0),
     GaussianMixture(2, random_state=0),
     GaussianMixtureClassifier(),
+    KNeighborsClassifier(),
     LatentClassMixture(2),
     NaiveBayesClassifier(),
     StructuralTMClassifier(),
@@ -68,7 +70,8 @@ def test_an_identifier_is_left_out_of_the_fit(learner):
         predicted = learner.predict(X)
         other = learner.predict(X.assign(id="never seen"))
     np.testing.assert_array_equal(predicted, other)
-    if isinstance(learner, (KMeans, GaussianMixture, GaussianMixtureClassifier)):
+    alike = (KMeans, KNeighborsClassifier, GaussianMixture, GaussianMixtureClassifier)
+    if isinstance(learner, alike):
         without = learner.fit(X[["x"]], y).predict(X[["x"]])
         np.testing.assert_array_equal(predicted, without)
     if hasattr(learner, "tree_"):

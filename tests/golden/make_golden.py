@@ -83,6 +83,7 @@ def models() -> dict[str, tuple[Any, Any]]:
         **forests(),
         **ensembles(),
         **networks(),
+        **neighbors(),
     }
 
 
@@ -244,6 +245,40 @@ def networks() -> dict[str, tuple[Any, Any]]:
     }
 
 
+def neighbors() -> dict[str, tuple[Any, Any]]:
+    """Nearest neighbors of every index: brute force, trees, products, segments."""
+    rng = np.random.default_rng(0)
+    many = rng.normal(size=(300, 3)).round(3)
+    labels = (many[:, 0] > 0).astype(int)
+    queries = many[:20] + 0.25
+
+    def fitted(algorithm: str, **options: Any) -> Any:
+        model = ceiba.KNeighborsClassifier(3, algorithm=algorithm, **options)
+        return model.fit(many[:250], labels[:250])
+
+    return {
+        "neighbors-table": (
+            ceiba.KNeighborsClassifier("loo", metric="gower", weights="distance").fit(
+                table(), kinds()
+            ),
+            table(),
+        ),
+        "neighbors-boxes": (fitted("kd_tree", scale="std"), queries),
+        "neighbors-products": (fitted("products"), queries),
+        "neighbors-vantage": (fitted("vp_tree", metric="canberra"), queries),
+        "neighbors-segments": (
+            fitted("kd_tree").partial_fit(many[250:], labels[250:]).forget([0, 5, 260]),
+            queries,
+        ),
+        "neighbors-numbers": (
+            ceiba.KNeighborsRegressor(4, weights="distance", metric="mahalanobis").fit(
+                many, many @ [1.0, 2.0, 3.0]
+            ),
+            queries,
+        ),
+    }
+
+
 def kmeans_results(model: Any, rows: Any) -> dict[str, Any]:
     """Results that later versions must reproduce."""
     return {
@@ -355,6 +390,18 @@ def latent_results(model: Any, rows: Any) -> dict[str, Any]:
     }
 
 
+def neighbor_results(model: Any, rows: Any) -> dict[str, Any]:
+    """Results that later versions must reproduce."""
+    distances, indices = model.kneighbors(rows)
+    return {
+        "parameters": {"metric": model.metric, "algorithm": model.algorithm},
+        "predictions": predictions(model, ("predict", "predict_proba"), rows),
+        "attributes": attributes(model, ("n_neighbors_", "n_samples_fit_")),
+        "distances": distances.tolist(),
+        "indices": indices.tolist(),
+    }
+
+
 def discretizer_results(model: Any, rows: Any) -> dict[str, Any]:
     """Results that later versions must reproduce."""
     return {
@@ -370,6 +417,7 @@ RESULTS = {
     "forest": forest_results,
     "bag": bag_results,
     "boost": boost_results,
+    "neighbors": neighbor_results,
     "network": network_results,
     "latent": latent_results,
     "discretizer": discretizer_results,

@@ -43,6 +43,8 @@ MODELS: dict[str, Any] = {
     "tree of classes": ceiba.TANClassifier(),
     "trained tree of classes": ceiba.TANClassifier(training="tm", trace=True),
     "searched classes": ceiba.StructuralTMClassifier(missing="category"),
+    "neighbors of classes": ceiba.KNeighborsClassifier("loo", metric="gower"),
+    "neighbors of numbers": ceiba.KNeighborsRegressor("loo", scale="std"),
     "latent classes": ceiba.LatentClassMixture(3, structure="tree", n_init=2, max_iter=10),
 }
 EACH = pytest.mark.parametrize("name", MODELS)

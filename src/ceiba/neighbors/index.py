@@ -55,8 +55,8 @@ _MIN_PRODUCTS = 8 * PRODUCT_LEAF_ROWS
 # A distance in a vantage-point tree costs as much as four of a search among all rows: measured with
 # Canberra distances of 4 and 10 columns.
 _VANTAGE_COST = 4
-# Rows that are searched to choose the algorithm.
-_N_PROBES = 64
+# Rows that are searched to choose the algorithm: fewer among many, where each takes longer.
+_MIN_PROBES, _MAX_PROBES, _PROBED_VALUES = 16, 64, 20_000_000
 # Rows that lack the same columns have a part of their own from this number on.
 _MIN_PATTERN_ROWS = 1024
 # Exponents of two beyond which squares of differences leave the range of float64 (or float32, in
@@ -502,7 +502,8 @@ class NeighborIndex(Record):
 
 def _probes(X: Array) -> Array:
     """Return rows that are searched to choose the algorithm."""
-    return np.asarray(X[np.linspace(0, len(X) - 1, _N_PROBES).astype(np.int64)])
+    n = int(np.clip(_PROBED_VALUES // X.size, _MIN_PROBES, _MAX_PROBES))
+    return np.asarray(X[np.linspace(0, len(X) - 1, n).astype(np.int64)])
 
 
 def concatenate_found(
