@@ -15,6 +15,7 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.neighbors import METRICS, NeighborIndex, make_distance, make_mixed_distance
 from tests.budget import examples, first_of
+from tests.instruction_sets import arrays_of
 from tests.oracles.neighbors_naive import DISTANCES, gower, heom, nearest
 
 RNG = np.random.default_rng(0)
@@ -335,3 +336,35 @@ def test_larger_rows_do_not_overflow() -> None:
     index = NeighborIndex.of(X, make_distance("euclidean")).with_rows(huge)
     fresh = NeighborIndex.of(huge, make_distance("euclidean"))
     np.testing.assert_array_equal(index.search(huge, 3)[1], fresh.search(huge, 3)[1])
+
+
+# Instruction sets
+
+SEARCHES = """
+import sys, numpy as np
+from ceiba import _native
+from ceiba.neighbors import NeighborIndex, make_distance, make_mixed_distance
+rng = np.random.default_rng(0)
+X = rng.normal(size=(3000, 5))
+found = {"isa": np.array(_native.instruction_set())}
+cases = [(name, name) for name in ("kd_tree", "products", "vp_tree", "brute")]
+for name, algorithm in cases:
+    found[name] = NeighborIndex.of(X, make_distance("euclidean"), algorithm).search(X[:90], 7)[0]
+for name in ("manhattan", "canberra", "braycurtis", "hamming", "cosine"):
+    found[name] = NeighborIndex.of(X, make_distance(name)).search(X[:90] + 0.1, 40)[0]
+X[rng.random(X.shape) < 0.1] = np.nan
+gower = make_mixed_distance("gower", np.zeros(5, bool), np.full(5, 3.0))
+found["gower"] = NeighborIndex.of(X, gower).search(X[:90], 7)[0]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("isa", ["portable", "avx2"])
+def test_distances_do_not_depend_on_instruction_set(isa: str) -> None:
+    here: dict[str, Any] = {}
+    exec(SEARCHES, here)
+    other = arrays_of(SEARCHES + "np.savez(sys.stdout.buffer, **found)", isa)
+    if other.pop("isa") != isa:
+        pytest.skip(f"this processor has no {isa}")
+    for name, array in other.items():
+        np.testing.assert_array_equal(here["found"][name], array, err_msg=name)
