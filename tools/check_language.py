@@ -84,6 +84,7 @@ ALLOWED = (
     "confidence level", "high level", "level wise", "top level", "index level", "first level",
     "second level", "contour levels", "density levels", "gap statistic", "bouldin gap",
     "gap references", "in place", "to place", "place v", "place diagram", "cut off",
+    "isolation level",
 )  # fmt: skip
 
 # Start of a path -> words that are right there: MATLAB's CutPoint, Level and MostPopular, Netlab's
