@@ -1,0 +1,230 @@
+"""The units of an experiment: one learner on one fold of one dataset.
+
+A unit is fitted on copies of the training rows alone, so that whatever is learned from data
+(categories, thresholds, scaling, pruning, the number of neighbors) is learned inside the fold. Its
+key is a hash of everything that the result depends on: rows and target, class and parameters of the
+learner, the fold, the seed, and the versions of the libraries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from ceiba._typing import Array
+from ceiba.data.table import Table
+from ceiba.data.target import Target, Task
+from ceiba.experiments.journal import UnitResult
+
+# Version of what a unit computes: another one computes all units again.
+_UNIT_VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Rows with a target, under a name.
+
+    Parameters
+    ----------
+    name : str
+    X : array, frame, Table or list
+        Rows in memory, as learners get them.
+    y : array of shape (n_rows,)
+    task : {"classification", "regression"}
+    groups : array of shape (n_rows,), optional
+        Rows of a group are never both in training and test, in protocols of groups.
+
+    Examples
+    --------
+    >>> data = Dataset("small", [[0.0], [1.0], [2.0]], ["a", "b", "a"], "classification")
+    >>> data.classes.tolist(), len(data)
+    (['a', 'b'], 3)
+    """
+
+    name: str
+    X: Any
+    y: Any
+    task: Task
+    groups: Any = None
+
+    @cached_property
+    def target(self) -> Target:
+        """The target as class indices or numbers."""
+        return Target.of(self.y, len(self._table), task=self.task)
+
+    @cached_property
+    def labels(self) -> Array:
+        """The target as learners get it."""
+        if self.classes is None:
+            return self.target.values
+        return np.asarray(self.classes[self.target.values])
+
+    @property
+    def classes(self) -> Array | None:
+        """Sorted classes; None for a regression."""
+        return self.target.classes
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of rows and target, the same for equal values in any container."""
+        parts: list[Any] = [self.task, self.labels]
+        if self.groups is not None:
+            parts.append(np.asarray(self.groups))
+        for j, column in enumerate(self._table.schema):
+            missing = self._table.missing_mask(j)
+            # The hash of an array depends on its layout.
+            values = np.ascontiguousarray(self._table.column(j))
+            parts += [column.name, str(column.kind), column.categories, values]
+            parts.append(None if missing is None else np.flatnonzero(missing))
+        return content_hash(*parts)
+
+    @cached_property
+    def _table(self) -> Table:
+        return Table.of(self.X, warn=False)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def rows(self, indices: Array) -> Any:
+        """Return some rows, in the container that the user passed."""
+        if isinstance(self.X, Table):
+            return self.X.take(indices)
+        return _safe_indexing(self.X, indices)
+
+
+def content_hash(*parts: Any) -> str:
+    """Return a hash of values: arrays, numbers, text, estimators.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> content_hash(np.arange(3), "a") == content_hash(np.array([0, 1, 2]), "a")
+    True
+    """
+    return str(joblib.hash(parts, hash_name="sha1"))
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """An estimator under a name.
+
+    Parameters
+    ----------
+    name : str
+    estimator : estimator of Ceiba or scikit-learn, or a pipeline
+        It is cloned for every unit.
+    """
+
+    name: str
+    estimator: Any
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of class, parameters and versions."""
+        cls = type(self.estimator)
+        libraries = {cls.__module__.partition(".")[0], "sklearn", "numpy"}
+        versions = {name: _version(name) for name in sorted(libraries)}
+        try:
+            return content_hash(cls.__module__, cls.__qualname__, versions, clone(self.estimator))
+        except Exception as error:
+            raise ValueError(
+                f"Learner {self.name!r} cannot be hashed, so that its results could not be found "
+                f"again: {error}. Replace lambda functions by functions of a module."
+            ) from error
+
+
+def _version(library: str) -> str:
+    return str(getattr(sys.modules.get(library), "__version__", ""))
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """One learner on one fold.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    learner : Learner
+    repeat, fold : int
+    train, test : ndarray of int64
+        Numbers of the rows.
+    seed : int
+        Seed of the experiment.
+    """
+
+    dataset: Dataset
+    learner: Learner
+    repeat: int
+    fold: int
+    train: Array
+    test: Array
+    seed: int
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of everything that the result depends on."""
+        return content_hash(
+            _UNIT_VERSION, self.dataset.key, self.learner.key, self.train, self.test, self.seed,
+            self.repeat, self.fold,
+        )  # fmt: skip
+
+    def run(self) -> UnitResult:
+        """Fit the learner on the training rows, and predict the test rows.
+
+        An error of the learner is part of the result.
+        """
+        data, start = self.dataset, perf_counter()
+        fitted = start
+        try:
+            model = _seeded(clone(self.learner.estimator), self._seed())
+            model.fit(data.rows(self.train), data.labels[self.train])
+            fitted = perf_counter()
+            rows = data.rows(self.test)
+            predictions = _encoded(np.asarray(model.predict(rows)), data.classes)
+            probabilities = None
+            if data.classes is not None and hasattr(model, "predict_proba"):
+                probabilities = _aligned(
+                    np.asarray(model.predict_proba(rows)), model.classes_, data.classes
+                )
+            end = perf_counter()
+        except Exception as error:
+            message = f"{type(error).__name__}: {error}"
+            seconds = perf_counter() - start
+            return UnitResult(self.test, None, None, seconds, 0.0, error=message)
+        return UnitResult(self.test, predictions, probabilities, fitted - start, end - fitted)
+
+    def _seed(self) -> int:
+        """Return the seed of the learner: that of the experiment, repeat and fold."""
+        text = f"{self.seed} {self.repeat} {self.fold}".encode()
+        return int.from_bytes(hashlib.sha256(text).digest()[:4], "little") % (2**31)
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    """Set every random_state that is None, so that a unit gives the same result again."""
+    params = estimator.get_params(deep=True)
+    names = [name for name in params if name.rpartition("__")[2] == "random_state"]
+    return estimator.set_params(**{name: seed for name in names if params[name] is None})
+
+
+def _encoded(predictions: Array, classes: Array | None) -> Array:
+    """Return predicted class indices, -1 for labels that no row has; or numbers."""
+    if classes is None:
+        return predictions.astype(np.float64)
+    index = {label: k for k, label in enumerate(classes.tolist())}
+    return np.array([index.get(label, -1) for label in predictions.tolist()], np.int32)
+
+
+def _aligned(probabilities: Array, own: Array, classes: Array) -> Array:
+    """Return probabilities of all classes; those that the training rows lack have 0."""
+    aligned = np.zeros((len(probabilities), len(classes)))
+    aligned[:, _encoded(np.asarray(own), classes)] = probabilities
+    return aligned
