@@ -131,3 +131,11 @@ def test_explanations_show_the_largest_shares() -> None:
     head = text.splitlines()[1].split()
     assert head[-1] == "others"
     assert len(head) == 4 + 6 + 1
+
+
+def test_later_changes_of_the_callers_arrays_change_nothing() -> None:
+    rows, numbers = X.copy(), X[:, 0].copy()
+    model = KNeighborsRegressor(3).fit(rows, numbers)
+    before = model.predict(X)
+    rows[:], numbers[:] = 0.0, 7.0
+    np.testing.assert_array_equal(model.predict(X), before)

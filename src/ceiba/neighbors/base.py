@@ -107,8 +107,8 @@ class NeighborLearner(NeighborSearches):
         if engine.in_memory:
             own: NeighborRows = rows.table()
             target = _target_of(own, classes)
-            # A copy, since the caller may change the array later.
-            training = TrainingRows(own.X.copy(), target)
+            # Copies, since the caller may change the arrays later.
+            training = TrainingRows(own.X.copy(), None if target is None else target.copy())
             self._set_rows(source.schema, training, classes, engine.threads)
         else:
             self._set_partitions(config, engine, source, rows, summary, classes)

@@ -97,7 +97,11 @@ def locate_inputs(
     """
     keys = [[future.key for future in futures] for futures in inputs]
     where = client.who_has([future for futures in inputs for future in futures])
-    known = client.nbytes([key for group in keys for key in group], summary=False)
+    try:
+        known = client.nbytes([key for group in keys for key in group], summary=False)
+    except KeyError:
+        # The scheduler does not have all of them yet, or not any more; sizes only balance tasks.
+        known = {}
     loads: dict[str, int] = defaultdict(int)
     workers: list[str | None] = []
     n_bytes: list[int] = []
