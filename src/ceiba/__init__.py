@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ceiba import datasets, export, plots
+    from ceiba import datasets, experiments, export, plots
     from ceiba.bayes import (
         Discretizer,
         LatentClassMixture,
@@ -63,7 +63,7 @@ _FUNCTIONS = {
     "save": "ceiba.export",
     "scan": "ceiba.data",
 }
-_MODULES = ("datasets", "export", "plots")
+_MODULES = ("datasets", "experiments", "export", "plots")
 
 __all__ = [
     "AdaBoostClassifier",
@@ -87,6 +87,7 @@ __all__ = [
     "TANClassifier",
     "__version__",
     "datasets",
+    "experiments",
     "export",
     "load",
     "plots",

@@ -1,5 +1,69 @@
 """Experiments: learners compared on folds of datasets, from raw predictions that are kept."""
 
+from ceiba.experiments.compare import Comparison, FoldResult, compare
 from ceiba.experiments.journal import Journal, JournalError, UnitResult
+from ceiba.experiments.protocols import (
+    Bootstrap,
+    GivenFolds,
+    GroupFolds,
+    HoldOut,
+    KFold,
+    LeaveOneOut,
+    Protocol,
+    Split,
+    TimeOrder,
+    bootstrap_632_plus,
+    no_information_rate,
+    parse_protocol,
+)
+from ceiba.experiments.scores import (
+    SCORES,
+    ClassScores,
+    Predictions,
+    Score,
+    ScoreValue,
+    UndefinedScoreError,
+    calibration_error,
+    class_scores,
+    compute_scores,
+    confusion_matrix,
+    get_score,
+    pool,
+)
+from ceiba.experiments.units import Dataset, Learner, Unit
 
-__all__ = ["Journal", "JournalError", "UnitResult"]
+__all__ = [
+    "SCORES",
+    "Bootstrap",
+    "ClassScores",
+    "Comparison",
+    "Dataset",
+    "FoldResult",
+    "GivenFolds",
+    "GroupFolds",
+    "HoldOut",
+    "Journal",
+    "JournalError",
+    "KFold",
+    "Learner",
+    "LeaveOneOut",
+    "Predictions",
+    "Protocol",
+    "Score",
+    "ScoreValue",
+    "Split",
+    "TimeOrder",
+    "UndefinedScoreError",
+    "Unit",
+    "UnitResult",
+    "bootstrap_632_plus",
+    "calibration_error",
+    "class_scores",
+    "compare",
+    "compute_scores",
+    "confusion_matrix",
+    "get_score",
+    "no_information_rate",
+    "parse_protocol",
+    "pool",
+]

@@ -216,11 +216,14 @@ def _seeded(estimator: Any, seed: int) -> Any:
 
 
 def _encoded(predictions: Array, classes: Array | None) -> Array:
-    """Return predicted class indices, -1 for labels that no row has; or numbers."""
+    """Return predicted class indices, or numbers; raise for labels that no row has."""
     if classes is None:
         return predictions.astype(np.float64)
     index = {label: k for k, label in enumerate(classes.tolist())}
-    return np.array([index.get(label, -1) for label in predictions.tolist()], np.int32)
+    unknown = [label for label in predictions.tolist() if label not in index]
+    if unknown:
+        raise ValueError(f"predict returned {unknown[0]!r}, which is no class of y.")
+    return np.array([index[label] for label in predictions.tolist()], np.int32)
 
 
 def _aligned(probabilities: Array, own: Array, classes: Array) -> Array:

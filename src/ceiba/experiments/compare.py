@@ -1,0 +1,248 @@
+"""Compare learners on the same folds of datasets.
+
+An experiment is a list of units (`ceiba.experiments.units`). Those that the journal has are read,
+the others are computed, and every score is computed later from the raw predictions of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from ceiba import datasets as bundled
+from ceiba._typing import Array
+from ceiba.data.target import Task
+from ceiba.engine.local import effective_threads, run_tasks
+from ceiba.experiments.journal import Journal, UnitResult
+from ceiba.experiments.protocols import Protocol, parse_protocol
+from ceiba.experiments.scores import Predictions, ScoreValue, get_score
+from ceiba.experiments.units import Dataset, Learner, Unit
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """A unit with its result."""
+
+    unit: Unit
+    result: UnitResult
+
+    @property
+    def predictions(self) -> Predictions | None:
+        """Predictions of the test rows with their true values; None if the unit failed."""
+        data, result = self.unit.dataset, self.result
+        if result.predictions is None:
+            return None
+        truth = data.labels[result.test]
+        if data.classes is None:
+            return Predictions(truth, result.predictions, task="regression")
+        predicted = data.classes[result.predictions]
+        return Predictions(truth, predicted, result.probabilities, data.classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The raw results of an experiment.
+
+    Parameters
+    ----------
+    datasets : tuple of Dataset
+    learners : tuple of Learner
+    protocol : str
+    seed : int
+    folds : tuple of FoldResult
+        By dataset, learner, repeat and fold.
+    """
+
+    datasets: tuple[Dataset, ...]
+    learners: tuple[Learner, ...]
+    protocol: str
+    seed: int
+    folds: tuple[FoldResult, ...]
+
+    def of(self, dataset: str, learner: str) -> list[FoldResult]:
+        """Return the folds of one learner on one dataset."""
+        return [
+            fold
+            for fold in self.folds
+            if fold.unit.dataset.name == dataset and fold.unit.learner.name == learner
+        ]
+
+    def fold_scores(self, score: str, dataset: str, learner: str) -> list[ScoreValue]:
+        """Return a score of each fold; failed folds have none, for the reason of their error."""
+        chosen = get_score(score)
+        values: list[ScoreValue] = []
+        for fold in self.of(dataset, learner):
+            predictions = fold.predictions
+            if predictions is None:
+                values.append(ScoreValue(None, fold.result.error or "failed"))
+            else:
+                values.append(chosen(predictions))
+        return values
+
+    def mean(self, score: str, dataset: str, learner: str) -> float | None:
+        """Return the mean of a score over the folds; None if a fold has none."""
+        values = [value.value for value in self.fold_scores(score, dataset, learner)]
+        known = [value for value in values if value is not None]
+        return float(np.mean(known)) if known and len(known) == len(values) else None
+
+    @property
+    def failures(self) -> list[FoldResult]:
+        """The folds on which a learner failed."""
+        return [fold for fold in self.folds if fold.result.error is not None]
+
+
+def compare(
+    learners: Any,
+    datasets: Any,
+    *,
+    protocol: str | Protocol = "10-fold",
+    seed: int = 0,
+    journal: Any = None,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Fit and test learners on the same folds of datasets.
+
+    Parameters
+    ----------
+    learners : estimator, mapping from name to estimator, or list of estimators
+        Estimators of Ceiba or scikit-learn, or pipelines; those of a list are named by their class.
+    datasets : str, mapping from name to (X, y), or list of str
+        Names of bundled datasets, or rows with their target, as a pair or a `Dataset`.
+    protocol : str or Protocol
+        How rows are divided: ``"10-fold"``, ``"5x2-fold"``, ``"holdout 0.3"``, ``"loo"`` and so on.
+    seed : int
+        Seed of the folds, and of learners whose ``random_state`` is None.
+    journal : path-like or Journal, optional
+        Where finished units are kept. The same call continues an experiment that was interrupted,
+        and a changed one computes only what changed.
+    n_jobs : int, optional
+        Number of units that are computed at a time; None for all cores.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from ceiba import DecisionTreeClassifier, NaiveBayesClassifier
+    >>> from ceiba.experiments import compare
+    >>> learners = {"tree": DecisionTreeClassifier(), "naive Bayes": NaiveBayesClassifier()}
+    >>> results = compare(learners, "iris", protocol="5-fold")
+    >>> round(results.mean("accuracy", "iris", "tree"), 2)
+    0.95
+    """
+    entrants = _learners(learners)
+
+    task = _task(entrants)
+    tables = _datasets(datasets, task)
+    chosen: Any = protocol
+    if not isinstance(protocol, Protocol):
+        chosen = parse_protocol(protocol, task=task, random_state=seed)
+    units = [
+        Unit(table, learner, split.repeat, split.fold, split.train, split.test, seed)
+        for table in tables
+        for splits in [chosen.splits(table.labels, table.groups)]
+        for learner in entrants
+        for split in splits
+    ]
+    opened = journal if isinstance(journal, Journal) else Journal(journal)
+    try:
+        results = _run(units, opened, effective_threads(n_jobs))
+    finally:
+        if opened is not journal:
+            opened.close()
+    folds = tuple(FoldResult(unit, results[unit.key]) for unit in units)
+    return Comparison(tuple(tables), tuple(entrants), str(chosen), seed, folds)
+
+
+def _run(units: Sequence[Unit], journal: Journal, threads: int) -> dict[str, UnitResult]:
+    """Return the results of all units: those of the journal, and the others computed."""
+    results = journal.find(unit.key for unit in units)
+    waiting = [unit for unit in units if unit.key not in results]
+    journal.discard(unit.key for unit in waiting)  # those that failed before
+
+    def run(unit: Unit) -> tuple[str, UnitResult]:
+        result = unit.run()
+        journal.add(unit.key, result)
+        return unit.key, result
+
+    return results | dict(run_tasks(run, waiting, threads))
+
+
+def _learners(given: Any) -> list[Learner]:
+    """Return learners with different names."""
+    if isinstance(given, Mapping):
+        found = [Learner(str(name), estimator) for name, estimator in given.items()]
+    else:
+        estimators = given if isinstance(given, list | tuple) else [given]
+        found = [Learner(type(estimator).__name__, estimator) for estimator in estimators]
+    if not found:
+        raise ValueError("learners must have at least one estimator, got none.")
+    names = [learner.name for learner in found]
+    for learner in found:
+        if not hasattr(learner.estimator, "fit") or isinstance(learner.estimator, type):
+            raise ValueError(
+                f"learners must be estimators, got {learner.estimator!r} as {learner.name!r}."
+            )
+        if names.count(learner.name) > 1:
+            raise ValueError(
+                f"learners must have different names, got {learner.name!r} twice: pass a mapping "
+                "from name to estimator."
+            )
+    return found
+
+
+def _task(learners: Sequence[Learner]) -> Task:
+    """Return the task that all learners have."""
+    tasks = {_task_of(learner) for learner in learners}
+    if len(tasks) > 1:
+        names = ", ".join(f"{learner.name} ({_task_of(learner)})" for learner in learners)
+        raise ValueError(f"learners must be all classifiers or all regressors, got {names}.")
+    return tasks.pop()
+
+
+def _task_of(learner: Learner) -> Task:
+    if is_classifier(learner.estimator):
+        return "classification"
+    if is_regressor(learner.estimator):
+        return "regression"
+    raise ValueError(
+        f"learners must be classifiers or regressors, got {learner.estimator!r} as "
+        f"{learner.name!r}."
+    )
+
+
+def _datasets(given: Any, task: Task) -> list[Dataset]:
+    """Return datasets with different names."""
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        entries = given if isinstance(given, list) else [given]
+        pairs = [(entry if isinstance(entry, str) else None, entry) for entry in entries]
+    found = [_dataset(name, entry, task) for name, entry in pairs]
+    names = [table.name for table in found]
+    if not found or len(set(names)) < len(names):
+        raise ValueError(
+            f"datasets must have different names, and at least one is required, got {names}: pass "
+            "a mapping from name to (X, y)."
+        )
+    return found
+
+
+def _dataset(name: Any, entry: Any, task: Task) -> Dataset:
+    if isinstance(entry, Dataset):
+        return entry
+    if isinstance(entry, str):
+        loaded: Any = bundled.load(entry)
+        return Dataset(str(name), loaded.table, loaded.y, task)
+    if isinstance(entry, tuple) and len(entry) in (2, 3):
+        groups: Array | None = entry[2] if len(entry) == 3 else None
+        return Dataset(str(name or "data"), entry[0], entry[1], task, groups)
+    raise ValueError(
+        "datasets must be names of bundled tables, or pairs (X, y) by name, got "
+        f"{type(entry).__name__}."
+    )

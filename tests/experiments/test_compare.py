@@ -1,0 +1,206 @@
+"""Comparisons: equal folds, results that continue, and failures that stop nobody else."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import ceiba
+from ceiba.experiments import Comparison, Dataset, Journal, KFold, compare
+from ceiba.experiments.units import Unit
+
+LEARNERS = {
+    "tree": ceiba.DecisionTreeClassifier(max_depth=3),
+    "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
+}
+
+
+def assert_same(one: Comparison, other: Comparison) -> None:
+    assert len(one.folds) == len(other.folds)
+    for left, right in zip(one.folds, other.folds, strict=True):
+        assert left.unit.key == right.unit.key
+        np.testing.assert_array_equal(left.result.predictions, right.result.predictions)
+        np.testing.assert_array_equal(left.result.probabilities, right.result.probabilities)
+
+
+def test_scores_are_those_of_scikit_learn() -> None:
+    iris = ceiba.datasets.load("iris")
+    X, y = np.asarray(iris.table.block), np.asarray(iris.y)
+    results = compare(LEARNERS, {"iris": (X, y)}, protocol=KFold(5, random_state=3))
+    for name, learner in LEARNERS.items():
+        folds = [(f.unit.train, f.unit.test) for f in results.of("iris", name)]
+        expected = cross_val_score(learner, X, y, cv=folds)
+        found = [value.value for value in results.fold_scores("accuracy", "iris", name)]
+        np.testing.assert_allclose(found, expected)
+        assert results.mean("accuracy", "iris", name) == pytest.approx(expected.mean())
+    tests = np.sort(np.concatenate([f.unit.test for f in results.of("iris", "tree")]))
+    np.testing.assert_array_equal(tests, np.arange(150))
+
+
+def test_all_learners_have_the_same_folds() -> None:
+    results = compare(LEARNERS, ["iris", "wine"], protocol="3x4-fold", seed=5)
+    for table in ("iris", "wine"):
+        one, two = results.of(table, "tree"), results.of(table, "logistic")
+        assert len(one) == 12
+        for left, right in zip(one, two, strict=True):
+            np.testing.assert_array_equal(left.unit.test, right.unit.test)
+
+
+def test_any_table_and_pipeline_can_compete() -> None:
+    vote = ceiba.datasets.load("vote")
+    frame = vote.table.to_pandas()
+    learners = [ceiba.NaiveBayesClassifier(), ceiba.KNeighborsClassifier(metric="gower")]
+    results = compare(learners, {"vote": (frame, vote.y)}, protocol="holdout 0.3")
+    assert results.mean("accuracy", "vote", "NaiveBayesClassifier") > 0.85
+    assert results.mean("accuracy", "vote", "KNeighborsClassifier") > 0.85
+    numbers = {"numbers": (np.arange(40.0)[:, None], np.arange(40.0) * 2)}
+    results = compare(LinearRegression(), numbers, protocol="5-fold")
+    assert results.mean("r2", "numbers", "LinearRegression") == pytest.approx(1.0)
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the learners of all units that are computed."""
+    names: list[str] = []
+    run = Unit.run
+
+    def counted(unit: Unit) -> Any:
+        names.append(unit.learner.name)
+        return run(unit)
+
+    monkeypatch.setattr(Unit, "run", counted)
+    return names
+
+
+def test_an_experiment_continues(computed: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    first = compare(LEARNERS, "iris", protocol="5-fold", journal=path)
+    assert len(computed) == 10
+    computed.clear()
+    assert_same(compare(LEARNERS, "iris", protocol="5-fold", journal=path), first)
+    assert computed == []
+    changed = LEARNERS | {"tree": ceiba.DecisionTreeClassifier(max_depth=4)}
+    compare(changed, ["iris", "wine"], protocol="5-fold", journal=path)
+    assert sorted(computed) == ["logistic"] * 5 + ["tree"] * 10
+    with Journal(path) as journal:
+        computed.clear()
+        compare(changed, ["iris", "wine"], protocol="5-fold", journal=journal)
+        assert computed == []
+
+
+class Failing(ClassifierMixin, BaseEstimator):
+    """Fails on folds without the first row."""
+
+    def fit(self, X: Any, y: Any) -> Failing:
+        if not (np.asarray(X)[:, 0] == 5.1).any():
+            raise RuntimeError("row 0 is missing")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.repeat(self.classes_[:1], len(X))
+
+
+def test_a_failure_is_shown_and_the_rest_goes_on(computed: list[str], tmp_path: Path) -> None:
+    iris = ceiba.datasets.load("iris")
+    X, y = np.asarray(iris.table.block)[::5].copy(), np.asarray(iris.y)[::5]
+    X[:, 0] = np.where(np.arange(len(X)) == 0, 5.1, 4.0)
+    learners = {"failing": Failing(), **LEARNERS}
+    path = tmp_path / "journal.db"
+    results = compare(learners, {"some": (X, y)}, protocol="5-fold", journal=path)
+    assert len(results.failures) == 1
+    assert results.failures[0].result.error == "RuntimeError: row 0 is missing"
+    assert results.mean("accuracy", "some", "failing") is None
+    values = results.fold_scores("accuracy", "some", "failing")
+    assert [value.reason for value in values if value.value is None] == [
+        "RuntimeError: row 0 is missing"
+    ]
+    assert results.mean("accuracy", "some", "tree") is not None
+    computed.clear()
+    compare(learners, {"some": (X, y)}, protocol="5-fold", journal=path)
+    assert computed == ["failing"]
+
+
+def test_threads_do_not_matter() -> None:
+    learners = {"forest": RandomForestClassifier(5), **LEARNERS}
+    one = compare(learners, "iris", protocol="4-fold", n_jobs=1)
+    assert_same(one, compare(learners, "iris", protocol="4-fold", n_jobs=3))
+
+
+KILLED = """
+import sys
+from tests.experiments.test_compare import learners_of_a_long_experiment
+from ceiba.experiments import compare
+print("ready", flush=True)
+compare(learners_of_a_long_experiment(), ["iris", "wine"], protocol="5x4-fold", journal=sys.argv[1])
+"""
+
+
+def learners_of_a_long_experiment() -> dict[str, Any]:
+    return {"forest": ceiba.RandomForestClassifier(60), **LEARNERS}
+
+
+@pytest.mark.parametrize("seconds", [0.1, 0.3, 0.6])
+def test_a_killed_experiment_gives_the_same_table(seconds: float, tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(seconds)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    learners = learners_of_a_long_experiment()
+    again = compare(learners, ["iris", "wine"], protocol="5x4-fold", journal=path)
+    assert_same(again, compare(learners, ["iris", "wine"], protocol="5x4-fold"))
+
+
+@pytest.mark.parametrize(
+    ("learners", "datasets", "message"),
+    [
+        ({}, "iris", "at least one estimator"),
+        ([ceiba.DecisionTreeClassifier(), ceiba.DecisionTreeClassifier()], "iris", "twice"),
+        ({"tree": ceiba.DecisionTreeClassifier}, "iris", "must be estimators"),
+        ({"groups": ceiba.KMeans(2)}, "iris", "classifiers or regressors"),
+        (
+            [ceiba.DecisionTreeClassifier(), ceiba.DecisionTreeRegressor()],
+            "iris",
+            "all classifiers or all regressors",
+        ),
+        (LEARNERS, [], "at least one is required"),
+        (LEARNERS, ["iris", "iris"], "different names"),
+        (LEARNERS, pd.DataFrame({"a": [1]}), "names of bundled tables, or pairs"),
+    ],
+)
+def test_wrong_experiments_raise(learners: Any, datasets: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        compare(learners, datasets)
+
+
+def test_a_dataset_has_groups() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    data = Dataset("grouped", X, y, "classification", np.repeat(np.arange(12), 5))
+    results = compare(LEARNERS, data, protocol="groups 4")
+    for fold in results.folds:
+        groups = np.asarray(data.groups)
+        assert not set(groups[fold.unit.train]) & set(groups[fold.unit.test])
+
+
+def test_the_default_is_ten_folds() -> None:
+    assert len(compare(LEARNERS["tree"], "iris").folds) == 10
