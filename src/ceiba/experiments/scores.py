@@ -15,9 +15,10 @@ training rows lack. The rules for both are the same for all scores:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -294,10 +295,10 @@ class Score:
     name: str
     label: str
     task: Task
-    function: Callable[[Predictions], float]
+    function: Callable[[Predictions], float] = field(repr=False)
     greater_is_better: bool = True
     needs_probabilities: bool = False
-    row_function: Callable[[Predictions], Array] | None = None
+    row_function: Callable[[Predictions], Array] | None = field(default=None, repr=False)
     is_proportion: bool = False
 
     @property
@@ -354,11 +355,11 @@ def _mean(rows: Callable[[Predictions], Array], p: Predictions) -> float:
 
 
 def _hits(p: Predictions) -> Array:
-    return (p.true_codes == p.predicted_codes).astype(np.float64)
+    return np.asarray(p.true_codes == p.predicted_codes, np.float64)
 
 
 def _misses(p: Predictions) -> Array:
-    return (p.true_codes != p.predicted_codes).astype(np.float64)
+    return np.asarray(p.true_codes != p.predicted_codes, np.float64)
 
 
 def _log_losses(p: Predictions) -> Array:
@@ -551,7 +552,7 @@ _ALL = (
     Score("rmse", "RMSE", "regression", _rmse, greater_is_better=False),
     _row_mean("mae", "MAE", "regression", _absolute_errors, greater_is_better=False),
 )
-SCORES: dict[str, Score] = {score.name: score for score in _ALL}
+SCORES: Mapping[str, Score] = MappingProxyType({score.name: score for score in _ALL})
 # Folded synonym -> name. "Efficiency" is the word of some lectures.
 _SYNONYMS = {
     "efficiency": "accuracy",
