@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import binom, binomtest, norm, t
 
-from ceiba.inference import Interval, t_interval, wilson
+from ceiba.inference import Interval, clopper_pearson, corrected_t_interval, t_interval, wilson
 
 CONFIDENCE = st.floats(0.01, 0.999)
 SOME = settings(deadline=None)
@@ -76,7 +76,50 @@ def test_t_interval_of_any_scale(scale):
     assert scaled.upper / scale == pytest.approx(plain.upper, rel=1e-12)
 
 
+@SOME
+@given(st.integers(1, 500), st.data(), CONFIDENCE)
+def test_clopper_pearson_is_scipys(n, data, confidence_level):
+    successes = data.draw(st.integers(0, n))
+    theirs = binomtest(successes, n).proportion_ci(confidence_level, method="exact")
+    mine = clopper_pearson(successes, n, confidence_level)
+    assert mine.lower == pytest.approx(theirs.low, rel=1e-9, abs=1e-12)
+    assert mine.upper == pytest.approx(theirs.high, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("p", [0.01, 0.1, 0.37, 0.5])
+def test_clopper_pearson_never_covers_less_than_its_confidence(p):
+    counts = np.arange(31)
+    covers = [p in clopper_pearson(k, 30) for k in counts]
+    assert binom.pmf(counts, 30, p)[covers].sum() >= 0.95
+
+
+@SOME
+@given(
+    st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 6)), min_size=2, max_size=30),
+    st.integers(1, 1000),
+    st.integers(1, 1000),
+)
+def test_corrected_t_interval_is_the_formula(values, n_train, n_test):
+    found = corrected_t_interval(values, n_train, n_test)
+    n = len(values)
+    error = math.sqrt(np.var(values, ddof=1) * (1 / n + n_test / n_train))
+    half = t.ppf(0.975, n - 1) * error
+    scale = np.abs(values).max()
+    assert found.upper - found.estimate == pytest.approx(half, rel=1e-9, abs=1e-9 * scale)
+    assert found.estimate - found.lower == pytest.approx(half, rel=1e-9, abs=1e-9 * scale)
+    assert found.lower <= t_interval(values).lower
+
+
+def test_corrected_t_interval_keeps_its_width_with_many_splits():
+    few, many = [0.8, 0.9] * 5, [0.8, 0.9] * 5000
+    ends = [corrected_t_interval(values, 90, 10) for values in (few, many)]
+    widths = [found.upper - found.lower for found in ends]
+    # Student's interval has a thirtieth of the width.
+    assert 0.5 < widths[1] / widths[0] < 0.7
+
+
 def test_equal_values_have_no_width():
+    assert corrected_t_interval([0.1, 0.1, 0.1], 2, 1) == Interval(0.1, 0.1, 0.1, 0.95)
     assert t_interval([3.0, 3.0, 3.0]) == Interval(3.0, 3.0, 3.0, 0.95)
     assert t_interval([0.0, 0.0]) == Interval(0.0, 0.0, 0.0, 0.95)
 
@@ -94,6 +137,13 @@ def test_equal_values_have_no_width():
         (lambda: t_interval([[1.0, 2.0]]), "must be 1D"),
         (lambda: t_interval([1.0, math.nan]), "finite"),
         (lambda: t_interval([1.0, 2.0], 0), "confidence"),
+        (lambda: corrected_t_interval([1.0, 2.0], 0, 10), "n_train must be a positive"),
+        (lambda: corrected_t_interval([1.0, 2.0], 10, math.nan), "n_test must be a positive"),
+        (lambda: corrected_t_interval([1.0], 10, 1), "at least two"),
+        (lambda: clopper_pearson(1.5, 3), "successes must be an int"),
+        (lambda: clopper_pearson(0, 0), "n must be at least 1"),
+        (lambda: clopper_pearson(4, 3), "successes must be in"),
+        (lambda: clopper_pearson(math.nan, 3), "successes must be an int"),
     ],
 )
 def test_refusals(call, sentence):

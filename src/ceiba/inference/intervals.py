@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import betaincinv, ndtri, stdtrit
+
+from ceiba.inference.values import finite_vector, mean_and_deviation, rows_ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +71,55 @@ def t_interval(values: Any, confidence_level: float = 0.95) -> Interval:
     >>> print(t_interval([4.0, 5.0, 6.0, 5.0]))
     5 [3.701, 6.299]
     """
+    return _mean_interval(values, 0.0, confidence_level)
+
+
+def corrected_t_interval(
+    values: Any, n_train: float, n_test: float, confidence_level: float = 0.95
+) -> Interval:
+    """Compute the t interval of a mean over resampled training and test rows.
+
+    Repeated splits of the same rows share many of their training rows, so that their results are
+    correlated and Student's t interval is too narrow. The variance of the mean of J results is
+    taken as (1 / J + n_test / n_train) times their variance, which does not go to zero with J.
+    Only the ratio of the numbers of rows matters: 1 / (k - 1) for k folds.
+
+    Parameters
+    ----------
+    values : array of shape (J,)
+        At least two finite numbers, one for each split.
+    n_train, n_test : float
+        Numbers of training and test rows of a split; means if they vary.
+    confidence_level : float
+
+    Returns
+    -------
+    Interval
+        Without width if all values are equal.
+
+    References
+    ----------
+    Nadeau and Bengio (2003), "Inference for the generalization error", Machine Learning 52.
+
+    Examples
+    --------
+    >>> print(corrected_t_interval([0.90, 0.94, 0.92, 0.96], n_train=90, n_test=10))
+    0.93 [0.8806, 0.9794]
+    >>> print(t_interval([0.90, 0.94, 0.92, 0.96]))
+    0.93 [0.8889, 0.9711]
+    """
+    return _mean_interval(values, rows_ratio(n_train, n_test), confidence_level)
+
+
+def _mean_interval(values: Any, ratio: float, confidence_level: float) -> Interval:
+    """Compute a t interval; ``ratio`` is added to 1 / n in the variance of the mean."""
     check_confidence_level(confidence_level)
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or len(array) < 2:
-        raise ValueError(f"values must be 1D with at least two entries, got shape {array.shape}.")
-    if not np.isfinite(array).all():
-        raise ValueError("values must be finite: leave out NaN and infinity.")
+    array = finite_vector(values, "values")
+    mean, deviation = mean_and_deviation(array)
     n = len(array)
-    # Scaled by a power of two, squares of values of any size are representable.
-    exponent = int(np.frexp(np.abs(array).max())[1])
-    scaled = np.ldexp(array, -exponent)
-    mean = float(scaled.mean())
-    error = float(np.sqrt(((scaled - mean) ** 2).sum() / (n - 1) / n))
+    error = deviation * math.sqrt(1 / n + ratio)
     half = float(stdtrit(n - 1, 0.5 + confidence_level / 2)) * error
-    mean, lower, upper = np.ldexp([mean, mean - half, mean + half], exponent).tolist()
-    return Interval(mean, lower, upper, confidence_level)
+    return Interval(mean, mean - half, mean + half, confidence_level)
 
 
 def wilson(successes: float, n: float, confidence_level: float = 0.95) -> Interval:
@@ -128,3 +163,48 @@ def wilson(successes: float, n: float, confidence_level: float = 0.95) -> Interv
     lower = 0.0 if successes == 0 else max(0.0, center - half)
     upper = 1.0 if successes == n else min(1.0, center + half)
     return Interval(proportion, lower, upper, confidence_level)
+
+
+def clopper_pearson(successes: int, n: int, confidence_level: float = 0.95) -> Interval:
+    """Compute the exact interval of a proportion by Clopper and Pearson.
+
+    Its coverage is never below the confidence level, for any proportion and n; it is wider than
+    Wilson's for that.
+
+    Parameters
+    ----------
+    successes : int
+        Number of successes.
+    n : int
+        Number of trials; at least 1.
+    confidence_level : float
+
+    Returns
+    -------
+    Interval
+
+    References
+    ----------
+    Clopper and Pearson (1934), "The use of confidence or fiducial limits illustrated in the case
+    of the binomial", Biometrika 26.
+
+    Examples
+    --------
+    >>> print(clopper_pearson(3, 50))
+    0.06 [0.01255, 0.1655]
+    >>> print(clopper_pearson(0, 50))
+    0 [0, 0.07112]
+    """
+    check_confidence_level(confidence_level)
+    for name, count in (("n", n), ("successes", successes)):
+        if not (math.isfinite(count) and count == int(count)):
+            raise ValueError(f"{name} must be an int, got {count!r}. wilson accepts weights.")
+    if n < 1:
+        raise ValueError(f"n must be at least 1, got {n!r}.")
+    if not 0 <= successes <= n:
+        raise ValueError(f"successes must be in [0, n] with n={n!r}, got {successes!r}.")
+    tail = (1 - confidence_level) / 2
+    failures = n - successes
+    lower = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1, tail))
+    upper = 1.0 if failures == 0 else float(betaincinv(successes + 1, failures, 1 - tail))
+    return Interval(float(successes / n), lower, upper, confidence_level)
