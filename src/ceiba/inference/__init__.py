@@ -1,4 +1,4 @@
-"""Confidence intervals of results."""
+"""Confidence intervals of results, and tests of the difference between learners."""
 
 from ceiba.inference.bootstrap import bootstrap_interval
 from ceiba.inference.intervals import (
@@ -8,12 +8,48 @@ from ceiba.inference.intervals import (
     t_interval,
     wilson,
 )
+from ceiba.inference.pairwise import (
+    HypothesisTest,
+    corrected_t_test,
+    five_by_two_t_test,
+    mann_whitney_test,
+    mark,
+    mcnemar_test,
+    paired_t_test,
+    wilcoxon_test,
+)
+from ceiba.inference.rankings import (
+    RankComparison,
+    average_ranks,
+    compare_all_pairs,
+    compare_with_control,
+    friedman_test,
+    holm,
+    nemenyi_critical_difference,
+    rank_groups,
+)
 
 __all__ = [
+    "HypothesisTest",
     "Interval",
+    "RankComparison",
+    "average_ranks",
     "bootstrap_interval",
     "clopper_pearson",
+    "compare_all_pairs",
+    "compare_with_control",
     "corrected_t_interval",
+    "corrected_t_test",
+    "five_by_two_t_test",
+    "friedman_test",
+    "holm",
+    "mann_whitney_test",
+    "mark",
+    "mcnemar_test",
+    "nemenyi_critical_difference",
+    "paired_t_test",
+    "rank_groups",
     "t_interval",
+    "wilcoxon_test",
     "wilson",
 ]
