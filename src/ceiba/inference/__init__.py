@@ -1,5 +1,10 @@
 """Confidence intervals of results, and tests of the difference between learners."""
 
+from ceiba.inference.bayesian import (
+    RopeProbabilities,
+    bayesian_correlated_t,
+    bayesian_signed_rank,
+)
 from ceiba.inference.bootstrap import bootstrap_interval
 from ceiba.inference.intervals import (
     Interval,
@@ -33,7 +38,10 @@ __all__ = [
     "HypothesisTest",
     "Interval",
     "RankComparison",
+    "RopeProbabilities",
     "average_ranks",
+    "bayesian_correlated_t",
+    "bayesian_signed_rank",
     "bootstrap_interval",
     "clopper_pearson",
     "compare_all_pairs",
