@@ -1,4 +1,4 @@
-"""Comparisons: equal folds, results that continue, and failures that stop nobody else."""
+"""Comparisons: equal folds, results that continue, and failures that stop no other learner."""
 
 from __future__ import annotations
 
