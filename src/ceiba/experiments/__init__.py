@@ -30,11 +30,13 @@ from ceiba.experiments.scores import (
     get_score,
     pool,
 )
+from ceiba.experiments.summary import Cell, Summary, summarize
 from ceiba.experiments.units import Dataset, Learner, Unit
 
 __all__ = [
     "SCORES",
     "Bootstrap",
+    "Cell",
     "ClassScores",
     "Comparison",
     "Dataset",
@@ -52,6 +54,7 @@ __all__ = [
     "Score",
     "ScoreValue",
     "Split",
+    "Summary",
     "TimeOrder",
     "UndefinedScoreError",
     "Unit",
@@ -66,4 +69,5 @@ __all__ = [
     "no_information_rate",
     "parse_protocol",
     "pool",
+    "summarize",
 ]
