@@ -39,6 +39,9 @@ for name in sorted(ceiba.ESTIMATORS):
     elif name == "Discretizer":
         fitted = estimator.fit(X, y)
         fitted.transform(X)
+    elif name == "NearestNeighbors":
+        fitted = estimator.fit(X)
+        fitted.kneighbors(X)
     else:
         fitted = estimator.fit(iris.X)
         fitted.predict(iris.X)
