@@ -8,7 +8,7 @@ Systems, Man and Cybernetics 6.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import ScanScoreMixin, fitted
+from ceiba.base.errstate import with_default_errstate
 from ceiba.data.source import Source
 from ceiba.data.target import Task
 from ceiba.engine import Batch, Engine
@@ -71,6 +72,27 @@ class KNeighborsClassifier(ScanScoreMixin, ClassifierMixin, SupervisedNeighbors)
     _task: ClassVar[Task] = "classification"
 
     classes_: Array = fitted()
+
+    @with_default_errstate
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+        """Add training rows; the model is then that of a fit on all rows.
+
+        The index is extended: rows are prepared again about as often as the number of rows
+        doubles. It is prepared anew where the distance changes with the rows, as with
+        ``scale='std'``.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``, in memory. New categories and classes are added.
+        classes : array of shape (n_classes,), optional
+            Classes that rows may have, those without rows included.
+
+        Returns
+        -------
+        self : estimator
+        """
+        return self._partial_fit(X, y, classes)
 
     def predict(self, X: Any) -> Array:
         """Predict the class of each row of ``X``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import ScanScoreMixin
+from ceiba.base.errstate import with_default_errstate
 from ceiba.data.source import Source
 from ceiba.data.target import Task
 from ceiba.engine import Engine
@@ -54,6 +55,25 @@ class KNeighborsRegressor(ScanScoreMixin, RegressorMixin, SupervisedNeighbors):
     """
 
     _task: ClassVar[Task] = "regression"
+
+    @with_default_errstate
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Add training rows; the model is then that of a fit on all rows.
+
+        The index is extended: rows are prepared again about as often as the number of rows
+        doubles. It is prepared anew where the distance changes with the rows, as with
+        ``scale='std'``.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``, in memory. New categories are added.
+
+        Returns
+        -------
+        self : estimator
+        """
+        return self._partial_fit(X, y, None)
 
     def predict(self, X: Any) -> Array:
         """Predict the target of each row of ``X``.

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import AtLeast, ParameterError, check_unused, fitted, parameter
-from ceiba.base.errstate import with_default_errstate
 from ceiba.data.source import Source
 from ceiba.engine import Batch, Engine
 from ceiba.engine.choose import check_in_memory
@@ -73,27 +72,6 @@ class SupervisedNeighbors(NeighborLearner):
         self : estimator
         """
         return self._fit(X, y)
-
-    @with_default_errstate
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
-        """Add training rows; the model is then that of a fit on all rows.
-
-        The index is extended: rows are prepared again about as often as the number of rows
-        doubles. It is prepared anew where the distance changes with the rows, as with
-        ``scale='std'``.
-
-        Parameters
-        ----------
-        X, y
-            As in ``fit``, in memory. New categories and classes are added.
-        classes : array of shape (n_classes,), optional
-            Classes of a classifier, those without rows included.
-
-        Returns
-        -------
-        self : estimator
-        """
-        return self._partial_fit(X, y, classes)
 
     def explain(self, X: Any, n_neighbors: int | None = None) -> Explanation:
         """Show the neighbors of one row, what each column adds to their distance, and weights.
