@@ -261,7 +261,7 @@ class UndefinedScoreError(ValueError):
 
 @dataclass(frozen=True)
 class Score:
-    """A declared score: its function, and what tables and tests need to know about it.
+    """A declared score: its function, and what tables and tests need of it.
 
     Parameters
     ----------

@@ -194,7 +194,7 @@ class Summary:
         return lines
 
     def _notes(self) -> list[str]:
-        """Return what a reader of the table must know."""
+        """Return the notes below the table."""
         notes = [f"95 % intervals: {_METHODS[self.method]}."]
         if self.control is not None:
             notes.append(f"• better than {self.control} at p <= 0.05, ○ at p <= 0.1.")

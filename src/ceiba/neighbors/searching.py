@@ -149,7 +149,6 @@ class NeighborSearches(Estimator):
         X: Any = None,
         radius: float | None = None,
         return_distance: bool = True,
-        sort_results: bool = True,
     ) -> Any:
         """Find the training rows within a radius of each row of ``X``.
 
@@ -160,14 +159,13 @@ class NeighborSearches(Estimator):
         radius : float, optional
             By default that of the learner, if it has one.
         return_distance : bool
-        sort_results : bool
-            As in scikit-learn. They are always sorted by (distance, row).
 
         Returns
         -------
         distances : ndarray of objects, of shape (n_rows,)
             An array for each row; only if ``return_distance``.
         rows : ndarray of objects, of shape (n_rows,)
+            Sorted by (distance, row).
         """
         starts, distances, rows = self._radius_neighbors(X, radius)
         lists = _split(rows, starts)
@@ -178,13 +176,12 @@ class NeighborSearches(Estimator):
         X: Any = None,
         radius: float | None = None,
         mode: Literal["connectivity", "distance"] = "connectivity",
-        sort_results: bool = True,
     ) -> csr_array:
         """Compute the graph from each row of ``X`` to the training rows within a radius.
 
         Parameters
         ----------
-        X, radius, sort_results
+        X, radius
             As in ``radius_neighbors``.
         mode : {"connectivity", "distance"}
 
