@@ -255,10 +255,10 @@ def screen(monkeypatch):
 
 def test_a_long_fit_shows_a_line_in_a_terminal(screen):
     seen = []
-    model = Halver(max_iter=3, after=lambda step: seen.append(progress.FitMonitor.line_shown))
+    model = Halver(max_iter=3, after=lambda step: seen.append(progress.ProgressLine.shown))
     model.fit(X)
     assert seen == [True, True, True]
-    assert not progress.FitMonitor.line_shown
+    assert not progress.ProgressLine.shown
     assert "Halver: halving" in screen.getvalue()
     assert "3/3" in screen.getvalue()
     assert "value 0.125" in screen.getvalue()
@@ -280,7 +280,7 @@ def test_patience_counts_from_the_beginning_of_the_fit(screen, monkeypatch):
     monkeypatch.setattr(progress, "perf_counter", lambda: float(next(clock)))
     monkeypatch.setattr(progress, "DELAY_SECONDS", 5.5)
     seen = []
-    Halver(n_init=2, after=lambda step: seen.append(progress.FitMonitor.line_shown)).fit(X)
+    Halver(n_init=2, after=lambda step: seen.append(progress.ProgressLine.shown)).fit(X)
     assert seen == [False] * 5 + [True] * 3
 
 
@@ -329,7 +329,7 @@ def test_ctrl_c_ends_the_fit_and_cleans_up(screen):
 
     with pytest.raises(KeyboardInterrupt):
         Halver(after=press).fit(X)
-    assert not progress.FitMonitor.line_shown
+    assert not progress.ProgressLine.shown
     with pytest.raises(KeyboardInterrupt):
         Halver(after=press).set_callbacks(diary).fit(X)
     assert diary.events[-2:] == ["+iteration1", "teardown"]

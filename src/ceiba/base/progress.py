@@ -105,16 +105,72 @@ def _callback_support() -> Any:
     return CallbackSupportMixin
 
 
+class ProgressLine:
+    """A line of progress in the terminal, drawn by rich and removed when it is closed."""
+
+    # Whether there is a line: a fit inside of another must not show a second one.
+    shown: ClassVar[bool] = False
+
+    def __init__(self, console_file: Any, delay: float) -> None:
+        from rich import progress
+        from rich.console import Console
+
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("{task.fields[text]}"),
+            console=Console(file=console_file),
+            transient=True,
+        )
+        self._task = self._bar.add_task("", text="")
+        self._starts_at = perf_counter() + delay
+        self._started = False
+        ProgressLine.shown = True
+
+    @classmethod
+    def open(cls, delay: float = 0.0) -> ProgressLine | None:
+        """Return a line that is shown after some seconds, or None where it cannot be shown.
+
+        It requires a terminal as standard error and the main thread of the main process, so that
+        lines of parallel fits do not overwrite each other. ``CEIBA_PROGRESS=0`` disables it.
+        """
+        if os.environ.get("CEIBA_PROGRESS") == "0" or cls.shown:
+            return None
+        if threading.current_thread() is not threading.main_thread():
+            return None
+        if current_process().name != "MainProcess" or find_spec("rich") is None:
+            return None
+        if sys.stderr is None or not sys.stderr.isatty():
+            return None
+        return cls(sys.stderr, delay)
+
+    def update(self, description: str, completed: int, total: int) -> None:
+        """Show how much is completed."""
+        if not self._started and perf_counter() >= self._starts_at:
+            self._started = True
+            self._bar.start()
+        self._bar.update(self._task, description=description, completed=completed, total=total)
+
+    def show(self, text: str) -> None:
+        """Show a text at the end of the line."""
+        self._bar.update(self._task, text=text)
+
+    def close(self) -> None:
+        """Remove the line."""
+        ProgressLine.shown = False
+        if self._started:
+            self._bar.stop()
+
+
 class FitMonitor:
     """Show the iterations of one fit in the terminal, if it takes long."""
-
-    # Whether a line is shown: a fit inside of another must not show a second one.
-    line_shown: ClassVar[bool] = False
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
         self.attributes: AttributeFunction | None = None
-        self._line: Any = None
+        self._line: ProgressLine | None = None
         self._run = 0
         self._started = perf_counter()
 
@@ -130,16 +186,14 @@ class FitMonitor:
         self._number += 1
         if perf_counter() - self._started > DELAY_SECONDS:
             self._started = inf
-            self._line = _open_line()
+            self._line = ProgressLine.open()
         if self._line is not None:
-            counts = {"completed": self._number, "total": self._max_iter}
-            self._line.update(self._line.task_ids[0], description=self._description, **counts)
+            self._line.update(self._description, self._number, self._max_iter)
 
     def show(self, values: Mapping[str, Any]) -> None:
         """Show the numbers among recorded values."""
-        if self._line is None:
-            return
-        self._line.update(self._line.task_ids[0], numbers=", ".join(format_numbers(values)))
+        if self._line is not None:
+            self._line.show(", ".join(format_numbers(values)))
 
     def end_iteration(self) -> bool:
         """End the iteration, if one is open; return whether a callback requests to stop."""
@@ -151,8 +205,7 @@ class FitMonitor:
     def close_line(self) -> None:
         """Remove the line."""
         if self._line is not None:
-            self._line.stop()
-            FitMonitor.line_shown = False
+            self._line.close()
 
 
 class CallbackMonitor(FitMonitor):
@@ -214,35 +267,3 @@ class CallbackMonitor(FitMonitor):
                 **self._data,
             )
         return bool(stop)
-
-
-def _open_line() -> Any:
-    """Show a progress line (by rich); return None if it is disabled or cannot be shown.
-
-    It requires a terminal as standard error and the main thread of the main process, so that lines
-    of parallel fits do not overwrite each other. ``CEIBA_PROGRESS=0`` disables it.
-    """
-    if os.environ.get("CEIBA_PROGRESS") == "0" or FitMonitor.line_shown:
-        return None
-    if threading.current_thread() is not threading.main_thread():
-        return None
-    if current_process().name != "MainProcess" or find_spec("rich") is None:
-        return None
-    if sys.stderr is None or not sys.stderr.isatty():
-        return None
-    from rich import progress
-    from rich.console import Console
-
-    line = progress.Progress(
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TextColumn("{task.fields[numbers]}"),
-        console=Console(file=sys.stderr),
-        transient=True,
-    )
-    line.add_task("", numbers="")
-    line.start()
-    FitMonitor.line_shown = True
-    return line

@@ -2,6 +2,7 @@
 
 from ceiba.experiments.compare import Comparison, FoldResult, compare
 from ceiba.experiments.journal import Journal, JournalError, UnitResult
+from ceiba.experiments.nested import nested
 from ceiba.experiments.protocols import (
     Bootstrap,
     GivenFolds,
@@ -27,10 +28,12 @@ from ceiba.experiments.scores import (
     class_scores,
     compute_scores,
     confusion_matrix,
+    default_score,
     get_score,
     pool,
 )
 from ceiba.experiments.summary import Cell, Summary, summarize
+from ceiba.experiments.sweep import Sweep, sweep
 from ceiba.experiments.units import Dataset, Learner, Unit
 
 __all__ = [
@@ -55,6 +58,7 @@ __all__ = [
     "ScoreValue",
     "Split",
     "Summary",
+    "Sweep",
     "TimeOrder",
     "UndefinedScoreError",
     "Unit",
@@ -65,9 +69,12 @@ __all__ = [
     "compare",
     "compute_scores",
     "confusion_matrix",
+    "default_score",
     "get_score",
+    "nested",
     "no_information_rate",
     "parse_protocol",
     "pool",
     "summarize",
+    "sweep",
 ]

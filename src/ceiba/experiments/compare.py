@@ -7,7 +7,10 @@ the others are computed, and every score is computed later from the raw predicti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,10 +19,12 @@ from sklearn.base import is_classifier, is_regressor
 from ceiba import datasets as bundled
 from ceiba._typing import Array
 from ceiba.data.target import Task
-from ceiba.engine.local import effective_threads, run_tasks
 from ceiba.experiments.journal import Journal, UnitResult
+from ceiba.experiments.progress import Progress
 from ceiba.experiments.protocols import Protocol, parse_protocol
-from ceiba.experiments.scores import Predictions, ScoreValue, get_score
+from ceiba.experiments.record import make_record
+from ceiba.experiments.run import UnitRunner
+from ceiba.experiments.scores import Predictions, ScoreValue, default_score, get_score
 from ceiba.experiments.units import Dataset, Learner, Unit
 
 
@@ -55,6 +60,8 @@ class Comparison:
     seed : int
     folds : tuple of FoldResult
         By dataset, learner, repeat and fold.
+    record : dict
+        What it takes to make the experiment again: command, versions, machine, hashes of the data.
     """
 
     datasets: tuple[Dataset, ...]
@@ -62,14 +69,33 @@ class Comparison:
     protocol: str
     seed: int
     folds: tuple[FoldResult, ...]
+    record: dict[str, Any]
+
+    @property
+    def task(self) -> Task:
+        """``"classification"`` or ``"regression"``."""
+        return self.datasets[0].task
 
     def of(self, dataset: str, learner: str) -> list[FoldResult]:
         """Return the folds of one learner on one dataset."""
-        return [
-            fold
-            for fold in self.folds
-            if fold.unit.dataset.name == dataset and fold.unit.learner.name == learner
-        ]
+        found = self._folds_by_name.get((dataset, learner))
+        if found is None:
+            for kind, name, known in (
+                ("dataset", dataset, self.datasets),
+                ("learner", learner, self.learners),
+            ):
+                names = [entry.name for entry in known]
+                if name not in names:
+                    raise ValueError(f"{kind} must be one of {', '.join(names)}, got {name!r}.")
+        return list(found or ())
+
+    @cached_property
+    def _folds_by_name(self) -> dict[tuple[str, str], list[FoldResult]]:
+        found: dict[tuple[str, str], list[FoldResult]] = {}
+        for fold in self.folds:
+            key = fold.unit.dataset.name, fold.unit.learner.name
+            found.setdefault(key, []).append(fold)
+        return found
 
     def fold_scores(self, score: str, dataset: str, learner: str) -> list[ScoreValue]:
         """Return a score of each fold; failed folds have none, for the reason of their error."""
@@ -89,6 +115,29 @@ class Comparison:
         known = [value for value in values if value is not None]
         return float(np.mean(known)) if known and len(known) == len(values) else None
 
+    def best(self, score: str | None = None, dataset: str | None = None) -> str:
+        """Return the name of the learner with the best mean score.
+
+        Parameters
+        ----------
+        score : str, optional
+            By default accuracy, or R² of a regression.
+        dataset : str, optional
+            Required if there are several.
+        """
+        chosen = get_score(score or default_score(self.task))
+        if dataset is None and len(self.datasets) > 1:
+            names = ", ".join(table.name for table in self.datasets)
+            raise ValueError(f"dataset must be one of {names}, got None.")
+        name = dataset or self.datasets[0].name
+        means = {
+            learner.name: self.mean(chosen.name, name, learner.name) for learner in self.learners
+        }
+        known = {learner: mean for learner, mean in means.items() if mean is not None}
+        if not known:
+            raise ValueError(f"No learner has the score {chosen.name!r} on {name}.")
+        return (max if chosen.greater_is_better else min)(known, key=known.__getitem__)
+
     @property
     def failures(self) -> list[FoldResult]:
         """The folds on which a learner failed."""
@@ -103,6 +152,10 @@ def compare(
     seed: int = 0,
     journal: Any = None,
     n_jobs: int | None = None,
+    isolate: bool = False,
+    client: Any = None,
+    progress: Progress = None,
+    command: str | None = None,
 ) -> Comparison:
     """Fit and test learners on the same folds of datasets.
 
@@ -120,7 +173,19 @@ def compare(
         Where finished units are kept. The same call continues an experiment that was interrupted,
         and a changed one computes only what changed.
     n_jobs : int, optional
-        Number of units that are computed at a time; None for all cores.
+        Number of units (a learner on a fold) that are computed at a time; None for all cores. With
+        1, learners may use all cores themselves; otherwise they use one each.
+    isolate : bool
+        Whether every unit has a process of its own, whose peak memory is measured. A learner that
+        crashes its process is shown as failed.
+    client : dask.distributed.Client, optional
+        The cluster that computes the units.
+    progress : bool or callable, optional
+        A line with the time left: by default in terminals if it takes more than two seconds; True
+        always; False never; or a function of the number of finished units, the number of all
+        units, and the estimated seconds left (None before the first).
+    command : str, optional
+        Line that makes the experiment again, for the record; by default this call in Python.
 
     Returns
     -------
@@ -135,8 +200,8 @@ def compare(
     >>> round(results.mean("accuracy", "iris", "tree"), 2)
     0.93
     """
+    runner = UnitRunner(n_jobs, isolate, client, progress)
     entrants = _learners(learners)
-
     task = _task(entrants)
     tables = _datasets(datasets, task)
     chosen: Any = protocol
@@ -149,28 +214,17 @@ def compare(
         for learner in entrants
         for split in splits
     ]
-    opened = journal if isinstance(journal, Journal) else Journal(journal)
-    try:
-        results = _run(units, opened, effective_threads(n_jobs))
-    finally:
-        if opened is not journal:
-            opened.close()
+    text = chosen.to_text()
+    record = make_record(tables, entrants, units, protocol=text, seed=seed, command=command)
+    start = perf_counter()
+    with nullcontext(journal) if isinstance(journal, Journal) else Journal(journal) as opened:
+        n_before = len(opened)
+        opened.add_run(record)
+        results = runner.run(units, opened)
+        record["n_units"], record["n_computed"] = len(results), len(opened) - n_before
+    record["seconds"] = round(perf_counter() - start, 3)
     folds = tuple(FoldResult(unit, results[unit.key]) for unit in units)
-    return Comparison(tuple(tables), tuple(entrants), str(chosen), seed, folds)
-
-
-def _run(units: Sequence[Unit], journal: Journal, threads: int) -> dict[str, UnitResult]:
-    """Return the results of all units: those of the journal, and the others computed."""
-    results = journal.find(unit.key for unit in units)
-    waiting = [unit for unit in units if unit.key not in results]
-    journal.discard(unit.key for unit in waiting)  # those that failed before
-
-    def run(unit: Unit) -> tuple[str, UnitResult]:
-        result = unit.run()
-        journal.add(unit.key, result)
-        return unit.key, result
-
-    return results | dict(run_tasks(run, waiting, threads))
+    return Comparison(tuple(tables), tuple(entrants), text, seed, folds, record)
 
 
 def _learners(given: Any) -> list[Learner]:
@@ -198,22 +252,20 @@ def _learners(given: Any) -> list[Learner]:
 
 def _task(learners: Sequence[Learner]) -> Task:
     """Return the task that all learners have."""
-    tasks = {_task_of(learner) for learner in learners}
-    if len(tasks) > 1:
-        names = ", ".join(f"{learner.name} ({_task_of(learner)})" for learner in learners)
+    tasks = {learner.name: task_of(learner.estimator) for learner in learners}
+    if len(set(tasks.values())) > 1:
+        names = ", ".join(f"{name} ({task})" for name, task in tasks.items())
         raise ValueError(f"learners must be all classifiers or all regressors, got {names}.")
-    return tasks.pop()
+    return tasks[learners[0].name]
 
 
-def _task_of(learner: Learner) -> Task:
-    if is_classifier(learner.estimator):
+def task_of(estimator: Any) -> Task:
+    """Return whether an estimator classifies or regresses; raise if it does neither."""
+    if is_classifier(estimator):
         return "classification"
-    if is_regressor(learner.estimator):
+    if is_regressor(estimator):
         return "regression"
-    raise ValueError(
-        f"learners must be classifiers or regressors, got {learner.estimator!r} as "
-        f"{learner.name!r}."
-    )
+    raise ValueError(f"learners must be classifiers or regressors, got {estimator!r}.")
 
 
 def _datasets(given: Any, task: Task) -> list[Dataset]:
@@ -238,7 +290,7 @@ def _dataset(name: Any, entry: Any, task: Task) -> Dataset:
         return entry
     if isinstance(entry, str):
         loaded: Any = bundled.load(entry)
-        return Dataset(str(name), loaded.table, loaded.y, task)
+        return Dataset(str(name), loaded.table, loaded.y, task, bundled=name == entry)
     if isinstance(entry, tuple) and len(entry) in (2, 3):
         groups: Array | None = entry[2] if len(entry) == 3 else None
         return Dataset(str(name or "data"), entry[0], entry[1], task, groups)

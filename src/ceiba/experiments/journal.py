@@ -61,6 +61,8 @@ class UnitResult:
         Bytes that the process of the unit took at most; None if it had no process of its own.
     error : str or None
         Why the unit failed.
+    chosen : dict or None
+        Parameters that a search inside of the unit chose, as in `nested`.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class UnitResult:
     predict_seconds: float
     peak_memory: int | None = None
     error: str | None = None
+    chosen: dict[str, Any] | None = None
 
     def to_text(self) -> str:
         """Return what is not an array as JSON."""
@@ -84,6 +87,7 @@ class UnitResult:
             "predict_seconds": self.predict_seconds,
             "peak_memory": self.peak_memory,
             "error": self.error,
+            "chosen": self.chosen,
         })  # fmt: skip
 
     def to_bytes(self) -> bytes:

@@ -564,6 +564,17 @@ _SYNONYMS = {
 }
 
 
+def default_score(task: Task) -> str:
+    """Return the score of a task that tables show if none is chosen.
+
+    Examples
+    --------
+    >>> default_score("classification"), default_score("regression")
+    ('accuracy', 'r2')
+    """
+    return "accuracy" if task == "classification" else "r2"
+
+
 def get_score(name: str) -> Score:
     """Return the score of a name; case, dashes and underscores do not matter.
 

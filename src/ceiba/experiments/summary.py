@@ -18,7 +18,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.experiments.compare import Comparison, FoldResult
-from ceiba.experiments.scores import Score, get_score, pool
+from ceiba.experiments.scores import Score, default_score, get_score, pool
 from ceiba.inference import (
     HypothesisTest,
     Interval,
@@ -95,7 +95,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A table with a row for each dataset and a column for each learner.
+    """A table of datasets and learners.
 
     Parameters
     ----------
@@ -109,6 +109,8 @@ class Summary:
         How the intervals were computed.
     digits : int
         Digits after the point.
+    rows : {"datasets", "learners"}
+        What the rows of the printed table are.
     """
 
     score: Score
@@ -118,6 +120,7 @@ class Summary:
     control: str | None
     method: str
     digits: int = 3
+    rows: Literal["datasets", "learners"] = "datasets"
 
     def to_text(self) -> str:
         """Return the table as aligned text."""
@@ -191,6 +194,8 @@ class Summary:
         lines = [[self.score.label, *self.learners]]
         for dataset, row in zip(self.datasets, self.cells, strict=True):
             lines.append([dataset, *(cell.text(self.digits) for cell in row)])
+        if self.rows == "learners":
+            return [list(column) for column in zip(*lines, strict=True)]
         return lines
 
     def _notes(self) -> list[str]:
@@ -209,20 +214,21 @@ class Summary:
 
 def summarize(
     comparison: Comparison,
-    score: str = "accuracy",
+    score: str | None = None,
     *,
     interval: IntervalMethod = "auto",
     control: str | None = None,
     test: TestMethod = "corrected_t",
     digits: int = 3,
+    rows: Literal["datasets", "learners"] = "datasets",
 ) -> Summary:
     """Summarize a score of all learners on all datasets.
 
     Parameters
     ----------
     comparison : Comparison
-    score : str
-        A name of `SCORES`.
+    score : str, optional
+        A name of `SCORES`; by default accuracy, or R² of a regression.
     interval : {"auto", "t", "corrected_t", "wilson", "clopper_pearson", "bootstrap"}
         95 % intervals: over the folds by t, or t corrected for shared training rows; or of the rows
         of all folds together. ``"auto"`` is Wilson's for proportions of rows that are tested once,
@@ -233,6 +239,8 @@ def summarize(
         Over the folds.
     digits : int
         Digits after the point.
+    rows : {"datasets", "learners"}
+        What the rows of the printed table are; the columns are the others.
 
     Returns
     -------
@@ -249,7 +257,9 @@ def summarize(
     95 % intervals: Wilson's, of the rows of all folds.
     • better than tree at p <= 0.05, ○ at p <= 0.1.
     """
-    chosen = get_score(score)
+    chosen = get_score(score or default_score(comparison.task))
+    if rows not in ("datasets", "learners"):
+        raise ValueError(f"rows must be 'datasets' or 'learners', got {rows!r}.")
     names = tuple(learner.name for learner in comparison.learners)
     if control is not None and control not in names:
         raise ValueError(f"control must be one of {', '.join(names)}, got {control!r}.")
@@ -258,12 +268,12 @@ def summarize(
             f"test must be one of {', '.join((*_TESTS, 'corrected_t'))}, got {test!r}."
         )
     method = _interval_method(comparison, chosen, interval)
-    rows = []
+    cells = []
     for dataset in comparison.datasets:
         folds = {name: comparison.of(dataset.name, name) for name in names}
         values = {name: _values(chosen, folds[name]) for name in names}
         against = None if control is None else values[control]
-        rows.append(
+        cells.append(
             tuple(
                 _cell(
                     chosen,
@@ -277,7 +287,7 @@ def summarize(
             )
         )
     tables = tuple(dataset.name for dataset in comparison.datasets)
-    return Summary(chosen, tables, names, tuple(rows), control, method, digits)
+    return Summary(chosen, tables, names, tuple(cells), control, method, digits, rows)
 
 
 def _interval_method(comparison: Comparison, score: Score, interval: str) -> str:

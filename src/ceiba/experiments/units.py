@@ -18,6 +18,7 @@ from typing import Any
 import joblib
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing
 
 from ceiba._typing import Array
@@ -42,6 +43,8 @@ class Dataset:
     task : {"classification", "regression"}
     groups : array of shape (n_rows,), optional
         Rows of a group are never both in training and test, in protocols of groups.
+    bundled : bool
+        Whether ``ceiba.datasets.load(name)`` returns these rows.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class Dataset:
     y: Any
     task: Task
     groups: Any = None
+    bundled: bool = False
 
     @cached_property
     def target(self) -> Target:
@@ -90,6 +94,11 @@ class Dataset:
     @cached_property
     def _table(self) -> Table:
         return Table.of(self.X, warn=False)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, without the target."""
+        return len(self._table.schema)
 
     def __len__(self) -> int:
         return len(self._table)
@@ -186,7 +195,10 @@ class Unit:
         fitted = start
         try:
             model = _seeded(clone(self.learner.estimator), self._seed())
-            model.fit(data.rows(self.train), data.labels[self.train])
+            fit_options = {}
+            if data.groups is not None and isinstance(model, BaseSearchCV):
+                fit_options["groups"] = np.asarray(data.groups)[self.train]  # for inner folds
+            model.fit(data.rows(self.train), data.labels[self.train], **fit_options)
             fitted = perf_counter()
             rows = data.rows(self.test)
             predictions = _encoded(np.asarray(model.predict(rows)), data.classes)
@@ -200,7 +212,14 @@ class Unit:
             message = f"{type(error).__name__}: {error}"
             seconds = perf_counter() - start
             return UnitResult(self.test, None, None, seconds, 0.0, error=message)
-        return UnitResult(self.test, predictions, probabilities, fitted - start, end - fitted)
+        return UnitResult(
+            self.test,
+            predictions,
+            probabilities,
+            fitted - start,
+            end - fitted,
+            chosen=_chosen(model),
+        )
 
     def _seed(self) -> int:
         """Return the seed of the learner: that of the experiment, repeat and fold."""
@@ -213,6 +232,18 @@ def _seeded(estimator: Any, seed: int) -> Any:
     params = estimator.get_params(deep=True)
     names = [name for name in params if name.rpartition("__")[2] == "random_state"]
     return estimator.set_params(**{name: seed for name in names if params[name] is None})
+
+
+def _chosen(model: Any) -> dict[str, Any] | None:
+    """Return the parameters that a search of scikit-learn chose, as values of JSON."""
+    if not isinstance(model, BaseSearchCV):
+        return None
+    chosen = {}
+    for name, value in model.best_params_.items():
+        plain = value.item() if isinstance(value, np.generic) else value
+        is_json = plain is None or isinstance(plain, bool | int | float | str)
+        chosen[name] = plain if is_json else repr(plain)
+    return chosen
 
 
 def _encoded(predictions: Array, classes: Array | None) -> Array:
