@@ -1,6 +1,12 @@
 """Experiments: learners compared on folds of datasets, from raw predictions that are kept."""
 
 from ceiba.experiments.compare import Comparison, FoldResult, compare
+from ceiba.experiments.differences import (
+    Ranking,
+    learner_test,
+    practical_difference,
+    rank_learners,
+)
 from ceiba.experiments.journal import Journal, JournalError, UnitResult
 from ceiba.experiments.nested import nested
 from ceiba.experiments.protocols import (
@@ -54,6 +60,7 @@ __all__ = [
     "LeaveOneOut",
     "Predictions",
     "Protocol",
+    "Ranking",
     "Score",
     "ScoreValue",
     "Split",
@@ -71,10 +78,13 @@ __all__ = [
     "confusion_matrix",
     "default_score",
     "get_score",
+    "learner_test",
     "nested",
     "no_information_rate",
     "parse_protocol",
     "pool",
+    "practical_difference",
+    "rank_learners",
     "summarize",
     "sweep",
 ]

@@ -35,7 +35,7 @@ class FoldResult:
     unit: Unit
     result: UnitResult
 
-    @property
+    @cached_property
     def predictions(self) -> Predictions | None:
         """Predictions of the test rows with their true values; None if the unit failed."""
         data, result = self.unit.dataset, self.result
@@ -76,18 +76,22 @@ class Comparison:
         """``"classification"`` or ``"regression"``."""
         return self.datasets[0].task
 
+    def dataset_name(self, dataset: str | None) -> str:
+        """Return the name of a dataset, by default of the only one; raise for any other."""
+        names = [table.name for table in self.datasets]
+        if dataset is None and len(names) == 1:
+            return names[0]
+        if dataset not in names:
+            raise ValueError(f"dataset must be one of {', '.join(names)}, got {dataset!r}.")
+        return dataset
+
     def of(self, dataset: str, learner: str) -> list[FoldResult]:
         """Return the folds of one learner on one dataset."""
-        found = self._folds_by_name.get((dataset, learner))
+        found = self._folds_by_name.get((self.dataset_name(dataset), learner))
         if found is None:
-            for kind, name, known in (
-                ("dataset", dataset, self.datasets),
-                ("learner", learner, self.learners),
-            ):
-                names = [entry.name for entry in known]
-                if name not in names:
-                    raise ValueError(f"{kind} must be one of {', '.join(names)}, got {name!r}.")
-        return list(found or ())
+            names = ", ".join(entry.name for entry in self.learners)
+            raise ValueError(f"learner must be one of {names}, got {learner!r}.")
+        return list(found)
 
     @cached_property
     def _folds_by_name(self) -> dict[tuple[str, str], list[FoldResult]]:
@@ -126,10 +130,7 @@ class Comparison:
             Required if there are several.
         """
         chosen = get_score(score or default_score(self.task))
-        if dataset is None and len(self.datasets) > 1:
-            names = ", ".join(table.name for table in self.datasets)
-            raise ValueError(f"dataset must be one of {names}, got None.")
-        name = dataset or self.datasets[0].name
+        name = self.dataset_name(dataset)
         means = {
             learner.name: self.mean(chosen.name, name, learner.name) for learner in self.learners
         }

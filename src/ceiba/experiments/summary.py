@@ -14,28 +14,29 @@ from html import escape
 from io import StringIO
 from typing import Any, Literal
 
-import numpy as np
-
 from ceiba._typing import Array
 from ceiba.experiments.compare import Comparison, FoldResult
-from ceiba.experiments.scores import Score, default_score, get_score, pool
+from ceiba.experiments.differences import (
+    TEST_METHODS,
+    TestMethod,
+    fold_sizes,
+    fold_test,
+    fold_values,
+    has_distinct_rows,
+)
+from ceiba.experiments.scores import Score, UndefinedScoreError, default_score, get_score, pool
 from ceiba.inference import (
     HypothesisTest,
     Interval,
     bootstrap_interval,
     clopper_pearson,
     corrected_t_interval,
-    corrected_t_test,
-    mann_whitney_test,
     mark,
-    paired_t_test,
     t_interval,
-    wilcoxon_test,
     wilson,
 )
 
 IntervalMethod = Literal["auto", "t", "corrected_t", "wilson", "clopper_pearson", "bootstrap"]
-TestMethod = Literal["mann_whitney", "wilcoxon", "paired_t", "corrected_t"]
 _POOLED: dict[str, Callable[..., Interval]] = {
     "wilson": wilson,
     "clopper_pearson": clopper_pearson,
@@ -46,11 +47,6 @@ _METHODS = {
     "wilson": "Wilson's, of the rows of all folds",
     "clopper_pearson": "Clopper and Pearson's, of the rows of all folds",
     "bootstrap": "bootstrap of the rows of all folds",
-}
-_TESTS: dict[str, Callable[..., HypothesisTest]] = {
-    "mann_whitney": mann_whitney_test,
-    "wilcoxon": wilcoxon_test,
-    "paired_t": paired_t_test,
 }
 
 
@@ -83,13 +79,15 @@ class Cell:
         """``•`` where the learner is better than the control at 5 %, ``○`` at 10 %."""
         return mark(self.test.p_value) if self.test is not None and self.is_better else ""
 
-    def text(self, digits: int) -> str:
-        """Return the mean with its interval and mark."""
+    def text(self, digits: int, p_values: bool = False) -> str:
+        """Return the mean with its interval, the p-value on request, and its mark."""
         if self.mean is None:
             return "failed" if "Error" in self.reason else "–"
         text = f"{self.mean:.{digits}f}"
         if self.interval is not None:
             text += f" [{self.interval.lower:.{digits}f}, {self.interval.upper:.{digits}f}]"
+        if p_values and self.test is not None:
+            text += f" p={self.test.p_value:.3f}"
         return f"{text} {self.mark}".rstrip()
 
 
@@ -111,6 +109,8 @@ class Summary:
         Digits after the point.
     rows : {"datasets", "learners"}
         What the rows of the printed table are.
+    p_values : bool
+        Whether the printed table has the p-values of the tests.
     """
 
     score: Score
@@ -121,6 +121,7 @@ class Summary:
     method: str
     digits: int = 3
     rows: Literal["datasets", "learners"] = "datasets"
+    p_values: bool = False
 
     def to_text(self) -> str:
         """Return the table as aligned text."""
@@ -193,7 +194,7 @@ class Summary:
         """Return the cells as text, the heads first."""
         lines = [[self.score.label, *self.learners]]
         for dataset, row in zip(self.datasets, self.cells, strict=True):
-            lines.append([dataset, *(cell.text(self.digits) for cell in row)])
+            lines.append([dataset, *(cell.text(self.digits, self.p_values) for cell in row)])
         if self.rows == "learners":
             return [list(column) for column in zip(*lines, strict=True)]
         return lines
@@ -219,6 +220,7 @@ def summarize(
     interval: IntervalMethod = "auto",
     control: str | None = None,
     test: TestMethod = "corrected_t",
+    p_values: bool = False,
     digits: int = 3,
     rows: Literal["datasets", "learners"] = "datasets",
 ) -> Summary:
@@ -235,8 +237,10 @@ def summarize(
         and the corrected t otherwise, which keep their coverage in simulations.
     control : str, optional
         Name of the learner that the others are tested against.
-    test : {"mann_whitney", "wilcoxon", "paired_t", "corrected_t"}
-        Over the folds.
+    test : {"corrected_t", "paired_t", "mann_whitney", "wilcoxon", "5x2cv", "mcnemar"}
+        As in `learner_test`.
+    p_values : bool
+        Whether the printed table has the p-values of the tests.
     digits : int
         Digits after the point.
     rows : {"datasets", "learners"}
@@ -261,43 +265,33 @@ def summarize(
     if rows not in ("datasets", "learners"):
         raise ValueError(f"rows must be 'datasets' or 'learners', got {rows!r}.")
     names = tuple(learner.name for learner in comparison.learners)
+    if p_values and control is None:
+        raise ValueError("p_values=True requires control: the learner of the tests.")
     if control is not None and control not in names:
         raise ValueError(f"control must be one of {', '.join(names)}, got {control!r}.")
-    if test not in (*_TESTS, "corrected_t"):
-        raise ValueError(
-            f"test must be one of {', '.join((*_TESTS, 'corrected_t'))}, got {test!r}."
-        )
+    if test not in TEST_METHODS:
+        raise ValueError(f"test must be one of {', '.join(TEST_METHODS)}, got {test!r}.")
     method = _interval_method(comparison, chosen, interval)
     cells = []
     for dataset in comparison.datasets:
-        folds = {name: comparison.of(dataset.name, name) for name in names}
-        values = {name: _values(chosen, folds[name]) for name in names}
-        against = None if control is None else values[control]
-        cells.append(
-            tuple(
-                _cell(
-                    chosen,
-                    method,
-                    test,
-                    folds[name],
-                    values[name],
-                    None if name == control else against,
-                )
-                for name in names
-            )
-        )
+        against = None if control is None else comparison.of(dataset.name, control)
+        row = []
+        for name in names:
+            folds = comparison.of(dataset.name, name)
+            row.append(_cell(chosen, method, test, folds, None if name == control else against))
+        cells.append(tuple(row))
     tables = tuple(dataset.name for dataset in comparison.datasets)
-    return Summary(chosen, tables, names, tuple(cells), control, method, digits, rows)
+    return Summary(chosen, tables, names, tuple(cells), control, method, digits, rows, p_values)
 
 
 def _interval_method(comparison: Comparison, score: Score, interval: str) -> str:
     """Return the method of the intervals; raise if the score does not allow it."""
     if interval == "auto":
-        tested_once = all(
-            _tested_once(comparison.of(dataset.name, comparison.learners[0].name))
+        each_once = all(
+            has_distinct_rows(comparison.of(dataset.name, comparison.learners[0].name))
             for dataset in comparison.datasets
         )
-        return "wilson" if score.is_proportion and tested_once else "corrected_t"
+        return "wilson" if score.is_proportion and each_once else "corrected_t"
     allowed = ["auto", "t", "corrected_t"]
     allowed += [*_POOLED] * score.is_proportion + ["bootstrap"] * score.is_row_mean
     if interval not in allowed:
@@ -307,47 +301,27 @@ def _interval_method(comparison: Comparison, score: Score, interval: str) -> str
     return interval
 
 
-def _tested_once(folds: Sequence[FoldResult]) -> bool:
-    tests = np.concatenate([fold.unit.test for fold in folds])
-    return len(np.unique(tests)) == len(tests)
-
-
-def _values(score: Score, folds: Sequence[FoldResult]) -> tuple[Array | None, str]:
-    """Return the score of each fold; or None, and the reason of the first that has none."""
-    values = []
-    for fold in folds:
-        predictions = fold.predictions
-        if predictions is None:
-            return None, fold.result.error or "failed"
-        value = score(predictions)
-        if value.value is None:
-            return None, value.reason
-        values.append(value.value)
-    return np.array(values), ""
-
-
 def _cell(
     score: Score,
     method: str,
     test: str,
     folds: Sequence[FoldResult],
-    values: tuple[Array | None, str],
-    control: tuple[Array | None, str] | None,
+    control: Sequence[FoldResult] | None,
 ) -> Cell:
-    own, reason = values
-    if own is None:
-        return Cell(None, reason=reason)
-    mean = float(own.mean())
-    interval = _interval(score, method, folds, own)
-    if control is None or control[0] is None or len(own) < 2:
+    try:
+        values = fold_values(score, folds)
+    except UndefinedScoreError as error:
+        return Cell(None, reason=str(error))
+    mean = float(values.mean())
+    interval = _interval(score, method, folds, values)
+    if control is None or (len(values) < 2 and test != "mcnemar"):
         return Cell(mean, interval)
-    other = control[0]
-    sizes = _sizes(folds)
-    found = (
-        corrected_t_test(own, other, *sizes) if test == "corrected_t" else _TESTS[test](own, other)
-    )
-    is_better = (mean > float(other.mean())) == score.greater_is_better and mean != other.mean()
-    return Cell(mean, interval, found, bool(is_better))
+    try:
+        other = float(fold_values(score, control).mean())
+    except UndefinedScoreError:
+        return Cell(mean, interval)
+    is_better = mean > other if score.greater_is_better else mean < other
+    return Cell(mean, interval, fold_test(score, test, folds, control), is_better)
 
 
 def _interval(
@@ -356,20 +330,16 @@ def _interval(
     if method in ("t", "corrected_t"):
         if len(values) < 2:
             return None
-        return t_interval(values) if method == "t" else corrected_t_interval(values, *_sizes(folds))
+        return (
+            t_interval(values)
+            if method == "t"
+            else corrected_t_interval(values, *fold_sizes(folds))
+        )
     pooled = pool([fold.predictions for fold in folds if fold.predictions is not None])
     rows = score.row_values(pooled)
     if method == "bootstrap":
         return bootstrap_interval(rows)
     return _POOLED[method](int(rows.sum()), len(rows))
-
-
-def _sizes(folds: Sequence[FoldResult]) -> tuple[float, float]:
-    """Return the mean numbers of training and test rows."""
-    return (
-        float(np.mean([len(fold.unit.train) for fold in folds])),
-        float(np.mean([len(fold.unit.test) for fold in folds])),
-    )
 
 
 def _latex(text: str) -> str:
