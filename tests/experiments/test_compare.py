@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +18,13 @@ from sklearn.preprocessing import StandardScaler
 import ceiba
 from ceiba.experiments import Comparison, Dataset, Journal, KFold, compare
 from ceiba.experiments.units import Unit
+from tests.experiments import killed
+from tests.experiments.killed import assert_same
 
 LEARNERS = {
     "tree": ceiba.DecisionTreeClassifier(max_depth=3),
     "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
 }
-
-
-def assert_same(one: Comparison, other: Comparison) -> None:
-    assert len(one.folds) == len(other.folds)
-    for left, right in zip(one.folds, other.folds, strict=True):
-        assert left.unit.key == right.unit.key
-        np.testing.assert_array_equal(left.result.predictions, right.result.predictions)
-        np.testing.assert_array_equal(left.result.probabilities, right.result.probabilities)
 
 
 def test_scores_are_those_of_scikit_learn() -> None:
@@ -141,33 +131,18 @@ def test_threads_do_not_matter() -> None:
     assert_same(one, compare(learners, "iris", protocol="4-fold", n_jobs=3))
 
 
-KILLED = """
-import sys
-from tests.experiments.test_compare import learners_of_a_long_experiment
-from ceiba.experiments import compare
-print("ready", flush=True)
-compare(learners_of_a_long_experiment(), ["iris", "wine"], protocol="5x4-fold", journal=sys.argv[1])
-"""
+@pytest.fixture(scope="module")
+def undisturbed() -> Comparison:
+    return killed.run()
 
 
-def learners_of_a_long_experiment() -> dict[str, Any]:
-    return {"forest": ceiba.RandomForestClassifier(60), **LEARNERS}
-
-
-@pytest.mark.parametrize("seconds", [0.1, 0.3, 0.6])
-def test_a_killed_experiment_gives_the_same_table(seconds: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seconds", [0.02, 0.1, 0.25])
+def test_a_killed_experiment_gives_the_same_table(
+    seconds: float, undisturbed: Comparison, tmp_path: Path
+) -> None:
     path = tmp_path / "journal.db"
-    process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    process.stdout.readline()
-    time.sleep(seconds)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    learners = learners_of_a_long_experiment()
-    again = compare(learners, ["iris", "wine"], protocol="5x4-fold", journal=path)
-    assert_same(again, compare(learners, ["iris", "wine"], protocol="5x4-fold"))
+    assert not killed.kill_after(seconds, path), "the experiment is too short for this test"
+    assert_same(killed.run(path), undisturbed)
 
 
 @pytest.mark.parametrize(
