@@ -1,4 +1,4 @@
-"""Plots of trees, ensembles, clusters, mixtures, neighbors, intervals and networks.
+"""Plots of trees, ensembles, clusters, mixtures, neighbors, networks and experiments.
 
 Every function makes its own figure without pyplot, or draws on the axes or figure that it is given.
 Plots require matplotlib: ``pip install "ceiba[plots]"``.
@@ -11,6 +11,13 @@ from ceiba.plots.clustering import KMeansPainter, cluster_choice, clusters
 from ceiba.plots.curves.forest import importance, oob_curve
 from ceiba.plots.curves.impurity import impurity_curves
 from ceiba.plots.curves.margins import margins
+from ceiba.plots.experiments.calibration import calibration
+from ceiba.plots.experiments.confusion import confusion
+from ceiba.plots.experiments.rank_diagram import rank_diagram
+from ceiba.plots.experiments.roc import roc
+from ceiba.plots.experiments.score_intervals import score_intervals
+from ceiba.plots.experiments.sweep_curve import sweep_curve
+from ceiba.plots.experiments.time_scores import time_scores
 from ceiba.plots.intervals import intervals
 from ceiba.plots.mixtures.choice import mixture_choice
 from ceiba.plots.mixtures.mixture import MixturePainter, covariance_forms, mixture
@@ -18,7 +25,6 @@ from ceiba.plots.neighbors.loo_curve import loo_curve
 from ceiba.plots.neighbors.neighbor_votes import neighbor_votes
 from ceiba.plots.neighbors.regions_by_k import regions_by_k
 from ceiba.plots.neighbors.voronoi import voronoi
-from ceiba.plots.networks.calibration import calibration
 from ceiba.plots.networks.network import network
 from ceiba.plots.networks.nomogram import nomogram
 from ceiba.plots.networks.search_path import search_path
@@ -40,6 +46,7 @@ __all__ = [
     "calibration",
     "cluster_choice",
     "clusters",
+    "confusion",
     "covariance_forms",
     "importance",
     "impurity_curves",
@@ -58,13 +65,18 @@ __all__ = [
     "pruning_path",
     "pruning_steps",
     "pruning_table",
+    "rank_diagram",
     "regions",
     "regions_by_k",
     "register_painter",
+    "roc",
     "rounds",
+    "score_intervals",
     "search_path",
     "step_functions",
     "surface",
+    "sweep_curve",
+    "time_scores",
     "training_curve",
     "tree",
     "tree_path",

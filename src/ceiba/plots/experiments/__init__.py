@@ -1,0 +1,1 @@
+"""Pictures of experiments: scores, parameters, times, ranks, and pooled predictions."""

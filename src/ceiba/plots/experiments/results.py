@@ -1,0 +1,135 @@
+"""What pictures of experiments take from a comparison, with errors for unknown names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ceiba.experiments import SCORES, Comparison, Predictions, Score, get_score, pool
+from ceiba.plots import style
+from ceiba.plots.models import model_error
+
+MAX_NAME = 32  # characters of the name of a learner or dataset
+
+
+def check_comparison(given: Any) -> Comparison:
+    """Return the comparison; TypeError for anything else."""
+    if not isinstance(given, Comparison):
+        remedy = None
+        if isinstance(getattr(given, "comparison", None), Comparison):
+            remedy = "pass its .comparison"
+        raise model_error("comparison", "a Comparison, the result of compare", given, remedy)
+    return given
+
+
+def check_score(comparison: Comparison, name: str) -> Score:
+    """Return the score of a name; ValueError if the task of the comparison has none such."""
+    task = comparison.datasets[0].task
+    known = [score.name for score in SCORES.values() if score.task == task]
+    try:
+        score = get_score(name)
+    except ValueError:
+        score = None
+    if score is None or score.task != task:
+        raise ValueError(f"score of a {task} must be one of {', '.join(known)}, got {name!r}.")
+    return score
+
+
+def check_classification(comparison: Comparison) -> None:
+    """Raise ValueError for a comparison of regressors."""
+    if comparison.datasets[0].task != "classification":
+        raise ValueError("comparison must be one of classifiers, got regressors.")
+
+
+def check_dataset(comparison: Comparison, dataset: str | None) -> str:
+    """Return the name of a dataset, which may be None if there is a single one."""
+    names = [table.name for table in comparison.datasets]
+    if dataset is None and len(names) == 1:
+        return names[0]
+    if dataset not in names:
+        raise ValueError(f"dataset must be one of {', '.join(names)}, got {dataset!r}.")
+    return str(dataset)
+
+
+def check_learner(comparison: Comparison, learner: str) -> str:
+    """Return the name of a learner; ValueError for an unknown one."""
+    names = learner_names(comparison)
+    if learner not in names:
+        raise ValueError(f"learner must be one of {', '.join(names)}, got {learner!r}.")
+    return learner
+
+
+def learner_names(comparison: Comparison) -> list[str]:
+    """Return the names of the learners."""
+    return [learner.name for learner in comparison.learners]
+
+
+def pooled_predictions(comparison: Comparison, dataset: str, learner: str) -> Predictions | None:
+    """Join the test rows of all folds; None if a fold failed."""
+    folds = [fold.predictions for fold in comparison.of(dataset, learner)]
+    known = [fold for fold in folds if fold is not None]
+    return pool(known) if known and len(known) == len(folds) else None
+
+
+def pooled_probabilities(
+    comparison: Comparison, dataset: str
+) -> tuple[dict[str, Predictions], dict[str, str]]:
+    """Return pooled rows of the learners with probabilities, and why the others have none."""
+    pooled: dict[str, Predictions] = {}
+    reasons: dict[str, str] = {}
+    for name in learner_names(comparison):
+        rows = pooled_predictions(comparison, dataset, name)
+        if rows is None:
+            reasons[name] = "failed"
+        elif rows.probabilities is None:
+            reasons[name] = "no probabilities"
+        else:
+            pooled[name] = rows
+    if not pooled:
+        listed = ", ".join(f"{name} ({reason})" for name, reason in reasons.items())
+        raise ValueError(
+            f"comparison must have a learner with probabilities on {dataset}, got {listed}."
+        )
+    return pooled, reasons
+
+
+def label_index(classes: Sequence[Any], label: Any) -> int | None:
+    """Return the index of a class: by default the second of two, and None of several."""
+    if label is None:
+        return 1 if len(classes) == 2 else None
+    if label not in classes:
+        raise ValueError(f"label must be one of the classes {list(classes)}, got {label!r}.")
+    return classes.index(label)
+
+
+def score_text(score: Score) -> str:
+    """Return the label of an axis with scores."""
+    return score.label if score.greater_is_better else f"{score.label}, smaller is better"
+
+
+def name_text(name: str) -> str:
+    """Return the name of a learner or dataset on one short line."""
+    return style.shorten(name, MAX_NAME)
+
+
+def add_missing(ax: Any, reasons: dict[str, str]) -> None:
+    """Add learners without a curve to the legend, each with its reason."""
+    for name, reason in reasons.items():
+        ax.plot([], [], linestyle="none", label=f"{name_text(name)}: {reason}", gid="missing")
+
+
+def legend_below(figure: Any, handles: Sequence[Any], *, title: str = "", columns: int = 1) -> Any:
+    """Add a legend below all panels, without formulas in names."""
+    legend = figure.legend(
+        handles=handles, loc="outside lower left", ncols=columns, alignment="left",
+        title=title or None, title_fontsize=style.LABEL_SIZE, **style.LEGEND,
+    )  # fmt: skip
+    return plain_legend(legend)
+
+
+def plain_legend(legend: Any) -> Any:
+    """Draw the names of a legend as they are: a dollar sign starts no formula."""
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    legend.get_title().set_color(style.MUTED)
+    return legend
