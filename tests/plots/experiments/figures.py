@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from ceiba.experiments import Dataset, compare
+from ceiba.experiments import Dataset, Sweep, compare
 
 
 class LabelLearner(ClassifierMixin, BaseEstimator):
@@ -91,9 +90,7 @@ def sweep(parameters, settings, n_datasets=1, failing=()):
         learners[name] = ProbabilityLearner(accuracy, 0 if j in failing else None)
     tables = {f"table {i}": dataset(i) for i in range(n_datasets)}
     results = compare(learners, tables, protocol="3-fold", n_jobs=1)
-    return SimpleNamespace(
-        comparison=results, parameters=tuple(parameters), settings=tuple(settings)
-    )
+    return Sweep(results, tuple(parameters), tuple(settings))
 
 
 def regression():

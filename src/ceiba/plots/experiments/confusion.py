@@ -16,6 +16,7 @@ from ceiba.plots.experiments.results import (
     check_dataset,
     check_learner,
     name_text,
+    names_width,
     pooled_predictions,
 )
 
@@ -68,25 +69,29 @@ def confusion(
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.zeros(counts.shape), where=totals > 0)
     labels = [style.shorten(label, _MAX_LABEL) for label in rows.classes]
-    ax = ax or _new_axes(labels)
+    ax = ax or _new_axes(labels, name_text(chosen))
     ax.imshow(shares, cmap=_color_map(), vmin=0, vmax=1, aspect="equal")
     if len(counts) <= _MAX_COUNTS:
         _write_cells(ax, counts, shares)
-    style.style_axes(ax, x="predicted class", y="true class")
+    note = f"{name_text(name)}\n{counts.trace():,} of {counts.sum():,} correct"
+    style.style_axes(ax, x=f"predicted class\n{note}", y="true class")
+    ax.xaxis.label.set_parse_math(False)
     _label_classes(ax, labels)
-    style.set_title(ax, f"{name_text(chosen)}, {name_text(name)}", parse_math=False)
-    accuracy = counts.trace() / counts.sum()
-    note = f"{counts.trace():,} of {counts.sum():,} predictions correct ({accuracy:.1%})"
-    ax.set_xlabel(f"predicted class\n{note}", fontsize=style.LABEL_SIZE)
+    style.set_title(ax, name_text(chosen), parse_math=False)
     return ax.figure
 
 
-def _new_axes(labels: list[str]) -> Any:
-    """Make axes with a square for each cell, and space for the labels."""
-    n = len(labels)
-    side = max(1.8, n * (0.62 if n <= _MAX_SHARES else 0.36 if n <= _MAX_COUNTS else 0.2))
-    space = max(style.text_width(label) for label in labels) * style.TICK_SIZE / 72
-    return style.new_axes(max(side + space + 0.6, 3.4), side + min(space, 1.0) + 1.1)
+def _new_axes(labels: list[str], title: str) -> Any:
+    """Make axes with a square for each cell, and space for the labels and the title."""
+    side = max(1.8, len(labels) * _cell_side(len(labels)))
+    space = names_width(labels)
+    width = max(side, names_width([title], style.TITLE_SIZE), 2.6) + space + 0.6
+    return style.new_axes(width, side + min(space, 1.0) + 1.25, anchor="W")
+
+
+def _cell_side(n_classes: int) -> float:
+    """Return the side of a cell in inches."""
+    return 0.62 if n_classes <= _MAX_SHARES else 0.32 if n_classes <= _MAX_COUNTS else 0.2
 
 
 def _color_map() -> Any:
@@ -97,10 +102,10 @@ def _color_map() -> Any:
 
 
 def _write_cells(ax: Any, counts: Array, shares: Array) -> None:
-    """Write counts, and shares of few classes; white on dark cells."""
+    """Write counts, and shares of few classes; of many classes, no zeros."""
     with_shares = len(counts) <= _MAX_SHARES
     for (i, j), count in np.ndenumerate(counts):
-        text = f"{count:,}"
+        text = f"{count:,}" if count or with_shares else ""
         if with_shares and count:
             text += f"\n{shares[i, j]:.0%}"
         color = "white" if shares[i, j] > 0.55 else style.INK if count else style.MUTED
@@ -110,7 +115,7 @@ def _write_cells(ax: Any, counts: Array, shares: Array) -> None:
 
 def _label_classes(ax: Any, labels: list[str]) -> None:
     """Label both axes; long labels of columns are turned."""
-    is_long = max(style.text_width(label) for label in labels) * style.TICK_SIZE / 72 > 0.6
+    is_long = names_width(labels) > 0.95 * _cell_side(len(labels))
     positions = range(len(labels))
     ax.set_yticks(positions, labels)
     turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if is_long else {}

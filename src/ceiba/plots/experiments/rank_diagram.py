@@ -22,6 +22,7 @@ from ceiba.plots.experiments.results import (
     check_score,
     learner_names,
     name_text,
+    names_width,
 )
 
 # Heights in lines of text: bars of groups below the axis, then the names of the learners.
@@ -31,7 +32,7 @@ _CD_HEIGHT = -2.0
 
 @documented
 def rank_diagram(
-    comparison: Comparison, score: str = "accuracy", *, alpha: float = 0.05, ax: Any = None
+    comparison: Comparison, score: str | None = None, *, alpha: float = 0.05, ax: Any = None
 ) -> Any:
     """Draw a critical-difference diagram: average ranks of learners over datasets.
 
@@ -44,8 +45,8 @@ def rank_diagram(
     ----------
     comparison : Comparison
         At least two learners on at least two datasets, without failures.
-    score : str
-        A name of `ceiba.experiments.SCORES`.
+    score : str, optional
+        A name of `ceiba.experiments.SCORES`; by default accuracy, or R² of a regression.
     alpha : float
         Probability of any error among all pairs.
     {ax}
@@ -119,8 +120,8 @@ def _scores(comparison: Comparison, score: Score, names: Sequence[str]) -> Array
 
 def _width(names: Sequence[str]) -> float:
     """Return the width of a figure with names at both sides, in inches."""
-    longest = max(style.text_width(name_text(name)) for name in names)
-    return 3.9 + 0.12 * len(names) + 2 * longest * style.LABEL_SIZE / 72
+    longest = names_width([name_text(name) for name in names], style.LABEL_SIZE)
+    return 3.9 + 0.12 * len(names) + 2 * longest
 
 
 def _lanes(groups: Sequence[tuple[float, float]]) -> list[list[tuple[float, float]]]:

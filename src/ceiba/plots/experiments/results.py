@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ceiba.experiments import SCORES, Comparison, Predictions, Score, get_score, pool
+from ceiba.experiments.scores import default_score
 from ceiba.plots import style
 from ceiba.plots.models import model_error
 
-MAX_NAME = 32  # characters of the name of a learner or dataset
+_MAX_NAME = 32  # characters of the name of a learner or dataset
 
 
 def check_comparison(given: Any) -> Comparison:
@@ -22,12 +23,12 @@ def check_comparison(given: Any) -> Comparison:
     return given
 
 
-def check_score(comparison: Comparison, name: str) -> Score:
-    """Return the score of a name; ValueError if the task of the comparison has none such."""
-    task = comparison.datasets[0].task
+def check_score(comparison: Comparison, name: str | None) -> Score:
+    """Return the score of a name, by default that of the task; ValueError for another task."""
+    task = comparison.task
     known = [score.name for score in SCORES.values() if score.task == task]
     try:
-        score = get_score(name)
+        score = get_score(default_score(task) if name is None else name)
     except ValueError:
         score = None
     if score is None or score.task != task:
@@ -37,7 +38,7 @@ def check_score(comparison: Comparison, name: str) -> Score:
 
 def check_classification(comparison: Comparison) -> None:
     """Raise ValueError for a comparison of regressors."""
-    if comparison.datasets[0].task != "classification":
+    if comparison.task != "classification":
         raise ValueError("comparison must be one of classifiers, got regressors.")
 
 
@@ -107,9 +108,14 @@ def score_text(score: Score) -> str:
     return score.label if score.greater_is_better else f"{score.label}, smaller is better"
 
 
-def name_text(name: str) -> str:
+def name_text(name: str, max_length: int = _MAX_NAME) -> str:
     """Return the name of a learner or dataset on one short line."""
-    return style.shorten(name, MAX_NAME)
+    return style.shorten(name, max_length)
+
+
+def names_width(names: Sequence[str], size: float = style.TICK_SIZE) -> float:
+    """Return the width of the longest name in inches."""
+    return max(style.text_width(name) for name in names) * size / 72
 
 
 def add_missing(ax: Any, reasons: dict[str, str]) -> None:
@@ -118,8 +124,21 @@ def add_missing(ax: Any, reasons: dict[str, str]) -> None:
         ax.plot([], [], linestyle="none", label=f"{name_text(name)}: {reason}", gid="missing")
 
 
-def legend_below(figure: Any, handles: Sequence[Any], *, title: str = "", columns: int = 1) -> Any:
-    """Add a legend below all panels, without formulas in names."""
+def legend_height(labels: Sequence[str], width: float, title: str = "") -> float:
+    """Return the height of a legend below a figure of a width, in inches."""
+    n_rows = -(-len(labels) // _legend_columns(labels, width)) if labels else 0
+    return 0.2 * (n_rows + bool(title)) + 0.1 * bool(labels)
+
+
+def _legend_columns(labels: Sequence[str], width: float) -> int:
+    n_fitting = int(width / (names_width(labels, style.LABEL_SIZE) + 0.65))
+    return max(1, min(n_fitting, len(labels)))
+
+
+def legend_below(figure: Any, handles: Sequence[Any], *, title: str = "") -> Any:
+    """Add a legend below all panels, in as many columns as the figure has space for."""
+    labels = [handle.get_label() for handle in handles]
+    columns = _legend_columns(labels, figure.bbox.width / figure.dpi)
     legend = figure.legend(
         handles=handles, loc="outside lower left", ncols=columns, alignment="left",
         title=title or None, title_fontsize=style.LABEL_SIZE, **style.LEGEND,

@@ -15,13 +15,16 @@ from ceiba.plots.experiments.results import (
     check_comparison,
     check_dataset,
     label_index,
+    learner_names,
     legend_below,
+    legend_height,
     name_text,
     plain_legend,
     pooled_probabilities,
 )
 
 _LEGEND_TITLE = "AUC of the pooled rows of all folds"
+_WIDTH = 5.4  # inches
 _LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1)))  # changes whenever the colors repeat
 
 
@@ -69,7 +72,7 @@ def roc(
     first = next(iter(pooled.values()))
     chosen = _check_label(first, label)
     is_new = ax is None
-    ax = ax or style.new_axes(5.4, 5.1 + 0.2 * len(comparison.learners))
+    ax = ax or _new_axes(comparison)
     ax.plot([0, 1], [0, 1], color=style.MUTED, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
     handles = [
         _draw_curve(ax, index, learner, rows, chosen)
@@ -78,8 +81,9 @@ def roc(
     add_missing(ax, reasons)
     handles += [line for line in ax.lines if line.get_gid() == "missing"]
     positive = style.shorten(first.classes[chosen])
-    style.style_axes(ax, x="false positive rate", y="true positive rate", grid="both")
-    style.set_title(ax, f"ROC of {positive}, {name_text(name)}", parse_math=False)
+    style.style_axes(ax, x="false positive rate", y=f"true positive rate, {positive}", grid="both")
+    ax.yaxis.label.set_parse_math(False)
+    style.set_title(ax, f"ROC, {name_text(name, 26)}", parse_math=False)
     style.set_note(ax, style.count_text(len(first), "prediction"))
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
@@ -89,6 +93,12 @@ def roc(
     else:
         plain_legend(ax.legend(handles=handles, loc="lower right", title="AUC", **style.LEGEND))
     return ax.figure
+
+
+def _new_axes(comparison: Comparison) -> Any:
+    """Make axes on a figure with space for a legend of all learners."""
+    labels = [f"{name_text(name)}: 0.000" for name in learner_names(comparison)]
+    return style.new_axes(_WIDTH, 5.0 + legend_height(labels, _WIDTH, _LEGEND_TITLE))
 
 
 def _check_label(rows: Predictions, label: Any) -> int:

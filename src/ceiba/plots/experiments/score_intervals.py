@@ -10,11 +10,18 @@ import numpy as np
 from ceiba.experiments import Cell, Summary
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.experiments.results import legend_below, name_text, score_text
+from ceiba.plots.experiments.results import (
+    legend_below,
+    legend_height,
+    name_text,
+    names_width,
+    score_text,
+)
 from ceiba.plots.models import model_error
 
 _MAX_COLUMNS = 3
 _PANEL_WIDTH = 2.5  # inches
+_MAX_TITLE = 24  # characters of the name of a dataset
 _LINE_HEIGHT = 0.23  # inches per learner
 _CONTROL_LINE: dict[str, Any] = {
     "color": style.MUTED,
@@ -66,40 +73,42 @@ def score_intervals(summary: Summary, *, grouped: bool = False, figure: Any = No
     if summary.control is not None:
         handles += _control_handles(summary)
     draw = _draw_group if grouped else _draw_panels
-    ax = draw(summary, colors, figure, 0.21 * len(handles))
+    ax = draw(summary, colors, figure, [handle.get_label() for handle in handles])
     if handles:
         legend_below(ax.figure, handles)
     return ax.figure
 
 
-def _draw_panels(summary: Summary, colors: Sequence[str], figure: Any, legend_height: float) -> Any:
+def _draw_panels(
+    summary: Summary, colors: Sequence[str], figure: Any, legend: Sequence[str]
+) -> Any:
     """Draw a panel for each dataset, with a line for each learner; return the first."""
     n_panels, n_learners = len(summary.datasets), len(summary.learners)
     n_columns = -(-n_panels // -(-n_panels // _MAX_COLUMNS))
     names = [name_text(name) for name in summary.learners]
     if figure is None:
-        width = _PANEL_WIDTH * max(n_columns, 1.6) + _names_width(names)
-        height = _LINE_HEIGHT * n_learners + 0.75
-        figure = style.new_figure(width, height * -(-n_panels // n_columns) + legend_height)
+        width = _PANEL_WIDTH * max(n_columns, 1.6) + names_width(names)
+        height = (_LINE_HEIGHT * n_learners + 0.75) * -(-n_panels // n_columns)
+        figure = style.new_figure(width, height + legend_height(legend, width))
     axes = style.panel_grid(figure, n_panels, _MAX_COLUMNS, (0, 0))
     for index, (ax, row) in enumerate(zip(axes, summary.cells, strict=True)):
         _draw_cells(ax, range(n_learners), row, colors)
         _draw_control(ax, summary, row, -0.5, n_learners - 0.5)
         is_lowest = index + n_columns >= n_panels
         style.style_axes(ax, x=_axis_text(summary) if is_lowest else "", grid="x")
-        style.set_title(ax, name_text(summary.datasets[index]), parse_math=False)
+        style.set_title(ax, name_text(summary.datasets[index], _MAX_TITLE), parse_math=False)
         style.label_bars(ax, names)
         ax.tick_params(labelleft=index % n_columns == 0)
     return axes[0]
 
 
-def _draw_group(summary: Summary, colors: Sequence[str], figure: Any, legend_height: float) -> Any:
+def _draw_group(summary: Summary, colors: Sequence[str], figure: Any, legend: Sequence[str]) -> Any:
     """Draw one panel with a group of lines for each dataset; return it."""
     n_learners, names = len(summary.learners), [name_text(name) for name in summary.datasets]
     step = n_learners + _GROUP_SPACE
     if figure is None:
-        height = 0.16 * step * len(names) + 0.7
-        figure = style.new_figure(5.6 + _names_width(names), height + legend_height)
+        width, height = 5.6 + names_width(names), 0.16 * step * len(names) + 0.7
+        figure = style.new_figure(width, height + legend_height(legend, width))
     (ax,) = style.panel_grid(figure, 1, 1, (0, 0))
     for group, row in enumerate(summary.cells):
         first = group * step
@@ -120,7 +129,7 @@ def _draw_cells(ax: Any, lines: Any, row: Sequence[Cell], colors: Sequence[str])
     look: dict[str, Any] = {"fontsize": style.TICK_SIZE, "va": "center", "annotation_clip": False}
     for y, cell, color in zip(lines, row, colors, strict=True):
         if cell.mean is None:
-            text = "failed" if "Error" in cell.reason else "undefined"
+            text = "failed" if cell.text(0) == "failed" else "undefined"
             ax.annotate(
                 text, (0, y), (4, 0), xycoords=("axes fraction", "data"), style="italic",
                 textcoords="offset points", color=style.MUTED, gid="failed", **look,
@@ -171,11 +180,6 @@ def _axis_text(summary: Summary) -> str:
     found = [cell.interval for row in summary.cells for cell in row if cell.interval is not None]
     text = score_text(summary.score)
     return f"{text} ({found[0].confidence_level:.0%} intervals)" if found else text
-
-
-def _names_width(names: Sequence[str]) -> float:
-    """Return the width of the longest name in inches."""
-    return max(style.text_width(name) for name in names) * style.TICK_SIZE / 72
 
 
 def _handle(name: str, color: str) -> Any:

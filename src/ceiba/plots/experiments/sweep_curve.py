@@ -11,13 +11,20 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.experiments import Cell, Comparison, Summary, summarize
+from ceiba.experiments import Cell, Summary, Sweep, summarize
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.experiments.results import check_score, legend_below, name_text, score_text
+from ceiba.plots.experiments.results import (
+    check_score,
+    legend_below,
+    legend_height,
+    name_text,
+    score_text,
+)
 from ceiba.plots.models import model_error
 
 _MAX_COLUMNS = 3
+_MAX_TITLE = 18  # characters of the name of a dataset, beside the best value
 _MAX_TICKS = 9  # values that have a tick each
 _MIN_RANGE = 4.0  # of the largest and the smallest value on a log axis
 
@@ -43,7 +50,7 @@ class _Axis:
 
 
 @documented
-def sweep_curve(sweep: Any, score: str = "accuracy", *, figure: Any = None) -> Any:
+def sweep_curve(sweep: Sweep, score: str | None = None, *, figure: Any = None) -> Any:
     """Draw a score against the first parameter of a sweep, with intervals.
 
     Bands are the intervals of `ceiba.experiments.summarize`. There is a line for each combination
@@ -55,8 +62,8 @@ def sweep_curve(sweep: Any, score: str = "accuracy", *, figure: Any = None) -> A
     ----------
     sweep : Sweep
         Result of `ceiba.experiments.sweep`.
-    score : str
-        A name of `ceiba.experiments.SCORES`.
+    score : str, optional
+        A name of `ceiba.experiments.SCORES`; by default accuracy, or R² of a regression.
     {figure}
 
     {picture}
@@ -70,7 +77,7 @@ def sweep_curve(sweep: Any, score: str = "accuracy", *, figure: Any = None) -> A
     >>> picture.axes[0].get_xlabel()
     'max_depth'
     """
-    if not isinstance(getattr(sweep, "comparison", None), Comparison):
+    if not isinstance(sweep, Sweep):
         raise model_error("sweep", "a Sweep, the result of sweep", sweep)
     chosen = check_score(sweep.comparison, score)
     summary = summarize(sweep.comparison, chosen.name)
@@ -82,7 +89,7 @@ def sweep_curve(sweep: Any, score: str = "accuracy", *, figure: Any = None) -> A
     if not axis.is_numeric and len(curves) > 1:
         shifts = np.linspace(-0.15, 0.15, len(curves))
     if figure is None:
-        figure = _new_figure(len(summary.datasets), len(curves))
+        figure = _new_figure(len(summary.datasets), list(names.values()))
     axes = style.panel_grid(figure, len(summary.datasets), _MAX_COLUMNS, (0, 0))
     for index, (ax, row) in enumerate(zip(axes, summary.cells, strict=True)):
         for number, positions in enumerate(curves.values()):
@@ -90,15 +97,13 @@ def sweep_curve(sweep: Any, score: str = "accuracy", *, figure: Any = None) -> A
             _draw_curve(ax, number, axis, cells, shifts[number])
         _draw_best(ax, summary, row, curves.values(), axis, shifts)
         style.style_axes(ax, x=name_text(sweep.parameters[0]), y=_y_text(summary), grid="y")
-        style.set_title(ax, name_text(summary.datasets[index]), parse_math=False)
+        style.set_title(ax, name_text(summary.datasets[index], _MAX_TITLE), parse_math=False)
         _set_ticks(ax, axis)
         style.plain_numbers(ax)
     _label_panels(axes)
     if len(curves) > 1:
         handles = [_handle(number, name) for number, name in enumerate(names.values())]
-        longest = max(len(name) for name in names.values())
-        columns = min(3, max(1, int(28 * min(len(axes), _MAX_COLUMNS) / (longest + 6))))
-        legend_below(axes[0].figure, handles, columns=columns)
+        legend_below(axes[0].figure, handles)
     return axes[0].figure
 
 
@@ -190,8 +195,9 @@ def _draw_best(
         return
     mean, number, index = max(found)
     ax.plot(
-        axis.positions[-index] + shifts[-number], sign * mean, "o", markersize=10, markerfacecolor="none",
-        markeredgecolor=style.color_of(-number), markeredgewidth=1.3, zorder=4, gid="best",
+        axis.positions[-index] + shifts[-number], sign * mean, "o", markersize=10, zorder=4,
+        markerfacecolor="none", markeredgecolor=style.color_of(-number), markeredgewidth=1.3,
+        gid="best",
     )  # fmt: skip
     style.set_note(ax, f"best {style.number_text(sign * mean, 3)} at {axis.labels[-index]}")
 
@@ -230,12 +236,12 @@ def _y_text(summary: Summary) -> str:
     return f"{text}, {found[0].confidence_level:.0%} intervals" if found else text
 
 
-def _new_figure(n_panels: int, n_curves: int) -> Any:
+def _new_figure(n_panels: int, names: Sequence[str]) -> Any:
     """Make a figure of equal panels, with space for the legend."""
     rows = -(-n_panels // _MAX_COLUMNS)
     columns = -(-n_panels // rows)
     width, height = (6.4, 4.2) if n_panels == 1 else (3.5 * columns, 2.9 * rows)
-    return style.new_figure(width, height + (0.2 * n_curves if n_curves > 1 else 0))
+    return style.new_figure(width, height + legend_height(names if len(names) > 1 else [], width))
 
 
 def _handle(number: int, name: str) -> Any:

@@ -22,6 +22,7 @@ from ceiba.plots.experiments.results import (
 
 _MIN_SECONDS = 1e-6  # a clock can give 0, which a log axis lacks
 _MAX_COLUMNS = 2
+_MAX_NOTE = 36  # characters
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class _Points:
 @documented
 def time_scores(
     comparison: Comparison,
-    score: str = "accuracy",
+    score: str | None = None,
     *,
     per_dataset: bool = False,
     figure: Any = None,
@@ -52,8 +53,8 @@ def time_scores(
     Parameters
     ----------
     comparison : Comparison
-    score : str
-        A name of `ceiba.experiments.SCORES`.
+    score : str, optional
+        A name of `ceiba.experiments.SCORES`; by default accuracy, or R² of a regression.
     per_dataset : bool
         Draw a panel for each dataset. By default there is one for all of them, with the mean score
         and the geometric mean of the seconds over datasets; learners without a score on one of the
@@ -139,9 +140,9 @@ def _draw_panel(ax: Any, panel: _Points, score: Score) -> Array:
             gid=gid,
         )  # fmt: skip
     style.style_axes(ax, x="seconds to fit", y=score_text(score), grid="both")
-    style.set_title(ax, name_text(panel.title), parse_math=False)
+    style.set_title(ax, name_text(panel.title, 24), parse_math=False)
     if panel.missing:
-        text = style.shorten("no score: " + ", ".join(panel.missing), 48)
+        text = style.shorten("no score: " + ", ".join(panel.missing), _MAX_NOTE)
         style.set_note(ax, text, fontsize=style.TICK_SIZE, parse_math=False)
     _set_limits(ax, panel)
     return is_front
