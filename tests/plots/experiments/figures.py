@@ -72,13 +72,13 @@ def comparison(n_learners=3, n_datasets=1, *, n_classes=2, n=90, protocol="3-fol
     return compare(learners, tables, protocol=protocol, n_jobs=1)
 
 
-def with_seconds(results, seconds):
-    """Replace the seconds of fits, by learner."""
-    folds = tuple(
-        replace(fold, result=replace(fold.result, fit_seconds=seconds[fold.unit.learner.name]))
-        for fold in results.folds
-    )
-    return replace(results, folds=folds)
+def with_seconds(results, seconds, by="learner"):
+    """Replace the seconds of fits, by the name of the learner or dataset."""
+    folds = []
+    for fold in results.folds:
+        time = seconds[getattr(fold.unit, by).name]
+        folds.append(replace(fold, result=replace(fold.result, fit_seconds=time)))
+    return replace(results, folds=tuple(folds))
 
 
 def sweep(parameters, settings, n_datasets=1, failing=()):

@@ -1,4 +1,4 @@
-"""Tests of the pictures of training, calibration and structural search."""
+"""Tests of the pictures of training and structural search."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from sklearn.calibration import calibration_curve
-from sklearn.metrics import log_loss
 
 from ceiba import NaiveBayesClassifier, StructuralTMClassifier, datasets, plots
 from ceiba.plots.style import new_axes, new_figure
@@ -74,42 +72,6 @@ def test_training_curves_need_a_trace():
         plots.training_curve({"one": trained(trace=False)})
     with pytest.raises(ValueError, match="at least one fitted model"):
         plots.training_curve({})
-
-
-def points(ax):
-    return [np.asarray(c.get_offsets()) for c in ax.collections if len(c.get_offsets()) > 1]
-
-
-def test_calibration_agrees_with_scikit_learn():
-    X, y = vote().table, np.asarray(vote().y)
-    models = {"generative": counted(), "discriminative": trained()}
-    figure = plots.calibration(models, X, y)
-    legend = [text.get_text() for text in figure.legends[0].get_texts()]
-    for found, text, (name, model) in zip(
-        points(figure.axes[0]), legend, models.items(), strict=True
-    ):
-        probability = model.predict_proba(X)
-        frequency, mean = calibration_curve(y == "republican", probability[:, 1], n_bins=10)
-        np.testing.assert_allclose(found, np.column_stack([mean, frequency]))
-        counts = np.histogram(probability[:, 1], 10, (0, 1))[0]
-        error = (counts[counts > 0] * np.abs(mean - frequency)).sum() / len(y)
-        wanted = f"log-loss {log_loss(y, probability):.3f}, calibration error {error:.3f}"
-        assert text == f"{name}: {wanted}"
-    assert figure.axes[0].get_title(loc="right") == "435 predictions"
-
-
-def test_calibration_of_several_classes():
-    iris = datasets.load("iris")
-    model = NaiveBayesClassifier().fit(iris.table, iris.y)
-    figure = plots.calibration(model, iris.table, iris.y)
-    assert figure.axes[0].get_title(loc="right") == "450 predictions"
-    figure = plots.calibration(model, iris.table, iris.y, label="setosa", n_bins=4)
-    assert figure.axes[0].get_xlabel() == "predicted probability of setosa"
-    assert len(figure.axes[1].patches[0].get_data().values) == 4
-    with pytest.raises(ValueError, match="label must be one of the classes"):
-        plots.calibration(model, iris.table, iris.y, label="rose")
-    with pytest.raises(ValueError, match="n_bins must be at least 2, got 1"):
-        plots.calibration(model, iris.table, iris.y, n_bins=1)
 
 
 def test_search_paths_have_a_line_for_each_move():

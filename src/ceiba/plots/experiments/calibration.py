@@ -14,7 +14,6 @@ from ceiba.plots.docstrings import documented
 from ceiba.plots.experiments.results import (
     add_missing,
     check_classification,
-    check_dataset,
     label_index,
     name_text,
     plain_legend,
@@ -190,7 +189,7 @@ def _rows(
         if X is not None or y is not None:
             raise ValueError("X and y have no effect with a comparison, which has its test rows.")
         check_classification(model)
-        pooled, reasons = pooled_probabilities(model, check_dataset(model, dataset))
+        pooled, reasons = pooled_probabilities(model, model.dataset_name(dataset))
         found = {
             name_text(name): _Rows(list(rows.classes), rows.true_codes, rows.probabilities)
             for name, rows in pooled.items()
@@ -207,7 +206,7 @@ def _rows(
 def _title(model: Any, dataset: str | None) -> str:
     if not isinstance(model, Comparison):
         return "Calibration"
-    return f"Calibration, {name_text(check_dataset(model, dataset))}"
+    return f"Calibration, {name_text(model.dataset_name(dataset))}"
 
 
 def _check(model: Any) -> Any:

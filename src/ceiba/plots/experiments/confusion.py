@@ -13,8 +13,6 @@ from ceiba.plots.docstrings import documented
 from ceiba.plots.experiments.results import (
     check_classification,
     check_comparison,
-    check_dataset,
-    check_learner,
     name_text,
     names_width,
     pooled_predictions,
@@ -57,19 +55,19 @@ def confusion(
     '50\\n100%'
     """
     check_classification(check_comparison(comparison))
-    name, chosen = check_dataset(comparison, dataset), check_learner(comparison, learner)
-    rows = pooled_predictions(comparison, name, chosen)
+    name = comparison.dataset_name(dataset)
+    rows = pooled_predictions(comparison, name, learner)
     if rows is None:
-        errors = [fold.result.error for fold in comparison.of(name, chosen) if fold.result.error]
+        errors = [fold.result.error for fold in comparison.of(name, learner) if fold.result.error]
         raise ValueError(
-            f"learner must have predictions of all folds, got {chosen!r}, which failed on "
+            f"learner must have predictions of all folds, got {learner!r}, which failed on "
             f"{name}: {errors[0] if errors else 'no folds'}."
         )
     counts = confusion_matrix(rows)
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.zeros(counts.shape), where=totals > 0)
     labels = [style.shorten(label, _MAX_LABEL) for label in rows.classes]
-    ax = ax or _new_axes(labels, name_text(chosen))
+    ax = ax or _new_axes(labels, name_text(learner))
     ax.imshow(shares, cmap=_color_map(), vmin=0, vmax=1, aspect="equal")
     if len(counts) <= _MAX_COUNTS:
         _write_cells(ax, counts, shares)
@@ -77,7 +75,7 @@ def confusion(
     style.style_axes(ax, x=f"predicted class\n{note}", y="true class")
     ax.xaxis.label.set_parse_math(False)
     _label_classes(ax, labels)
-    style.set_title(ax, name_text(chosen), parse_math=False)
+    style.set_title(ax, name_text(learner), parse_math=False)
     return ax.figure
 
 

@@ -24,7 +24,7 @@ def add_labels(
 ) -> None:
     """Write the name of each point beside it; far ones are joined by a thin line.
 
-    Names are arranged for the present size of the axes: call it last.
+    Names are arranged for the present size of the axes: call it after the layout of the figure.
 
     Parameters
     ----------
@@ -36,8 +36,6 @@ def add_labels(
     line : array of shape (n, 2)
         Corners of a line that no label should cover.
     """
-    # The layout of the figure gives the axes their size in pixels.
-    ax.figure.canvas.figure.draw_without_rendering()
     pixels = ax.transData.transform(points)
     scale = ax.figure.dpi / 72
     window = ax.get_window_extent()
@@ -67,7 +65,7 @@ def _free_box(
     pixel: Array, size: Array, bounds: Array, taken: Sequence[Array], scale: float
 ) -> Any:
     """Return the first box near a point without overlaps, or the one with the smallest."""
-    found, min_overlap = None, np.inf
+    found, min_overlap, others = None, np.inf, np.array(taken)
     for distance in _DISTANCES:
         for direction in _DIRECTIONS:
             step = np.array(direction)
@@ -77,7 +75,7 @@ def _free_box(
             corner = np.clip(corner, bounds[:2], np.maximum(bounds[2:] - size, bounds[:2]))
             box = np.array([*corner, *(corner + size)])
             parts = [box, *_leader(pixel, box, scale)]
-            overlap = sum(_overlap(part, other) for part in parts for other in taken)
+            overlap = sum(_overlap(part, others) for part in parts)
             if overlap < min_overlap:
                 found, min_overlap = box, overlap
             if not overlap:
@@ -100,10 +98,10 @@ def _square(center: Array, radius: float) -> Array:
     return np.array([*(center - radius), *(center + radius)])
 
 
-def _overlap(first: Array, second: Array) -> float:
-    """Return the area that two boxes share."""
-    sides = np.minimum(first[2:], second[2:]) - np.maximum(first[:2], second[:2])
-    return float(sides.prod()) if (sides > 0).all() else 0.0
+def _overlap(box: Array, others: Array) -> float:
+    """Return the area that a box shares with others."""
+    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
+    return float(np.maximum(sides, 0).prod(axis=1).sum())
 
 
 def _join(ax: Any, point: Array, pixel: Array, box: Array, scale: float) -> None:

@@ -5,41 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from ceiba._typing import Array
-from ceiba.experiments import Comparison, Score
-from ceiba.inference import (
-    average_ranks,
-    friedman_test,
-    nemenyi_critical_difference,
-    rank_groups,
-)
+from ceiba.experiments import Comparison, Ranking, rank_learners
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
 from ceiba.plots.experiments.results import (
     check_comparison,
     check_score,
-    learner_names,
     name_text,
     names_width,
 )
 
+_ALPHA = 0.05  # of the critical difference of a ranking
 # Heights in lines of text: bars of groups below the axis, then the names of the learners.
 _FIRST_BAR, _BAR_STEP, _LINE_STEP = 0.45, 0.4, 1.0
 _CD_HEIGHT = -2.0
 
 
 @documented
-def rank_diagram(
-    comparison: Comparison, score: str | None = None, *, alpha: float = 0.05, ax: Any = None
-) -> Any:
+def rank_diagram(comparison: Comparison, score: str | None = None, *, ax: Any = None) -> Any:
     """Draw a critical-difference diagram: average ranks of learners over datasets.
 
     The best learners are at the right. A thick bar joins learners whose average ranks differ by
     less than the critical difference (CD) of Nemenyi's test, which is the length of the line above
-    the axis. The note has the p-value of Friedman's test of equal ranks: if it is above ``alpha``,
-    the ranks show no difference at all.
+    the axis, at 5 %. The note has the p-value of Friedman's test of equal ranks: if it is above
+    5 %, the ranks show no difference at all. `ceiba.experiments.rank_learners` has the numbers.
 
     Parameters
     ----------
@@ -47,8 +36,6 @@ def rank_diagram(
         At least two learners on at least two datasets, without failures.
     score : str, optional
         A name of `ceiba.experiments.SCORES`; by default accuracy, or R² of a regression.
-    alpha : float
-        Probability of any error among all pairs.
     {ax}
 
     {picture}
@@ -62,7 +49,7 @@ def rank_diagram(
     ...     "naive Bayes": NaiveBayesClassifier(),
     ...     "neighbors": KNeighborsClassifier(),
     ... }
-    >>> results = compare(learners, ["iris", "wine", "breast_cancer"], protocol="3-fold")
+    >>> results = compare(learners, ["iris", "wine", "glass"], protocol="3-fold")
     >>> picture = plots.rank_diagram(results)
     >>> picture.axes[0].get_title(loc="left")
     'Average ranks by accuracy'
@@ -73,49 +60,22 @@ def rank_diagram(
     Machine Learning Research 7.
     """
     chosen = check_score(check_comparison(comparison), score)
-    names = learner_names(comparison)
-    scores = _scores(comparison, chosen, names)
-    ranks = average_ranks(scores, chosen.greater_is_better)
-    difference = nemenyi_critical_difference(len(names), len(scores), alpha)
-    groups = [ranks[list(group)] for group in rank_groups(ranks, difference)]
-    lanes = _lanes([(group[0], group[-1]) for group in groups])
+    ranking = rank_learners(comparison, chosen.name)
+    ranks = dict(zip(ranking.learners, ranking.ranks, strict=True))
+    lanes = _lanes([(ranks[group[0]], ranks[group[-1]]) for group in ranking.groups])
     top = _FIRST_BAR + _BAR_STEP * len(lanes) + 0.35
-    bottom = top + _LINE_STEP * (-(-len(names) // 2) - 1) + 1.7
-    ax = ax or style.new_axes(_width(names), 0.23 * (bottom - _CD_HEIGHT) + 0.55)
-    _draw_axis(ax, len(names), difference)
+    bottom = top + _LINE_STEP * (-(-len(ranks) // 2) - 1) + 1.7
+    ax = ax or style.new_axes(_width(ranking.learners), 0.23 * (bottom - _CD_HEIGHT) + 0.55)
+    _draw_axis(ax, len(ranks), ranking.critical_difference)
     _draw_bars(ax, lanes)
-    _draw_learners(ax, names, ranks, top)
+    _draw_learners(ax, list(ranks.items()), top)
     ax.set_ylim(bottom, _CD_HEIGHT - 0.3)
     ax.text(
-        0.5, 0, _note(scores, alpha), ha="center", va="bottom", transform=ax.transAxes,
+        0.5, 0, _note(ranking), ha="center", va="bottom", transform=ax.transAxes,
         fontsize=style.LABEL_SIZE, color=style.MUTED, gid="note",
     )  # fmt: skip
     style.set_title(ax, f"Average ranks by {_lower(chosen.label)}")
     return ax.figure
-
-
-def _scores(comparison: Comparison, score: Score, names: Sequence[str]) -> Array:
-    """Return the mean scores by dataset and learner; raise if one is missing."""
-    tables = [table.name for table in comparison.datasets]
-    if len(tables) < 2 or len(names) < 2:
-        raise ValueError(
-            "comparison must have at least two datasets and two learners to rank, got "
-            f"{style.count_text(len(tables), 'dataset')} and "
-            f"{style.count_text(len(names), 'learner')}."
-        )
-    means = [[comparison.mean(score.name, table, name) for name in names] for table in tables]
-    missing = [
-        f"{name} on {table}"
-        for table, row in zip(tables, means, strict=True)
-        for name, mean in zip(names, row, strict=True)
-        if mean is None
-    ]
-    if missing:
-        raise ValueError(
-            f"comparison must have the {score.name} of every learner on every dataset, got none "
-            f"of {', '.join(missing)}: compare without these learners or datasets."
-        )
-    return np.array(means, float)
 
 
 def _width(names: Sequence[str]) -> float:
@@ -169,16 +129,12 @@ def _draw_bars(ax: Any, lanes: Sequence[Sequence[tuple[float, float]]]) -> None:
             )  # fmt: skip
 
 
-def _draw_learners(ax: Any, names: Sequence[str], ranks: Array, top: float) -> None:
+def _draw_learners(ax: Any, ranks: Sequence[tuple[str, float]], top: float) -> None:
     """Join each rank with the name of its learner: the better half at the right."""
-    order = np.argsort(ranks, kind="stable")
-    n_right = len(order) // 2
-    sides = (("right", order[:n_right]), ("left", order[n_right:][::-1]))
-    for side, indices in sides:
-        edge = 0.0 if side == "left" else 1.0
-        for line, index in enumerate(indices):
-            y = top + _LINE_STEP * line
-            _draw_learner(ax, names[index], float(ranks[index]), y, edge)
+    n_right = len(ranks) // 2
+    for edge, learners in ((1.0, ranks[:n_right]), (0.0, ranks[n_right:][::-1])):
+        for line, (name, rank) in enumerate(learners):
+            _draw_learner(ax, name, rank, top + _LINE_STEP * line, edge)
 
 
 def _draw_learner(ax: Any, name: str, rank: float, y: float, edge: float) -> None:
@@ -195,11 +151,11 @@ def _draw_learner(ax: Any, name: str, rank: float, y: float, edge: float) -> Non
     )  # fmt: skip
 
 
-def _note(scores: Array, alpha: float) -> str:
-    test = friedman_test(scores)
-    p = "p < 0.001" if test.p_value < 0.001 else f"p = {test.p_value:.3f}"
-    text = f"{style.count_text(len(scores), 'dataset')}, Friedman {p}"
-    return text if test.p_value <= alpha else f"{text}: no difference"
+def _note(ranking: Ranking) -> str:
+    p_value = ranking.friedman.p_value
+    p = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+    text = f"{style.count_text(ranking.n_datasets, 'dataset')}, Friedman {p}"
+    return text if p_value <= _ALPHA else f"{text}: no difference found"
 
 
 def _lower(label: str) -> str:

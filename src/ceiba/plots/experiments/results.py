@@ -42,24 +42,6 @@ def check_classification(comparison: Comparison) -> None:
         raise ValueError("comparison must be one of classifiers, got regressors.")
 
 
-def check_dataset(comparison: Comparison, dataset: str | None) -> str:
-    """Return the name of a dataset, which may be None if there is a single one."""
-    names = [table.name for table in comparison.datasets]
-    if dataset is None and len(names) == 1:
-        return names[0]
-    if dataset not in names:
-        raise ValueError(f"dataset must be one of {', '.join(names)}, got {dataset!r}.")
-    return str(dataset)
-
-
-def check_learner(comparison: Comparison, learner: str) -> str:
-    """Return the name of a learner; ValueError for an unknown one."""
-    names = learner_names(comparison)
-    if learner not in names:
-        raise ValueError(f"learner must be one of {', '.join(names)}, got {learner!r}.")
-    return learner
-
-
 def learner_names(comparison: Comparison) -> list[str]:
     """Return the names of the learners."""
     return [learner.name for learner in comparison.learners]

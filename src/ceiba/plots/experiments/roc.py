@@ -13,7 +13,6 @@ from ceiba.plots.experiments.results import (
     add_missing,
     check_classification,
     check_comparison,
-    check_dataset,
     label_index,
     learner_names,
     legend_below,
@@ -57,17 +56,17 @@ def roc(
     >>> from ceiba import DecisionTreeClassifier, NaiveBayesClassifier, plots
     >>> from ceiba.experiments import compare
     >>> learners = {"tree": DecisionTreeClassifier(), "naive Bayes": NaiveBayesClassifier()}
-    >>> results = compare(learners, "breast_cancer", protocol="5-fold")
+    >>> results = compare(learners, "vote", protocol="5-fold")
     >>> picture = plots.roc(results)
     >>> [text.get_text() for text in picture.legends[0].get_texts()]
-    ['tree: 0.919', 'naive Bayes: 0.983']
+    ['tree: 0.935', 'naive Bayes: 0.973']
 
     References
     ----------
     Fawcett (2006), "An introduction to ROC analysis", Pattern Recognition Letters 27.
     """
     check_classification(check_comparison(comparison))
-    name = check_dataset(comparison, dataset)
+    name = comparison.dataset_name(dataset)
     pooled, reasons = pooled_probabilities(comparison, name)
     first = next(iter(pooled.values()))
     chosen = _check_label(first, label)

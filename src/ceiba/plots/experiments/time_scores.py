@@ -86,6 +86,8 @@ def time_scores(
     size = (6.8, 4.6 + more) if len(panels) == 1 else (4.8, 3.5 + more)
     axes = style.panel_grid(figure, len(panels), _MAX_COLUMNS, size)
     fronts = [_draw_panel(ax, panel, chosen) for ax, panel in zip(axes, panels, strict=True)]
+    # The layout of the figure gives the axes their size, for which labels are arranged.
+    axes[0].figure.canvas.figure.draw_without_rendering()
     for ax, panel, is_front in zip(axes, panels, fronts, strict=True):
         colors = [style.INK if front else style.MUTED for front in is_front]
         positions = np.column_stack([panel.seconds, panel.scores])
