@@ -1,1 +1,1 @@
-"""Bayesian network classifiers: structure, evidence, training, calibration, structural search."""
+"""Bayesian network classifiers: structure, evidence, training, structural search."""
