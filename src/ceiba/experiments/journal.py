@@ -63,6 +63,9 @@ class UnitResult:
         Why the unit failed.
     chosen : dict or None
         Parameters that a search inside of the unit chose, as in `nested`.
+    regions : ndarray or None
+        Prediction sets, bool of shape (n_test, n_classes) with the columns of ``probabilities``, or
+        intervals, float of shape (n_test, 2); None for learners without them.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class UnitResult:
     peak_memory: int | None = None
     error: str | None = None
     chosen: dict[str, Any] | None = None
+    regions: Array | None = None
 
     def to_text(self) -> str:
         """Return what is not an array as JSON."""
@@ -93,7 +97,7 @@ class UnitResult:
     def to_bytes(self) -> bytes:
         """Return the arrays as an uncompressed npz file."""
         arrays: dict[str, Any] = {"test": self.test}
-        for name in ("predictions", "probabilities"):
+        for name in ("predictions", "probabilities", "regions"):
             if getattr(self, name) is not None:
                 arrays[name] = getattr(self, name)
         file = BytesIO()
@@ -105,9 +109,12 @@ class UnitResult:
         """Return the result that `to_text` and `to_bytes` wrote."""
         with np.load(BytesIO(content), allow_pickle=False) as arrays:
             found = {name: arrays[name] for name in arrays.files}
-        return cls(
-            found["test"], found.get("predictions"), found.get("probabilities"), **json.loads(text)
+        # Journals of earlier versions have no regions.
+        predictions, probabilities, regions = (
+            found.get(name) for name in ("predictions", "probabilities", "regions")
         )
+        values = json.loads(text)
+        return cls(found["test"], predictions, probabilities, **values, regions=regions)
 
 
 class Journal:

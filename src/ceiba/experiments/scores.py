@@ -55,6 +55,9 @@ class Predictions:
         Label of each column of ``probabilities``, usually ``model.classes_``. Required with
         probabilities; without them, the classes of the training rows if they are known.
     task : {"classification", "regression"}
+    regions : array or None
+        Prediction sets, bool of shape (n, n_classes) with the columns of ``probabilities``, or
+        intervals with their two ends, float of shape (n, 2), which may be infinite.
 
     Attributes
     ----------
@@ -63,6 +66,8 @@ class Predictions:
         for a regression.
     probabilities : array of shape (n, len(classes)) or None
         The given probabilities, and 0 for the classes that were not given.
+    regions : array or None
+        The given regions; sets lack the classes that were not given.
     true_codes, predicted_codes : array of int64 and shape (n,)
         Indices of the labels in ``classes``. Empty for a regression.
 
@@ -84,6 +89,7 @@ class Predictions:
     probabilities: Any = None
     classes: Any = None
     task: Task = "classification"
+    regions: Any = None
     true_codes: Array = field(init=False, repr=False)
     predicted_codes: Array = field(init=False, repr=False)
 
@@ -121,7 +127,26 @@ def _check_regression(given: Predictions) -> dict[str, Any]:
         values[name] = array
     _check_lengths(values["y_true"], values["y_pred"])
     empty = np.empty(0, np.int64)
-    return values | {"true_codes": empty, "predicted_codes": empty}
+    regions = _check_intervals(given.regions, len(values["y_true"]))
+    return values | {"true_codes": empty, "predicted_codes": empty, "regions": regions}
+
+
+def _check_intervals(given: Any, n_rows: int) -> Array | None:
+    """Return the ends of prediction intervals."""
+    if given is None:
+        return None
+    regions = np.asarray(given, np.float64)
+    if regions.shape != (n_rows, 2):
+        raise ValueError(
+            f"regions must have shape (n_rows, 2) = {(n_rows, 2)}, got {regions.shape}."
+        )
+    valid = regions[:, 0] <= regions[:, 1]  # NaN is not
+    if not valid.all():
+        row = int(np.argmin(valid))
+        raise ValueError(
+            f"regions must be intervals (lower, upper), got {regions[row].tolist()} in row {row}."
+        )
+    return regions
 
 
 def _check_classification(given: Predictions) -> dict[str, Any]:
@@ -151,6 +176,7 @@ def _check_classification(given: Predictions) -> dict[str, Any]:
         "y_true": np.asarray(given.y_true),
         "y_pred": np.asarray(given.y_pred),
         "probabilities": _check_probabilities(given, len(true_codes), len(known), len(others)),
+        "regions": _check_sets(given, len(true_codes), len(known), len(others)),
         "classes": classes,
         "true_codes": true_codes,
         "predicted_codes": predicted_codes,
@@ -185,6 +211,21 @@ def _check_probabilities(
     return np.hstack([array, np.zeros((n_rows, n_others))])
 
 
+def _check_sets(given: Predictions, n_rows: int, n_known: int, n_others: int) -> Array | None:
+    """Return prediction sets that lack each class that was not given."""
+    if given.regions is None:
+        return None
+    if given.classes is None:
+        raise ValueError("regions require classes: the label of each column.")
+    regions = np.asarray(given.regions)
+    if regions.dtype != bool or regions.shape != (n_rows, n_known):
+        raise ValueError(
+            f"regions must be bool with shape (n_rows, n_classes) = {(n_rows, n_known)}, "
+            f"got {regions.dtype} with {regions.shape}."
+        )
+    return np.hstack([regions, np.zeros((n_rows, n_others), bool)])
+
+
 def _check_lengths(y_true: Any, y_pred: Any) -> None:
     if len(y_true) != len(y_pred):
         raise ValueError(
@@ -197,7 +238,7 @@ def pool(folds: Sequence[Predictions]) -> Predictions:
     """Join the predictions of several folds, matching their classes by label.
 
     Scores that a small fold does not define, such as AUC or R² of leave-one-out, are defined for
-    the pooled rows. Probabilities are kept if all folds have them.
+    the pooled rows. Probabilities and regions are kept if all folds have them.
 
     Examples
     --------
@@ -216,17 +257,27 @@ def pool(folds: Sequence[Predictions]) -> Predictions:
     y_true = np.concatenate([fold.y_true for fold in folds])
     y_pred = np.concatenate([fold.y_pred for fold in folds])
     if tasks == {"regression"}:
-        return Predictions(y_true, y_pred, task="regression")
+        intervals = [fold.regions for fold in folds if fold.regions is not None]
+        regions = np.concatenate(intervals) if len(intervals) == len(folds) else None
+        return Predictions(y_true, y_pred, task="regression", regions=regions)
     classes = list(dict.fromkeys(label for fold in folds for label in fold.classes))
-    probabilities = None
-    if all(fold.probabilities is not None for fold in folds):
-        probabilities = np.zeros((len(y_true), len(classes)))
-        start = 0
-        for fold in folds:
-            columns = [classes.index(label) for label in fold.classes]
-            probabilities[start : start + len(fold), columns] = fold.probabilities
-            start += len(fold)
-    return Predictions(y_true, y_pred, probabilities, classes)
+    probabilities, sets = (
+        _pool_columns(folds, name, classes) for name in ("probabilities", "regions")
+    )
+    return Predictions(y_true, y_pred, probabilities, classes, regions=sets)
+
+
+def _pool_columns(folds: Sequence[Predictions], name: str, classes: list[Any]) -> Array | None:
+    """Join arrays with a column per class; None if a fold lacks its array."""
+    blocks = []
+    for part in folds:
+        values = getattr(part, name)
+        if values is None:
+            return None
+        block = np.zeros((len(part), len(classes)), values.dtype)
+        block[:, [classes.index(label) for label in part.classes]] = values
+        blocks.append(block)
+    return np.concatenate(blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,11 +320,12 @@ class Score:
         Key in `SCORES`.
     label : str
         Short text for tables and axes.
-    task : {"classification", "regression"}
+    task : {"classification", "regression"} or None
+        None for scores of both.
     function : callable
         From `Predictions` to a float; raises `UndefinedScoreError` with the reason.
     greater_is_better : bool
-    needs_probabilities : bool
+    needs_probabilities, needs_regions : bool
     row_function : callable or None
         From `Predictions` to an array with a value for each row, if the score is their mean.
     is_proportion : bool
@@ -294,12 +346,13 @@ class Score:
 
     name: str
     label: str
-    task: Task
+    task: Task | None
     function: Callable[[Predictions], float] = field(repr=False)
     greater_is_better: bool = True
     needs_probabilities: bool = False
     row_function: Callable[[Predictions], Array] | None = field(default=None, repr=False)
     is_proportion: bool = False
+    needs_regions: bool = False
 
     @property
     def is_row_mean(self) -> bool:
@@ -309,8 +362,9 @@ class Score:
     def __call__(self, predictions: Predictions) -> ScoreValue:
         """Compute the score, or the reason why it is undefined."""
         self._check_task(predictions)
-        if self.needs_probabilities and predictions.probabilities is None:
-            return ScoreValue(None, f"{self.name} requires probabilities, and there are none")
+        lacking = self._lacking(predictions)
+        if lacking:
+            return ScoreValue(None, f"{self.name} requires {lacking}, and there are none")
         try:
             # Numbers near 1e308 overflow; the result is refused below.
             with np.errstate(all="ignore"):
@@ -332,19 +386,28 @@ class Score:
             names = ", ".join(score.name for score in SCORES.values() if score.is_row_mean)
             raise ValueError(f"{self.name!r} is no mean over rows; these scores are: {names}.")
         self._check_task(predictions)
-        if self.needs_probabilities and predictions.probabilities is None:
-            raise ValueError(f"{self.name!r} requires probabilities, and there are none.")
+        lacking = self._lacking(predictions)
+        if lacking:
+            raise ValueError(f"{self.name!r} requires {lacking}, and there are none.")
         return self.row_function(predictions)
 
+    def _lacking(self, predictions: Predictions) -> str:
+        """Return what the score requires and the predictions lack."""
+        if self.needs_probabilities and predictions.probabilities is None:
+            return "probabilities"
+        if self.needs_regions and predictions.regions is None:
+            return "prediction sets or intervals (conformal prediction)"
+        return ""
+
     def _check_task(self, predictions: Predictions) -> None:
-        if predictions.task != self.task:
+        if self.task not in (None, predictions.task):
             raise ValueError(
                 f"{self.name!r} is a score of {self.task}, got predictions of {predictions.task}."
             )
 
 
 def _row_mean(
-    name: str, label: str, task: Task, rows: Callable[[Predictions], Array], **options: Any
+    name: str, label: str, task: Task | None, rows: Callable[[Predictions], Array], **options: Any
 ) -> Score:
     """Declare a score that is the mean of its row values, exactly."""
     return Score(name, label, task, partial(_mean, rows), row_function=rows, **options)
@@ -374,6 +437,28 @@ def _brier_losses(p: Predictions) -> Array:
 
 def _absolute_errors(p: Predictions) -> Array:
     return np.asarray(np.abs(p.y_true - p.y_pred))
+
+
+def _covered(p: Predictions) -> Array:
+    if p.task == "classification":
+        inside = p.regions[np.arange(len(p)), p.true_codes]
+    else:
+        inside = (p.regions[:, 0] <= p.y_true) & (p.y_true <= p.regions[:, 1])
+    return np.asarray(inside, np.float64)
+
+
+def _set_sizes(p: Predictions) -> Array:
+    return np.asarray(p.regions.sum(axis=1), np.float64)
+
+
+def _interval_widths(p: Predictions) -> Array:
+    n_infinite = int((~np.isfinite(p.regions)).any(axis=1).sum())
+    if n_infinite:
+        raise UndefinedScoreError(
+            f"{n_infinite} of {len(p)} intervals are infinite; more calibration rows are required, "
+            "or a smaller confidence level"
+        )
+    return np.asarray(p.regions[:, 1] - p.regions[:, 0])
 
 
 def _balanced_accuracy(p: Predictions) -> float:
@@ -551,6 +636,24 @@ _ALL = (
     Score("r2", "R²", "regression", _r2),
     Score("rmse", "RMSE", "regression", _rmse, greater_is_better=False),
     _row_mean("mae", "MAE", "regression", _absolute_errors, greater_is_better=False),
+    # The best coverage is the confidence level: greater is better only up to it.
+    _row_mean("coverage", "Coverage", None, _covered, is_proportion=True, needs_regions=True),
+    _row_mean(
+        "set_size",
+        "Set size",
+        "classification",
+        _set_sizes,
+        greater_is_better=False,
+        needs_regions=True,
+    ),
+    _row_mean(
+        "interval_width",
+        "Interval width",
+        "regression",
+        _interval_widths,
+        greater_is_better=False,
+        needs_regions=True,
+    ),
 )
 SCORES: Mapping[str, Score] = MappingProxyType({score.name: score for score in _ALL})
 # Folded synonym -> name. "Efficiency" is the word of some lectures.
@@ -595,6 +698,8 @@ def compute_scores(
 ) -> dict[str, ScoreValue]:
     """Compute several scores, by default all scores of the task.
 
+    Scores of prediction sets and intervals are among the default only if there are such regions.
+
     Parameters
     ----------
     predictions : Predictions
@@ -616,7 +721,12 @@ def compute_scores(
     mae 0.3333
     """
     if names is None:
-        chosen = [score for score in SCORES.values() if score.task == predictions.task]
+        chosen = [
+            score
+            for score in SCORES.values()
+            if score.task in (None, predictions.task)
+            and (predictions.regions is not None or not score.needs_regions)
+        ]
     elif isinstance(names, str):
         raise ValueError(f"names must be a list of names, got {names!r}: pass [{names!r}].")
     else:

@@ -105,9 +105,18 @@ class Dataset:
 
     def rows(self, indices: Array) -> Any:
         """Return some rows, in the container that the user passed."""
-        if isinstance(self.X, Table):
-            return self.X.take(indices)
-        return _safe_indexing(self.X, indices)
+        return take_rows(self.X, indices)
+
+
+def take_rows(X: Any, indices: Array) -> Any:
+    """Return some rows of an array, frame, Table or list, in the same container.
+
+    Examples
+    --------
+    >>> take_rows([[0.0], [1.0], [2.0]], np.array([2, 0]))
+    [[2.0], [0.0]]
+    """
+    return X.take(indices) if isinstance(X, Table) else _safe_indexing(X, indices)
 
 
 def content_hash(*parts: Any) -> str:
@@ -204,9 +213,10 @@ class Unit:
             predictions = _encoded(np.asarray(model.predict(rows)), data.classes)
             probabilities = None
             if data.classes is not None and hasattr(model, "predict_proba"):
-                probabilities = _aligned(
+                probabilities = align_columns(
                     np.asarray(model.predict_proba(rows)), model.classes_, data.classes
                 )
+            regions = _regions(model, rows, data.classes)
             end = perf_counter()
         except Exception as error:
             message = f"{type(error).__name__}: {error}"
@@ -219,6 +229,7 @@ class Unit:
             fitted - start,
             end - fitted,
             chosen=_chosen(model),
+            regions=regions,
         )
 
     def _seed(self) -> int:
@@ -257,8 +268,38 @@ def _encoded(predictions: Array, classes: Array | None) -> Array:
     return np.array([index[label] for label in predictions.tolist()], np.int32)
 
 
-def _aligned(probabilities: Array, own: Array, classes: Array) -> Array:
-    """Return probabilities of all classes; those that the training rows lack have 0."""
-    aligned = np.zeros((len(probabilities), len(classes)))
-    aligned[:, _encoded(np.asarray(own), classes)] = probabilities
+def align_columns(values: Array, own: Array, classes: Array) -> Array:
+    """Return a column for each class; classes that the training rows lack have 0 or False.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_own)
+        Probabilities, or whether a set has the class.
+    own : ndarray of shape (n_own,)
+        Classes of the columns, those of the model.
+    classes : ndarray of shape (n_classes,)
+        All classes.
+
+    Examples
+    --------
+    >>> align_columns(np.array([[0.25, 0.75]]), ["a", "c"], np.array(["a", "b", "c"]))
+    array([[0.25, 0.  , 0.75]])
+    """
+    aligned = np.zeros((len(values), len(classes)), values.dtype)
+    aligned[:, _encoded(np.asarray(own), classes)] = values
     return aligned
+
+
+def _regions(model: Any, rows: Any, classes: Array | None) -> Array | None:
+    """Return the prediction sets or intervals of a model that has a confidence level.
+
+    Other models may have such a method as well, with options of its own: the intervals of a forest
+    require out-of-bag errors.
+    """
+    method = "predict_interval" if classes is None else "predict_set"
+    if not (hasattr(model, "confidence_level") and hasattr(model, method)):
+        return None
+    found = getattr(model, method)(rows)
+    if classes is None:
+        return np.asarray(found, np.float64)
+    return align_columns(np.asarray(found, bool), model.classes_, classes)

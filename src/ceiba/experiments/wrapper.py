@@ -1,0 +1,99 @@
+"""Base of estimators that wrap a learner: its rows, labels, weights and tags."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import check_consistent_length, get_tags
+
+from ceiba._typing import Array
+from ceiba.base import Parameters, parameter, validate
+from ceiba.data.target import Target, Task
+from ceiba.ensemble.common.parameters import Learner
+from ceiba.experiments.units import align_columns, take_rows
+
+
+class EstimatorWrapper(Parameters, MetaEstimatorMixin, BaseEstimator):
+    """Base of meta-estimators that fit one learner, and learn something more from held-out rows.
+
+    Rows are passed to the learner in the container of the user: an array, a frame of pandas or
+    polars, a Table or a list, with whatever missing values and nominal columns it accepts.
+    """
+
+    estimator: Annotated[
+        Learner, "The learner, of Ceiba or scikit-learn, or a pipeline. It is cloned."
+    ] = parameter(kw_only=False)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the hyper-parameters as they were passed, in the spelling of the user.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to return those of the learner as well, such as ``estimator__random_state``.
+
+        Returns
+        -------
+        dict
+        """
+        params = super().get_params(deep=deep)
+        return {name: vars(self).get(name, value) for name, value in params.items()}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+    def _read_target(self, X: Any, y: Any, sample_weight: Any, task: Task) -> Target:
+        """Check parameters and lengths, and return the target."""
+        validate(self)
+        kind, expected = get_tags(self.estimator).estimator_type, _KINDS[task]
+        if kind not in (None, expected):
+            raise ValueError(
+                f"estimator of {type(self).__name__} must be a {expected}, got "
+                f"{type(self.estimator).__name__}, a {kind}."
+            )
+        target = Target.of(y, 0 if y is None else len(y), task=task)
+        check_consistent_length(X, target.values, sample_weight)
+        return target
+
+    def _check_probabilities(self) -> None:
+        """Raise unless the learner predicts probabilities."""
+        if not hasattr(self.estimator, "predict_proba"):
+            raise ValueError(
+                f"estimator of {type(self).__name__} must have predict_proba, got "
+                f"{type(self.estimator).__name__}: choose a learner with probabilities."
+            )
+
+    def _set_fitted(self, model: Any, **attributes: Any) -> None:
+        """Set the fitted attributes together, so that a fit that fails leaves the old model."""
+        columns = {
+            name: getattr(model, name)
+            for name in ("n_features_in_", "feature_names_in_")
+            if hasattr(model, name)
+        }
+        kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        self.__dict__ = kept | columns | attributes | {"estimator_": model}
+
+
+_KINDS = {"classification": "classifier", "regression": "regressor"}
+
+
+def labels_of(target: Target) -> Array:
+    """Return the target as learners get it."""
+    if target.classes is None:
+        return target.values
+    return np.asarray(target.classes[target.values])
+
+
+def fit_rows(model: Any, X: Any, y: Array, sample_weight: Any, indices: Array) -> Any:
+    """Fit a model to some of the rows, with their weights if there are any."""
+    weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[indices]}
+    return model.fit(take_rows(X, indices), y[indices], **weights)
+
+
+def class_probabilities(model: Any, X: Any, classes: Array) -> Array:
+    """Return the probabilities of all classes; those that the model does not have are 0."""
+    return align_columns(np.asarray(model.predict_proba(X)), model.classes_, classes)
