@@ -32,7 +32,7 @@ def result(number: int, **options: Any) -> UnitResult:
 
 
 def assert_same(one: UnitResult, other: UnitResult) -> None:
-    for name in ("test", "predictions", "probabilities"):
+    for name in ("test", "predictions", "probabilities", "regions"):
         a, b = getattr(one, name), getattr(other, name)
         assert (a is None) == (b is None)
         if a is not None:
@@ -53,6 +53,24 @@ def test_results_are_found_as_they_were_stored(in_file: bool, tmp_path: Path) ->
         assert_same(found["one"], result(1))
         assert_same(found["two"], numbers)
         assert len(journal) == 2
+
+
+def test_regions_are_kept_and_older_journals_have_none(tmp_path: Path) -> None:
+    sets = result(1, regions=np.array([[True, False, True]] * 5))
+    intervals = result(2, regions=np.array([[-np.inf, np.inf]] * 5))
+    path = tmp_path / "journal.db"
+    with Journal(path) as journal:
+        journal.add("sets", sets)
+        journal.add("intervals", intervals)
+        journal.add("older", result(3))
+        assert_same(journal.find(["sets"])["sets"], sets)
+        assert_same(journal.find(["intervals"])["intervals"], intervals)
+    # As an earlier version wrote it: without the array, and without the newer fields of the text.
+    text = '{"fit_seconds": 0.5, "predict_seconds": 0.25, "peak_memory": 1003, "error": null}'
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE units SET result = ? WHERE key = 'older'", (text,))
+    with Journal(path) as journal:
+        assert_same(journal.find(["older"])["older"], result(3))
 
 
 def test_failed_units_are_computed_again(tmp_path: Path) -> None:

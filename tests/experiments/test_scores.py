@@ -142,7 +142,7 @@ def test_scores_are_means_of_their_rows_and_always_finite(rows):
         found = score(rows)
         assert (found.value is None) == bool(found.reason)
         assert found.value is None or math.isfinite(found.value)
-        if score.is_row_mean:
+        if score.is_row_mean and not score.needs_regions:
             values = score.row_values(rows)
             assert values.shape == (len(rows),)
             assert found.value == values.mean()
@@ -297,6 +297,54 @@ def test_scores_without_probabilities_have_the_reason():
         calibration_error(Predictions([0, 1], [0, 1]))
 
 
+def test_scores_of_prediction_sets():
+    sets = np.array([[True, False], [True, True], [False, False], [False, True]])
+    rows = Predictions(["a", "b", "a", "z"], ["a", "b", "a", "b"], None, ["a", "b"], regions=sets)
+    # The class of the last row is not among those of the sets.
+    assert rows.regions.tolist()[3] == [False, True, False]
+    assert SCORES["coverage"].row_values(rows).tolist() == [1, 1, 0, 0]
+    assert SCORES["coverage"](rows).value == 0.5
+    assert SCORES["set_size"](rows).value == 1
+    assert {"coverage", "set_size"} <= set(compute_scores(rows))
+    assert "interval_width" not in compute_scores(rows)
+
+
+def test_scores_of_prediction_intervals():
+    regions = [[0, 2], [1, 1], [-math.inf, 0]]
+    rows = Predictions([1, 1, 1], [1, 1, 1], task="regression", regions=regions)
+    assert SCORES["coverage"].row_values(rows).tolist() == [1, 1, 0]
+    width = SCORES["interval_width"](rows)
+    assert width.value is None
+    assert width.reason.startswith("1 of 3 intervals are infinite; more calibration rows")
+    finite = Predictions([1, 1], [1, 1], task="regression", regions=regions[:2])
+    assert SCORES["interval_width"](finite).value == 1
+    assert list(compute_scores(finite)) == ["r2", "rmse", "mae", "coverage", "interval_width"]
+
+
+def test_scores_without_regions_have_the_reason():
+    rows = Predictions([0, 1], [0, 1])
+    reason = "prediction sets or intervals (conformal prediction), and there are none"
+    for name in ("coverage", "set_size"):
+        assert SCORES[name](rows) == ScoreValue(None, f"{name} requires {reason}")
+        assert name not in compute_scores(rows)
+    with pytest.raises(ValueError, match="'coverage' requires prediction sets or intervals"):
+        SCORES["coverage"].row_values(rows)
+
+
+def test_pooled_regions_match_classes_by_label():
+    first = Predictions(["a"], ["a"], classes=["a", "b"], regions=[[True, False]])
+    second = Predictions(["c"], ["b"], classes=["c", "b"], regions=[[False, True]])
+    pooled = pool([first, second])
+    assert pooled.classes == ("a", "b", "c")
+    assert pooled.regions.tolist() == [[True, False, False], [False, True, False]]
+    assert pool([first, Predictions(["a"], ["a"])]).regions is None
+    numbers = [
+        Predictions([1.0], [1.0], task="regression", regions=[[0.0, end]]) for end in (1.0, 2.0)
+    ]
+    assert pool(numbers).regions.tolist() == [[0, 1], [0, 2]]
+    assert pool([*numbers, Predictions([1.0], [1.0], task="regression")]).regions is None
+
+
 def test_labels_of_one_kind_are_matched_by_value():
     mixed = Predictions(np.array([True, False]), np.array([1, 1]), classes=[0.0, 1.0])
     assert SCORES["accuracy"](mixed).value == 0.5
@@ -307,12 +355,15 @@ def test_labels_of_one_kind_are_matched_by_value():
 def test_the_table_of_scores():
     assert list(SCORES) == [score.name for score in SCORES.values()]
     assert {name for name, score in SCORES.items() if not score.greater_is_better} == {
-        "error", "log_loss", "brier", "calibration_error", "rmse", "mae",
+        "error", "log_loss", "brier", "calibration_error", "rmse", "mae", "set_size",
+        "interval_width",
     }  # fmt: skip
     assert {name for name, score in SCORES.items() if score.is_row_mean} == {
-        "accuracy", "error", "log_loss", "brier", "mae",
+        "accuracy", "error", "log_loss", "brier", "mae", "coverage", "set_size", "interval_width",
     }  # fmt: skip
-    assert {name for name, score in SCORES.items() if score.is_proportion} == {"accuracy", "error"}
+    assert {name for name, score in SCORES.items() if score.is_proportion} == {
+        "accuracy", "error", "coverage",
+    }  # fmt: skip
     assert len({score.label for score in SCORES.values()}) == len(SCORES)
     for name, score in SCORES.items():
         assert get_score(name.upper().replace("_", "-")) is score
@@ -359,6 +410,21 @@ HALF = [[0.5, 0.5]]
         (lambda: Predictions([0, 1], [0, math.inf], task="regression"), "finite, got inf in row 1"),
         (lambda: Predictions(["a"], [0], task="regression"), "y_true must be numbers"),
         (lambda: Predictions([[1]], [0], task="regression"), "must be 1D"),
+        (lambda: Predictions([0], [0], regions=[[True]]), "regions require classes"),
+        (lambda: Predictions([0], [0], classes=[0], regions=[[1]]), "must be bool .* got int64"),
+        (lambda: Predictions([0], [0], classes=[0], regions=[[True] * 2]), r"got bool .*\(1, 2\)"),
+        (
+            lambda: Predictions([0], [0], task="regression", regions=[0, 1]),
+            r"regions must have shape \(n_rows, 2\) = \(1, 2\), got \(2,\)",
+        ),
+        (
+            lambda: Predictions([0], [0], task="regression", regions=[[1, 0]]),
+            r"intervals \(lower, upper\), got \[1.0, 0.0\] in row 0",
+        ),
+        (
+            lambda: Predictions([0], [0], task="regression", regions=[[0, math.nan]]),
+            "in row 0",
+        ),
         (lambda: get_score("accurracy"), "name must be one of accuracy, error"),
         (lambda: get_score(3), "name must be one of"),
         (lambda: compute_scores(Predictions([0], [0]), "auc"), r"pass \['auc'\]"),

@@ -21,11 +21,15 @@ from sklearn.utils.validation import check_is_fitted
 from ceiba._typing import Array
 from ceiba.base import AtLeast, check_unused
 from ceiba.data.target import Target
-from ceiba.data.warn import warn_user
-from ceiba.experiments.protocols import KFold
 from ceiba.experiments.scores import MIN_PROBABILITY
 from ceiba.experiments.units import take_rows
-from ceiba.experiments.wrapper import EstimatorWrapper, class_probabilities, fit_rows, labels_of
+from ceiba.experiments.wrapper import (
+    EstimatorWrapper,
+    class_probabilities,
+    fit_rows,
+    labels_of,
+    read_weights,
+)
 
 SPECS = ("isotonic", "sigmoid", "isotonic oob", "sigmoid oob")
 
@@ -47,9 +51,6 @@ class CalibratedClassifier(ClassifierMixin, EstimatorWrapper):
         Frequencies of the classes, which are predicted for rows whose calibrated values are all 0.
     n_calibration_rows_ : int
         Number of rows that the maps were fitted to.
-    n_folds_ : int or None
-        Number of inner folds; less than ``n_folds`` if a class has fewer rows. None with
-        ``rows="oob"``.
 
     Notes
     -----
@@ -117,20 +118,14 @@ class CalibratedClassifier(ClassifierMixin, EstimatorWrapper):
         -------
         self : estimator
         """
-        target = self._read_target(X, y, sample_weight, "classification")
+        X, target = self._read(X, y, "classification")
         self._check_probabilities()
-        weights = np.ones(len(target.values))
-        if sample_weight is not None:
-            weights = np.asarray(sample_weight, np.float64)
-        n_folds = None
+        weights = read_weights(sample_weight, len(target.values))
         if self.rows == "oob":
             check_unused(self, ["n_folds"], "rows='oob'")
-            model, held_out = self._fit_out_of_bag(X, target, sample_weight)
+            model, held_out = self._fit_out_of_bag(X, target, weights)
         else:
-            n_folds = self._usable_folds(target)
-            held_out = self._predict_folds(X, target, sample_weight, n_folds)
-            model = clone(self.estimator)
-            fit_rows(model, X, labels_of(target), sample_weight, np.arange(len(weights)))
+            model, held_out = self._fit_folds(X, target, weights)
         # Rows in the samples of all members have no out-of-bag probabilities: NaN in Ceiba and in
         # scikit-learn's bagging, zeros in its forests.
         known = np.isfinite(held_out).all(axis=1) & held_out.any(axis=1)
@@ -139,19 +134,18 @@ class CalibratedClassifier(ClassifierMixin, EstimatorWrapper):
                 "rows='oob' requires rows that are out-of-bag for a member, got none: increase "
                 "n_estimators, or use rows='folds'."
             )
-        codes, classes = target.values[known], target.classes
-        assert classes is not None
+        row_weights = np.ones(len(held_out)) if weights is None else weights
+        inputs = _map_inputs(self.method, held_out[known])
         calibrators = [
-            _fit_map(self.method, column, codes == code, weights[known])
-            for code, column in enumerate(_map_inputs(self.method, held_out[known]).T)
+            _fit_map(self.method, column, target.values[known] == code, row_weights[known])
+            for code, column in enumerate(inputs.T)
         ]
         self._set_fitted(
             model,
             calibrators_=calibrators,
-            classes_=classes,
-            class_prior_=np.bincount(target.values, weights) / weights.sum(),
+            classes_=target.classes,
+            class_prior_=np.bincount(target.values, row_weights) / row_weights.sum(),
             n_calibration_rows_=int(known.sum()),
-            n_folds_=n_folds,
         )
         return self
 
@@ -183,44 +177,34 @@ class CalibratedClassifier(ClassifierMixin, EstimatorWrapper):
         """
         # Not the class of the learner: where maps of several classes disagree with it, the
         # held-out rows did, and labels that contradict the probabilities beside them serve no one.
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[probabilities.argmax(axis=1)])
 
-    def _usable_folds(self, target: Target) -> int:
-        """Return the number of folds: every class must have a row in each of them."""
-        assert target.classes is not None
-        counts = np.bincount(target.values)
-        rarest = int(counts.argmin())
-        label, count = target.classes[rarest].item(), int(counts[rarest])
-        if count < 2:
-            raise ValueError(
-                f"rows='folds' requires at least 2 rows of every class, got 1 of class {label!r}: "
-                "merge or remove the class, or use rows='oob' with a forest or bagging."
-            )
-        if count < self.n_folds:
-            warn_user(
-                f"CalibratedClassifier uses {count} folds instead of n_folds={self.n_folds}, since "
-                f"class {label!r} has {count} rows. Merge or remove the class for more.",
-                UserWarning,
-            )
-        return min(count, self.n_folds)
-
-    def _predict_folds(self, X: Any, target: Target, sample_weight: Any, n_folds: int) -> Array:
-        """Predict each row by a clone that is fitted to the other folds.
+    def _fit_folds(self, X: Any, target: Target, weights: Array | None) -> tuple[Any, Array]:
+        """Return the learner fitted to all rows, and each row as predicted by other folds.
 
         scikit-learn's cross_val_predict would fit class indices instead of labels, for which
         parameters such as ``class_weight={"yes": 2}`` have no meaning.
         """
         assert target.classes is not None
-        labels = labels_of(target)
+        counts = np.bincount(target.values)
+        if counts.min() < 2:
+            label = target.classes.tolist()[counts.argmin()]
+            raise ValueError(
+                f"rows='folds' requires at least 2 rows of every class, got 1 of class {label!r}: "
+                "merge or remove the class, or use rows='oob' with a forest or bagging."
+            )
+        labels, folds = labels_of(target), stratified_folds(target.values, self.n_folds)
         held_out = np.empty((len(labels), len(target.classes)))
-        # The folds are always the same: rows are shuffled with seed 0.
-        for split in KFold(n_folds).splits(labels):
-            member = fit_rows(clone(self.estimator), X, labels, sample_weight, split.train)
-            rows = take_rows(X, split.test)
-            held_out[split.test] = class_probabilities(member, rows, target.classes)
-        return held_out
+        for fold in np.unique(folds):
+            test = np.flatnonzero(folds == fold)
+            member = clone(self.estimator)
+            fit_rows(member, X, labels, weights, np.flatnonzero(folds != fold))
+            held_out[test] = class_probabilities(member, take_rows(X, test), target.classes)
+        model = clone(self.estimator)
+        return fit_rows(model, X, labels, weights, np.arange(len(labels))), held_out
 
-    def _fit_out_of_bag(self, X: Any, target: Target, sample_weight: Any) -> tuple[Any, Array]:
+    def _fit_out_of_bag(self, X: Any, target: Target, weights: Array | None) -> tuple[Any, Array]:
         """Return the learner fitted to all rows, and its out-of-bag probabilities."""
         model = clone(self.estimator)
         params = model.get_params(deep=False)
@@ -232,8 +216,28 @@ class CalibratedClassifier(ClassifierMixin, EstimatorWrapper):
             )
         if not params["oob_score"]:
             model.set_params(oob_score=True)
-        fit_rows(model, X, labels_of(target), sample_weight, np.arange(len(target.values)))
+        fit_rows(model, X, labels_of(target), weights, np.arange(len(target.values)))
         return model, np.asarray(model.oob_decision_function_, np.float64)
+
+
+def stratified_folds(codes: Array, n_folds: int) -> Array:
+    """Return the fold of each row: rows of a class are spread over all folds, at random.
+
+    The rows of a class with fewer rows than folds are in different folds, so that the other folds
+    have some of them. scikit-learn's StratifiedKFold warns of such a class. The folds of the same
+    labels are always the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folds = stratified_folds(np.repeat([0, 1], [6, 2]), 3)
+    >>> np.bincount(folds[:6]).tolist(), np.bincount(folds[6:]).tolist()
+    ([2, 2, 2], [1, 1])
+    """
+    order = np.lexsort((np.random.default_rng(0).random(len(codes)), codes))
+    folds = np.empty(len(codes), np.int64)
+    folds[order] = np.arange(len(codes)) % n_folds
+    return folds
 
 
 def _map_inputs(method: str, probabilities: Array) -> Array:

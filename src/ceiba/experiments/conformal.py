@@ -25,7 +25,13 @@ from ceiba.base import AtLeast, Between
 from ceiba.data.target import Target, Task
 from ceiba.data.warn import warn_user
 from ceiba.experiments.units import take_rows
-from ceiba.experiments.wrapper import EstimatorWrapper, class_probabilities, fit_rows, labels_of
+from ceiba.experiments.wrapper import (
+    EstimatorWrapper,
+    class_probabilities,
+    fit_rows,
+    labels_of,
+    read_weights,
+)
 
 # (n + 1) times a confidence level such as 0.07 may exceed a whole number by its rounding error.
 _ROUNDING = 1e-9
@@ -78,16 +84,13 @@ class _SplitConformal(EstimatorWrapper):
         Weights are those of the fit; calibration rows count the same, as exchangeable rows do.
         """
         n = len(target.values)
-        n_calibration = max(1, round(n * self.calibration_size))
-        if n < 2 or n_calibration == n:
-            raise ValueError(
-                f"calibration_size={self.calibration_size} must leave a training row, got {n} rows."
-            )
+        weights = read_weights(sample_weight, n)
+        n_calibration = min(max(1, round(n * self.calibration_size)), n - 1)
         training, calibration = train_test_split(
             np.arange(n), test_size=n_calibration, random_state=self.random_state
         )
         model = clone(self.estimator)
-        fit_rows(model, X, labels_of(target), sample_weight, np.sort(training))
+        fit_rows(model, X, labels_of(target), weights, np.sort(training))
         return model, np.sort(calibration)
 
     def _threshold(self, scores: Array) -> float:
@@ -175,7 +178,7 @@ class ConformalClassifier(ClassifierMixin, _SplitConformal):
         -------
         self : estimator
         """
-        target = self._read_target(X, y, sample_weight, "classification")
+        X, target = self._read(X, y, "classification")
         self._check_probabilities()
         assert target.classes is not None
         model, rows = self._fit(X, target, sample_weight)
@@ -285,7 +288,7 @@ class ConformalRegressor(RegressorMixin, _SplitConformal):
         -------
         self : estimator
         """
-        target = self._read_target(X, y, sample_weight, "regression")
+        X, target = self._read(X, y, "regression")
         model, rows = self._fit(X, target, sample_weight)
         errors = np.abs(target.values[rows] - model.predict(take_rows(X, rows)))
         self._set_fitted(model, threshold_=self._threshold(errors), n_calibration_rows_=len(rows))

@@ -106,6 +106,7 @@ class Scorer:
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         """Score a fitted estimator on rows."""
         score = get_score(self.score)
+        assert score.task is not None  # `nested` refuses scores of both tasks
         probabilities, classes = None, None
         if score.task == "classification":
             classes = estimator.classes_

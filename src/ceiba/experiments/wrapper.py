@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.validation import _num_samples
 
 from ceiba._typing import Array
 from ceiba.base import Parameters, parameter, validate
@@ -46,8 +47,8 @@ class EstimatorWrapper(Parameters, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
-    def _read_target(self, X: Any, y: Any, sample_weight: Any, task: Task) -> Target:
-        """Check parameters and lengths, and return the target."""
+    def _read(self, X: Any, y: Any, task: Task) -> tuple[Any, Target]:
+        """Check parameters and lengths, and return rows that can be indexed, and the target."""
         validate(self)
         kind, expected = get_tags(self.estimator).estimator_type, _KINDS[task]
         if kind not in (None, expected):
@@ -55,9 +56,15 @@ class EstimatorWrapper(Parameters, MetaEstimatorMixin, BaseEstimator):
                 f"estimator of {type(self).__name__} must be a {expected}, got "
                 f"{type(self.estimator).__name__}, a {kind}."
             )
-        target = Target.of(y, 0 if y is None else len(y), task=task)
-        check_consistent_length(X, target.values, sample_weight)
-        return target
+        (X,) = indexable(X)
+        n_rows = _num_samples(X)
+        target = Target.of(y, n_rows, task=task)
+        if n_rows < 2:
+            raise ValueError(
+                f"{type(self).__name__} requires at least 2 rows, since some are held out, got "
+                f"n_samples={n_rows}."
+            )
+        return X, target
 
     def _check_probabilities(self) -> None:
         """Raise unless the learner predicts probabilities."""
@@ -88,10 +95,20 @@ def labels_of(target: Target) -> Array:
     return np.asarray(target.classes[target.values])
 
 
-def fit_rows(model: Any, X: Any, y: Array, sample_weight: Any, indices: Array) -> Any:
+def fit_rows(model: Any, X: Any, y: Array, weights: Array | None, indices: Array) -> Any:
     """Fit a model to some of the rows, with their weights if there are any."""
-    weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[indices]}
-    return model.fit(take_rows(X, indices), y[indices], **weights)
+    options = {} if weights is None else {"sample_weight": weights[indices]}
+    return model.fit(take_rows(X, indices), y[indices], **options)
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> Array | None:
+    """Return the weights of rows as an array, if there are any."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight must have shape {(n_rows,)}, got {weights.shape}.")
+    return weights
 
 
 def class_probabilities(model: Any, X: Any, classes: Array) -> Array:
