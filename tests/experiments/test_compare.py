@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -179,3 +180,62 @@ def test_a_dataset_has_groups() -> None:
 
 def test_the_default_is_ten_folds() -> None:
     assert len(compare(LEARNERS["tree"], "iris").folds) == 10
+
+
+class Noisy(ClassifierMixin, BaseEstimator):
+    """Warns with the number of rows."""
+
+    def __init__(self, bound: int = 0) -> None:
+        self.bound = bound
+
+    def fit(self, X: Any, y: Any) -> Noisy:
+        self.classes_ = np.unique(y)
+        warnings.warn(f"{len(X)} rows exceed {self.bound}", RuntimeWarning, stacklevel=1)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.repeat(self.classes_[:1], len(X))
+
+
+@pytest.mark.parametrize("options", [{"n_jobs": 1}, {"n_jobs": 2}, {"isolate": True}])
+def test_warnings_of_learners_are_one_warning_and_kept(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    learners = {"tree": LEARNERS["tree"], "noisy": Noisy(), "other": Noisy(10)}
+    path = tmp_path / "journal.db"
+    for _ in range(2):  # computed, then read
+        with pytest.warns(ceiba.experiments.LearnerWarning) as seen:
+            results = compare(learners, "iris", protocol="holdout 0.3", journal=path, **options)
+        assert len(seen) == 1
+        message = "2 warnings of learners (see results.warnings), the first of noisy on iris: "
+        assert str(seen[0].message) == message + "RuntimeWarning: 105 rows exceed 0"
+        assert results.warnings == {
+            ("iris", "noisy"): ["RuntimeWarning: 105 rows exceed 0"],
+            ("iris", "other"): ["RuntimeWarning: 105 rows exceed 10"],
+        }
+
+
+def test_probabilities_are_calibrated_and_regions_kept() -> None:
+    learners = {"naive Bayes": ceiba.NaiveBayesClassifier()}
+    plain, calibrated, regions = (
+        compare(learners, "vehicle", protocol="holdout 0.5", **options)
+        for options in ({}, {"calibrate": "sigmoid"}, {"conformal": 0.8})
+    )
+    loss = {id(r): r.mean("log_loss", "vehicle", "naive Bayes") for r in (plain, calibrated)}
+    assert loss[id(calibrated)] < 0.8 * loss[id(plain)]
+    assert plain.mean("coverage", "vehicle", "naive Bayes") is None
+    assert regions.mean("coverage", "vehicle", "naive Bayes") == pytest.approx(0.8, abs=0.06)
+    assert regions.mean("set_size", "vehicle", "naive Bayes") > 1
+    both = compare(learners, "vehicle", protocol="holdout 0.5", calibrate="sigmoid", conformal=0.8)
+    estimator = both.learners[0].estimator
+    assert type(estimator).__name__ == "ConformalClassifier"
+    assert type(estimator.estimator).__name__ == "CalibratedClassifier"
+    intervals = compare(
+        {"tree": ceiba.DecisionTreeRegressor(max_depth=4)}, "auto_mpg", conformal=0.9
+    )
+    assert intervals.mean("coverage", "auto_mpg", "tree") == pytest.approx(0.9, abs=0.04)
+    assert intervals.mean("interval_width", "auto_mpg", "tree") > 5
+    with pytest.raises(ValueError, match="calibrate='isotonic' requires classifiers"):
+        compare(LinearRegression(), "auto_mpg", calibrate="isotonic")
+    with pytest.raises(ValueError, match=r"conformal must be a float in \(0, 1\), got 90"):
+        compare(learners, "vehicle", conformal=90)

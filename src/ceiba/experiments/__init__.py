@@ -1,6 +1,12 @@
 """Experiments: learners compared on folds of datasets, from raw predictions that are kept."""
 
-from ceiba.experiments.compare import Comparison, FoldResult, compare
+from ceiba.experiments.calibration import CalibratedClassifier
+from ceiba.experiments.compare import Comparison, FoldResult, LearnerWarning, compare
+from ceiba.experiments.conformal import (
+    CalibrationRowsWarning,
+    ConformalClassifier,
+    ConformalRegressor,
+)
 from ceiba.experiments.differences import (
     Ranking,
     learner_test,
@@ -45,9 +51,13 @@ from ceiba.experiments.units import Dataset, Learner, Unit
 __all__ = [
     "SCORES",
     "Bootstrap",
+    "CalibratedClassifier",
+    "CalibrationRowsWarning",
     "Cell",
     "ClassScores",
     "Comparison",
+    "ConformalClassifier",
+    "ConformalRegressor",
     "Dataset",
     "FoldResult",
     "GivenFolds",
@@ -57,6 +67,7 @@ __all__ = [
     "JournalError",
     "KFold",
     "Learner",
+    "LearnerWarning",
     "LeaveOneOut",
     "Predictions",
     "Protocol",

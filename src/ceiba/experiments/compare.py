@@ -19,6 +19,9 @@ from sklearn.base import is_classifier, is_regressor
 from ceiba import datasets as bundled
 from ceiba._typing import Array
 from ceiba.data.target import Task
+from ceiba.data.warn import warn_user
+from ceiba.experiments.calibration import calibrated
+from ceiba.experiments.conformal import conformal as make_conformal
 from ceiba.experiments.journal import Journal, UnitResult
 from ceiba.experiments.progress import Progress
 from ceiba.experiments.protocols import Protocol, parse_protocol
@@ -26,6 +29,10 @@ from ceiba.experiments.record import make_record
 from ceiba.experiments.run import UnitRunner
 from ceiba.experiments.scores import Predictions, ScoreValue, default_score, get_score
 from ceiba.experiments.units import Dataset, Learner, Unit
+
+
+class LearnerWarning(UserWarning):
+    """A learner warned on some folds of a comparison."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +50,14 @@ class FoldResult:
             return None
         truth = data.labels[result.test]
         if data.classes is None:
-            return Predictions(truth, result.predictions, task="regression")
-        predicted = data.classes[result.predictions]
-        return Predictions(truth, predicted, result.probabilities, data.classes)
+            return Predictions(truth, result.predictions, task="regression", regions=result.regions)
+        return Predictions(
+            truth,
+            data.classes[result.predictions],
+            result.probabilities,
+            data.classes,
+            regions=result.regions,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +152,17 @@ class Comparison:
         return (max if chosen.greater_is_better else min)(known, key=known.__getitem__)
 
     @property
+    def warnings(self) -> dict[tuple[str, str], list[str]]:
+        """The different warnings of each learner on each dataset, by (dataset, learner)."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for fold in self.folds:
+            key = fold.unit.dataset.name, fold.unit.learner.name
+            for message in fold.result.warnings:
+                if message not in found.setdefault(key, []):
+                    found[key].append(message)
+        return found
+
+    @property
     def failures(self) -> list[FoldResult]:
         """The folds on which a learner failed."""
         return [fold for fold in self.folds if fold.result.error is not None]
@@ -155,6 +178,8 @@ def compare(
     n_jobs: int | None = None,
     isolate: bool = False,
     client: Any = None,
+    calibrate: str | None = None,
+    conformal: float | None = None,
     progress: Progress = None,
     command: str | None = None,
 ) -> Comparison:
@@ -181,6 +206,12 @@ def compare(
         crashes its process is shown as failed.
     client : dask.distributed.Client, optional
         The cluster that computes the units.
+    calibrate : {"isotonic", "sigmoid", "isotonic oob", "sigmoid oob"}, optional
+        Calibrate the probabilities of all learners, by inner folds of the training rows or by
+        out-of-bag rows (`CalibratedClassifier`).
+    conformal : float, optional
+        Confidence level of prediction sets or intervals of all learners, by a quarter of the
+        training rows (`ConformalClassifier`, `ConformalRegressor`), for the score ``"coverage"``.
     progress : bool or callable, optional
         A line with the time left: by default in terminals if it takes more than two seconds; True
         always; False never; or a function of the number of finished units, the number of all
@@ -204,6 +235,7 @@ def compare(
     runner = UnitRunner(n_jobs, isolate, client, progress)
     entrants = _learners(learners)
     task = _task(entrants)
+    entrants = [_wrapped(learner, task, calibrate, conformal) for learner in entrants]
     tables = _datasets(datasets, task)
     chosen: Any = protocol
     if not isinstance(protocol, Protocol):
@@ -225,7 +257,21 @@ def compare(
         record["n_units"], record["n_computed"] = len(results), len(opened) - n_before
     record["seconds"] = round(perf_counter() - start, 3)
     folds = tuple(FoldResult(unit, results[unit.key]) for unit in units)
-    return Comparison(tuple(tables), tuple(entrants), text, seed, folds, record)
+    comparison = Comparison(tuple(tables), tuple(entrants), text, seed, folds, record)
+    _warn(comparison.warnings)
+    return comparison
+
+
+def _warn(found: dict[tuple[str, str], list[str]]) -> None:
+    """Emit one warning in place of those of all learners."""
+    if not found:
+        return
+    (dataset, learner), messages = next(iter(found.items()))
+    n_messages = sum(len(each) for each in found.values())
+    head = f"{learner} on {dataset}"
+    if n_messages > 1:
+        head = f"{n_messages} warnings of learners (see results.warnings), the first of {head}"
+    warn_user(f"{head}: {messages[0]}", LearnerWarning)
 
 
 def _learners(given: Any) -> list[Learner]:
@@ -249,6 +295,20 @@ def _learners(given: Any) -> list[Learner]:
                 "from name to estimator."
             )
     return found
+
+
+def _wrapped(
+    learner: Learner, task: Task, calibrate: str | None, conformal: float | None
+) -> Learner:
+    """Return a learner with calibrated probabilities or conformal regions, on request."""
+    estimator = learner.estimator
+    if calibrate is not None:
+        if task == "regression":
+            raise ValueError(f"calibrate={calibrate!r} requires classifiers, got regressors.")
+        estimator = calibrated(estimator, calibrate)
+    if conformal is not None:
+        estimator = make_conformal(estimator, conformal, task)
+    return Learner(learner.name, estimator)
 
 
 def _task(learners: Sequence[Learner]) -> Task:

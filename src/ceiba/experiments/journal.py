@@ -66,6 +66,8 @@ class UnitResult:
     regions : ndarray or None
         Prediction sets, bool of shape (n_test, n_classes) with the columns of ``probabilities``, or
         intervals, float of shape (n_test, 2); None for learners without them.
+    warnings : tuple of str
+        Warnings of the learner.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class UnitResult:
     error: str | None = None
     chosen: dict[str, Any] | None = None
     regions: Array | None = None
+    warnings: tuple[str, ...] = ()
 
     def to_text(self) -> str:
         """Return what is not an array as JSON."""
@@ -92,6 +95,7 @@ class UnitResult:
             "peak_memory": self.peak_memory,
             "error": self.error,
             "chosen": self.chosen,
+            "warnings": list(self.warnings),
         })  # fmt: skip
 
     def to_bytes(self) -> bytes:
@@ -109,11 +113,12 @@ class UnitResult:
         """Return the result that `to_text` and `to_bytes` wrote."""
         with np.load(BytesIO(content), allow_pickle=False) as arrays:
             found = {name: arrays[name] for name in arrays.files}
-        # Journals of earlier versions have no regions.
+        # Journals of earlier versions have no regions and no warnings.
         predictions, probabilities, regions = (
             found.get(name) for name in ("predictions", "probabilities", "regions")
         )
         values = json.loads(text)
+        values["warnings"] = tuple(values.get("warnings", ()))
         return cls(found["test"], predictions, probabilities, **values, regions=regions)
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from dataclasses import dataclass
+import threading
+import warnings
+from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -198,30 +200,35 @@ class Unit:
     def run(self) -> UnitResult:
         """Fit the learner on the training rows, and predict the test rows.
 
-        An error of the learner is part of the result.
+        Errors and warnings of the learner are part of the result.
         """
+        start = perf_counter()
+        with RecordedWarnings() as recorded:
+            try:
+                result = self._fit_and_predict()
+            except Exception as error:
+                message = f"{type(error).__name__}: {error}"
+                seconds = perf_counter() - start
+                result = UnitResult(self.test, None, None, seconds, 0.0, error=message)
+        return replace(result, warnings=tuple(recorded.messages))
+
+    def _fit_and_predict(self) -> UnitResult:
         data, start = self.dataset, perf_counter()
-        fitted = start
-        try:
-            model = _seeded(clone(self.learner.estimator), self._seed())
-            fit_options = {}
-            if data.groups is not None and isinstance(model, BaseSearchCV):
-                fit_options["groups"] = np.asarray(data.groups)[self.train]  # for inner folds
-            model.fit(data.rows(self.train), data.labels[self.train], **fit_options)
-            fitted = perf_counter()
-            rows = data.rows(self.test)
-            predictions = _encoded(np.asarray(model.predict(rows)), data.classes)
-            probabilities = None
-            if data.classes is not None and hasattr(model, "predict_proba"):
-                probabilities = align_columns(
-                    np.asarray(model.predict_proba(rows)), model.classes_, data.classes
-                )
-            regions = _regions(model, rows, data.classes)
-            end = perf_counter()
-        except Exception as error:
-            message = f"{type(error).__name__}: {error}"
-            seconds = perf_counter() - start
-            return UnitResult(self.test, None, None, seconds, 0.0, error=message)
+        model = _seeded(clone(self.learner.estimator), self._seed())
+        fit_options = {}
+        if data.groups is not None and isinstance(model, BaseSearchCV):
+            fit_options["groups"] = np.asarray(data.groups)[self.train]  # for inner folds
+        model.fit(data.rows(self.train), data.labels[self.train], **fit_options)
+        fitted = perf_counter()
+        rows = data.rows(self.test)
+        predictions = _encoded(np.asarray(model.predict(rows)), data.classes)
+        probabilities = None
+        if data.classes is not None and hasattr(model, "predict_proba"):
+            probabilities = align_columns(
+                np.asarray(model.predict_proba(rows)), model.classes_, data.classes
+            )
+        regions = _regions(model, rows, data.classes)
+        end = perf_counter()
         return UnitResult(
             self.test,
             predictions,
@@ -236,6 +243,45 @@ class Unit:
         """Return the seed of the learner: that of the experiment, repeat and fold."""
         text = f"{self.seed} {self.repeat} {self.fold}".encode()
         return int.from_bytes(hashlib.sha256(text).digest()[:4], "little") % (2**31)
+
+
+class RecordedWarnings:
+    """Record the warnings of a block of this thread, in place of showing them.
+
+    ``warnings.catch_warnings`` would record those of all threads, in any of them.
+    """
+
+    _lock = threading.Lock()
+    _local = threading.local()
+    _n_open = 0
+    _show_others: Any = None
+
+    def __enter__(self) -> RecordedWarnings:
+        cls = RecordedWarnings
+        with cls._lock:
+            if cls._n_open == 0:
+                cls._show_others, warnings.showwarning = warnings.showwarning, cls._show
+            cls._n_open += 1
+        self.messages: list[str] = []
+        self._outer = getattr(cls._local, "messages", None)
+        cls._local.messages = self.messages
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        cls = RecordedWarnings
+        cls._local.messages = self._outer
+        with cls._lock:
+            cls._n_open -= 1
+            if cls._n_open == 0:
+                warnings.showwarning = cls._show_others
+
+    @classmethod
+    def _show(cls, message: Any, category: Any, *location: Any, **options: Any) -> None:
+        messages = getattr(cls._local, "messages", None)
+        if messages is None:
+            cls._show_others(message, category, *location, **options)
+        else:
+            messages.append(f"{category.__name__}: {message}")
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
