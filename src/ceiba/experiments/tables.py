@@ -1,0 +1,174 @@
+"""Datasets of experiments from files or the bundled tables: rows, target, task and groups."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ceiba import datasets as bundled
+from ceiba._typing import Array
+from ceiba.data import read
+from ceiba.data.categories import list_labels
+from ceiba.data.io.errors import ReadError
+from ceiba.data.io.selection import check_name, known_values
+from ceiba.data.table import Table
+from ceiba.data.target import Task
+from ceiba.experiments.units import Dataset
+
+# A target of whole numbers with at most this number of different values is taken for classes.
+MAX_NUMERIC_CLASSES = 20
+
+
+class TargetError(ValueError):
+    """The target of a dataset is missing, not a column, or of another task."""
+
+
+def load_table(
+    source: str | os.PathLike[str],
+    target: str | None = None,
+    *,
+    task: Task | None = None,
+    drop: Sequence[str] = (),
+    groups: str | None = None,
+    kinds: Mapping[str, Any] | None = None,
+    encoding: str = "utf-8",
+    name: str | None = None,
+) -> Dataset:
+    """Load a file, or a bundled table, as a dataset of an experiment.
+
+    Parameters
+    ----------
+    source : str or path-like
+        A CSV, Parquet or ARFF file; or the name of a table of `ceiba.datasets`, if there is no
+        such file.
+    target : str, optional
+        Column of the target; required for files. A bundled table has one, and may be given another.
+    task : {"classification", "regression"}, optional
+        By default inferred from the target: text and few whole numbers are classes.
+    drop : sequence of str
+        Columns to leave out.
+    groups : str, optional
+        Column with the group of each row, for protocols of groups; it is left out of the rows.
+    kinds : mapping, optional
+        Kinds of columns that differ from the inferred ones, as in `ceiba.read`.
+    encoding : str
+        Of a CSV or ARFF file.
+    name : str, optional
+        Name of the dataset: by default that of the file without suffix.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ReadError, OSError
+        If the file is invalid or cannot be read.
+    TargetError
+        If the target is not given, or does not suit the task.
+
+    Examples
+    --------
+    >>> load_table("iris").task
+    'classification'
+    >>> data = load_table("auto_mpg", drop=["origin"])
+    >>> data.task, data.X.shape
+    ('regression', (398, 6))
+    """
+    path, text = Path(source), os.fspath(source)
+    if path.exists() or not is_bundled(text):
+        table, y = _read_file(path, text, target, kinds, encoding), None
+    else:
+        table, y, task = _load_bundled(text, target, task, kinds, encoding)
+    unused = list(drop)
+    if y is None:
+        y, unused = _known_column(table, target, path), [*unused, str(target)]
+    group_labels = None
+    if groups is not None:
+        group_labels, unused = _known_column(table, groups, path), [*unused, groups]
+    for column in unused:
+        check_name(column, table.schema.names, path)
+    if len(set(unused)) == len(table.schema):
+        raise ReadError(f"{path}: no column is left beside the target.")
+    rows = table.drop(unused) if unused else table
+    return Dataset(name or stem(path), rows, y, task or infer_task(y), group_labels)
+
+
+def infer_task(y: Array) -> Task:
+    """Return whether a target has classes or numbers.
+
+    Text, bools, and whole numbers of at most 20 different values are classes.
+
+    Examples
+    --------
+    >>> infer_task(np.array(["a", "b"])), infer_task(np.array([1, 2, 1])), infer_task(np.arange(99))
+    ('classification', 'classification', 'regression')
+    """
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    if y.dtype.kind == "f" and not (y == np.floor(y)).all():
+        return "regression"
+    few = len(np.unique(y)) <= MAX_NUMERIC_CLASSES
+    return "classification" if few else "regression"
+
+
+def is_bundled(name: str) -> bool:
+    """Return whether there is a bundled table of a name."""
+    return name in bundled.names()
+
+
+def stem(path: Path) -> str:
+    """Return the name of a file without its suffixes, as the name of a dataset."""
+    return path.name.split(".")[0] or path.name
+
+
+def _read_file(
+    path: Path, given: str, target: str | None, kinds: Mapping[str, Any] | None, encoding: str
+) -> Table:
+    _check_found(path, given)
+    if target is None:
+        raise TargetError(f"{path}: name the column of the target; a file does not have one.")
+    return read(given, kinds=kinds, encoding=encoding)
+
+
+def _load_bundled(
+    name: str,
+    target: str | None,
+    task: Task | None,
+    kinds: Mapping[str, Any] | None,
+    encoding: str,
+) -> tuple[Table, Array | None, Task | None]:
+    """Return rows, target and task; without a target, if another column is named."""
+    if kinds or encoding != "utf-8":
+        raise ValueError(f"Kinds and encoding are for files, and {name} is a bundled table.")
+    loaded = bundled.load(name)
+    if target not in (None, loaded.target_name):
+        return loaded.table, None, task
+    if task not in (None, loaded.task):
+        raise TargetError(f"The task of the table {name} is {loaded.task}, got {task}.")
+    return loaded.table, loaded.y, loaded.task.value
+
+
+def _known_column(table: Table, column: Any, path: Path) -> Array:
+    check_name(column, table.schema.names, path)
+    return known_values(table[[column]], str(path))
+
+
+def _check_found(path: Path, given: str) -> None:
+    """Raise FileNotFoundError, with a similar bundled table, if there is no file."""
+    if path.exists() or any(sign in given for sign in "*?["):
+        return
+    known = bundled.names()
+    close = difflib.get_close_matches(given, known, n=1)
+    if close:
+        hint = f" Did you mean the bundled table {close[0]!r}?"
+    elif path.suffix:
+        hint = ""
+    else:
+        hint = f" Nor is there a bundled table; those are {list_labels(known)}"
+    raise FileNotFoundError(f"There is no file {given!r}.{hint}")
