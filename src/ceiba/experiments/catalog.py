@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
 import ceiba
@@ -269,14 +269,14 @@ def make_steps(steps: Sequence[str], task: Task, **parameters: Any) -> Any:
     return pipeline.set_params(**parameters)
 
 
-def default_learners(task: Task, schema: Schema | None = None) -> dict[str, Any]:
+def default_learners(task: Task, schemas: Iterable[Schema] = ()) -> dict[str, Any]:
     """Make the learners that are compared if none is chosen, at their defaults.
 
     Parameters
     ----------
     task : {"classification", "regression"}
-    schema : Schema, optional
-        Leave out learners that do not take nominal columns, if it has any.
+    schemas : iterable of Schema
+        Of the datasets. Learners that do not take nominal columns are left out if there are any.
 
     Returns
     -------
@@ -287,7 +287,7 @@ def default_learners(task: Task, schema: Schema | None = None) -> dict[str, Any]
     >>> list(default_learners("regression"))
     ['tree', 'forest', 'bagging', 'adaboost', 'knn']
     """
-    has_nominal = schema is not None and any(column.kind == "nominal" for column in schema)
+    has_nominal = any(column.kind == "nominal" for schema in schemas for column in schema)
     found = {}
     for name, entry in LEARNERS.items():
         if entry.is_default and entry.has_task(task):
@@ -457,10 +457,3 @@ def _literal(text: str) -> Any:
         except ValueError:
             continue
     return text
-
-
-def task_of(estimator: Any) -> Task | None:
-    """Return the task of an estimator or pipeline; None for transformers."""
-    if is_classifier(estimator):
-        return "classification"
-    return "regression" if is_regressor(estimator) else None

@@ -125,26 +125,26 @@ class Summary:
 
     def to_text(self) -> str:
         """Return the table as aligned text."""
-        lines = self._lines()
+        lines = self.lines()
         widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
         aligned = (
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
             for line in lines
         )
-        return "\n".join([*aligned, *self._notes()])
+        return "\n".join([*aligned, *self.notes()])
 
     __str__ = to_text
 
     def to_markdown(self) -> str:
         """Return the table in Markdown."""
-        head, *rows = [[cell.replace("|", "\\|") for cell in line] for line in self._lines()]
+        head, *rows = [[cell.replace("|", "\\|") for cell in line] for line in self.lines()]
         lines = [head, ["---"] * len(head), *rows]
         table = ["| " + " | ".join(line) + " |" for line in lines]
-        return "\n".join([*table, "", *self._notes()])
+        return "\n".join([*table, "", *self.notes()])
 
     def to_latex(self) -> str:
         """Return the table as a LaTeX tabular."""
-        head, *rows = [[_latex(cell) for cell in line] for line in self._lines()]
+        head, *rows = [[_latex(cell) for cell in line] for line in self.lines()]
         columns = "l" + "r" * (len(head) - 1)
         body = [" & ".join(row) + r" \\" for row in rows]
         return "\n".join([
@@ -183,15 +183,15 @@ class Summary:
         ]
 
     def _repr_html_(self) -> str:
-        head, *rows = self._lines()
+        head, *rows = self.lines()
         lines = ["".join(f"<th>{escape(cell)}</th>" for cell in head)]
         lines += ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
         table = "".join(f"<tr>{line}</tr>" for line in lines)
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
         return f"<table>{table}</table>{notes}"
 
-    def _lines(self) -> list[list[str]]:
-        """Return the cells as text, the heads first."""
+    def lines(self) -> list[list[str]]:
+        """Return the cells of the printed table as text, the heads first."""
         lines = [[self.score.label, *self.learners]]
         for dataset, row in zip(self.datasets, self.cells, strict=True):
             lines.append([dataset, *(cell.text(self.digits, self.p_values) for cell in row)])
@@ -199,7 +199,7 @@ class Summary:
             return [list(column) for column in zip(*lines, strict=True)]
         return lines
 
-    def _notes(self) -> list[str]:
+    def notes(self) -> list[str]:
         """Return the notes below the table."""
         notes = [f"95 % intervals: {_METHODS[self.method]}."]
         if self.control is not None:
@@ -284,6 +284,18 @@ def summarize(
     return Summary(chosen, tables, names, tuple(cells), control, method, digits, rows, p_values)
 
 
+def allowed_intervals(score: Score) -> list[str]:
+    """Return the methods of intervals that a score has.
+
+    Examples
+    --------
+    >>> allowed_intervals(get_score("kappa"))
+    ['auto', 't', 'corrected_t']
+    """
+    allowed = ["auto", "t", "corrected_t"]
+    return allowed + [*_POOLED] * score.is_proportion + ["bootstrap"] * score.is_row_mean
+
+
 def _interval_method(comparison: Comparison, score: Score, interval: str) -> str:
     """Return the method of the intervals; raise if the score does not allow it."""
     if interval == "auto":
@@ -292,12 +304,9 @@ def _interval_method(comparison: Comparison, score: Score, interval: str) -> str
             for dataset in comparison.datasets
         )
         return "wilson" if score.is_proportion and each_once else "corrected_t"
-    allowed = ["auto", "t", "corrected_t"]
-    allowed += [*_POOLED] * score.is_proportion + ["bootstrap"] * score.is_row_mean
-    if interval not in allowed:
-        raise ValueError(
-            f"interval of {score.name!r} must be one of {', '.join(allowed)}, got {interval!r}."
-        )
+    if interval not in allowed_intervals(score):
+        allowed = ", ".join(allowed_intervals(score))
+        raise ValueError(f"interval of {score.name!r} must be one of {allowed}, got {interval!r}.")
     return interval
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from ceiba.data.io.errors import ReadError
 from ceiba.data.io.selection import check_name, known_values
 from ceiba.data.table import Table
 from ceiba.data.target import Task
+from ceiba.data.warn import warn_user
 from ceiba.experiments.units import Dataset
 
 # A target of whole numbers with at most this number of different values is taken for classes.
@@ -81,8 +83,10 @@ def load_table(
     ('regression', (398, 6))
     """
     path, text = Path(source), os.fspath(source)
-    if path.exists() or not is_bundled(text):
-        table, y = _read_file(path, text, target, kinds, encoding), None
+    from_file = path.exists() or not is_bundled(text)
+    if from_file:
+        unused = [*drop, *filter(None, [target, groups])]
+        table, y = _read_file(path, text, target, unused, kinds, encoding), None
     else:
         table, y, task = _load_bundled(text, target, task, kinds, encoding)
     unused = list(drop)
@@ -96,7 +100,10 @@ def load_table(
     if len(set(unused)) == len(table.schema):
         raise ReadError(f"{path}: no column is left beside the target.")
     rows = table.drop(unused) if unused else table
-    return Dataset(name or stem(path), rows, y, task or infer_task(y), group_labels)
+    is_whole = not from_file and not unused and name in (None, text)
+    return Dataset(
+        name or stem(path), rows, y, task or infer_task(y), group_labels, bundled=is_whole
+    )
 
 
 def infer_task(y: Array) -> Task:
@@ -128,12 +135,24 @@ def stem(path: Path) -> str:
 
 
 def _read_file(
-    path: Path, given: str, target: str | None, kinds: Mapping[str, Any] | None, encoding: str
+    path: Path,
+    given: str,
+    target: str | None,
+    unused: Sequence[str],
+    kinds: Mapping[str, Any] | None,
+    encoding: str,
 ) -> Table:
+    """Read a file, without warnings about columns that are not used as attributes."""
     _check_found(path, given)
     if target is None:
         raise TargetError(f"{path}: name the column of the target; a file does not have one.")
-    return read(given, kinds=kinds, encoding=encoding)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table: Table = read(given, kinds=kinds, encoding=encoding)
+    for warning in caught:
+        if not any(f"column {column!r}" in str(warning.message) for column in unused):
+            warn_user(str(warning.message), warning.category)
+    return table
 
 
 def _load_bundled(
