@@ -143,7 +143,7 @@ def _read_file(
     encoding: str,
 ) -> Table:
     """Read a file, without warnings about columns that are not used as attributes."""
-    _check_found(path, given)
+    check_found(path, given)
     if target is None:
         raise TargetError(f"{path}: name the column of the target; a file does not have one.")
     with warnings.catch_warnings(record=True) as caught:
@@ -178,7 +178,7 @@ def _known_column(table: Table, column: Any, path: Path) -> Array:
     return known_values(table[[column]], str(path))
 
 
-def _check_found(path: Path, given: str) -> None:
+def check_found(path: Path, given: str) -> None:
     """Raise FileNotFoundError, with a similar bundled table, if there is no file."""
     if path.exists() or any(sign in given for sign in "*?["):
         return

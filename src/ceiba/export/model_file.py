@@ -73,7 +73,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if type(model) is not _estimator_class(name):
         raise ModelFileError(f"model must be an estimator of Ceiba, got {name}.")
     check_is_fitted(model)
-    _check_target(path)
+    check_file_path(path)
     try:
         encoder = Encoder(lambda value, where: _encode_model(encoder, value, where))
         record: dict[str, Any] = {"format": _FORMAT, "version": VERSION}
@@ -84,7 +84,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             raise DefectError(_TEXT, f"must have at most {MAX_TEXT_BYTES} bytes", len(text))
     except DefectError as defect:
         raise ModelFileError(f"This {name} cannot be saved: {defect}.") from defect
-    with _open_replacement(path) as file:
+    with open_replacement(path) as file:
         write(file, {_TEXT: text.encode("ascii"), **encoder.arrays})
 
 
@@ -162,7 +162,7 @@ def _is_state(cls: Any, name: str) -> bool:
     return name in getattr(cls, "_state_names", ()) or (is_public and name.endswith("_"))
 
 
-def _check_target(path: str | os.PathLike[str]) -> None:
+def check_file_path(path: str | os.PathLike[str]) -> None:
     """Refuse a path that is no file and cannot become one, before anything is written."""
     check_local(path, "save to a local file, then copy it there")
     name, folder = os.fspath(path), os.path.dirname(os.path.realpath(path))
@@ -178,7 +178,7 @@ def _check_target(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def _open_replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def open_replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a new file that replaces ``path`` once it is complete; errors name ``path``."""
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name[:_MAX_PREFIX]}.{token_hex(8)}.part")

@@ -1,0 +1,78 @@
+"""``ceiba evaluate``: scores of a model on the rows of a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ceiba.cli.data import data_argument, encoding_option, model_kinds, target_option
+from ceiba.cli.output import json_option, print_json, print_table, quiet_option
+from ceiba.cli.predict import model_argument
+
+
+@click.command()
+@model_argument
+@data_argument
+@target_option
+@encoding_option
+@json_option
+@quiet_option
+def evaluate(model: str, data: str, target: str | None, encoding: str, as_json: bool) -> None:
+    """Score the model file MODEL on the rows of DATA, which must have the target."""
+    import ceiba
+    from ceiba.experiments import class_scores, compute_scores, confusion_matrix
+
+    learner = ceiba.load(model)
+    predictions = _predict(learner, data, target, encoding)
+    scores = compute_scores(predictions)
+    if as_json:
+        values = {name: value.value for name, value in scores.items()}
+        found: dict[str, Any] = {"rows": len(predictions), "scores": values}
+        if predictions.classes is not None:
+            found["classes"] = list(predictions.classes)
+            found["confusion_matrix"] = confusion_matrix(predictions)
+        print_json(found)
+        return
+    click.echo(f"{len(predictions):,} rows of {data}\n")
+    print_table([["score", "value"], *([name, str(scores[name])] for name in scores)])
+    if predictions.classes is None:
+        return
+    click.echo("\nConfusion matrix; rows are true classes, columns predicted ones.")
+    labels = [str(label) for label in predictions.classes]
+    matrix = confusion_matrix(predictions).tolist()
+    lines = [[label, *map(str, row)] for label, row in zip(labels, matrix, strict=True)]
+    print_table([["", *labels], *lines])
+    click.echo()
+    heads = ["class", "precision", "recall", "f1", "rows"]
+    print_table([heads, *(_class_line(entry, predictions) for entry in class_scores(predictions))])
+
+
+def _predict(learner: Any, data: str, target: str | None, encoding: str) -> Any:
+    """Predict rows with a known target, in the columns and kinds of the model."""
+    from ceiba.experiments import Predictions
+    from ceiba.experiments.tables import is_bundled, load_table
+
+    if not hasattr(learner, "classes_") and not hasattr(learner, "score"):
+        raise ValueError(f"a {type(learner).__name__} has no target to evaluate.")
+    is_classifier = hasattr(learner, "classes_")
+    kinds = None if is_bundled(data) else model_kinds(learner)
+    task: Any = "classification" if is_classifier else "regression"
+    loaded = load_table(data, target, task=task, kinds=kinds, encoding=encoding)
+    names = learner.schema_.names
+    absent = [name for name in names if name not in loaded.X.schema.names]
+    if absent:
+        raise ValueError(f"{data}: the model requires the column {absent[0]!r}.")
+    rows = loaded.X[names]
+    predicted = learner.predict(rows)
+    if not is_classifier:
+        return Predictions(loaded.y, predicted, task="regression")
+    probabilities = learner.predict_proba(rows) if hasattr(learner, "predict_proba") else None
+    return Predictions(loaded.y, predicted, probabilities, learner.classes_)
+
+
+def _class_line(entry: Any, predictions: Any) -> list[str]:
+    values = [entry.precision, entry.recall, entry.f1]
+    texts = ["–" if value is None else f"{value:.3f}" for value in values]
+    rows = sum(label == entry.label for label in predictions.y_true)
+    return [str(entry.label), *texts, str(int(rows))]
