@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 
-class DataType(click.ParamType[Any]):
+class DataType(click.ParamType):  # type: ignore[type-arg]
     """A file or the name of a bundled table; both are completed."""
 
     name = "data"
@@ -25,7 +25,7 @@ class DataType(click.ParamType[Any]):
         return [*map(CompletionItem, names), CompletionItem(incomplete, type="file")]
 
 
-class ColumnType(click.ParamType[Any]):
+class ColumnType(click.ParamType):  # type: ignore[type-arg]
     """Name of a column of the data; completed from the first line of a file."""
 
     name = "column"

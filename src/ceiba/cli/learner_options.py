@@ -21,7 +21,7 @@ _LEFT_OUT = {"warm_start", "copy_x", "verbose", "verbose_interval"}
 _KIND_NAMES = {"int": "INT", "float": "FLOAT", "str": "TEXT", "none": "none", "array": "JSON"}
 
 
-class HyperParameterType(click.ParamType[Any]):
+class HyperParameterType(click.ParamType):  # type: ignore[type-arg]
     """A value of a hyper-parameter; it stays a text until the task is known.
 
     Parameters
@@ -68,7 +68,7 @@ class HyperParameterOption(click.Option):
     """An option that sets a hyper-parameter; listed in a section of its own."""
 
 
-class LearnerType(click.ParamType[Any]):
+class LearnerType(click.ParamType):  # type: ignore[type-arg]
     """Name of a learner, with or without parameters; names are completed."""
 
     name = "learner"
