@@ -59,7 +59,7 @@ $(VENV)/.tools:
 # package was added, because the editable finder lists the packages at the time of installation.
 $(VENV)/.installed: $(VENV)/.tools pyproject.toml $(NATIVE) $(PACKAGES)
 	@echo "Building Ceiba and installing it into $(VENV): minutes the first time, then seconds ..."
-	$(BIN)/pip install -q --no-build-isolation -e ".[test,files,plots,dask]"
+	$(BIN)/pip install -q --no-build-isolation -e ".[test,files,plots,cli,dask]"
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.installed

@@ -153,7 +153,7 @@ LEARNER = '[[learner]]\nlearner = "tree"\n'
         (START + 'scores = ["rmse"]', 2, "scores", "a score of a regression"),
         (START + 'interval = "tt"', 2, "interval", "must be one of auto, t"),
         (START + 'scores = ["auc"]\ninterval = "wilson"', 3, "interval", "for auc"),
-        (START + 'test = "z"', 2, "test", "must be one of mann_whitney"),
+        (START + 'test = "z"', 2, "test", "must be one of corrected_t"),
         (START + 'control = "tre"\n' + LEARNER, 2, "control", "Did you mean 'tree'?"),
         (START + "conformal = 2", 2, "conformal", "between 0 and 1, got 2"),
         (START + 'calibrate = "x"', 2, "calibrate", "must be one of isotonic"),

@@ -114,12 +114,19 @@ def load_data(
     drop: Sequence[str] = (),
     kinds: Sequence[str] = (),
     encoding: str = "utf-8",
+    groups: str | None = None,
 ) -> Any:
     """Load a file or bundled table as a dataset, by the options of the command."""
     from ceiba.experiments.tables import load_table
 
     return load_table(
-        data, target, task=task, drop=drop, kinds=parse_kinds(kinds) or None, encoding=encoding
+        data,
+        target,
+        task=task,
+        drop=drop,
+        groups=groups,
+        kinds=parse_kinds(kinds) or None,
+        encoding=encoding,
     )
 
 

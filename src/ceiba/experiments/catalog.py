@@ -320,7 +320,7 @@ def parse_learner(text: str, task: Task) -> Any:
     name, _, rest = text.partition(":")
     cls = learner_class(name, task)
     values = {}
-    for part in _split(rest):
+    for part in split_values(rest):
         parameter, equals, value = part.partition("=")
         if not equals:
             raise ValueError(f"Parameters must be such as name=value, got {part!r} in {text!r}.")
@@ -417,8 +417,14 @@ def _dotted_class(name: str) -> Any:
     return found
 
 
-def _split(text: str) -> list[str]:
-    """Split a text at commas outside of brackets, braces and quotes."""
+def split_values(text: str) -> list[str]:
+    """Split a text at commas outside of brackets, braces and quotes.
+
+    Examples
+    --------
+    >>> split_values("1, [2, 3], none")
+    ['1', '[2, 3]', 'none']
+    """
     parts, depth, quoted = [""], 0, False
     for character in text:
         quoted ^= character == '"'

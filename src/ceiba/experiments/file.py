@@ -25,6 +25,7 @@ from typing import Any, Literal, get_args
 from ceiba.data.target import Task
 from ceiba.experiments.catalog import default_learners
 from ceiba.experiments.compare import Comparison, compare
+from ceiba.experiments.differences import TestMethod
 from ceiba.experiments.file_parts import (
     ExperimentFileError,
     FileTable,
@@ -38,7 +39,7 @@ from ceiba.experiments.file_parts import (
 from ceiba.experiments.nested import nested
 from ceiba.experiments.protocols import parse_protocol
 from ceiba.experiments.scores import get_score
-from ceiba.experiments.summary import IntervalMethod, TestMethod, allowed_intervals
+from ceiba.experiments.summary import IntervalMethod, allowed_intervals
 from ceiba.experiments.sweep import Sweep, sweep
 from ceiba.experiments.units import Dataset
 
