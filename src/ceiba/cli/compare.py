@@ -45,6 +45,12 @@ def compare(output: Output, data: tuple[str, ...], **options: Any) -> int:
     check_report_path(options["report"])
     tables = [load_options(path, options) for path in data]
     task = tables[0].task
+    for table in tables:
+        if table.task != task:
+            raise ValueError(
+                f"DATA must have one task: {tables[0].name} is a {task}, {table.name} a "
+                f"{table.task}."
+            )
     if options["learners"]:
         learners = {text: parse_learner(text, task) for text in options["learners"]}
         repeated = [text for text in learners if options["learners"].count(text) > 1]

@@ -101,7 +101,7 @@ def parse_kinds(texts: Sequence[str]) -> dict[str, str | list[str]]:
     for text in texts:
         column, equals, kind = text.rpartition("=")
         if not equals or not column:
-            raise click.BadParameter(f"must be such as zip=nominal, got {text!r}.")
+            raise ValueError(f"--kind must be such as zip=nominal, got {text!r}.")
         kinds[column] = kind.split(",") if "," in kind else kind
     return kinds
 
@@ -137,13 +137,17 @@ def model_rows(model: Any, data: str, *, encoding: str = "utf-8", scanned: bool 
     """
     from ceiba import datasets
     from ceiba.data import read, scan
+    from ceiba.data.io.selection import check_name
     from ceiba.experiments.tables import check_found, is_bundled
 
     names = model.schema_.names
     if is_bundled(data) and not Path(data).exists():
         if scanned:
             raise ValueError(f"--scan is for files, and {data} is a bundled table.")
-        return datasets.load(data).table[names]
+        table = datasets.load(data).table
+        for name in names:
+            check_name(name, table.schema.names, Path(data))
+        return table[names]
     check_found(Path(data), data)
     kinds = model_kinds(model)
     if scanned:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
-from ceiba.cli.data import data_argument, encoding_option, model_kinds, target_option
+from ceiba.cli.data import data_argument, encoding_option, model_kinds, model_rows, target_option
 from ceiba.cli.output import json_option, print_json, print_table, quiet_option
 from ceiba.cli.predict import model_argument
 
@@ -51,24 +52,34 @@ def evaluate(model: str, data: str, target: str | None, encoding: str, as_json: 
 def _predict(learner: Any, data: str, target: str | None, encoding: str) -> Any:
     """Predict rows with a known target, in the columns and kinds of the model."""
     from ceiba.experiments import Predictions
-    from ceiba.experiments.tables import is_bundled, load_table
 
-    if not hasattr(learner, "classes_") and not hasattr(learner, "score"):
+    if not hasattr(learner, "score"):
         raise ValueError(f"a {type(learner).__name__} has no target to evaluate.")
     is_classifier = hasattr(learner, "classes_")
-    kinds = None if is_bundled(data) else model_kinds(learner)
-    task: Any = "classification" if is_classifier else "regression"
-    loaded = load_table(data, target, task=task, kinds=kinds, encoding=encoding)
-    names = learner.schema_.names
-    absent = [name for name in names if name not in loaded.X.schema.names]
-    if absent:
-        raise ValueError(f"{data}: the model requires the column {absent[0]!r}.")
-    rows = loaded.X[names]
+    rows, y = _rows_and_target(learner, data, target, encoding, is_classifier)
     predicted = learner.predict(rows)
     if not is_classifier:
-        return Predictions(loaded.y, predicted, task="regression")
+        return Predictions(y, predicted, task="regression")
     probabilities = learner.predict_proba(rows) if hasattr(learner, "predict_proba") else None
-    return Predictions(loaded.y, predicted, probabilities, learner.classes_)
+    return Predictions(y, predicted, probabilities, learner.classes_)
+
+
+def _rows_and_target(
+    learner: Any, data: str, target: str | None, encoding: str, is_classifier: bool
+) -> tuple[Any, Any]:
+    """Read the columns of the model and the target; other columns are not read."""
+    from ceiba.data import read
+    from ceiba.experiments.tables import TargetError, check_found, is_bundled, load_table
+
+    if is_bundled(data) and not Path(data).exists():
+        task: Any = "classification" if is_classifier else "regression"
+        return model_rows(learner, data), load_table(data, target, task=task).y
+    check_found(Path(data), data)
+    if target is None:
+        raise TargetError(f"{data}: name the column of the target, --target COLUMN.")
+    names, kinds = learner.schema_.names, model_kinds(learner)
+    rows, y = read(data, target=target, columns=names, kinds=kinds, encoding=encoding)
+    return rows, y
 
 
 def _class_line(entry: Any, predictions: Any) -> list[str]:

@@ -28,15 +28,20 @@ format_option = click.option(
 report_option = click.option(
     "--report", metavar="FILE", help="HTML page with tables, figures and the record."
 )
+protocol_option = click.option(
+    "--protocol", default="10-fold", show_default=True,
+    help="Also 5x2-fold, 'holdout 0.3', loo, 'bootstrap 50', 'time 5'.",
+)  # fmt: skip
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True,
+    help="Seed of the folds and learners.",
+)  # fmt: skip
+n_jobs_option = click.option("--n-jobs", type=int, help="Folds at a time; all cores by default.")
 _DESIGN = (
-    click.option(
-        "--protocol", default="10-fold", show_default=True,
-        help="Also 5x2-fold, 'holdout 0.3', loo, 'bootstrap 50', 'time 5'.",
-    ),
-    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-                 help="Seed of the folds and learners."),
-    click.option("--journal", metavar="FILE", help="Keeps finished folds: a second call continues."),
-    click.option("--n-jobs", type=int, help="Folds at a time; all cores by default."),
+    protocol_option,
+    seed_option,
+    n_jobs_option,
+    click.option("--journal", metavar="FILE", help="Keep finished folds; a second call continues."),
     click.option("--isolate", is_flag=True, help="A process for each fold; measures memory."),
     click.option("--calibrate", type=click.Choice(get_args(Calibrate)),
                  help="Calibrate the probabilities of all learners."),
@@ -76,7 +81,10 @@ def compare_options(options: Mapping[str, Any], output: Output) -> dict[str, Any
 
 def check_statistics(options: Mapping[str, Any], task: Any, names: Sequence[str]) -> dict[str, Any]:
     """Return scores and keywords of `summarize`; raise before anything is computed."""
-    scores = [get_score(name) for name in options["scores"] or [default_score(task)]]
+    try:
+        scores = [get_score(name) for name in options["scores"] or [default_score(task)]]
+    except ValueError as error:
+        raise ValueError(str(error).replace("name", "--score", 1)) from None
     for score in scores:
         if score.task != task:
             raise ValueError(f"--score {score.name} is of a {score.task}, not of a {task}.")
@@ -167,8 +175,8 @@ def report_module() -> Any:
 def check_report_path(path: str | None) -> None:
     """Raise before anything is computed if a report could not be written."""
     if path is not None:
-        report_module()
         check_file_path(path)
+        report_module()
 
 
 def exit_code(output: Output, results: Sequence[Comparison | Sweep]) -> int:

@@ -48,19 +48,17 @@ class Output:
 
     @contextmanager
     def warnings_as_lines(self) -> Iterator[None]:
-        """Print every different warning once, on one line."""
-        printed: set[str] = set()
+        """Print every different warning on one line when a command ends without an error.
 
-        def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
-            text = " ".join(str(message).split())
-            if text not in printed and not issubclass(category, DeprecationWarning):
-                printed.add(text)
-                self.note(f"Warning: {text}")
-
-        with warnings.catch_warnings():
+        An error is one line on standard error, without warnings before it.
+        """
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            warnings.showwarning = show
+            warnings.simplefilter("ignore", DeprecationWarning)
             yield
+        texts = (" ".join(str(warning.message).split()) for warning in caught)
+        for text in dict.fromkeys(texts):
+            self.note(f"Warning: {text}")
 
 
 def _set_quiet(context: click.Context, _: click.Parameter, value: bool) -> None:

@@ -41,7 +41,7 @@ def predict(
     import ceiba
 
     if path is not None and not path.lower().endswith((".csv", ".parquet", ".pq")):
-        raise click.BadParameter(f"must end in .csv, .parquet or .pq, got {path!r}.")
+        raise ValueError(f"--output must end in .csv, .parquet or .pq, got {path!r}.")
     learner = ceiba.load(model)
     if not hasattr(learner, "predict"):
         raise ValueError(f"{model}: a {type(learner).__name__} does not predict.")

@@ -99,7 +99,7 @@ def _train(context: click.Context, /, **options: Any) -> None:
         if isinstance(param, HyperParameterOption) and options[str(param.name)] is not None
     }
     start = perf_counter()
-    rows, y, task = _open(find_learner(name).regressor is None, options)
+    rows, y, task = _open(options, classes_only=find_learner(name).regressor is None)
     cls = learner_class(name, task)
     values = {key: parse_parameter(cls, str(key), text) for key, text in hyper.items()}
     read, start = perf_counter() - start, perf_counter()
@@ -114,13 +114,9 @@ def _train(context: click.Context, /, **options: Any) -> None:
         _print_summary(summary)
 
 
-def _open(classes_only: bool, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+def _open(options: dict[str, Any], *, classes_only: bool) -> tuple[Any, Any, Any]:
     """Return rows, target and task; of a scan, the rows with their target."""
     task, data = options["task"], options["data"]
-    if classes_only:
-        if task == "regression":
-            raise ValueError("this learner has no regressor: --task must be classification.")
-        task = "classification"
     if not options["scan"]:
         names = ("drop", "kinds", "encoding")
         loaded = load_data(
@@ -128,7 +124,9 @@ def _open(classes_only: bool, options: dict[str, Any]) -> tuple[Any, Any, Any]:
         )
         return loaded.X, loaded.y, loaded.task
     source = _scan(data, options)
-    if task is None:
+    if task is None and classes_only:
+        task = "classification"
+    elif task is None:
         first = source.partitions[0].load().target
         task = infer_task(first)
         if first.dtype.kind in "iuf" and (first == first.astype(int)).all():
@@ -209,7 +207,7 @@ def _print_summary(summary: dict[str, Any]) -> None:
     click.echo(f"{summary['model']}: {summary['fitted']}".rstrip(": "))
     click.echo(f"rows     {summary['rows']:,}")
     for kind, names in kinds.items():
-        click.echo(f"{kind:8} {len(names)} columns: {_listed(names)}")
+        click.echo(f"{kind:8} {len(names):,} column{'s'[: len(names) > 1]}: {_listed(names)}")
     if "classes" in summary:
         counts = [
             label if count is None else f"{label} {count:,}"

@@ -164,7 +164,7 @@ def _picture(learner: Any, path: str) -> bytes:
     """Draw a tree or a network in the format of the suffix."""
     suffix = Path(path).suffix.lower()
     if suffix not in _PICTURES:
-        raise click.BadParameter(f"must end in {', '.join(_PICTURES)}, got {path!r}.")
+        raise ValueError(f"--output must end in {', '.join(_PICTURES)}, got {path!r}.")
     from ceiba import plots
 
     if hasattr(learner, "tree_"):
