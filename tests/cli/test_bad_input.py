@@ -117,7 +117,6 @@ def test_ten_thousand_columns(ceiba: Run, folder: Path) -> None:
     (folder / "wide.csv").write_text(WIDE + rows)
     result = ceiba("train tree wide.csv -t y -o m.ceiba")
     assert "10,000 columns" in result.stdout
-    ceiba("predict m.ceiba wide.csv")
 
 
 def test_columns_that_a_model_lacks(ceiba: Run) -> None:

@@ -69,6 +69,8 @@ class App(click.Group):
             code = INTERRUPTED
         except BrokenPipeError:
             code = _close_output()
+        except SystemExit as end:  # click ends the process where a pipe was closed
+            code = _close_output() if isinstance(end.__context__, BrokenPipeError) else end.code
         except click.ClickException as error:
             code = _usage_error(error)
         except INPUT_ERRORS as error:

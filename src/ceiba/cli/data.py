@@ -34,12 +34,11 @@ class ColumnType(click.ParamType):  # type: ignore[type-arg]
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the columns of the file that was typed before."""
-        given = ctx.params.get("data")
-        path = given[0] if isinstance(given, tuple) and given else given
-        return [
-            CompletionItem(name)
-            for name in _header(str(path)) if name.startswith(incomplete)
-        ]  # fmt: skip
+        # A line that ends with an option is not parsed yet: its arguments are in ctx.args.
+        given = ctx.params.get("data") or ctx.args
+        paths = [given] if isinstance(given, str) else list(given)
+        names = _header(paths[-1]) if paths else []
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 def _header(path: str) -> list[str]:
