@@ -36,6 +36,10 @@ _COMMANDS = {
 }
 
 
+class ClosedPipeError(Exception):
+    """The reader of the output has left, as ``head`` does."""
+
+
 class App(click.Group):
     """The commands by name, each of which is imported when it is used."""
 
@@ -55,6 +59,13 @@ class App(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; click would end the process with code 1 where a pipe was closed."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise ClosedPipeError from None
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command, and leave the process with its exit code."""
         output = Output()
@@ -67,10 +78,8 @@ class App(click.Group):
         except (KeyboardInterrupt, click.Abort):
             print("Interrupted.", file=sys.stderr)
             code = INTERRUPTED
-        except BrokenPipeError:
+        except (BrokenPipeError, ClosedPipeError):
             code = _close_output()
-        except SystemExit as end:  # click ends the process where a pipe was closed
-            code = _close_output() if isinstance(end.__context__, BrokenPipeError) else end.code
         except click.ClickException as error:
             code = _usage_error(error)
         except INPUT_ERRORS as error:

@@ -82,7 +82,7 @@ scan_option = click.option(
 
 
 def data_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how the data is read."""
+    """Add the options of reading the data."""
     for option in (encoding_option, kind_option, task_option, drop_option, target_option):
         function = option(function)
     return function
