@@ -46,7 +46,7 @@ from ceiba.experiments.units import Dataset
 __all__ = ["Experiment", "ExperimentFileError", "ExperimentResults"]
 
 Calibrate = Literal["isotonic", "sigmoid", "isotonic oob", "sigmoid oob"]
-_KEYS = (
+KEYS = (
     "name", "protocol", "seed", "scores", "interval", "control", "test", "journal", "calibrate",
     "conformal", "isolate", "n_jobs", "datasets", "dataset", "learner", "sweep", "nested",
 )  # fmt: skip
@@ -188,7 +188,7 @@ DecisionTreeClassifier. Did you mean 'max_depth'?
         Experiment
         """
         top = _parse(text, path)
-        top.check_keys(_KEYS)
+        top.check_keys(KEYS)
         datasets = read_datasets(top, Path(path).parent)
         task = datasets[0].task
         learners = read_learners(top, task)
