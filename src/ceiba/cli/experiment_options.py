@@ -117,8 +117,7 @@ def print_results(
     keywords = {name: value for name, value in statistics.items() if name != "scores"}
     tables: list[tuple[str, Summary]] = []
     for heading, result in results.items():
-        comparison = result.comparison if isinstance(result, Sweep) else result
-        names = [learner.name for learner in comparison.learners]
+        comparison, names = _comparison(result), _learner_names(result)
         chosen = keywords
         if keywords.get("control") not in names:  # a sweep of a file that has a control
             chosen = keywords | {"control": None, "p_values": False}
@@ -163,6 +162,8 @@ def write_page(
         return
     only = next(iter(results.values())) if len(results) == 1 else dict(results)
     keywords = {name: statistics[name] for name in ("scores", "interval", "control", "test")}
+    if any(keywords["control"] not in _learner_names(result) for result in results.values()):
+        keywords["control"] = None  # it is no learner of a sweep: the printed tables have the tests
     report_module().write_report(only, path, title=title, **keywords)
     output.note(f"Wrote {path}.")
 
@@ -181,7 +182,7 @@ def check_report_path(path: str | None) -> None:
 
 def exit_code(output: Output, results: Sequence[Comparison | Sweep]) -> int:
     """Return 1 and print the first error, if a learner failed on some folds."""
-    comparisons = [r.comparison if isinstance(r, Sweep) else r for r in results]
+    comparisons = [_comparison(result) for result in results]
     failures = [fold for comparison in comparisons for fold in comparison.failures]
     if not failures:
         return 0
@@ -191,3 +192,11 @@ def exit_code(output: Output, results: Sequence[Comparison | Sweep]) -> int:
     message = " ".join(str(first.result.error).split())
     click.echo(f"Error: {len(failures)} of {n_folds} folds failed; {where}: {message}", err=True)
     return FAILED_FOLDS
+
+
+def _comparison(result: Comparison | Sweep) -> Comparison:
+    return result.comparison if isinstance(result, Sweep) else result
+
+
+def _learner_names(result: Comparison | Sweep) -> list[str]:
+    return [learner.name for learner in _comparison(result).learners]
