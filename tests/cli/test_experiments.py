@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,9 +59,34 @@ def test_options_of_a_comparison_change_the_table(ceiba: Run) -> None:
         "--task classification -s accuracy -s error",
     ):
         assert ceiba(f"{TWO} {option}").stdout != plain
+    log_loss = f"{TWO} -s log_loss"
+    assert ceiba(f"{log_loss} --calibrate sigmoid").stdout != ceiba(log_loss).stdout
+    assert "Coverage" in ceiba(f"{TWO} -s coverage --conformal 0.8").stdout
     for option in ("--n-jobs 1", "--journal j.db", "--quiet"):
         assert ceiba(f"{TWO} {option}").stdout == plain
     assert Path("j.db").is_file()
+
+
+def test_all_options_reach_the_experiment(ceiba: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+
+    def keep(*_: Any, **keywords: Any) -> None:
+        given.update(keywords)
+        raise ValueError("enough")
+
+    monkeypatch.setattr("ceiba.cli.compare.compare_learners", keep)
+    ceiba(f"{TWO} --isolate --n-jobs 3 --conformal 0.8 --calibrate 'sigmoid oob' -q", 2)
+    assert given == {
+        "protocol": "3-fold",
+        "seed": 0,
+        "journal": None,
+        "n_jobs": 3,
+        "isolate": True,
+        "calibrate": "sigmoid oob",
+        "conformal": 0.8,
+        "progress": False,
+        "command": f"ceiba {TWO} --isolate --n-jobs 3 --conformal 0.8 --calibrate 'sigmoid oob' -q",
+    }
 
 
 def test_files_are_compared(ceiba: Run) -> None:

@@ -114,6 +114,32 @@ def test_run_computes_comparison_sweeps_and_nested_validations(folder: Path) -> 
     assert len(results.all) == 3
 
 
+def test_learners_are_calibrated_and_conformal() -> None:
+    text = 'datasets = ["iris"]\nprotocol = "2-fold"\n{}\n[[learner]]\nlearner = "tree"'
+    plain, calibrated, conformal = (
+        Experiment.from_text(text.format(line)).run().comparison
+        for line in ("", 'calibrate = "sigmoid"', "conformal = 0.8")
+    )
+    assert plain is not None
+    assert calibrated is not None
+    assert conformal is not None
+    score = plain.mean("log_loss", "iris", "tree")
+    assert calibrated.mean("log_loss", "iris", "tree") != score
+    assert conformal.mean("coverage", "iris", "tree") is not None
+    assert plain.mean("coverage", "iris", "tree") is None
+
+
+def test_all_keys_reach_the_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(
+        "ceiba.experiments.file.compare", lambda *_, **keywords: given.update(keywords)
+    )
+    text = 'datasets = ["iris"]\nisolate = true\nn_jobs = 3\njournal = "j.db"\nseed = 5'
+    Experiment.from_text(text, path="folder/x.toml").run(progress=False)
+    expected = {"isolate": True, "n_jobs": 3, "journal": Path("folder/j.db"), "seed": 5}
+    assert expected.items() <= given.items()
+
+
 def test_without_learners_those_of_the_task_are_compared() -> None:
     numbers = Experiment.from_text('datasets = ["servo"]')
     assert list(numbers.learners) == ["tree", "forest", "bagging", "adaboost", "knn"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -40,6 +41,15 @@ class ClosedPipeError(Exception):
     """The reader of the output has left, as ``head`` does."""
 
 
+@contextmanager
+def _closed_pipe_as_own_error() -> Iterator[None]:
+    """Hide a closed pipe from click, which would end the process with exit code 1."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise ClosedPipeError from None
+
+
 class App(click.Group):
     """The commands by name, each of which is imported when it is used."""
 
@@ -59,12 +69,15 @@ class App(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the line, and print help or the version."""
+        with _closed_pipe_as_own_error():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; click would end the process with code 1 where a pipe was closed."""
-        try:
+        """Run a command."""
+        with _closed_pipe_as_own_error():
             return super().invoke(ctx)
-        except BrokenPipeError:
-            raise ClosedPipeError from None
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command, and leave the process with its exit code."""

@@ -69,13 +69,8 @@ def experiment_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def compare_options(options: Mapping[str, Any], output: Output) -> dict[str, Any]:
     """Return the keywords of `compare` from the options of a command."""
-    keywords = {
-        name: options[name] for name in ("protocol", "seed", "journal", "n_jobs", "isolate")
-    }
-    # Given only where they are chosen: they replace all learners.
-    keywords |= {
-        name: options[name] for name in ("calibrate", "conformal") if options[name] is not None
-    }
+    names = ("protocol", "seed", "journal", "n_jobs", "isolate", "calibrate", "conformal")
+    keywords = {name: options[name] for name in names}
     return keywords | {"progress": output.progress, "command": output.command}
 
 
@@ -86,7 +81,7 @@ def check_statistics(options: Mapping[str, Any], task: Any, names: Sequence[str]
     except ValueError as error:
         raise ValueError(str(error).replace("name", "--score", 1)) from None
     for score in scores:
-        if score.task != task:
+        if score.task not in (None, task):
             raise ValueError(f"--score {score.name} is of a {score.task}, not of a {task}.")
         if options["interval"] not in allowed_intervals(score):
             allowed = ", ".join(allowed_intervals(score))

@@ -229,14 +229,12 @@ DecisionTreeClassifier. Did you mean 'max_depth'?
             "journal": self.journal,
             "n_jobs": self.n_jobs,
             "isolate": self.isolate,
+            "calibrate": self.calibrate,
+            "conformal": self.conformal,
             "progress": progress,
             "client": client,
             "command": command,
         }
-        if self.calibrate is not None:
-            options["calibrate"] = self.calibrate
-        if self.conformal is not None:
-            options["conformal"] = self.conformal
         data = list(self.datasets)
         comparison = compare(self.learners, data, **options) if self.learners else None
         sweeps = {
@@ -302,7 +300,7 @@ def _read_statistics(top: FileTable, task: Task, learners: Mapping[str, Any]) ->
     for index, name in enumerate(top.get_list("scores", str)):
         with top.located("scores", index):
             score = get_score(name)
-            if score.task != task:
+            if score.task not in (None, task):
                 raise ValueError(f"{score.name} is a score of a {score.task}, not of a {task}.")
             names.append(score.name)
         if interval not in allowed_intervals(score):
