@@ -227,6 +227,8 @@ bundled = compare(
 )
 print("\nAll bundled tables")
 print(summarize(bundled, control="NB"))
+plots.rank_diagram(bundled, "accuracy").save(out / "discriminative_ranks.png")
+print(f"average ranks -> {out / 'discriminative_ranks.png'}")
 
 # %%
 # What the numbers answer. Wilcoxon's test is over the tables. Its p-values are optimistic, because

@@ -24,6 +24,9 @@ warnings.simplefilter("ignore", UserWarning)  # of attempts to fetch an absent t
 PROTOCOL = "5-fold"
 TABLES = ["vertebral_column", "german_credit", "vehicle", "tic_tac_toe", "breast_cancer_diagnostic"]
 N_MEMBERS = [1, 2, 5, 10, 20, 50, 100, 200]
+DRAWN_PER = ["node", "tree"]
+DEPTHS = [1, 3]
+MAX_FEATURES = ["sqrt", 0.3, 0.5, 0.7, 1.0]
 
 # %%
 # Tables that are not part of the library are left out if they are absent.
@@ -38,84 +41,82 @@ if absent:
     print(f"Absent: {', '.join(absent)}. Put them into a folder and name it in CEIBA_DATA.\n")
 
 # %%
-# The ensembles.
-ensembles = {
-    "bagging": BaggingClassifier(),
-    "forest, columns per node": RandomForestClassifier(),
-    "forest, columns per tree": RandomForestClassifier(max_features_per="tree"),
-    "AdaBoost of stumps": AdaBoostClassifier(),
-    "AdaBoost of depth 3": AdaBoostClassifier(max_depth=3),
-}
+# Bagging of trees that are fully grown.
 options = {"protocol": PROTOCOL, "journal": out / "table_ensembles.db"}
-sweeps = {
-    name: sweep(ensemble, "n_estimators", N_MEMBERS, tables, **options)
-    for name, ensemble in ensembles.items()
-}
-for name, results in sweeps.items():
-    print(f"{name}\n{results.summarize('accuracy')}\n")
+bagging = sweep(BaggingClassifier(), "n_estimators", N_MEMBERS, tables, **options)
+print(f"Bagging\n{bagging.summarize('accuracy')}")
+print(f"bagging -> {out / 'ensembles_bagging.png'}\n")
+plots.sweep_curve(bagging, "accuracy").save(out / "ensembles_bagging.png")
 
 # %%
-# Accuracy against the number of members.
-for name, results in sweeps.items():
-    path = out / f"ensembles_{name.replace(', ', '_').replace(' ', '_').lower()}.png"
-    plots.sweep_curve(results, "accuracy").save(path)
-    print(f"{name} -> {path}")
-
-# %%
-# How many columns should a node see? Forests of a hundred trees.
-columns = sweep(
+# Forests, which in addition draw a few columns: anew at each node, or once for each tree.
+forest = sweep(
     RandomForestClassifier(),
-    ["max_features_per", "max_features"],
-    [["node", "tree"], ["sqrt", 0.3, 0.5, 0.7, 1.0]],
+    ["n_estimators", "max_features_per"],
+    [N_MEMBERS, DRAWN_PER],
     tables,
     **options,
 )
-print(f"\nColumns of a forest\n{columns.summarize('accuracy')}")
+print(f"Forests\n{forest.summarize('accuracy')}")
+print(f"forests -> {out / 'ensembles_forest.png'}\n")
+plots.sweep_curve(forest, "accuracy").save(out / "ensembles_forest.png")
 
 # %%
-# What the numbers answer.
-print("\nAnswers")
+# AdaBoost of stumps, and of trees of depth 3.
+boosting = sweep(
+    AdaBoostClassifier(), ["n_estimators", "max_depth"], [N_MEMBERS, DEPTHS], tables, **options
+)
+print(f"AdaBoost\n{boosting.summarize('accuracy')}")
+print(f"AdaBoost -> {out / 'ensembles_adaboost.png'}\n")
+plots.sweep_curve(boosting, "accuracy").save(out / "ensembles_adaboost.png")
+
+# %%
+# How many columns should be drawn? Forests of a hundred trees.
+columns = sweep(
+    RandomForestClassifier(),
+    ["max_features", "max_features_per"],
+    [MAX_FEATURES, DRAWN_PER],
+    tables,
+    **options,
+)
+print(f"Columns of a forest\n{columns.summarize('accuracy')}")
+print(f"columns -> {out / 'ensembles_columns.png'}")
+plots.sweep_curve(columns, "accuracy").save(out / "ensembles_columns.png")
+
+
+# %%
+# What the numbers answer. Accuracies by number of members, other parameter and table:
+def accuracies(results, *shape):
+    means = [
+        [results.comparison.mean("accuracy", table, learner.name) for table in tables]
+        for learner in results.comparison.learners
+    ]
+    return np.reshape(means, (*shape, len(tables)))
+
+
+of_forest = accuracies(forest, len(N_MEMBERS), len(DRAWN_PER))
+of_boosting = accuracies(boosting, len(N_MEMBERS), len(DEPTHS))
 accuracy = {
-    name: np.array(
-        [
-            [results.comparison.mean("accuracy", table, learner.name) for table in tables]
-            for learner in results.comparison.learners
-        ]
-    )
-    for name, results in sweeps.items()
+    "bagging": accuracies(bagging, len(N_MEMBERS)),
+    **{f"forest (columns per {per})": of_forest[:, i] for i, per in enumerate(DRAWN_PER)},
+    **{f"AdaBoost (depth {depth})": of_boosting[:, i] for i, depth in enumerate(DEPTHS)},
 }
+print("\nAnswers")
 for name, values in accuracy.items():
-    means = values.mean(axis=1)
+    means, harm = values.mean(axis=1), values.max(axis=0) - values[-1]
     enough = N_MEMBERS[int(np.argmax(means >= means.max() - 0.005))]
-    print(
-        f"{name}: mean accuracy {means[0]:.3f} with {N_MEMBERS[0]} member, {means[-1]:.3f} with "
-        f"{N_MEMBERS[-1]}; {enough} are enough to be within half a point of the best."
-    )
-    harm = values.max(axis=0) - values[-1]
     worst = harm.argmax()
     print(
-        f"  On {tables[worst]}, {N_MEMBERS[-1]} members are {100 * harm[worst]:.1f} points below "
-        f"the best number, {N_MEMBERS[values[:, worst].argmax()]}; {100 * harm.mean():.1f} on "
-        "average."
+        f"{name}: mean accuracy {means[0]:.3f} with {N_MEMBERS[0]}, {means[-1]:.3f} with "
+        f"{N_MEMBERS[-1]} members; {enough} are within half a point of the best.\n"
+        f"  Do more harm? {N_MEMBERS[-1]} are {100 * harm.mean():.1f} points below the best number "
+        f"on average, {100 * harm[worst]:.1f} on {tables[worst]} "
+        f"(best {N_MEMBERS[values[:, worst].argmax()]})."
     )
-last = {name: values[-1] for name, values in accuracy.items()}
 for t, table in enumerate(tables):
-    best = max(last, key=lambda name: last[name][t])
-    print(f"{table}: the best ensemble of {N_MEMBERS[-1]} members is {best}, {last[best][t]:.3f}.")
-drawn = [
-    np.mean([columns.comparison.mean("accuracy", table, learner.name) for table in tables])
-    for learner in columns.comparison.learners
-]
-per_node, per_tree = (
-    {
-        setting[1]: mean
-        for setting, mean in zip(columns.settings, drawn, strict=True)
-        if setting[0] == per
-    }
-    for per in ("node", "tree")
-)
-print(
-    f"Columns drawn per node: best {max(per_node, key=per_node.get)} "
-    f"({max(per_node.values()):.3f} on average); per tree: best {max(per_tree, key=per_tree.get)} "
-    f"({max(per_tree.values()):.3f})."
-)
+    best = max(accuracy, key=lambda name: accuracy[name][-1, t])
+    print(f"{table}: the best of {N_MEMBERS[-1]} members is {best}, {accuracy[best][-1, t]:.3f}.")
+drawn = accuracies(columns, len(MAX_FEATURES), len(DRAWN_PER)).mean(axis=2)
+for i, per in enumerate(DRAWN_PER):
+    best = MAX_FEATURES[drawn[:, i].argmax()]
+    print(f"Columns drawn per {per}: the best is {best}, {drawn[:, i].max():.3f} on average.")

@@ -52,9 +52,9 @@ mixture, tree, forest = (
     DecisionTreeClassifier(prune_risk="error"),
     RandomForestClassifier(),
 )
-forms = ["covariance_type", "n_components"]
+forms = ["n_components", "covariance_type"]
 families = {
-    "mixture": sweep(mixture, forms, [COVARIANCES, N_COMPONENTS], data.name, **options),
+    "mixture": sweep(mixture, forms, [N_COMPONENTS, COVARIANCES], data.name, **options),
     "tree": sweep(tree, "pruning_step", PRUNING_STEPS, data.name, **options),
     "forest": sweep(forest, "n_estimators", N_TREES, data.name, **options),
 }
