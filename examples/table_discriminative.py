@@ -24,8 +24,8 @@ import numpy as np
 from ceiba import NaiveBayesClassifier, StructuralTMClassifier, TANClassifier, datasets, plots
 from ceiba.data import Table
 from ceiba.datasets import DatasetNotFoundError
-from ceiba.experiments import Protocol, Split, compare, summarize
-from ceiba.inference import wilcoxon_test
+from ceiba.experiments import Protocol, Split, compare, learner_test, rank_learners, summarize
+from ceiba.inference import mark, wilcoxon_test
 
 out = Path("out")
 journal = out / "table_discriminative.db"
@@ -139,13 +139,15 @@ def print_table(controls):
     """Print accuracies with standard deviations, and p-values where there is a control."""
     lines = [f"{'':13}", *(f"{name:13}" for name in tables), f"{'mean':13}"]
     for learner, control in controls.items():
-        summary = summarize(results, control=control, test="mann_whitney")
-        cells = [row[summary.learners.index(learner)] for row in summary.cells]
         texts = [f"{learner:>5}"]
-        for name, cell in zip(tables, cells, strict=True):
+        for i, name in enumerate(tables):
             folds = [value.value for value in results.fold_scores("accuracy", name, learner)]
-            p = "" if cell.test is None else f"  {cell.test.p_value:.3f}{cell.mark}"
-            texts.append(f"{100 * cell.mean:5.1f} ±{100 * np.std(folds):4.1f}{p}")
+            text = f"{accuracy[learner][i]:5.1f} ±{100 * np.std(folds):4.1f}"
+            if control is not None:
+                test = learner_test(results, learner, control, dataset=name, test="mann_whitney")
+                is_better = accuracy[learner][i] > accuracy[control][i]
+                text += f"  {test.p_value:.3f}{mark(test.p_value) if is_better else ''}"
+            texts.append(text)
         texts.append(f"{accuracy[learner].mean():5.1f}")
         width = max(map(len, texts)) + 2
         lines = [line + text.ljust(width) for line, text in zip(lines, texts, strict=True)]
@@ -227,6 +229,7 @@ bundled = compare(
 )
 print("\nAll bundled tables")
 print(summarize(bundled, control="NB"))
+print(rank_learners(bundled))
 plots.rank_diagram(bundled, "accuracy").save(out / "discriminative_ranks.png")
 print(f"average ranks -> {out / 'discriminative_ranks.png'}")
 
