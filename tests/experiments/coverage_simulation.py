@@ -21,6 +21,7 @@ from ceiba.experiments.conformal import ConformalClassifier, ConformalRegressor,
 # ties of the scores: the coverage is then greater than the exact one.
 N_TRAIN = 100
 N_TEST = 200
+REPEATS = 2000
 KINDS = ("threshold", "adaptive", "regressor")
 # Confidence level and number of calibration rows.
 CASES = [(0.8, 20), (0.9, 20), (0.9, 100), (0.95, 100), (0.99, 100)]
@@ -72,19 +73,22 @@ def simulate(kind: str, confidence_level: float, n_calibration: int, repeats: in
     return Coverage(float(covered.mean()), float(error), float(sizes.mean()))
 
 
-def table(repeats: int) -> str:
-    """Return the table of the guide: coverage, and size of the regions in parentheses."""
-    rule = "  ".join(["=" * width for width in (16, 16, 9, *(14,) * len(KINDS))])
-    head = ["confidence level", "calibration rows", "exact    ", *(f"{kind:14}" for kind in KINDS)]
-    lines = [rule, "  ".join(head).rstrip(), rule]
-    for level, n in CASES:
-        exact = calibration_rank(n, level) / (n + 1)
-        found = [simulate(kind, level, n, repeats) for kind in KINDS]
-        cells = [f"{one.mean:.4f} ({one.size:.2f})" for one in found]
-        row = [f"{level:<16}", f"{n:<16}", f"{exact:<9.4f}", *(f"{cell:14}" for cell in cells)]
-        lines.append("  ".join(row).rstrip())
-    return "\n".join([*lines, rule])
+def cell(found: Coverage) -> str:
+    """Return an entry of the table: coverage, and size of the regions in parentheses."""
+    return f"{found.mean:.4f} ({found.size:.2f})"
+
+
+def main() -> None:
+    """Print the table of the guide."""
+    rule = "  ".join(["=" * width for width in (16, 16, 6, *(14,) * len(KINDS))])
+    head = ["confidence level", "calibration rows", "exact ", *(f"{kind:14}" for kind in KINDS)]
+    print(rule, "  ".join(head).rstrip(), rule, sep="\n")
+    for confidence, n in CASES:
+        exact = calibration_rank(n, confidence) / (n + 1)
+        cells = [f"{cell(simulate(kind, confidence, n, REPEATS)):14}" for kind in KINDS]
+        print("  ".join([f"{confidence:<16}  {n:<16}  {exact:.4f}", *cells]).rstrip())
+    print(rule)
 
 
 if __name__ == "__main__":
-    print(table(5000))
+    main()

@@ -155,6 +155,26 @@ def test_an_overconfident_model_gets_honest(method: Any, factor: float) -> None:
     assert honest["accuracy"].value > raw["accuracy"].value - 0.01
 
 
+def test_probabilities_of_exactly_zero_do_not_determine_the_sigmoid() -> None:
+    vote = ceiba.datasets.load("vote")
+    rows, y = vote.table, np.asarray(vote.y)
+    train, test = (np.flatnonzero(np.arange(len(y)) % 2 == part) for part in (0, 1))
+    forest = ceiba.RandomForestClassifier(50, n_jobs=1)
+    model = CalibratedClassifier(forest, method="sigmoid", rows="oob")
+    model.fit(rows.take(train), y[train])
+    raw = model.estimator_.predict_proba(rows.take(test))
+    assert (raw == 0).sum() > 50
+    assert 1e-4 < model.min_probability_ < 0.1
+    found = model.predict_proba(rows.take(test))
+    errors = [
+        compute_scores(Predictions(y[test], y[test], p, model.classes_), ["log_loss", "brier"])
+        for p in (raw, found)
+    ]
+    # Raised to 1e-16 instead, the Brier score doubles.
+    assert errors[1]["brier"].value < 1.1 * errors[0]["brier"].value
+    assert errors[1]["log_loss"].value < 1.1 * errors[0]["log_loss"].value
+
+
 @pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
 @pytest.mark.parametrize("rows", ["folds", "oob"])
 def test_every_option_changes_the_result(method: Any, rows: Any) -> None:

@@ -141,8 +141,8 @@ class ConformalClassifier(ClassifierMixin, _SplitConformal):
     References
     ----------
     Vovk, Gammerman & Shafer (2005), "Algorithmic learning in a random world".
-    Sadinle, Lei & Wasserman (2019), "Least ambiguous set-valued classifiers with bounded error
-    levels", Journal of the American Statistical Association 114.
+    Sadinle, Lei & Wasserman (2019), Journal of the American Statistical Association 114, pages
+    223-234.
     Romano, Sesia & Candès (2020), "Classification with valid and adaptive coverage", NeurIPS.
 
     Examples
