@@ -80,7 +80,7 @@ class CalibratedClassifier(ClassifierMixin, EstimatorWrapper):
 
     >>> import numpy as np
     >>> from ceiba import NaiveBayesClassifier
-    >>> from ceiba.experiments.calibration import CalibratedClassifier
+    >>> from ceiba.experiments import CalibratedClassifier
     >>> random = np.random.default_rng(0)
     >>> y = np.repeat(["a", "b"], 500)
     >>> X = np.repeat(random.normal(size=(1000, 1)) + (y == "b")[:, None], 8, axis=1)

@@ -148,7 +148,7 @@ class ConformalClassifier(ClassifierMixin, _SplitConformal):
     Examples
     --------
     >>> from ceiba import NaiveBayesClassifier, datasets
-    >>> from ceiba.experiments.conformal import ConformalClassifier
+    >>> from ceiba.experiments import ConformalClassifier
     >>> X, y = datasets.load("iris")
     >>> model = ConformalClassifier(NaiveBayesClassifier(), confidence_level=0.95).fit(X, y)
     >>> model.predict_set(X[:2])
@@ -262,7 +262,7 @@ class ConformalRegressor(RegressorMixin, _SplitConformal):
     --------
     >>> import numpy as np
     >>> from ceiba import DecisionTreeRegressor
-    >>> from ceiba.experiments.conformal import ConformalRegressor
+    >>> from ceiba.experiments import ConformalRegressor
     >>> random = np.random.default_rng(0)
     >>> X = random.uniform(0, 10, (1000, 1))
     >>> y = X[:, 0] + random.uniform(-1, 1, 1000)
