@@ -85,19 +85,11 @@ plots.sweep_curve(columns, "accuracy").save(out / "ensembles_columns.png")
 
 
 # %%
-# What the numbers answer. Accuracies by number of members, other parameter and table:
-def accuracies(results, *shape):
-    means = [
-        [results.comparison.mean("accuracy", table, learner.name) for table in tables]
-        for learner in results.comparison.learners
-    ]
-    return np.reshape(means, (*shape, len(tables)))
-
-
-of_forest = accuracies(forest, len(N_MEMBERS), len(DRAWN_PER))
-of_boosting = accuracies(boosting, len(N_MEMBERS), len(DEPTHS))
+# What the numbers answer, from the accuracies by number of members, other parameter and table.
+of_forest = forest.means("accuracy")
+of_boosting = boosting.means("accuracy")
 accuracy = {
-    "bagging": accuracies(bagging, len(N_MEMBERS)),
+    "bagging": bagging.means("accuracy"),
     **{f"forest (columns per {per})": of_forest[:, i] for i, per in enumerate(DRAWN_PER)},
     **{f"AdaBoost (depth {depth})": of_boosting[:, i] for i, depth in enumerate(DEPTHS)},
 }
@@ -116,7 +108,7 @@ for name, values in accuracy.items():
 for t, table in enumerate(tables):
     best = max(accuracy, key=lambda name: accuracy[name][-1, t])
     print(f"{table}: the best of {N_MEMBERS[-1]} members is {best}, {accuracy[best][-1, t]:.3f}.")
-drawn = accuracies(columns, len(MAX_FEATURES), len(DRAWN_PER)).mean(axis=2)
+drawn = columns.means("accuracy").mean(axis=2)
 for i, per in enumerate(DRAWN_PER):
     best = MAX_FEATURES[drawn[:, i].argmax()]
     print(f"Columns drawn per {per}: the best is {best}, {drawn[:, i].max():.3f} on average.")

@@ -60,12 +60,7 @@ print(f"metrics -> {out / 'neighbors_metrics.png'}")
 # good for new rows, since k was chosen on the rows that test it.
 parameters = ["metric", "weights", "n_neighbors"]
 crossed = sweep(scaled, parameters, [METRICS, WEIGHTS, N_NEIGHBORS], tables, **options)
-accuracy = np.array(
-    [
-        [crossed.comparison.mean("accuracy", name, learner.name) for name in tables]
-        for learner in crossed.comparison.learners
-    ]
-).reshape(len(METRICS), len(WEIGHTS), len(N_NEIGHBORS), len(tables))
+accuracy = crossed.means("accuracy")
 print("\nMetrics and weights: accuracy at the best k, and this k")
 print(f"{'':21}" + "".join(f"{name[:16]:>18}" for name in tables))
 for i, metric in enumerate(METRICS):

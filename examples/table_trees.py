@@ -49,12 +49,7 @@ results = sweep(
     journal=out / "table_trees.db",
 )
 (out / "table_trees.csv").write_text(results.summarize("accuracy").to_csv(), encoding="utf-8")
-accuracy = np.array(
-    [
-        [results.comparison.mean("accuracy", name, learner.name) for name in tables]
-        for learner in results.comparison.learners
-    ]
-).reshape(*(len(values) for values in CHOICES.values()), len(tables))
+accuracy = results.means("accuracy")  # by criterion, pruning, missing and table
 
 # %%
 # The three choices, one at a time: the mean over all settings of the other two. The range of a

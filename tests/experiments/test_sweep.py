@@ -26,6 +26,9 @@ def test_a_sweep_crosses_parameters_on_the_same_folds():
     assert result.comparison.mean("accuracy", "wine", names[2]) == single.mean(
         "accuracy", "wine", "tree"
     )
+    means = result.means("accuracy")
+    assert means.shape == (2, 2, 1)
+    assert means[1, 0, 0] == single.mean("accuracy", "wine", "tree")
     lines = str(result.summarize()).splitlines()
     assert lines[0].split() == ["Accuracy", "wine"]
     assert [line.split("  ")[0] for line in lines[1:5]] == names

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
+from ceiba._typing import Array
 from ceiba.experiments.compare import Comparison, compare
+from ceiba.experiments.scores import default_score
 from ceiba.experiments.summary import Summary, summarize
 
 
@@ -44,6 +47,32 @@ class Sweep:
         Summary
         """
         return summarize(self.comparison, score, rows="learners", **options)
+
+    def means(self, score: str | None = None) -> Array:
+        """Return the mean scores as an array with an axis for each parameter, and one of datasets.
+
+        Parameters
+        ----------
+        score : str, optional
+            By default accuracy, or R² of a regression.
+
+        Returns
+        -------
+        float64 array of shape (n_values of each parameter, n_datasets)
+            NaN where a learner failed or the score is undefined.
+        """
+        chosen = score or default_score(self.comparison.task)
+        means = [
+            [
+                self.comparison.mean(chosen, table.name, learner.name)
+                for table in self.comparison.datasets
+            ]
+            for learner in self.comparison.learners
+        ]
+        shape = [
+            len(dict.fromkeys(map(repr, values))) for values in zip(*self.settings, strict=True)
+        ]
+        return np.array(means, np.float64).reshape(*shape, len(self.comparison.datasets))
 
     def best(self, score: str | None = None, dataset: str | None = None) -> dict[str, Any]:
         """Return the values with the best mean score on a dataset.
