@@ -43,14 +43,19 @@ def warn_categories(column: Column, n_values: int, remedy: str, where: str = "")
             IdentifierWarning,
         )
         return
-    n = len(column.categories)
-    few_rows = MAX_DISTINCT_ROWS < n_values < _MIN_ROWS_PER_CATEGORY * n
-    if _is_text(column) and n > _MAX_UNWARNED_CATEGORIES and few_rows:
+    if has_few_rows(column, n_values):
         warn_user(
-            f"{prefix} {column.name!r} has {n:,} categories for {n_values:,} values, too few rows "
-            f"per category to learn from. {remedy}",
+            f"{prefix} {column.name!r} has {len(column.categories):,} categories for "
+            f"{n_values:,} values, too few rows per category to learn from. {remedy}",
             ManyCategoriesWarning,
         )
+
+
+def has_few_rows(column: Column, n_values: int) -> bool:
+    """Return whether a column of text has too few rows per category to learn from."""
+    n = len(column.categories)
+    few_rows = MAX_DISTINCT_ROWS < n_values < _MIN_ROWS_PER_CATEGORY * n
+    return _is_text(column) and n > _MAX_UNWARNED_CATEGORIES and few_rows
 
 
 def _is_text(column: Column) -> bool:
