@@ -237,9 +237,9 @@ def check_dependence(
             used = [names[j] for j in relation.columns[:-1]]
             yield Finding(
                 "target_dependence", "warning", tuple(used),
-                f"The target is a linear combination of columns: "
-                f"{_text(relation, [*names, target_name], for_last=True)}. One of them may be derived from it: "
-                "keep them only if new rows will have them.",
+                "The target is a linear combination of columns: "
+                f"{_text(relation, [*names, target_name], for_last=True)}. One of them may be "
+                "derived from it: keep them only if new rows will have them.",
             )  # fmt: skip
 
 
