@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ceiba.export import load, save
     from ceiba.mixture import GaussianMixture, GaussianMixtureClassifier
     from ceiba.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
+    from ceiba.report import fit_report
     from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 __version__ = "0.1.0"
@@ -58,6 +59,7 @@ ESTIMATORS = {
     "TANClassifier": "ceiba.bayes",
 }
 _FUNCTIONS = {
+    "fit_report": "ceiba.report",
     "load": "ceiba.export",
     "read": "ceiba.data",
     "save": "ceiba.export",
@@ -89,6 +91,7 @@ __all__ = [
     "datasets",
     "experiments",
     "export",
+    "fit_report",
     "load",
     "plots",
     "read",

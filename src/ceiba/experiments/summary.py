@@ -199,11 +199,17 @@ class Summary:
             return [list(column) for column in zip(*lines, strict=True)]
         return lines
 
+    @property
+    def legend(self) -> list[str]:
+        """Sentences on the intervals and the marks."""
+        lines = [f"95 % intervals: {_METHODS[self.method]}."]
+        if self.control is not None:
+            lines.append(f"• better than {self.control} at p <= 0.05, ○ at p <= 0.1.")
+        return lines
+
     def notes(self) -> list[str]:
         """Return the notes below the table."""
-        notes = [f"95 % intervals: {_METHODS[self.method]}."]
-        if self.control is not None:
-            notes.append(f"• better than {self.control} at p <= 0.05, ○ at p <= 0.1.")
+        notes = self.legend
         for dataset, row in zip(self.datasets, self.cells, strict=True):
             for learner, cell in zip(self.learners, row, strict=True):
                 if cell.reason:

@@ -97,18 +97,17 @@ class Page:
         self.title = title
         self.subtitle = subtitle
         self._parts: list[str] = []
-        self._headings: list[str] = []
+        self._headings: list[tuple[int, str]] = []
         self._n_figures = 0
         # Ids of two pages in one notebook must differ.
         self._prefix = f"c{blake2b(title.encode(), digest_size=3).hexdigest()}-"
 
     def heading(self, text: str, *, depth: int = 2) -> None:
-        """Start a section; those of depth 2 are in the table of contents."""
-        if depth == 2:
-            self._headings.append(text)
+        """Start a section; those of depth 2 and 3 are in the table of contents."""
+        anchor = ""
+        if depth <= 3:
+            self._headings.append((depth, text))
             anchor = f' id="{self._prefix}s{len(self._headings)}"'
-        else:
-            anchor = ""
         self._parts.append(f"<h{depth}{anchor}>{escape(text)}</h{depth}>")
 
     def text(self, *sentences: str) -> None:
@@ -191,12 +190,12 @@ class Page:
         title = f"<{tag}>{escape(self.title)}</{tag}>"
         subtitle = f'<p class="subtitle">{escape(self.subtitle)}</p>' if self.subtitle else ""
         lines = [
-            f'<li><a href="#{self._prefix}s{i}">{escape(text)}</a></li>'
-            for i, text in enumerate(self._headings, 1)
+            f'<li class="depth{depth}"><a href="#{self._prefix}s{i}">{escape(text)}</a></li>'
+            for i, (depth, text) in enumerate(self._headings, 1)
         ]
         contents = ""
         if len(lines) > 2:
-            contents = f'<nav aria-label="Contents"><ol>{"".join(lines)}</ol></nav>'
+            contents = f'<nav aria-label="Contents"><ul>{"".join(lines)}</ul></nav>'
         parts = "\n".join(self._parts)
         footer = f"<footer>Written by Ceiba {ceiba.__version__}.</footer>"
         return f"<main>\n<header>{title}{subtitle}</header>\n{contents}\n{parts}\n{footer}\n</main>"
@@ -219,7 +218,9 @@ class Page:
         except OSError as error:
             _remove(temporary)
             reason = error.strerror or str(error)
-            raise type(error)(error.errno, f"The report cannot be written: {reason}", str(path)) from None
+            raise type(error)(
+                error.errno, f"The report cannot be written: {reason}", str(path)
+            ) from None
         except BaseException:
             _remove(temporary)
             raise

@@ -20,13 +20,17 @@ CSS = """
 body.ceiba-report { margin: 0; }
 .ceiba-report main { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
 .ceiba-report h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .25rem; }
-.ceiba-report h2 { font-size: 1.35rem; margin: 2.5rem 0 .5rem; border-bottom: 1px solid var(--line); }
+.ceiba-report h2 {
+  font-size: 1.35rem; margin: 2.5rem 0 .5rem; border-bottom: 1px solid var(--line);
+}
 .ceiba-report h3 { font-size: 1.08rem; margin: 1.75rem 0 .4rem; }
+.ceiba-report h4 { font-size: 1rem; margin: 1.5rem 0 .4rem; }
 .ceiba-report p { margin: .5rem 0; max-width: 46rem; }
 .ceiba-report .subtitle, .ceiba-report figcaption, .ceiba-report .below { color: var(--muted); }
 .ceiba-report .below { font-size: .9rem; }
 .ceiba-report a { color: var(--link); }
-.ceiba-report nav ol { padding-left: 1.4rem; margin: .75rem 0; columns: 2 16rem; }
+.ceiba-report nav ul { list-style: none; padding: 0; margin: .75rem 0; columns: 2 16rem; }
+.ceiba-report nav .depth3 { margin-left: 1.2rem; font-size: .95rem; }
 .ceiba-report .notes { list-style: none; padding: 0; margin: .75rem 0; }
 .ceiba-report .notes li {
   margin: .4rem 0; padding: .5rem .8rem; border-left: 4px solid var(--note-line);
@@ -66,7 +70,9 @@ body.ceiba-report { margin: 0; }
   display: inline-block; max-width: 100%; box-sizing: border-box; padding: .5rem;
   background: #ffffff; border: 1px solid var(--line); border-radius: 6px;
 }
-.ceiba-report figure svg, .ceiba-report figure img { max-width: 100%; height: auto; display: block; }
+.ceiba-report figure svg, .ceiba-report figure img {
+  max-width: 100%; height: auto; display: block;
+}
 .ceiba-report figure svg * { stroke-linejoin: round; stroke-linecap: butt; }
 .ceiba-report pre {
   background: var(--band); border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem;
