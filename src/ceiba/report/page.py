@@ -68,10 +68,10 @@ def number_text(value: float) -> str:
     >>> number_text(0.012345), number_text(1234.5), number_text(1e-7)
     ('0.0123', '1,230', '1e-07')
     """
-    if value and not 1e-4 <= abs(value) < 1e6:
-        return f"{value:.3g}"
-    digits = 0 if not value else max(0, 2 - math.floor(math.log10(abs(value))))
-    rounded = round(value, 2 - math.floor(math.log10(abs(value)))) if value else 0.0
+    rounded = float(f"{value:.3g}")
+    if rounded and not 1e-4 <= abs(rounded) < 1e6:
+        return f"{rounded:.3g}"
+    digits = max(0, 2 - math.floor(math.log10(abs(rounded)))) if rounded else 0
     return f"{rounded:,.{digits}f}"
 
 

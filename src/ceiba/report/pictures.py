@@ -54,7 +54,12 @@ def _svg(figure: Any, prefix: str) -> str:
         text = re.sub(pattern, "", text, flags=re.DOTALL)
     # HTML knows the names of SVG without their declarations.
     text = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", text)
-    text = re.sub(r'\bid="', f'id="{prefix}', text)
-    text = re.sub(r'href="#', f'href="#{prefix}', text)
-    text = re.sub(r"url\(#", f"url(#{prefix}", text)
+    used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
+    # Groups have ids that nothing refers to, and that may occur twice.
+    text = re.sub(
+        r'\sid="([^"]*)"',
+        lambda found: f' id="{prefix}{found[1]}"' if found[1] in used else "",
+        text,
+    )
+    text = re.sub(r'(href="|url\()#', rf"\g<1>#{prefix}", text)
     return re.sub(r">\s+<", "><", text).strip()
