@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyRegressor
 
 import ceiba
-from ceiba.experiments import Comparison, FoldResult, compare, summarize, sweep
+from ceiba.experiments import Comparison, FoldResult, compare, rank_learners, summarize, sweep
 from ceiba.report import write_report
 from tests.report.html import PageReader, check_page
 
@@ -106,13 +106,17 @@ def test_several_datasets_have_ranks_and_a_table_of_each_score(tmp_path: Path) -
     }
     tables = {"small": two_classes(), "iris": "iris"}
     results = compare(learners, tables, protocol="3-fold")
-    _, page = read(results, tmp_path, scores=["accuracy", "log_loss"])
+    options: Any = {"scores": ["accuracy", "log_loss"], "control": "tree", "test": "mcnemar"}
+    _, page = read(results, tmp_path, **options)
     assert captions(page)[:3] == [
         "Accuracy, greater is better", "Log-loss, smaller is better",
         "Mean seconds of one fold, over all datasets",
     ]  # fmt: skip
     labels = [str(svg["aria-label"]) for svg in page.of("svg")]
     assert any(label.startswith("Average ranks") for label in labels)
+    assert str(rank_learners(results, "accuracy", control="tree")) in page.text_of("pre")
+    assert captions(page)[3].startswith("Tests against tree (McNemar")
+    assert "p of Log-loss" not in page.text_of("button")
     assert sum(label.startswith("ROC") for label in labels) == 1
     assert sum(label.startswith("Confusion") for label in labels) == 2
 
@@ -162,6 +166,8 @@ def test_bad_arguments_raise(results: Comparison, tmp_path: Path) -> None:
         write_report(results, path, scores="accuracy")
     with pytest.raises(ValueError, match="interval='wilson' has no effect on kappa"):
         write_report(results, path, scores=["kappa"], interval="wilson")
+    with pytest.raises(ValueError, match="test='mcnemar' has no effect on kappa"):
+        write_report(results, path, scores=["kappa"], control="tree", test="mcnemar")
     with pytest.raises(ValueError, match="control must be one of"):
         write_report(results, path, control="forest")
     assert not path.exists()

@@ -9,7 +9,8 @@ from typing import Any
 
 from ceiba import plots
 from ceiba.experiments import Comparison, Sweep, get_score
-from ceiba.experiments.summary import IntervalMethod, Summary, TestMethod
+from ceiba.experiments.differences import TestMethod
+from ceiba.experiments.summary import IntervalMethod, Summary
 from ceiba.report.page import Page
 from ceiba.report.results import (
     Choices,
@@ -21,6 +22,7 @@ from ceiba.report.results import (
     default_scores,
     describe,
     has_interval,
+    has_test,
     warnings_of,
 )
 
@@ -56,7 +58,8 @@ def write_report(
     control : str, optional
         Name of the learner that the others are tested against.
     test, interval : str
-        As in `ceiba.experiments.summarize`. Scores without such an interval have automatic ones.
+        As in `ceiba.experiments.summarize`. Scores that have no such interval get automatic ones,
+        and those that have no such test get none.
     texts : mapping from headings to texts, optional
         A paragraph, or several, below the heading of an experiment. The heading of a single
         experiment is ``"Results"``, those of a list ``"Experiment 1"`` and so on.
@@ -145,6 +148,8 @@ def _choices(
         )
     if not any(has_interval(name, interval) for name in names):
         raise ValueError(f"interval={interval!r} has no effect on {', '.join(names)}.")
+    if control is not None and not any(has_test(name, test) for name in names):
+        raise ValueError(f"test={test!r} has no effect on {', '.join(names)}.")
     return Choices(names, control, test, interval)
 
 

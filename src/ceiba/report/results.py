@@ -9,8 +9,17 @@ from typing import Any
 import numpy as np
 
 from ceiba import plots
-from ceiba.experiments import SCORES, Comparison, Dataset, Score, Summary, summarize
-from ceiba.experiments.summary import IntervalMethod, TestMethod
+from ceiba.experiments import (
+    SCORES,
+    Comparison,
+    Dataset,
+    Score,
+    Summary,
+    rank_learners,
+    summarize,
+)
+from ceiba.experiments.differences import TestMethod
+from ceiba.experiments.summary import IntervalMethod
 from ceiba.report.page import Entry, Page, number_text
 
 # Datasets with figures of their own.
@@ -42,7 +51,8 @@ class Choices:
         """Return the summary of each score; intervals that a score lacks are automatic."""
         return [
             summarize(
-                comparison, name, control=self.control, test=self.test,
+                comparison, name, test=self.test,
+                control=self.control if has_test(name, self.test) else None,
                 interval=self.interval if has_interval(name, self.interval) else "auto",
             )
             for name in self.scores
@@ -54,6 +64,11 @@ def has_interval(score: str, interval: str) -> bool:
     if interval in ("wilson", "clopper_pearson"):
         return SCORES[score].is_proportion
     return interval != "bootstrap" or SCORES[score].is_row_mean
+
+
+def has_test(score: str, test: str) -> bool:
+    """Return whether a score has such a test: McNemar's is of correct rows."""
+    return test != "mcnemar" or score in ("accuracy", "error")
 
 
 def default_scores(comparison: Comparison) -> tuple[str, ...]:
@@ -208,9 +223,10 @@ def _add_cost_table(page: Page, comparison: Comparison) -> None:
 
 def add_tests(page: Page, summaries: Sequence[Summary]) -> None:
     """Add the p-values against the control."""
-    control = summaries[0].control
-    if control is None:
+    summaries = [summary for summary in summaries if summary.control is not None]
+    if not summaries:
         return
+    control = summaries[0].control
     rows = []
     name = ""
     for d, dataset in enumerate(summaries[0].datasets):
@@ -292,6 +308,7 @@ def add_figures(page: Page, comparison: Comparison, summaries: Sequence[Summary]
             caption="Average ranks over datasets; bars join learners that do not differ by more "
             "than the critical difference.",
         )
+        page.code(str(rank_learners(comparison, first.score.name, control=first.control)))
 
 
 def _is_complete(summary: Summary, learner: str) -> bool:
