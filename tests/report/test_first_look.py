@@ -127,6 +127,14 @@ def test_fewer_folds_for_rare_classes() -> None:
     assert fit_report(rows, y, learners=fast_learners(), protocol="holdout 0.5 plain").notes == ()
 
 
+def test_fewer_folds_for_many_columns() -> None:
+    rows, y = noise(40, 1001)
+    learners = {"bayes": ceiba.NaiveBayesClassifier()}
+    report = fit_report(rows, y, learners=learners, protocol="6-fold")
+    assert report.comparison.protocol == "5-fold"
+    assert "1,001 columns take long" in report.notes[0]
+
+
 def test_large_tables_are_sampled_by_class() -> None:
     rows, y = noise(1000)
     y = np.where(np.arange(1000) < 30, "rare", y)

@@ -33,6 +33,8 @@ from ceiba.report.results import score_name
 BASELINE = "baseline"
 # Numbers of columns, and of values, above which a learner takes minutes.
 _MAX_COLUMNS = {
+    "AdaBoostClassifier": 2000,
+    "AdaBoostRegressor": 2000,
     "StructuralTMClassifier": 60,
     "TANClassifier": 300,
     "GaussianMixtureClassifier": 500,
@@ -43,6 +45,8 @@ _MAX_VALUES = {"StructuralTMClassifier": 150_000}
 _MAX_SAMPLE = 2_000_000
 _MIN_ROWS = 500
 _MIN_FOLDS = 3  # that are stratified
+# Tables with more columns than this are tested in fewer folds.
+_WIDE, _FOLDS_OF_WIDE = 1000, 5
 _ALPHA = 0.05
 
 
@@ -149,7 +153,8 @@ def fit_report(
         By default all classifiers or regressors of Ceiba. A baseline that predicts the most
         frequent class or the mean is added.
     protocol : str or Protocol
-        Fewer folds are used where a class has fewer rows, and a note states so.
+        Fewer folds are used where a class has fewer rows or there are more than 1,000 columns, and
+        a note states so.
     seed : int
         Seed of samples and folds.
     n_jobs : int, optional
@@ -198,7 +203,7 @@ def fit_report(
         )
     sample = rows if len(chosen) == len(known.rows) else _safe_rows(rows, chosen)
     labels = _labels(known.target)
-    folds, changed = _folds(protocol, known.target.take(chosen), seed)
+    folds, changed = _folds(protocol, known.target.take(chosen), len(table.schema), seed)
     entrants, left_out = _entrants(learners, checks.task, len(chosen), table.schema)
     with warnings.catch_warnings():
         # The warnings of all folds would repeat each other.
@@ -258,30 +263,35 @@ def _sample(target: Target, n_columns: int, max_rows: int, seed: int) -> Array:
     return np.sort(np.concatenate(parts))
 
 
-def _folds(protocol: Any, target: Target, seed: int) -> tuple[Protocol, list[str]]:
-    """Return the protocol with no more folds than the rows allow, and what was changed."""
+def _folds(protocol: Any, target: Target, n_columns: int, seed: int) -> tuple[Protocol, list[str]]:
+    """Return the protocol with no more folds than rows and time allow, and what was changed."""
     task: Task = "regression" if target.classes is None else "classification"
     chosen: Any = protocol
     if not isinstance(protocol, Protocol):
         chosen = parse_protocol(protocol, task=task, random_state=seed)
     if not isinstance(chosen, KFold):
         return chosen, []
+    notes = []
+    if n_columns > _WIDE and chosen.n_splits > _FOLDS_OF_WIDE:
+        chosen = replace(chosen, n_splits=_FOLDS_OF_WIDE)
+        notes.append(f"{n_columns:,} columns take long, so that there are {_FOLDS_OF_WIDE} folds.")
     n = len(target.values)
     if chosen.n_splits > n // 2:
         fewer = replace(chosen, n_splits=max(2, n // 2), stratified=False)
         return fewer, [f"{n} rows allow {fewer.n_splits} folds of at least two rows."]
     if target.classes is None or not chosen.stratified:
-        return chosen, []
+        return chosen, notes
     counts = np.bincount(target.values)
     rarest = int(counts.argmin())
     if counts[rarest] >= chosen.n_splits:
-        return chosen, []
+        return chosen, notes
     what = f"Class {str(target.classes[rarest])!r} has {counts[rarest]} of the rows"
     if counts[rarest] >= _MIN_FOLDS:
         fewer = replace(chosen, n_splits=int(counts[rarest]))
         return fewer, [f"{what}, so that there are {fewer.n_splits} folds."]
     plain = replace(chosen, stratified=False)
-    return plain, [f"{what}, so that the folds are not stratified: some lack the class."]
+    notes.append(f"{what}, so that the folds are not stratified: some lack the class.")
+    return plain, notes
 
 
 def _entrants(

@@ -30,7 +30,7 @@ _N_REPEATS, _MAX_PERMUTATIONS = 5, 200
 
 @dataclass(frozen=True, slots=True)
 class ModelPicture:
-    """A figure of a model, what it shows, and what to say below it."""
+    """A figure of a model, its text for readers who do not see it, and the line below it."""
 
     figure: Any
     alt: str
