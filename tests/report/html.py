@@ -34,7 +34,7 @@ class PageReader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.open and data.strip():
-            self.texts.append((self.open[-1], data))
+            self.texts.append((self.open[-1], data.strip()))
 
     def of(self, tag: str) -> list[dict[str, str | None]]:
         """Return the attributes of all elements of a tag."""

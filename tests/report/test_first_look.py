@@ -53,7 +53,7 @@ def test_the_best_is_stated_with_those_not_significantly_worse(iris: FitReport) 
     assert iris.best.score(iris.X, iris.y) > 0.9
     assert len(iris.y) == 150
     text = str(iris)
-    assert "not significantly worse are" in text
+    assert "these are not significantly worse" in text
     assert "too good an estimate" in text
     assert text.startswith("150 rows, 4 columns (4 numeric); target 'species': classification")
 
@@ -188,8 +188,8 @@ def test_warnings_of_the_final_fit_are_notes() -> None:
 
 
 def test_options_reach_the_record(iris: FitReport) -> None:
-    assert iris.comparison.record["command"].startswith(
-        "ceiba.fit_report(X, y, target_name='species'"
+    assert iris.comparison.record["command"] == (
+        "ceiba.fit_report(X, y, target_name='species', name='iris', protocol='5-fold')"
     )
     rows, y = noise()
     report = fit_report(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import warnings
@@ -98,7 +99,7 @@ class FitReport:
         if self.best_name == BASELINE or BASELINE in self.similar:
             others = "no learner is significantly better than the baseline"
         elif self.similar:
-            others = f"not significantly worse are {', '.join(self.similar)}"
+            others = f"these are not significantly worse: {', '.join(self.similar)}"
         return (
             f"{text}. By the corrected t test at 5 %, {others}. The best of several learners is a "
             "little too good an estimate, since it was chosen on the rows that test it."
@@ -183,6 +184,11 @@ def fit_report(
     >>> report.checks.findings
     ()
     """
+    options = {
+        "target_name": target_name, "name": name, "task": task, "learners": learners,
+        "protocol": protocol if isinstance(protocol, str) else str(protocol), "seed": seed,
+        "max_rows": max_rows,
+    }  # fmt: skip
     if isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 100:
         raise ValueError(f"max_rows must be an int >= 100, got {max_rows!r}.")
     checks = check_table(X, y, task=task, target_name=target_name, seed=seed)
@@ -211,7 +217,7 @@ def fit_report(
         comparison = compare(
             entrants, {name: (sample, labels[chosen])}, protocol=folds, seed=seed, n_jobs=n_jobs,
             progress=progress,
-            command=command or _command(target_name, str(protocol), seed, max_rows),
+            command=command or _command(options),
         )  # fmt: skip
     score = default_score(checks.task)
     best_name, similar = _best(comparison, score)
@@ -230,11 +236,15 @@ def _fit(learner: Any, rows: Any, labels: Array) -> tuple[Any, list[str]]:
     return model, list(dict.fromkeys(str(entry.message) for entry in caught))
 
 
-def _command(target_name: str, protocol: str, seed: int, max_rows: int) -> str:
-    return (
-        f"ceiba.fit_report(X, y, target_name={target_name!r}, protocol={protocol!r}, seed={seed}, "
-        f"max_rows={max_rows})"
-    )
+def _command(given: dict[str, Any]) -> str:
+    """Return the call of `fit_report` with the options that are not defaults."""
+    defaults = inspect.signature(fit_report).parameters
+    options = [
+        f"{name}=learners" if name == "learners" else f"{name}={value!r}"
+        for name, value in given.items()
+        if value != defaults[name].default
+    ]
+    return f"ceiba.fit_report({', '.join(['X', 'y', *options])})"
 
 
 def _safe_rows(rows: Any, indices: Array) -> Any:

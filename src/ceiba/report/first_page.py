@@ -20,6 +20,7 @@ from ceiba.report.results import (
     add_record,
     add_scores,
     default_scores,
+    describe,
     warnings_of,
 )
 
@@ -47,9 +48,7 @@ def first_page(report: FitReport) -> Page:
     page.heading("The table")
     _add_checks(page, checks)
     page.heading("Learners")
-    page.text(
-        f"All learners at their defaults, {comparison.protocol}; the baseline ignores the columns."
-    )
+    page.text(f"{describe(comparison)} The baseline ignores the columns.")
     summaries = Choices(default_scores(comparison)).summaries(comparison)
     page.notes(warnings_of(comparison, summaries))
     add_scores(page, comparison, summaries)
@@ -72,7 +71,7 @@ def _add_checks(page: Page, checks: TableChecks) -> None:
     rows = [
         [
             column.name, column.kind, _share(column.n_missing, checks.n_known), column.n_distinct,
-            column.skill,
+            _skill(column.skill),
         ]
         for column in shown
     ]  # fmt: skip
@@ -102,6 +101,10 @@ def _shown_columns(checks: TableChecks) -> Sequence[ColumnSummary]:
     return sorted(checks.columns, key=lambda column: column.name not in named)[:_MAX_COLUMNS]
 
 
+def _skill(skill: float | None) -> Entry:
+    return Entry("–") if skill is None else Entry(f"{skill:.2f}", skill)
+
+
 def _share(n: int, n_rows: int) -> Entry:
     return Entry(f"{n / n_rows:.1%}", n / n_rows)
 
@@ -114,7 +117,10 @@ def _add_best(page: Page, report: FitReport) -> None:
             "No learner has a better mean score than the baseline: there is no model to draw."
         )
         return
-    page.text(report.best_text)
+    page.text(
+        f"{report.best_name} has the best mean score, and was fitted on all "
+        f"{report.checks.n_known:,} rows with a target."
+    )
     unit = comparison.of(name, report.best_name)[0].unit
     picture = draw_model(report.best, report.X, report.y, unit)
     if picture is not None:

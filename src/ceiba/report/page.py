@@ -121,7 +121,7 @@ class Page:
     def notes(self, notes: Iterable[tuple[str, str]]) -> None:
         """Add a list of (severity, text); nothing if there are none."""
         lines = [
-            f'<li class="{escape(severity)}"><strong>{escape(severity.capitalize())}</strong>'
+            f'<li class="{escape(severity)}"><strong>{escape(severity.capitalize())}:</strong> '
             f"{escape(text)}</li>"
             for severity, text in notes
         ]

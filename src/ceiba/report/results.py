@@ -384,7 +384,7 @@ def add_record(page: Page, record: dict[str, Any]) -> None:
         ["hash of the experiment", record["hash"]],
         ["started", record["started"]],
         ["seconds", number_text(float(record["seconds"]))],
-        ["units computed", f"{record['n_computed']:,} of {record['n_units']:,}"],
+        ["fits computed", f"{record['n_computed']:,} of {record['n_units']:,}"],
         *([name.replace("_", " "), str(value)] for name, value in record["machine"].items()),
         *([name, str(value)] for name, value in record["versions"].items()),
     ]

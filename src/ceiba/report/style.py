@@ -39,7 +39,6 @@ body.ceiba-report { margin: 0; }
 .ceiba-report .notes li.warning {
   border-left-color: var(--warn-line); background: var(--warn-paper);
 }
-.ceiba-report .notes strong { margin-right: .4em; }
 .ceiba-report .notes .warning strong { color: var(--warn); }
 .ceiba-report .scroll { overflow-x: auto; margin: .75rem 0; }
 .ceiba-report .scroll:focus-visible, .ceiba-report button:focus-visible {
