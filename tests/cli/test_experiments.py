@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ceiba.experiments import compare, summarize
-from ceiba.experiments.catalog import make_learner
+from ceiba.experiments.description.catalog import make_learner
 from tests.cli.conftest import Run
 
 TWO = "compare iris --protocol 3-fold -l tree -l forest:n_estimators=3"

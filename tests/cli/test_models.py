@@ -10,7 +10,7 @@ import pytest
 
 import ceiba as library
 from ceiba import datasets
-from ceiba.experiments.catalog import LEARNERS, find_learner
+from ceiba.experiments.description.catalog import LEARNERS, find_learner
 from tests.cli.conftest import Run
 
 

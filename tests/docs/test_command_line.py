@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from ceiba.cli.app import app
-from ceiba.experiments.file import KEYS
+from ceiba.experiments.description.file import KEYS
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,11 @@ import numpy as np
 from sklearn.linear_model import LinearRegression
 
 from ceiba import NaiveBayesClassifier
-from ceiba.experiments.conformal import ConformalClassifier, ConformalRegressor, calibration_rank
+from ceiba.experiments.probabilities.conformal import (
+    ConformalClassifier,
+    ConformalRegressor,
+    calibration_rank,
+)
 
 # With fewer training rows, naive Bayes has densities of a few rows, probabilities of exactly 0, and
 # ties of the scores: the coverage is then greater than the exact one.

@@ -24,7 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ceiba
 from ceiba.experiments import Dataset, Learner, Predictions, Unit, compute_scores
-from ceiba.experiments.calibration import (
+from ceiba.experiments.probabilities.calibration import (
     CalibratedClassifier,
     SigmoidMap,
     calibrated,

@@ -11,7 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from ceiba import RandomForestClassifier, TANClassifier, datasets
 from ceiba.base import ParameterError
-from ceiba.experiments.catalog import (
+from ceiba.experiments.description.catalog import (
     LEARNERS,
     UnknownLearnerError,
     UnknownParameterError,
@@ -21,7 +21,7 @@ from ceiba.experiments.catalog import (
     make_steps,
     parse_learner,
 )
-from ceiba.experiments.tables import TargetError, infer_task, load_table
+from ceiba.experiments.description.tables import TargetError, load_table
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -138,17 +138,3 @@ def test_a_bundled_table_may_have_another_target() -> None:
         load_table("iris", kinds={"a": "nominal"})
     with pytest.raises(ValueError, match="no column is left"):
         load_table("xor", drop=datasets.load("xor").feature_names)
-
-
-@pytest.mark.parametrize(
-    ("y", "task"),
-    [
-        ([True, False], "classification"),
-        ([1.0, 2.0], "classification"),
-        ([1.5, 2.0], "regression"),
-        (range(20), "classification"),
-        (range(21), "regression"),
-    ],
-)
-def test_the_task_is_inferred(y: Any, task: str) -> None:
-    assert infer_task(np.array(y)) == task

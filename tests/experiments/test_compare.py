@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import ceiba
 from ceiba.experiments import Comparison, Dataset, Journal, KFold, compare
-from ceiba.experiments.units import Unit
+from ceiba.experiments.running.units import Unit
 from tests.experiments import killed
 from tests.experiments.killed import assert_same
 

@@ -22,8 +22,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ceiba
 from ceiba.experiments import Dataset, Learner, Unit
-from ceiba.experiments.calibration import CalibratedClassifier
-from ceiba.experiments.conformal import (
+from ceiba.experiments.probabilities.calibration import CalibratedClassifier
+from ceiba.experiments.probabilities.conformal import (
     CalibrationRowsWarning,
     ConformalClassifier,
     ConformalRegressor,
@@ -315,7 +315,9 @@ def test_units_keep_regions() -> None:
     },
 )
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ceiba.experiments.conformal.CalibrationRowsWarning")
+@pytest.mark.filterwarnings(
+    "ignore::ceiba.experiments.probabilities.conformal.CalibrationRowsWarning"
+)
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -11,8 +11,8 @@ from sklearn.svm import SVC
 
 from ceiba import DecisionTreeClassifier
 from ceiba.experiments import compare
-from ceiba.experiments.file import Experiment
-from ceiba.experiments.file_parts import ExperimentFileError
+from ceiba.experiments.description.file import Experiment
+from ceiba.experiments.description.file_parts import ExperimentFileError
 
 ROWS = "id,size,color,clinic,sick\n" + "".join(
     f"p{i},{i % 7},{'red' if i % 3 else 'blue'},{i % 4},{'yes' if i % 5 < 2 else 'no'}\n"
@@ -132,7 +132,7 @@ def test_learners_are_calibrated_and_conformal() -> None:
 def test_all_keys_reach_the_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
     monkeypatch.setattr(
-        "ceiba.experiments.file.compare", lambda *_, **keywords: given.update(keywords)
+        "ceiba.experiments.description.file.compare", lambda *_, **keywords: given.update(keywords)
     )
     text = 'datasets = ["iris"]\nisolate = true\nn_jobs = 3\njournal = "j.db"\nseed = 5'
     Experiment.from_text(text, path="folder/x.toml").run(progress=False)

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from ceiba import DecisionTreeClassifier, NaiveBayesClassifier
 from ceiba.base import progress as base_progress
 from ceiba.experiments import Journal, compare, summarize
-from ceiba.experiments.progress import TimeLeft, format_left
+from ceiba.experiments.running.progress import TimeLeft, format_left
 
 LEARNERS = {"tree": DecisionTreeClassifier(max_depth=2), "naive Bayes": NaiveBayesClassifier()}
 

@@ -232,7 +232,8 @@ def test_task_and_target_name_are_used() -> None:
         ([1, 2, None], "classification"),
         ([1.0, 2.0, np.nan], "classification"),
         ([1.5, 2.0], "regression"),
-        (list(range(30)), "regression"),
+        (list(range(20)), "classification"),
+        (list(range(21)), "regression"),
         (np.array([1.5, None], dtype=object), "regression"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ceiba.experiments.toml_lines import key_lines
+from ceiba.experiments.description.toml_lines import key_lines
 from tests.budget import examples
 
 after = (

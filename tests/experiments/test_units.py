@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ceiba
-from ceiba.experiments.units import Dataset, Learner, Unit
+from ceiba.experiments.running.units import Dataset, Learner, Unit
 
 IRIS = ceiba.datasets.load("iris")
 X, Y = np.asarray(IRIS.table.block), np.asarray(IRIS.y)

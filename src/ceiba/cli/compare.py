@@ -19,7 +19,7 @@ from ceiba.cli.experiment_options import (
 from ceiba.cli.learner_options import LearnerType
 from ceiba.cli.output import Output, pass_output, quiet_option
 from ceiba.experiments import compare as compare_learners
-from ceiba.experiments.catalog import default_learners, parse_learner
+from ceiba.experiments.description.catalog import default_learners, parse_learner
 
 
 @click.command()

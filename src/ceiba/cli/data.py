@@ -116,7 +116,7 @@ def load_data(
     groups: str | None = None,
 ) -> Any:
     """Load a file or bundled table as a dataset, by the options of the command."""
-    from ceiba.experiments.tables import load_table
+    from ceiba.experiments.description.tables import load_table
 
     return load_table(
         data,
@@ -137,7 +137,7 @@ def model_rows(model: Any, data: str, *, encoding: str = "utf-8", scanned: bool 
     from ceiba import datasets
     from ceiba.data import read, scan
     from ceiba.data.io.selection import check_name
-    from ceiba.experiments.tables import check_found, is_bundled
+    from ceiba.experiments.description.tables import check_found, is_bundled
 
     names = model.schema_.names
     if is_bundled(data) and not Path(data).exists():

@@ -69,7 +69,12 @@ def _rows_and_target(
 ) -> tuple[Any, Any]:
     """Read the columns of the model and the target; other columns are not read."""
     from ceiba.data import read
-    from ceiba.experiments.tables import TargetError, check_found, is_bundled, load_table
+    from ceiba.experiments.description.tables import (
+        TargetError,
+        check_found,
+        is_bundled,
+        load_table,
+    )
 
     if is_bundled(data) and not Path(data).exists():
         task: Any = "classification" if is_classifier else "regression"

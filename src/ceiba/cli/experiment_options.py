@@ -11,10 +11,10 @@ import click
 
 from ceiba.cli.output import Output, print_table
 from ceiba.experiments import Comparison, Summary, Sweep, get_score, summarize
-from ceiba.experiments.differences import TestMethod
-from ceiba.experiments.file import Calibrate
-from ceiba.experiments.scores import default_score
-from ceiba.experiments.summary import IntervalMethod, allowed_intervals
+from ceiba.experiments.description.file import Calibrate
+from ceiba.experiments.results.differences import TestMethod
+from ceiba.experiments.results.scores import default_score
+from ceiba.experiments.results.summary import IntervalMethod, allowed_intervals
 from ceiba.export.model_file import check_file_path
 
 #: Exit code if a learner failed on some folds.

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ceiba.base import Parameter, declared
-from ceiba.experiments.catalog import (
+from ceiba.experiments.description.catalog import (
     TASKS,
     LearnerEntry,
     learner_names,

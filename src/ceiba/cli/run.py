@@ -15,8 +15,8 @@ from ceiba.cli.experiment_options import (
     write_page,
 )
 from ceiba.cli.output import Output, pass_output, quiet_option
-from ceiba.experiments.file import Experiment
-from ceiba.experiments.scores import default_score
+from ceiba.experiments.description.file import Experiment
+from ceiba.experiments.results.scores import default_score
 
 
 @click.command()

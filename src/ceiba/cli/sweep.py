@@ -22,7 +22,7 @@ from ceiba.cli.learner_options import LearnerType
 from ceiba.cli.output import Output, pass_output, quiet_option
 from ceiba.experiments import Sweep, nested
 from ceiba.experiments import sweep as sweep_learner
-from ceiba.experiments.catalog import parse_learner, parse_parameter, split_values
+from ceiba.experiments.description.catalog import parse_learner, parse_parameter, split_values
 from ceiba.experiments.sweep import setting_text
 
 

@@ -22,7 +22,7 @@ from ceiba.cli.data import (
 )
 from ceiba.cli.learner_options import HyperParameterOption, LearnerCommand, learner_options
 from ceiba.cli.output import Output, json_option, print_json, quiet_option
-from ceiba.experiments.catalog import (
+from ceiba.experiments.description.catalog import (
     LEARNERS,
     UnknownLearnerError,
     find_learner,
@@ -30,7 +30,7 @@ from ceiba.experiments.catalog import (
     make_learner,
     parse_parameter,
 )
-from ceiba.experiments.tables import infer_task
+from ceiba.experiments.table_checks import infer_task
 
 _output_option = click.option(
     "-o", "--output", "path", required=True, metavar="FILE", help="Model file to write."
@@ -143,7 +143,7 @@ def _scan(data: str, options: dict[str, Any]) -> Any:
 
     from ceiba.data import scan
     from ceiba.data.io.selection import check_name
-    from ceiba.experiments.tables import check_found, is_bundled
+    from ceiba.experiments.description.tables import check_found, is_bundled
 
     if is_bundled(data) and not Path(data).exists():
         raise ValueError(f"--scan is for files, and {data} is a bundled table.")

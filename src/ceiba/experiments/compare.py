@@ -1,7 +1,7 @@
 """Compare learners on the same folds of datasets.
 
-An experiment is a list of units (`ceiba.experiments.units`). Those that the journal has are read,
-the others are computed, and every score is computed later from the raw predictions of all.
+An experiment is a list of units (`ceiba.experiments.running.units`). Those that the journal has are
+read, the others are computed, and every score is computed later from the raw predictions of all.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ceiba import datasets as bundled
 from ceiba._typing import Array
 from ceiba.data.target import Task
 from ceiba.data.warn import warn_user
-from ceiba.experiments.calibration import calibrated
-from ceiba.experiments.conformal import conformal as make_conformal
-from ceiba.experiments.journal import Journal, UnitResult
-from ceiba.experiments.progress import Progress
+from ceiba.experiments.probabilities.calibration import calibrated
+from ceiba.experiments.probabilities.conformal import conformal as make_conformal
 from ceiba.experiments.protocols import Protocol, parse_protocol
-from ceiba.experiments.record import make_record
-from ceiba.experiments.run import UnitRunner
-from ceiba.experiments.scores import Predictions, ScoreValue, default_score, get_score
-from ceiba.experiments.units import Dataset, Learner, Unit
+from ceiba.experiments.results.scores import Predictions, ScoreValue, default_score, get_score
+from ceiba.experiments.running.journal import Journal, UnitResult
+from ceiba.experiments.running.progress import Progress
+from ceiba.experiments.running.record import make_record
+from ceiba.experiments.running.runner import UnitRunner
+from ceiba.experiments.running.units import Dataset, Learner, Unit
 
 
 class LearnerWarning(UserWarning):

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from ceiba._typing import Array
 from ceiba.experiments.compare import Comparison, compare, task_of
 from ceiba.experiments.protocols import Protocol, parse_protocol
-from ceiba.experiments.scores import Predictions, default_score, get_score
+from ceiba.experiments.results.scores import Predictions, default_score, get_score
 from ceiba.experiments.sweep import parameter_grid
 
 

@@ -18,7 +18,7 @@ from sklearn import model_selection
 
 from ceiba._repr import fields_repr
 from ceiba._typing import Array
-from ceiba.experiments.labels import encode_labels
+from ceiba.experiments.results.labels import encode_labels
 
 # Leave-one-out of n rows has n index arrays of n numbers: 800 MB at this size.
 MAX_LEAVE_ONE_OUT_ROWS = 10_000

@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from ceiba._typing import Array
 from ceiba.experiments.compare import Comparison, compare
-from ceiba.experiments.scores import default_score
-from ceiba.experiments.summary import Summary, summarize
+from ceiba.experiments.results.scores import default_score
+from ceiba.experiments.results.summary import Summary, summarize
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from typing import Any
 
 from ceiba import plots
 from ceiba.experiments import Comparison, Sweep, get_score
-from ceiba.experiments.differences import TestMethod
-from ceiba.experiments.summary import IntervalMethod, Summary
+from ceiba.experiments.results.differences import TestMethod
+from ceiba.experiments.results.summary import IntervalMethod, Summary
 from ceiba.report.page import Page
 from ceiba.report.results import (
     Choices,

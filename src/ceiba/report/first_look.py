@@ -24,7 +24,7 @@ from ceiba.data.table import Table
 from ceiba.data.target import Target, Task
 from ceiba.experiments import Comparison, Summary, compare, parse_protocol, summarize
 from ceiba.experiments.protocols import KFold, Protocol
-from ceiba.experiments.scores import default_score
+from ceiba.experiments.results.scores import default_score
 from ceiba.experiments.table_checks import TableChecks, check_table
 from ceiba.experiments.table_checks.target import read_target
 from ceiba.report.first_page import first_page

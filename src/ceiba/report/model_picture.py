@@ -16,7 +16,7 @@ from ceiba._typing import Array
 from ceiba.bayes.base import NetworkClassifier
 from ceiba.data.table import Table
 from ceiba.ensemble import RandomForestClassifier, RandomForestRegressor
-from ceiba.experiments.units import Unit
+from ceiba.experiments.running.units import Unit
 from ceiba.plots import style
 from ceiba.plots.models import has_tree
 

@@ -18,8 +18,8 @@ from ceiba.experiments import (
     rank_learners,
     summarize,
 )
-from ceiba.experiments.differences import TestMethod
-from ceiba.experiments.summary import IntervalMethod
+from ceiba.experiments.results.differences import TestMethod
+from ceiba.experiments.results.summary import IntervalMethod
 from ceiba.report.page import Entry, Page, number_text
 
 # Datasets with figures of their own.

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 
 from ceiba._typing import Array
 from ceiba.data.target import Target, Task
-from ceiba.experiments.labels import is_missing
+from ceiba.experiments.results.labels import is_missing
 from ceiba.experiments.table_checks.result import (
     ClassCount,
     Finding,

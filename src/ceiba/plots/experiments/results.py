@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ceiba.experiments import SCORES, Comparison, Predictions, Score, get_score, pool
-from ceiba.experiments.scores import default_score
+from ceiba.experiments.results.scores import default_score
 from ceiba.plots import style
 from ceiba.plots.models import model_error
 

@@ -26,7 +26,7 @@ from sklearn.utils import _safe_indexing
 from ceiba._typing import Array
 from ceiba.data.table import Table
 from ceiba.data.target import Target, Task
-from ceiba.experiments.journal import UnitResult
+from ceiba.experiments.running.journal import UnitResult
 
 # Version of what a unit computes: another one computes all units again.
 _UNIT_VERSION = 1

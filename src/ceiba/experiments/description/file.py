@@ -9,7 +9,8 @@
     learner = "tree"
     max_depth = 3
 
-`ceiba.experiments.file_parts` reads the tables of such a file; an error names file, line and key.
+`ceiba.experiments.description.file_parts` reads the tables of such a file; an error names file,
+line and key.
 """
 
 from __future__ import annotations
@@ -23,10 +24,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ceiba.data.target import Task
-from ceiba.experiments.catalog import default_learners
 from ceiba.experiments.compare import Comparison, compare
-from ceiba.experiments.differences import TestMethod
-from ceiba.experiments.file_parts import (
+from ceiba.experiments.description.catalog import default_learners
+from ceiba.experiments.description.file_parts import (
     ExperimentFileError,
     FileTable,
     NestedEntry,
@@ -38,10 +38,11 @@ from ceiba.experiments.file_parts import (
 )
 from ceiba.experiments.nested import nested
 from ceiba.experiments.protocols import parse_protocol
-from ceiba.experiments.scores import get_score
-from ceiba.experiments.summary import IntervalMethod, allowed_intervals
+from ceiba.experiments.results.differences import TestMethod
+from ceiba.experiments.results.scores import get_score
+from ceiba.experiments.results.summary import IntervalMethod, allowed_intervals
+from ceiba.experiments.running.units import Dataset
 from ceiba.experiments.sweep import Sweep, sweep
-from ceiba.experiments.units import Dataset
 
 __all__ = ["Experiment", "ExperimentFileError", "ExperimentResults"]
 

@@ -21,15 +21,15 @@ from sklearn.utils.validation import check_is_fitted
 from ceiba._typing import Array
 from ceiba.base import AtLeast, check_unused
 from ceiba.data.target import Target
-from ceiba.experiments.scores import MIN_PROBABILITY
-from ceiba.experiments.units import take_rows
-from ceiba.experiments.wrapper import (
+from ceiba.experiments.probabilities.wrapper import (
     EstimatorWrapper,
     class_probabilities,
     fit_rows,
     labels_of,
     read_weights,
 )
+from ceiba.experiments.results.scores import MIN_PROBABILITY
+from ceiba.experiments.running.units import take_rows
 
 SPECS = ("isotonic", "sigmoid", "isotonic oob", "sigmoid oob")
 

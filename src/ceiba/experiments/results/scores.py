@@ -27,7 +27,7 @@ from sklearn import metrics
 from ceiba._repr import fields_repr
 from ceiba._typing import Array
 from ceiba.base.spelling import fold
-from ceiba.experiments.labels import encode_labels, label_type, sort_labels
+from ceiba.experiments.results.labels import encode_labels, label_type, sort_labels
 
 Task = Literal["classification", "regression"]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.experiments.compare import Comparison, FoldResult
-from ceiba.experiments.scores import (
+from ceiba.experiments.results.scores import (
     Predictions,
     Score,
     UndefinedScoreError,

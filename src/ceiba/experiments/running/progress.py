@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ceiba.base.progress import DELAY_SECONDS, ProgressLine
-from ceiba.experiments.journal import UnitResult
-from ceiba.experiments.units import Unit
+from ceiba.experiments.running.journal import UnitResult
+from ceiba.experiments.running.units import Unit
 
 # What `compare` accepts: None, True, False, or a function of units finished, units in all and the
 # estimated seconds left.

@@ -24,14 +24,14 @@ from ceiba._typing import Array
 from ceiba.base import AtLeast, Between
 from ceiba.data.target import Target, Task
 from ceiba.data.warn import warn_user
-from ceiba.experiments.units import take_rows
-from ceiba.experiments.wrapper import (
+from ceiba.experiments.probabilities.wrapper import (
     EstimatorWrapper,
     class_probabilities,
     fit_rows,
     labels_of,
     read_weights,
 )
+from ceiba.experiments.running.units import take_rows
 
 # (n + 1) times a confidence level such as 0.07 may exceed a whole number by its rounding error.
 _ROUNDING = 1e-9

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ceiba.engine.local import effective_threads, inside_task, run_tasks
-from ceiba.experiments.journal import Journal, UnitResult
-from ceiba.experiments.progress import Progress, UnitProgress
-from ceiba.experiments.units import Dataset, Unit
+from ceiba.experiments.running.journal import Journal, UnitResult
+from ceiba.experiments.running.progress import Progress, UnitProgress
+from ceiba.experiments.running.units import Dataset, Unit
 
 # How often Dask computes a unit again whose worker was lost.
 _RETRIES = 3
@@ -111,7 +111,7 @@ def run_isolated(unit: Unit) -> UnitResult:
     # The process has to import modules of the user before it reads the unit.
     content = pickle.dumps((sys.path, dumps((unit, effective_threads() == 1))))
     # Not multiprocessing: it would import the user's script again, whether it is guarded or not.
-    command = [sys.executable, "-m", "ceiba.experiments.isolated"]
+    command = [sys.executable, "-m", "ceiba.experiments.running.isolated"]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

@@ -1,4 +1,4 @@
-"""Run one unit in this process, which ``python -m ceiba.experiments.isolated`` started.
+"""Run one unit in this process, which ``python -m ceiba.experiments.running.isolated`` started.
 
 Standard input has the pickled unit, standard output receives the pickled result.
 """

@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ceiba.experiments.units import Dataset, Learner, Unit, content_hash
+from ceiba.experiments.running.units import Dataset, Learner, Unit, content_hash
 
 # Installed libraries whose versions the record names, beside those of the learners.
 _LIBRARIES = ("ceiba", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow")

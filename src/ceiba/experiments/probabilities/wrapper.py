@@ -13,7 +13,7 @@ from ceiba._typing import Array
 from ceiba.base import Parameters, parameter, validate
 from ceiba.data.target import Target, Task
 from ceiba.ensemble.common.parameters import Learner
-from ceiba.experiments.units import align_columns, take_rows
+from ceiba.experiments.running.units import align_columns, take_rows
 
 
 class EstimatorWrapper(Parameters, MetaEstimatorMixin, BaseEstimator):

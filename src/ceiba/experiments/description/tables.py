@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ceiba import datasets as bundled
 from ceiba._typing import Array
 from ceiba.data import read
@@ -20,10 +18,8 @@ from ceiba.data.io.selection import check_name, known_values
 from ceiba.data.table import Table
 from ceiba.data.target import Task
 from ceiba.data.warn import warn_user
-from ceiba.experiments.units import Dataset
-
-# A target of whole numbers with at most this number of different values is taken for classes.
-MAX_NUMERIC_CLASSES = 20
+from ceiba.experiments.running.units import Dataset
+from ceiba.experiments.table_checks.target import infer_task
 
 
 class TargetError(ValueError):
@@ -104,24 +100,6 @@ def load_table(
     return Dataset(
         name or stem(path), rows, y, task or infer_task(y), group_labels, bundled=is_whole
     )
-
-
-def infer_task(y: Array) -> Task:
-    """Return whether a target has classes or numbers.
-
-    Text, bools, and whole numbers of at most 20 different values are classes.
-
-    Examples
-    --------
-    >>> infer_task(np.array(["a", "b"])), infer_task(np.array([1, 2, 1])), infer_task(np.arange(99))
-    ('classification', 'classification', 'regression')
-    """
-    if y.dtype.kind not in "iuf":
-        return "classification"
-    if y.dtype.kind == "f" and not (y == np.floor(y)).all():
-        return "regression"
-    few = len(np.unique(y)) <= MAX_NUMERIC_CLASSES
-    return "classification" if few else "regression"
 
 
 def is_bundled(name: str) -> bool:

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from ceiba.base import validate
 from ceiba.base.parameters import Parameters
 from ceiba.data.target import Task
-from ceiba.experiments.catalog import (
+from ceiba.experiments.description.catalog import (
     TASKS,
     UnknownParameterError,
     did_you_mean,
@@ -21,11 +21,11 @@ from ceiba.experiments.catalog import (
     make_steps,
     parse_parameter,
 )
+from ceiba.experiments.description.tables import TargetError, load_table
+from ceiba.experiments.description.toml_lines import key_lines
 from ceiba.experiments.protocols import parse_protocol
-from ceiba.experiments.scores import get_score
-from ceiba.experiments.tables import TargetError, load_table
-from ceiba.experiments.toml_lines import key_lines
-from ceiba.experiments.units import Dataset
+from ceiba.experiments.results.scores import get_score
+from ceiba.experiments.running.units import Dataset
 
 _TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from ceiba._typing import Array
 from ceiba.experiments.compare import Comparison, FoldResult
-from ceiba.experiments.differences import (
+from ceiba.experiments.results.differences import (
     TEST_METHODS,
     TestMethod,
     fold_sizes,
@@ -24,7 +24,13 @@ from ceiba.experiments.differences import (
     fold_values,
     has_distinct_rows,
 )
-from ceiba.experiments.scores import Score, UndefinedScoreError, default_score, get_score, pool
+from ceiba.experiments.results.scores import (
+    Score,
+    UndefinedScoreError,
+    default_score,
+    get_score,
+    pool,
+)
 from ceiba.inference import (
     HypothesisTest,
     Interval,

@@ -1,0 +1,1 @@
+"""Experiments described by text: names of learners, tables, files in TOML."""

@@ -1,0 +1,1 @@
+"""Calibrated probabilities, and conformal sets and intervals, of any learner."""

@@ -1,0 +1,1 @@
+"""What is computed from raw predictions: scores, tables, tests between learners."""

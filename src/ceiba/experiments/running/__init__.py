@@ -1,0 +1,1 @@
+"""How units run: threads, processes, Dask, journal, progress and record."""
