@@ -8,9 +8,14 @@ EXAMPLES := compare_kmeans tree_votes tree_pruning forest_votes boosting_rounds 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test test-slow soak lint bench docs dist stubs clean
+.PHONY: run examples test test-slow soak lint bench docs dist stubs clean
 
+# The main job: six learners compared on bundled tables, with a report.
 run: $(VENV)/.installed
+	@$(BIN)/ceiba run examples/workshop.toml --report out/workshop.html
+
+# Pictures of single learners, with a page that shows all of them.
+examples: $(VENV)/.installed
 	@$(BIN)/python tools/run_examples.py $(EXAMPLES)
 
 # What guards a change: units, contracts, oracles on a third of their examples, docstrings.

@@ -1,4 +1,4 @@
-"""`make run`: headings, a page of all pictures with captions, and a closing line."""
+"""`make run` and `make examples`: headings, a page, and a closing line that names it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ceiba.cli import main
 from tests.paths import ROOT
 
 NAMES = re.search(r"^EXAMPLES := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
@@ -90,6 +91,26 @@ def test_running_prints_headings_and_names_the_page(
     assert printed.endswith("All 3 pictures with captions: out/index.html\n")
     page = Page((tmp_path / "out" / "index.html").read_text(encoding="utf-8"))
     assert all((tmp_path / "out" / str(image["src"])).is_file() for image in page.images)
+
+
+@pytest.mark.slow
+def test_the_main_job_prints_tables_and_names_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = re.search(
+        r"^run: .*\n\t@\$\(BIN\)/ceiba (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE
+    )
+    assert rule is not None
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    with pytest.raises(SystemExit, match="0"):
+        main(rule[1].split())
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Workshop: six learners on six tables\n====")
+    assert "naive Bayes, TM" in printed.out
+    assert printed.err.endswith("Wrote out/workshop.html.\n")
+    report = Page((tmp_path / "out" / "workshop.html").read_text(encoding="utf-8"))
+    assert report.texts["h2"][:2] == ["Comparison", "Sweep of forest"]
 
 
 def test_an_unknown_example_is_refused_with_the_known_ones(tool: dict[str, Any]) -> None:

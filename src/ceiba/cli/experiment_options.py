@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -157,8 +158,6 @@ def write_page(
         return
     only = next(iter(results.values())) if len(results) == 1 else dict(results)
     keywords = {name: statistics[name] for name in ("scores", "interval", "control", "test")}
-    if any(keywords["control"] not in _learner_names(result) for result in results.values()):
-        keywords["control"] = None  # it is no learner of a sweep: the printed tables have the tests
     report_module().write_report(only, path, title=title, **keywords)
     output.note(f"Wrote {path}.")
 
@@ -169,8 +168,9 @@ def report_module() -> Any:
 
 
 def check_report_path(path: str | None) -> None:
-    """Raise before anything is computed if a report could not be written."""
+    """Make the folder of a report, and raise now if the report could not be written there."""
     if path is not None:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         check_file_path(path)
         report_module()
 

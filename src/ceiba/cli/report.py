@@ -8,13 +8,13 @@ import click
 
 from ceiba.cli.data import data_argument, data_options, load_data
 from ceiba.cli.experiment_options import (
+    check_report_path,
     n_jobs_option,
     protocol_option,
     report_module,
     seed_option,
 )
 from ceiba.cli.output import Output, pass_output, quiet_option
-from ceiba.export.model_file import check_file_path
 
 
 @click.command()
@@ -34,7 +34,7 @@ def report(
     It shows kinds, missing values, identifiers, leakage and class balance, all learners at their
     defaults with intervals, and the picture of a model.
     """
-    check_file_path(path)
+    check_report_path(path)
     target = options.pop("target")
     table = load_data(data, target, **options)
     page = report_module().fit_report(

@@ -44,6 +44,8 @@ def run(output: Output, file: str, form: str, report: str | None) -> int:
         "control": experiment.control,
         "test": experiment.test,
     }
+    if form == "text" and experiment.name:
+        click.echo(f"{experiment.name}\n{'=' * len(experiment.name)}\n")
     print_results(results, statistics, form)
     write_page(output, results, report, statistics, experiment.name)
     return exit_code(output, found.all)

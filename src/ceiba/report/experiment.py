@@ -56,7 +56,7 @@ def write_report(
         balanced accuracy, AUC and log-loss, or R², RMSE and MAE; coverage and size of prediction
         sets and intervals where learners have them.
     control : str, optional
-        Name of the learner that the others are tested against.
+        Name of the learner that the others are tested against, in the experiments that have it.
     test, interval : str
         As in `ceiba.experiments.summarize`. Scores that have no such interval get automatic ones,
         and those that have no such test get none.
@@ -87,10 +87,19 @@ def write_report(
         raise ValueError(
             f"texts must have headings of the report ({', '.join(named)}), got {unknown[0]!r}."
         )
+    comparisons = {
+        heading: result.comparison if isinstance(result, Sweep) else result
+        for heading, result in named.items()
+    }
+    learners = {learner.name: None for each in comparisons.values() for learner in each.learners}
+    if control is not None and control not in learners:
+        raise ValueError(f"control must be one of {', '.join(learners)}, got {control!r}.")
     page = Page(title or _title(named))
     for heading, result in named.items():
-        comparison = result.comparison if isinstance(result, Sweep) else result
-        choices = _choices(comparison, scores, control, test, interval)
+        comparison = comparisons[heading]
+        # A sweep beside a comparison has other learners, and no tests.
+        own = control if control in [learner.name for learner in comparison.learners] else None
+        choices = _choices(comparison, scores, own, test, interval)
         page.heading(heading)
         page.text(describe(comparison))
         given = paragraphs.get(heading, ())
@@ -141,7 +150,7 @@ def _choices(
     names = default_scores(comparison)
     if scores is not None:
         names = tuple(get_score(name).name for name in scores)
-    wrong = [name for name in names if get_score(name).task != comparison.task]
+    wrong = [name for name in names if get_score(name).task not in (None, comparison.task)]
     if wrong or not names:
         raise ValueError(
             f"scores must be those of a {comparison.task}, got {wrong[0] if wrong else 'none'}."

@@ -26,8 +26,6 @@ from ceiba.report.page import Entry, Page, number_text
 MAX_FIGURE_DATASETS = 6
 _MAX_CURVES = 12  # learners in one figure of curves
 _MAX_CLASSES = 40  # of a confusion matrix
-# Scores of prediction sets and intervals, which only learners with such regions have.
-_REGION_SCORES = ("coverage", "set_size", "interval_width")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +82,11 @@ def default_scores(comparison: Comparison) -> tuple[str, ...]:
             "log_loss",
         )
     regions = [
-        name
-        for name in _REGION_SCORES
-        if name in SCORES
-        and SCORES[name].task == comparison.task
-        and any(_has_score(comparison, name, learner.name) for learner in comparison.learners)
+        score.name
+        for score in SCORES.values()
+        if score.needs_regions
+        and score.task in (None, comparison.task)
+        and any(_has_score(comparison, score.name, each.name) for each in comparison.learners)
     ]
     return (*found, *regions)
 
@@ -247,8 +245,13 @@ def _p_entry(value: float | None) -> Entry:
 
 
 def warnings_of(comparison: Comparison, summaries: Sequence[Summary]) -> list[tuple[str, str]]:
-    """Return failed learners, undefined scores and assumptions of tests that do not hold."""
-    return [*_failures(comparison), *_reasons(summaries)]
+    """Return failures, undefined scores, assumptions that do not hold, warnings of learners."""
+    own = [
+        ("warning", f"{learner} on {dataset}: {text}")
+        for (dataset, learner), texts in comparison.warnings.items()
+        for text in texts
+    ]
+    return [*_failures(comparison), *_reasons(summaries), *own]
 
 
 def _failures(comparison: Comparison) -> Iterator[tuple[str, str]]:
@@ -263,20 +266,11 @@ def _failures(comparison: Comparison) -> Iterator[tuple[str, str]]:
 
 
 def _reasons(summaries: Sequence[Summary]) -> Iterator[tuple[str, str]]:
-    """Yield each reason or assumption once, with the learners and datasets that it is about."""
-    found: dict[tuple[str, str, str], dict[str, None]] = {}
+    """Yield each kind of reason or assumption once, with where else it was found."""
     for summary in summaries:
-        for dataset, row in zip(summary.datasets, summary.cells, strict=True):
-            for learner, cell in zip(summary.learners, row, strict=True):
-                if cell.reason and "Error" not in cell.reason:
-                    key = "note", f"{summary.score.label} on {dataset} is undefined", cell.reason
-                    found.setdefault(key, {})[learner] = None
-                if cell.test is not None:
-                    for text in cell.test.assumptions:
-                        key = "warning", f"{cell.test.name} test on {dataset}", text
-                        found.setdefault(key, {})[learner] = None
-    for (severity, what, text), learners in found.items():
-        yield severity, f"{what} ({', '.join(learners)}): {text}"
+        for text in summary.notes()[len(summary.legend) :]:
+            if "Error" not in text:  # those of failed learners are listed before
+                yield "note", f"{summary.score.label}, {text}"
 
 
 def add_figures(page: Page, comparison: Comparison, summaries: Sequence[Summary]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -214,14 +215,22 @@ class Summary:
         return lines
 
     def notes(self) -> list[str]:
-        """Return the notes below the table."""
-        notes = self.legend
+        """Return the notes below the table; those that differ in numbers only are one."""
+        found: dict[str, list[str]] = {}
         for dataset, row in zip(self.datasets, self.cells, strict=True):
             for learner, cell in zip(self.learners, row, strict=True):
-                if cell.reason:
-                    notes.append(f"{learner} on {dataset}: {cell.reason}")
-                assumptions = () if cell.test is None else cell.test.assumptions
-                notes += [f"{learner} on {dataset}: {text}" for text in assumptions]
+                texts = [cell.reason] if cell.reason else []
+                texts += [] if cell.test is None else cell.test.assumptions
+                for text in texts:
+                    kind = re.sub(r"-?[\d.]+", "", text)
+                    found.setdefault(kind, []).append(f"{learner} on {dataset}: {text}")
+        notes = self.legend
+        for first, *others in found.values():
+            notes.append(first)
+            if others:
+                where = ", ".join(other.partition(":")[0] for other in others[:3])
+                more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+                notes[-1] += f" (also {where}{more})"
         return notes
 
 
