@@ -13,8 +13,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyRegressor
 
 import ceiba
-from ceiba.experiments import Comparison, FoldResult, compare, rank_learners, summarize, sweep
+from ceiba.experiments import (
+    Comparison,
+    FoldResult,
+    compare,
+    nested,
+    rank_learners,
+    summarize,
+    sweep,
+)
 from ceiba.report import write_report
+from ceiba.report.results import default_scores
 from tests.report.html import PageReader, check_page
 
 HOSTILE = "<script>bayes</script>"
@@ -132,6 +141,30 @@ def test_sweeps_have_curves_and_the_best_values(tmp_path: Path) -> None:
     assert f"Best mean score on small: max_depth = {best}." in page.text_of("p")
     assert any("too good an estimate" in text for text in page.text_of("p"))
     assert "Accuracy against max_depth." in [svg["aria-label"] for svg in page.of("svg")]
+
+
+def test_coverage_of_prediction_sets_is_shown_without_a_best_one(tmp_path: Path) -> None:
+    learners = {"tree": ceiba.DecisionTreeClassifier(), "bayes": ceiba.NaiveBayesClassifier()}
+    results = compare(learners, {"small": two_classes()}, protocol="3-fold", conformal=0.9)
+    assert default_scores(results)[-2:] == ("coverage", "set_size")
+    html, page = read(results, tmp_path, scores=["coverage", "set_size"], control="tree")
+    assert {"Coverage", "Set size", "p of Set size"} <= set(page.text_of("button"))
+    assert "p of Coverage" not in page.text_of("button")
+    sizes = [results.mean("set_size", "small", name) for name in learners]
+    best = [float(key) for key in re.findall(r'class="number best" data-sort="([^"]*)"', html)]
+    assert set(best) == {min(size for size in sizes if size is not None)}
+
+
+def test_values_of_nested_validation_are_shown(tmp_path: Path) -> None:
+    tree = ceiba.DecisionTreeClassifier()
+    results = nested(
+        tree, "max_depth", [1, 2], {"small": two_classes()}, inner="2-fold", protocol="3-fold"
+    )
+    _, page = read(results, tmp_path, scores=["accuracy"])
+    assert "Values that were chosen inside of the folds" in captions(page)
+    depths = [text for text in page.text_of("td") if text.startswith("max_depth = ")]
+    chosen = {f"max_depth = {fold.result.chosen['max_depth']}" for fold in results.folds}  # type: ignore[index]
+    assert set(depths) == chosen
 
 
 def test_regressions_and_peak_memory(tmp_path: Path) -> None:

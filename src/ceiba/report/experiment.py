@@ -14,6 +14,7 @@ from ceiba.experiments.results.summary import IntervalMethod, Summary
 from ceiba.report.page import Page
 from ceiba.report.results import (
     Choices,
+    add_chosen,
     add_class_figures,
     add_figures,
     add_record,
@@ -170,6 +171,7 @@ def _add_result(
     page.notes(warnings_of(comparison, summaries))
     add_scores(page, comparison, summaries)
     add_tests(page, summaries)
+    add_chosen(page, comparison)
     page.heading("Figures", depth=3)
     score = summaries[0].score.name
     if isinstance(result, Sweep):

@@ -65,7 +65,13 @@ def has_interval(score: str, interval: str) -> bool:
 
 
 def has_test(score: str, test: str) -> bool:
-    """Return whether a score has such a test: McNemar's is of correct rows."""
+    """Return whether a score has such a test.
+
+    McNemar's is of correct rows. The best coverage is the confidence level, so that more is not
+    better.
+    """
+    if score == "coverage":
+        return False
     return test != "mcnemar" or score in ("accuracy", "error")
 
 
@@ -173,7 +179,7 @@ def _entries(summary: Summary, cells: Sequence[Any]) -> list[Entry]:
     """Return the cells of a row, the best mean emphasized."""
     means = [cell.mean for cell in cells if cell.mean is not None]
     best = None
-    if len(means) > 1:
+    if len(means) > 1 and summary.score.name != "coverage":
         best = max(means) if summary.score.greater_is_better else min(means)
     return [
         Entry(cell.text(summary.digits), cell.mean, best is not None and cell.mean == best)
@@ -242,6 +248,20 @@ def _p_entry(value: float | None) -> Entry:
     if value is None:
         return Entry("–")
     return Entry("< 0.001" if value < 0.001 else f"{value:.3f}", value)
+
+
+def add_chosen(page: Page, comparison: Comparison) -> None:
+    """Add the values that nested validation chose, with the number of folds that chose them."""
+    counts: dict[tuple[str, str, str], int] = {}
+    for fold in comparison.folds:
+        if fold.result.chosen:
+            values = ", ".join(f"{name} = {value!r}" for name, value in fold.result.chosen.items())
+            key = fold.unit.dataset.name, fold.unit.learner.name, values
+            counts[key] = counts.get(key, 0) + 1
+    if counts:
+        rows = [[*key, n] for key, n in counts.items()]
+        head = ["dataset", "learner", "values", "folds"]
+        page.table(head, rows, caption="Values that were chosen inside of the folds")
 
 
 def warnings_of(comparison: Comparison, summaries: Sequence[Summary]) -> list[tuple[str, str]]:

@@ -26,12 +26,12 @@ def check_comparison(given: Any) -> Comparison:
 def check_score(comparison: Comparison, name: str | None) -> Score:
     """Return the score of a name, by default that of the task; ValueError for another task."""
     task = comparison.task
-    known = [score.name for score in SCORES.values() if score.task == task]
+    known = [score.name for score in SCORES.values() if score.task in (None, task)]
     try:
         score = get_score(default_score(task) if name is None else name)
     except ValueError:
         score = None
-    if score is None or score.task != task:
+    if score is None or score.task not in (None, task):
         raise ValueError(f"score of a {task} must be one of {', '.join(known)}, got {name!r}.")
     return score
 
