@@ -296,6 +296,7 @@ def test_relations_are_spelled_out() -> None:
     assert texts(a + b, a, b) == ["a = b + c"]
     assert texts(1e9 * a, b, 1e9 * a + 1e9 * b) == ["c = a + 1000000000 × b"]
     assert texts(a, 2 * a + 3) == ["b = 2 × a + 3"]
+    assert texts(1e6 * a, 1.5e6 * a + 2) == ["b = 1.5 × a + 2"]
     assert texts(a, -2.5 * a - 3) == ["b = −2.5 × a − 3"]
     assert texts(a, b, 1 - a - b) == ["a + b + c = 1"]
     assert texts(a, b, c, a + b - c) == ["d = a + b − c"]

@@ -20,6 +20,7 @@ from ceiba.experiments.table_checks.columns import numeric_column
 from ceiba.experiments.table_checks.result import ColumnSummary, Finding, listed, quoted
 
 TOLERANCE = 1e-6  # standard deviations
+_ROUNDING = 1e-10  # of a constant, relative to the terms that it is the sum of
 # A factorization of 4,000 rows and so many columns takes about 3 s.
 MAX_COLUMNS = 1000
 _ROWS_PER_COLUMN = 4
@@ -185,7 +186,7 @@ def _relation(coefficients: Array, means: Array, lengths: Array) -> Relation:
     products = values * means[used]
     constant = float(products.sum())
     scale = float(np.abs(values * lengths[used]).max() + np.abs(products).max())
-    if abs(constant) <= TOLERANCE * scale:
+    if abs(constant) <= _ROUNDING * scale:
         constant = 0.0
     return Relation(tuple(used.tolist()), tuple(values.tolist()), constant)
 
