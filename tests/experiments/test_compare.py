@@ -19,8 +19,8 @@ from sklearn.preprocessing import StandardScaler
 import ceiba
 from ceiba.experiments import Comparison, Dataset, Journal, KFold, compare
 from ceiba.experiments.running.units import Unit
-from tests.experiments import killed
-from tests.experiments.killed import assert_same
+from tests.experiments.running import killed
+from tests.experiments.running.killed import assert_same
 
 LEARNERS = {
     "tree": ceiba.DecisionTreeClassifier(max_depth=3),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ceiba.experiments import Comparison, Journal
-from tests.experiments.killed import assert_same, kill_after, run
+from tests.experiments.running.killed import assert_same, kill_after, run
 
 pytestmark = pytest.mark.soak
 N_KILLS, N_ISOLATED = 90, 10

@@ -19,7 +19,7 @@ from ceiba.experiments import Comparison, compare, summarize
 
 SCRIPT = """
 import sys
-from tests.experiments.killed import run
+from tests.experiments.running.killed import run
 print("ready", flush=True)
 run(sys.argv[1], isolate=len(sys.argv) > 2)
 """

@@ -136,7 +136,7 @@ def test_a_damaged_unit_is_named(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from ceiba.experiments import Journal
-from tests.experiments.test_journal import result
+from tests.experiments.running.test_journal import result
 journal = Journal(sys.argv[1])
 for number in range(100_000):
     journal.add(str(number), result(number))

@@ -30,7 +30,7 @@ from ceiba.experiments.probabilities.conformal import (
     calibration_rank,
     conformal,
 )
-from tests.experiments.coverage_simulation import (
+from tests.experiments.probabilities.coverage_simulation import (
     CASES,
     KINDS,
     N_TEST,
@@ -39,7 +39,7 @@ from tests.experiments.coverage_simulation import (
     cell,
     simulate,
 )
-from tests.experiments.test_calibration import mixed_frame
+from tests.experiments.probabilities.test_calibration import mixed_frame
 from tests.paths import ROOT
 
 

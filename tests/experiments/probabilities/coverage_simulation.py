@@ -1,6 +1,6 @@
 """Simulate the coverage of conformal prediction, beside the exact one.
 
-    python -m tests.experiments.coverage_simulation
+    python -m tests.experiments.probabilities.coverage_simulation
 
 prints the table of docs/guide/honest_probabilities.rst. A fit is repeated on new rows of a
 population, and each model is tested on new rows of it.
