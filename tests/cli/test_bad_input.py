@@ -86,7 +86,7 @@ def test_bad_files(ceiba: Run, folder: Path, name: str) -> None:
         ("compare iris -l tree --report rows.csv/page.html", "rows.csv"),
         ("compare iris -l tree --protocol 'groups 5'", "groups"),
         ("compare", "Missing argument 'DATA...'"),
-        ("sweep tree iris --over max_depth", "--over must be such as"),
+        ("sweep tree iris --over max_depth", "--over must have the form"),
         ("sweep tree iris --over max_dept=1", "Did you mean 'max_depth'?"),
         ("sweep tree iris --over max_depth=1,0", "got '0'"),
         ("sweep tree iris --over max_depth=1 --over max_depth=2", "different parameters"),

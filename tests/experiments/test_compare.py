@@ -160,7 +160,7 @@ def test_a_killed_experiment_gives_the_same_table(
         ),
         (LEARNERS, [], "at least one is required"),
         (LEARNERS, ["iris", "iris"], "different names"),
-        (LEARNERS, pd.DataFrame({"a": [1]}), "names of bundled tables, or pairs"),
+        (LEARNERS, pd.DataFrame({"a": [1]}), "names of bundled datasets, or pairs"),
     ],
 )
 def test_wrong_experiments_raise(learners: Any, datasets: Any, message: str) -> None:

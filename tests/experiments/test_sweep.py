@@ -102,11 +102,22 @@ def test_the_choice_is_by_the_score():
     assert chosen["accuracy"] == 6
 
 
+@pytest.mark.parametrize("options", [{"calibrate": "sigmoid"}, {"conformal": 0.9}])
+def test_choices_are_kept_inside_of_wrappers(options):
+    result = nested(TREE, "max_depth", [1, 6], "wine", protocol="holdout 0.3", **options)
+    assert result.folds[0].result.chosen == {"max_depth": 6}
+
+
+def test_an_inner_fit_that_fails_gives_its_own_error():
+    result = nested(TREE, "max_depth", [-1], "wine", protocol="holdout 0.3")
+    assert result.folds[0].result.error.startswith("ParameterError: The 'max_depth' parameter")
+
+
 def test_nested_regression_chooses_by_r2():
     tree = DecisionTreeRegressor(min_samples_leaf=5)
     result = nested(tree, "max_depth", [1, 5], "auto_mpg", protocol="holdout 0.3")
     assert result.folds[0].result.chosen == {"max_depth": 5}
-    with pytest.raises(ValueError, match="score must be one of a regression, got 'accuracy'"):
+    with pytest.raises(ValueError, match="score must be a score of regression, got 'accuracy'"):
         nested(tree, "max_depth", [1], "auto_mpg", score="accuracy")
     assert str(summarize(result)).startswith("R²")
 
@@ -117,7 +128,9 @@ def test_groups_are_kept_together_inside_too():
     data = Dataset("iris", X, y, "classification", groups)
     result = nested(TREE, "max_depth", [1, 2], data, protocol="groups 5", inner="groups 4")
     assert result.failures == []
-    plain = nested(TREE, "max_depth", [1, 2], data, protocol="groups 5", inner="4-fold")
-    assert "groups" in plain.failures[0].result.error
+    with pytest.raises(ValueError, match="inner must be such as 'groups 5' for rows with groups"):
+        nested(TREE, "max_depth", [1, 2], data, protocol="groups 5")
+    with pytest.raises(ValueError, match="calibrate and conformal divide the rows of groups"):
+        nested(TREE, "max_depth", [1], data, protocol="groups 5", inner="groups 4", conformal=0.9)
     search = GridSearchCV(TREE, {"max_depth": [1, 2]}, cv=GroupKFold(4))
     assert compare({"search": search}, data, protocol="groups 5").failures == []

@@ -123,7 +123,8 @@ def test_fewer_folds_for_rare_classes() -> None:
     assert plain.comparison.protocol == "5-fold plain"
     assert "not stratified" in plain.notes[0]
     few = fit_report(rows[:8], ["a", "b"] * 4, learners=fast_learners())
-    assert few.comparison.protocol == "4-fold plain"
+    assert few.comparison.protocol == "4-fold"
+    assert few.notes[0] == "8 rows allow 4 folds of at least two rows."
     assert fit_report(rows, y, learners=fast_learners(), protocol="holdout 0.5 plain").notes == ()
 
 
@@ -152,15 +153,15 @@ def test_large_tables_are_sampled_by_class() -> None:
 
 def test_slow_and_unsuitable_learners_are_left_out() -> None:
     schema = ceiba.data.Table.of(np.zeros((2, 400))).schema
-    chosen, notes = first_look._entrants(None, "classification", 1000, schema)
+    chosen, notes = first_look._choose_learners(None, "classification", 1000, schema)
     assert "TAN" not in chosen
     assert "RandomForest" in chosen
     assert "take minutes" in notes[0]
     nominal = ceiba.data.Table.of([{"a": "x", "b": 1.0}, {"a": "y", "b": 2.0}]).schema
-    chosen, notes = first_look._entrants(None, "classification", 1000, nominal)
+    chosen, notes = first_look._choose_learners(None, "classification", 1000, nominal)
     assert "GaussianMixture" not in chosen
     assert notes == ["Left out, since they take numeric columns alone: GaussianMixtureClassifier."]
-    chosen, _ = first_look._entrants(None, "regression", 1000, nominal)
+    chosen, _ = first_look._choose_learners(None, "regression", 1000, nominal)
     assert set(chosen) >= {"baseline", "RandomForest", "KNeighbors"}
 
 

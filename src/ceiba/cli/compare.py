@@ -64,7 +64,7 @@ def compare(output: Output, data: tuple[str, ...], **options: Any) -> int:
     print_results(results, statistics, options["form"])
     title = f"Learners on {', '.join(table.name for table in tables)}"
     write_page(output, results, options["report"], statistics, title)
-    return exit_code(output, [result])
+    return exit_code([result])
 
 
 def load_options(path: str, options: dict[str, Any]) -> Any:

@@ -46,26 +46,27 @@ def evaluate(model: str, data: str, target: str | None, encoding: str, as_json: 
     print_table([["", *labels], *lines])
     click.echo()
     heads = ["class", "precision", "recall", "f1", "rows"]
-    print_table([heads, *(_class_line(entry, predictions) for entry in class_scores(predictions))])
+    print_table([heads, *(_class_line(entry) for entry in class_scores(predictions))])
 
 
 def _predict(learner: Any, data: str, target: str | None, encoding: str) -> Any:
     """Predict rows with a known target, in the columns and kinds of the model."""
+    from sklearn.base import is_classifier, is_regressor
+
     from ceiba.experiments import Predictions
 
-    if not hasattr(learner, "score"):
+    if not (is_classifier(learner) or is_regressor(learner)):
         raise ValueError(f"a {type(learner).__name__} has no target to evaluate.")
-    is_classifier = hasattr(learner, "classes_")
-    rows, y = _rows_and_target(learner, data, target, encoding, is_classifier)
+    rows, y = _rows_and_target(learner, data, target, encoding, is_classifier(learner))
     predicted = learner.predict(rows)
-    if not is_classifier:
+    if not is_classifier(learner):
         return Predictions(y, predicted, task="regression")
     probabilities = learner.predict_proba(rows) if hasattr(learner, "predict_proba") else None
     return Predictions(y, predicted, probabilities, learner.classes_)
 
 
 def _rows_and_target(
-    learner: Any, data: str, target: str | None, encoding: str, is_classifier: bool
+    learner: Any, data: str, target: str | None, encoding: str, has_classes: bool
 ) -> tuple[Any, Any]:
     """Read the columns of the model and the target; other columns are not read."""
     from ceiba.data import read
@@ -77,7 +78,7 @@ def _rows_and_target(
     )
 
     if is_bundled(data) and not Path(data).exists():
-        task: Any = "classification" if is_classifier else "regression"
+        task: Any = "classification" if has_classes else "regression"
         return model_rows(learner, data), load_table(data, target, task=task).y
     check_found(Path(data), data)
     if target is None:
@@ -87,8 +88,7 @@ def _rows_and_target(
     return rows, y
 
 
-def _class_line(entry: Any, predictions: Any) -> list[str]:
+def _class_line(entry: Any) -> list[str]:
     values = [entry.precision, entry.recall, entry.f1]
     texts = ["–" if value is None else f"{value:.3f}" for value in values]
-    rows = sum(label == entry.label for label in predictions.y_true)
-    return [str(entry.label), *texts, str(int(rows))]
+    return [str(entry.label), *texts, str(entry.n_true)]

@@ -13,7 +13,8 @@ import click
 from ceiba.cli.output import Output, print_table
 from ceiba.experiments import Comparison, Summary, Sweep, get_score, summarize
 from ceiba.experiments.description.file import Calibrate
-from ceiba.experiments.results.differences import TestMethod
+from ceiba.experiments.protocols import parse_protocol
+from ceiba.experiments.results.differences import TestMethod, check_test
 from ceiba.experiments.results.scores import default_score
 from ceiba.experiments.results.summary import IntervalMethod, allowed_intervals
 from ceiba.export.model_file import check_file_path
@@ -80,7 +81,7 @@ def check_statistics(options: Mapping[str, Any], task: Any, names: Sequence[str]
     try:
         scores = [get_score(name) for name in options["scores"] or [default_score(task)]]
     except ValueError as error:
-        raise ValueError(str(error).replace("name", "--score", 1)) from None
+        raise ValueError(f"--{error}") from None
     for score in scores:
         if score.task not in (None, task):
             raise ValueError(f"--score {score.name} is of a {score.task}, not of a {task}.")
@@ -91,6 +92,10 @@ def check_statistics(options: Mapping[str, Any], task: Any, names: Sequence[str]
         raise ValueError(
             f"--control must be one of {', '.join(names)}, got {options['control']!r}."
         )
+    if options["control"] is not None:
+        protocol = parse_protocol(options["protocol"], task=task)
+        for score in scores:
+            check_test(score, options["test"], protocol)
     if options["p_values"] and options["control"] is None:
         raise ValueError("--p-values requires --control, the learner that others are tested with.")
     return {
@@ -175,7 +180,7 @@ def check_report_path(path: str | None) -> None:
         report_module()
 
 
-def exit_code(output: Output, results: Sequence[Comparison | Sweep]) -> int:
+def exit_code(results: Sequence[Comparison | Sweep]) -> int:
     """Return 1 and print the first error, if a learner failed on some folds."""
     comparisons = [_comparison(result) for result in results]
     failures = [fold for comparison in comparisons for fold in comparison.failures]

@@ -48,4 +48,4 @@ def run(output: Output, file: str, form: str, report: str | None) -> int:
         click.echo(f"{experiment.name}\n{'=' * len(experiment.name)}\n")
     print_results(results, statistics, form)
     write_page(output, results, report, statistics, experiment.name)
-    return exit_code(output, found.all)
+    return exit_code(found.all)

@@ -23,6 +23,7 @@ from ceiba.cli.output import Output, pass_output, quiet_option
 from ceiba.experiments import Sweep, nested
 from ceiba.experiments import sweep as sweep_learner
 from ceiba.experiments.description.catalog import parse_learner, parse_parameter, split_values
+from ceiba.experiments.results.scores import get_score
 from ceiba.experiments.sweep import setting_text
 
 
@@ -82,21 +83,24 @@ def sweep(
     write_page(
         output, {learner: result}, options["report"], statistics, f"{learner} on {table.name}"
     )
-    return exit_code(output, [result])
+    return exit_code([result])
 
 
 def _parse_over(estimator: Any, text: str) -> tuple[str, list[Any]]:
     """Return a hyper-parameter and its values from a text such as ``max_depth=1,2,3``."""
     name, equals, values = text.partition("=")
     if not equals or not split_values(values):
-        raise ValueError(f"--over must be such as max_depth=1,2,3, got {text!r}.")
+        raise ValueError(f"--over must have the form max_depth=1,2,3, got {text!r}.")
     return name, [parse_parameter(type(estimator), name, value) for value in split_values(values)]
 
 
 def _print_choice(result: Any, score: str) -> None:
     """Print the best setting, or those that the folds chose."""
     if isinstance(result, Sweep):
-        if not result.comparison.failures:
+        names = [learner.name for learner in result.comparison.learners]
+        (table,) = [table.name for table in result.comparison.datasets]
+        means = [result.comparison.mean(score, table, name) for name in names]
+        if None not in means and get_score(score).greater_is_better is not None:
             click.echo(
                 f"Best {score}: {_listed(result.best(score))}. It was chosen on the rows that test "
                 "it: --nested 5-fold estimates the score of the choice."

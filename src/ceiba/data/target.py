@@ -50,6 +50,11 @@ class Target:
         _check_values(values)
         return _classes(values, dtype) if task == "classification" else _numbers(values)
 
+    @property
+    def labels(self) -> Array:
+        """The classes themselves instead of their indices, or the numbers."""
+        return self.values if self.classes is None else np.asarray(self.classes[self.values])
+
     def take(self, rows: Array) -> Target:
         """Select rows by index; the classes stay those of all rows."""
         return Target(self.values[rows], self.classes)

@@ -146,7 +146,8 @@ def task_pool(threads: int) -> Iterator[ThreadPoolExecutor]:
 def run_tasks(function: Callable[[T], R], tasks: Iterable[T], threads: int) -> list[R]:
     """Return the results of all tasks, in order; an error cancels the waiting tasks.
 
-    There are fewer threads where the system refuses to start so many.
+    Of several errors the one of the first task is raised, whichever came first. There are fewer
+    threads where the system refuses to start so many.
     """
     tasks = list(tasks)
     threads = min(threads, len(tasks))
@@ -158,7 +159,8 @@ def run_tasks(function: Callable[[T], R], tasks: Iterable[T], threads: int) -> l
     with task_pool(threads) as pool:
         futures = [pool.submit(function, task) for task in tasks]
         done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-        for future in futures:
-            if future in done:
-                future.result()  # the first error, in the order of the tasks, is raised here
+        failed = [i for i, future in enumerate(futures) if future in done and future.exception()]
+        for future in futures[failed[0] :] if failed else ():
+            future.cancel()
+        # Tasks before a failed one are running, and may fail as well.
         return [future.result() for future in futures]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -149,7 +149,7 @@ class Comparison:
         known = {learner: mean for learner, mean in means.items() if mean is not None}
         if not known:
             raise ValueError(f"No learner has the score {chosen.name!r} on {name}.")
-        return (max if chosen.greater_is_better else min)(known, key=known.__getitem__)
+        return (max if chosen.check_direction() else min)(known, key=known.__getitem__)
 
     @property
     def warnings(self) -> dict[tuple[str, str], list[str]]:
@@ -189,8 +189,9 @@ def compare(
     ----------
     learners : estimator, mapping from name to estimator, or list of estimators
         Estimators of Ceiba or scikit-learn, or pipelines; those of a list are named by their class.
-    datasets : str, mapping from name to (X, y), or list of str
-        Names of bundled datasets, or rows with their target, as a pair or a `Dataset`.
+    datasets : str, mapping from name to (X, y) or (X, y, groups), or list of str
+        Names of bundled datasets, or rows with their target, and groups for protocols of groups;
+        or a `Dataset`.
     protocol : str or Protocol
         How rows are divided: ``"10-fold"``, ``"5x2-fold"``, ``"holdout 0.3"``, ``"loo"`` and so on.
     seed : int
@@ -251,10 +252,9 @@ def compare(
     record = make_record(tables, entrants, units, protocol=text, seed=seed, command=command)
     start = perf_counter()
     with nullcontext(journal) if isinstance(journal, Journal) else Journal(journal) as opened:
-        n_before = len(opened)
         opened.add_run(record)
-        results = runner.run(units, opened)
-        record["n_units"], record["n_computed"] = len(results), len(opened) - n_before
+        results, n_computed = runner.run(units, opened)
+    record["n_units"], record["n_computed"] = len(results), n_computed
     record["seconds"] = round(perf_counter() - start, 3)
     folds = tuple(FoldResult(unit, results[unit.key]) for unit in units)
     comparison = Comparison(tuple(tables), tuple(entrants), text, seed, folds, record)
@@ -334,7 +334,9 @@ def _datasets(given: Any, task: Task) -> list[Dataset]:
     if isinstance(given, Mapping):
         pairs = list(given.items())
     else:
-        entries = given if isinstance(given, list) else [given]
+        # A tuple may be (X, y), or names.
+        several = isinstance(given, tuple) and all(isinstance(each, str) for each in given)
+        entries = given if isinstance(given, list) or several else [given]
         pairs = [(entry if isinstance(entry, str) else None, entry) for entry in entries]
     found = [_dataset(name, entry, task) for name, entry in pairs]
     names = [table.name for table in found]
@@ -348,7 +350,12 @@ def _datasets(given: Any, task: Task) -> list[Dataset]:
 
 def _dataset(name: Any, entry: Any, task: Task) -> Dataset:
     if isinstance(entry, Dataset):
-        return entry
+        if entry.task != task:
+            raise ValueError(
+                f"datasets must have the task of the learners, {task}, got {entry.task} as "
+                f"{entry.name!r}."
+            )
+        return entry if name is None else replace(entry, name=str(name))
     if isinstance(entry, str):
         loaded: Any = bundled.load(entry)
         return Dataset(str(name), loaded.table, loaded.y, task, bundled=name == entry)
@@ -356,6 +363,6 @@ def _dataset(name: Any, entry: Any, task: Task) -> Dataset:
         groups: Array | None = entry[2] if len(entry) == 3 else None
         return Dataset(str(name or "data"), entry[0], entry[1], task, groups)
     raise ValueError(
-        "datasets must be names of bundled tables, or pairs (X, y) by name, got "
+        "datasets must be names of bundled datasets, or pairs (X, y) by name, got "
         f"{type(entry).__name__}."
     )

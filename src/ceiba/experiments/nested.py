@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,9 @@ from sklearn.model_selection import GridSearchCV
 
 from ceiba._typing import Array
 from ceiba.experiments.compare import Comparison, compare, task_of
-from ceiba.experiments.protocols import Protocol, parse_protocol
+from ceiba.experiments.protocols import GroupFolds, Protocol, parse_protocol
 from ceiba.experiments.results.scores import Predictions, default_score, get_score
+from ceiba.experiments.running.units import Dataset
 from ceiba.experiments.sweep import parameter_grid
 
 
@@ -75,11 +76,34 @@ def nested(
     grid = parameter_grid(learner, parameter, values)
     task = task_of(learner)
     chosen_by = get_score(score or default_score(task))
+    chosen_by.check_direction()
     if chosen_by.task != task:
-        raise ValueError(f"score must be one of a {task}, got {chosen_by.name!r}.")
+        raise ValueError(f"score must be a score of {task}, got {chosen_by.name!r}.")
     folds = InnerFolds(parse_protocol(inner, task=task, random_state=seed))
-    search = GridSearchCV(learner, grid, scoring=Scorer(chosen_by.name), cv=folds)
+    _check_groups(data, folds.protocol, options)
+    # An error of an inner fit fails the fold, with its own message.
+    search = GridSearchCV(
+        learner, grid, scoring=Scorer(chosen_by.name), cv=folds, error_score="raise"
+    )
     return compare({type(learner).__name__: search}, data, seed=seed, **options)
+
+
+def _check_groups(data: Any, inner: Protocol, options: Mapping[str, Any]) -> None:
+    """Raise if rows have groups that the inner folds would divide."""
+    entries = data.values() if isinstance(data, Mapping) else data
+    for entry in entries if isinstance(entries, Iterable) and not isinstance(data, str) else [data]:
+        has_groups = isinstance(entry, tuple) and len(entry) == 3 and entry[2] is not None
+        if isinstance(entry, Dataset):
+            has_groups = entry.groups is not None
+        if has_groups and not isinstance(inner, GroupFolds):
+            raise ValueError(
+                f"inner must be such as 'groups 5' for rows with groups, got {inner.to_text()!r}."
+            )
+        if has_groups and (options.get("calibrate") or options.get("conformal")):
+            raise ValueError(
+                "calibrate and conformal divide the rows of groups, which inner='groups ...' must "
+                "not: leave them out."
+            )
 
 
 @dataclass(frozen=True)

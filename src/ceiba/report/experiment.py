@@ -95,7 +95,8 @@ def write_report(
     learners = {learner.name: None for each in comparisons.values() for learner in each.learners}
     if control is not None and control not in learners:
         raise ValueError(f"control must be one of {', '.join(learners)}, got {control!r}.")
-    page = Page(title or _title(named))
+    hashes = "".join(each.record["hash"] for each in comparisons.values())
+    page = Page(title or _title(named), key=hashes)
     for heading, result in named.items():
         comparison = comparisons[heading]
         # A sweep beside a comparison has other learners, and no tests.
@@ -172,7 +173,18 @@ def _add_result(
     add_scores(page, comparison, summaries)
     add_tests(page, summaries)
     add_chosen(page, comparison)
-    page.heading("Figures", depth=3)
+    ranked = [summary for summary in summaries if summary.score.greater_is_better is not None]
+    if ranked:
+        page.heading("Figures", depth=3)
+        _add_figures(page, result, comparison, ranked)
+    page.heading("Record", depth=3)
+    add_record(page, comparison.record)
+
+
+def _add_figures(
+    page: Page, result: Comparison | Sweep, comparison: Comparison, summaries: Sequence[Summary]
+) -> None:
+    """Add the figures of the first of some scores."""
     score = summaries[0].score.name
     if isinstance(result, Sweep):
         page.text(*_best_settings(result, score))
@@ -184,8 +196,6 @@ def _add_result(
     else:
         add_figures(page, comparison, summaries)
         add_class_figures(page, comparison, score)
-    page.heading("Record", depth=3)
-    add_record(page, comparison.record)
 
 
 def _best_settings(result: Sweep, score: str) -> Iterator[str]:

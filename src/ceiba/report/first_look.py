@@ -15,16 +15,23 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.utils import _safe_indexing
 
 import ceiba
 from ceiba._typing import Array
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
 from ceiba.data.target import Target, Task
-from ceiba.experiments import Comparison, Summary, compare, parse_protocol, summarize
+from ceiba.experiments import (
+    Comparison,
+    LearnerWarning,
+    Summary,
+    compare,
+    parse_protocol,
+    summarize,
+)
 from ceiba.experiments.protocols import KFold, Protocol
 from ceiba.experiments.results.scores import default_score
+from ceiba.experiments.running.units import set_seeds, take_rows
 from ceiba.experiments.table_checks import TableChecks, check_table
 from ceiba.experiments.table_checks.target import read_target
 from ceiba.report.first_page import first_page
@@ -196,10 +203,11 @@ def fit_report(
     table.check_finite()
     known = read_target(y, len(table), checks.task)
     if checks.of("constant_target"):
-        raise ValueError(f"y must have at least two different values. {checks.findings[0].text}")
+        text = checks.of("constant_target")[0].text
+        raise ValueError(f"y must have at least two different values. {text}")
     # Learners of the user may require the container that they were given.
     container = table if learners is None else X
-    rows = container if not known.n_missing else _safe_rows(container, known.rows)
+    rows = container if not known.n_missing else take_rows(container, known.rows)
     chosen = _sample(known.target, len(table.schema), max_rows, seed)
     notes = []
     if len(chosen) < len(known.rows):
@@ -207,32 +215,31 @@ def fit_report(
             f"The learners were compared on a sample of {len(chosen):,} of {len(known.rows):,} "
             "rows; the best one is fitted on all of them."
         )
-    sample = rows if len(chosen) == len(known.rows) else _safe_rows(rows, chosen)
-    labels = _labels(known.target)
+    sample = rows if len(chosen) == len(known.rows) else take_rows(rows, chosen)
+    labels = known.target.labels
     folds, changed = _folds(protocol, known.target.take(chosen), len(table.schema), seed)
-    entrants, left_out = _entrants(learners, checks.task, len(chosen), table.schema)
+    chosen_learners, left_out = _choose_learners(learners, checks.task, len(chosen), table.schema)
     with warnings.catch_warnings():
-        # The warnings of all folds would repeat each other.
-        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", LearnerWarning)  # the page lists them
         comparison = compare(
-            entrants, {name: (sample, labels[chosen])}, protocol=folds, seed=seed, n_jobs=n_jobs,
-            progress=progress,
+            chosen_learners, {name: (sample, labels[chosen])}, protocol=folds, seed=seed,
+            n_jobs=n_jobs, progress=progress,
             command=command or _command(options),
         )  # fmt: skip
     score = default_score(checks.task)
     best_name, similar = _best(comparison, score)
-    best, warned = _fit(entrants[best_name], rows, labels)
+    best, warned = _fit(chosen_learners[best_name], rows, labels, seed)
     notes += [*changed, *left_out, *(f"Fit of {best_name}: {text}" for text in warned)]
     return FitReport(
         checks, comparison, best, best_name, similar, score, tuple(notes), rows, labels
     )
 
 
-def _fit(learner: Any, rows: Any, labels: Array) -> tuple[Any, list[str]]:
+def _fit(learner: Any, rows: Any, labels: Array, seed: int) -> tuple[Any, list[str]]:
     """Return a learner fitted on all rows, and the warnings of the fit."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model = clone(learner).fit(rows, labels)
+        model = set_seeds(clone(learner), seed).fit(rows, labels)
     return model, list(dict.fromkeys(str(entry.message) for entry in caught))
 
 
@@ -245,15 +252,6 @@ def _command(given: dict[str, Any]) -> str:
         if value != defaults[name].default
     ]
     return f"ceiba.fit_report({', '.join(['X', 'y', *options])})"
-
-
-def _safe_rows(rows: Any, indices: Array) -> Any:
-    return rows.take(indices) if isinstance(rows, Table) else _safe_indexing(rows, indices)
-
-
-def _labels(target: Target) -> Array:
-    """Return the target as learners get it."""
-    return target.values if target.classes is None else np.asarray(target.classes[target.values])
 
 
 def _sample(target: Target, n_columns: int, max_rows: int, seed: int) -> Array:
@@ -287,8 +285,8 @@ def _folds(protocol: Any, target: Target, n_columns: int, seed: int) -> tuple[Pr
         notes.append(f"{n_columns:,} columns take long, so that there are {_FOLDS_OF_WIDE} folds.")
     n = len(target.values)
     if chosen.n_splits > n // 2:
-        fewer = replace(chosen, n_splits=max(2, n // 2), stratified=False)
-        return fewer, [f"{n} rows allow {fewer.n_splits} folds of at least two rows."]
+        chosen = replace(chosen, n_splits=max(2, n // 2))
+        notes.append(f"{n} rows allow {chosen.n_splits} folds of at least two rows.")
     if target.classes is None or not chosen.stratified:
         return chosen, notes
     counts = np.bincount(target.values)
@@ -298,13 +296,13 @@ def _folds(protocol: Any, target: Target, n_columns: int, seed: int) -> tuple[Pr
     what = f"Class {str(target.classes[rarest])!r} has {counts[rarest]} of the rows"
     if counts[rarest] >= _MIN_FOLDS:
         fewer = replace(chosen, n_splits=int(counts[rarest]))
-        return fewer, [f"{what}, so that there are {fewer.n_splits} folds."]
+        return fewer, [*notes, f"{what}, so that there are {fewer.n_splits} folds."]
     plain = replace(chosen, stratified=False)
     notes.append(f"{what}, so that the folds are not stratified: some lack the class.")
     return plain, notes
 
 
-def _entrants(
+def _choose_learners(
     learners: Mapping[str, Any] | None, task: Task, n_rows: int, schema: Schema
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the learners with the baseline, and sentences on those that were left out."""

@@ -36,7 +36,7 @@ def first_page(report: FitReport) -> Page:
     checks, comparison = report.checks, report.comparison
     name = comparison.datasets[0].name
     subtitle = f"Target {checks.target_name}, {checks.task}."
-    page = Page(f"A first look at {name}", subtitle)
+    page = Page(f"A first look at {name}", subtitle, comparison.record["hash"])
     page.heading("Summary")
     n_warnings = sum(finding.severity == "warning" for finding in checks.findings)
     page.text(

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.inspection import permutation_importance
-from sklearn.utils import _safe_indexing
 
 from ceiba import plots
 from ceiba._typing import Array
 from ceiba.bayes.base import NetworkClassifier
 from ceiba.data.table import Table
 from ceiba.ensemble import RandomForestClassifier, RandomForestRegressor
-from ceiba.experiments.running.units import Unit
+from ceiba.experiments.running.units import Unit, set_seeds, take_rows
 from ceiba.plots import style
 from ceiba.plots.models import has_tree
 
@@ -90,10 +89,10 @@ def _draw_importance(unit: Unit) -> Any:
     rows = np.asarray(table) if table.schema.all_numeric else table.to_pandas()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # those of the fit on all rows are known
-        model = clone(unit.learner.estimator)
-        model.fit(_safe_indexing(rows, unit.train), data.labels[unit.train])
+        model = set_seeds(clone(unit.learner.estimator), unit.seed)
+        model.fit(take_rows(rows, unit.train), data.labels[unit.train])
         found = permutation_importance(
-            model, _safe_indexing(rows, unit.test), data.labels[unit.test],
+            model, take_rows(rows, unit.test), data.labels[unit.test],
             n_repeats=_n_repeats(table), random_state=unit.seed,
         )  # fmt: skip
     shown = np.argsort(-found.importances_mean, kind="stable")[:_MAX_BARS]

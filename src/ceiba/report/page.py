@@ -82,6 +82,8 @@ class Page:
     ----------
     title : str
     subtitle : str
+    key : str
+        Distinguishes pages of the same title, such as those of two tables in one notebook.
 
     Examples
     --------
@@ -93,14 +95,14 @@ class Page:
     ('<!DOCTYPE html>', False)
     """
 
-    def __init__(self, title: str, subtitle: str = "") -> None:
+    def __init__(self, title: str, subtitle: str = "", key: str = "") -> None:
         self.title = title
         self.subtitle = subtitle
         self._parts: list[str] = []
         self._headings: list[tuple[int, str]] = []
         self._n_figures = 0
-        # Ids of two pages in one notebook must differ.
-        self._prefix = f"c{blake2b(title.encode(), digest_size=3).hexdigest()}-"
+        # Ids of two pages in one notebook must differ; those of one page are the same every time.
+        self._prefix = f"c{blake2b((title + key).encode(), digest_size=3).hexdigest()}-"
 
     def heading(self, text: str, *, depth: int = 2) -> None:
         """Start a section; those of depth 2 and 3 are in the table of contents."""

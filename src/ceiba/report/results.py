@@ -19,7 +19,7 @@ from ceiba.experiments import (
     summarize,
 )
 from ceiba.experiments.results.differences import TestMethod
-from ceiba.experiments.results.summary import IntervalMethod
+from ceiba.experiments.results.summary import IntervalMethod, allowed_intervals
 from ceiba.report.page import Entry, Page, number_text
 
 # Datasets with figures of their own.
@@ -59,9 +59,7 @@ class Choices:
 
 def has_interval(score: str, interval: str) -> bool:
     """Return whether a score has such an interval."""
-    if interval in ("wilson", "clopper_pearson"):
-        return SCORES[score].is_proportion
-    return interval != "bootstrap" or SCORES[score].is_row_mean
+    return interval in allowed_intervals(SCORES[score])
 
 
 def has_test(score: str, test: str) -> bool:
@@ -70,7 +68,7 @@ def has_test(score: str, test: str) -> bool:
     McNemar's is of correct rows. The best coverage is the confidence level, so that more is not
     better.
     """
-    if score == "coverage":
+    if SCORES[score].greater_is_better is None:
         return False
     return test != "mcnemar" or score in ("accuracy", "error")
 
@@ -142,8 +140,8 @@ def add_scores(page: Page, comparison: Comparison, summaries: Sequence[Summary])
             [dataset, *_entries(summary, cells)]
             for dataset, cells in zip(summary.datasets, summary.cells, strict=True)
         ]
-        better = "greater" if summary.score.greater_is_better else "smaller"
-        caption = f"{summary.score.label}, {better} is better"
+        better = {True: ", greater is better", False: ", smaller is better", None: ""}
+        caption = summary.score.label + better[summary.score.greater_is_better]
         head = ["dataset", *summary.learners]
         page.table(head, rows, caption=caption, below=summary.legend)
     _add_cost_table(page, comparison)
@@ -179,7 +177,7 @@ def _entries(summary: Summary, cells: Sequence[Any]) -> list[Entry]:
     """Return the cells of a row, the best mean emphasized."""
     means = [cell.mean for cell in cells if cell.mean is not None]
     best = None
-    if len(means) > 1 and summary.score.name != "coverage":
+    if len(means) > 1 and summary.score.greater_is_better is not None:
         best = max(means) if summary.score.greater_is_better else min(means)
     return [
         Entry(cell.text(summary.digits), cell.mean, best is not None and cell.mean == best)
@@ -288,9 +286,8 @@ def _failures(comparison: Comparison) -> Iterator[tuple[str, str]]:
 def _reasons(summaries: Sequence[Summary]) -> Iterator[tuple[str, str]]:
     """Yield each kind of reason or assumption once, with where else it was found."""
     for summary in summaries:
-        for text in summary.notes()[len(summary.legend) :]:
-            if "Error" not in text:  # those of failed learners are listed before
-                yield "note", f"{summary.score.label}, {text}"
+        for text in summary.remarks(with_failures=False):  # failures are listed before
+            yield "note", f"{summary.score.label}, {text}"
 
 
 def add_figures(page: Page, comparison: Comparison, summaries: Sequence[Summary]) -> None:

@@ -354,7 +354,7 @@ def test_labels_of_one_kind_are_matched_by_value():
 
 def test_the_table_of_scores():
     assert list(SCORES) == [score.name for score in SCORES.values()]
-    assert {name for name, score in SCORES.items() if not score.greater_is_better} == {
+    assert {name for name, score in SCORES.items() if score.greater_is_better is False} == {
         "error", "log_loss", "brier", "calibration_error", "rmse", "mae", "set_size",
         "interval_width",
     }  # fmt: skip
@@ -425,11 +425,11 @@ HALF = [[0.5, 0.5]]
             lambda: Predictions([0], [0], task="regression", regions=[[0, math.nan]]),
             "in row 0",
         ),
-        (lambda: get_score("accurracy"), "name must be one of accuracy, error"),
-        (lambda: get_score(3), "name must be one of"),
+        (lambda: get_score("accurracy"), "score must be one of accuracy, error"),
+        (lambda: get_score(3), "score must be one of"),
         (lambda: compute_scores(Predictions([0], [0]), "auc"), r"pass \['auc'\]"),
         (lambda: SCORES["r2"](Predictions([0], [0])), "score of regression, got .* classification"),
-        (lambda: SCORES["auc"].row_values(Predictions([0], [0])), "no mean over rows"),
+        (lambda: SCORES["auc"].row_values(Predictions([0], [0])), "not a mean over rows"),
         (lambda: calibration_error(Predictions([0], [0], HALF, [0, 1]), 0), "n_bins must be"),
         (lambda: confusion_matrix(Predictions([0], [0], task="regression")), "requires predict"),
         (lambda: class_scores(Predictions([0], [0], task="regression")), "requires predict"),

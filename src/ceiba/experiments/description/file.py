@@ -37,9 +37,9 @@ from ceiba.experiments.description.file_parts import (
     read_sweeps,
 )
 from ceiba.experiments.nested import nested
-from ceiba.experiments.protocols import parse_protocol
-from ceiba.experiments.results.differences import TestMethod
-from ceiba.experiments.results.scores import get_score
+from ceiba.experiments.protocols import MAX_SEED, Protocol, parse_protocol
+from ceiba.experiments.results.differences import TestMethod, check_test
+from ceiba.experiments.results.scores import default_score, get_score
 from ceiba.experiments.results.summary import IntervalMethod, allowed_intervals
 from ceiba.experiments.running.units import Dataset
 from ceiba.experiments.sweep import Sweep, sweep
@@ -197,6 +197,8 @@ DecisionTreeClassifier. Did you mean 'max_depth'?
         if not learners and not sweeps and not nested_entries:
             learners = default_learners(task, [data.X.schema for data in datasets])
         journal = top.get("journal", str)
+        design = _read_design(top, datasets)
+        protocol = parse_protocol(design["protocol"], task=task)
         return cls(
             datasets,
             learners,
@@ -206,8 +208,8 @@ DecisionTreeClassifier. Did you mean 'max_depth'?
             journal=None if journal is None else Path(path).parent / journal,
             isolate=top.get("isolate", bool, False),
             n_jobs=top.get("n_jobs", int),
-            **_read_design(top, datasets),
-            **_read_statistics(top, task, learners),
+            **design,
+            **_read_statistics(top, task, learners, protocol),
         )
 
     def run(
@@ -275,6 +277,8 @@ def _read_design(top: FileTable, datasets: Sequence[Dataset]) -> dict[str, Any]:
     """Read protocol, seed, calibration and conformal prediction."""
     task = datasets[0].task
     seed = top.get("seed", int, 0)
+    if not 0 <= seed <= MAX_SEED:
+        raise top.error("seed", f"must be an integer in [0, {MAX_SEED}], got {seed}.")
     protocol = top.get("protocol", str, "10-fold")
     with top.located("protocol"):
         parsed = parse_protocol(protocol, task=task, random_state=seed)
@@ -294,7 +298,9 @@ def _read_design(top: FileTable, datasets: Sequence[Dataset]) -> dict[str, Any]:
     }
 
 
-def _read_statistics(top: FileTable, task: Task, learners: Mapping[str, Any]) -> dict[str, Any]:
+def _read_statistics(
+    top: FileTable, task: Task, learners: Mapping[str, Any], protocol: Protocol
+) -> dict[str, Any]:
     """Read scores, intervals and tests."""
     interval = top.choice("interval", get_args(IntervalMethod)) or "auto"
     names = []
@@ -307,10 +313,17 @@ def _read_statistics(top: FileTable, task: Task, learners: Mapping[str, Any]) ->
         if interval not in allowed_intervals(score):
             allowed = ", ".join(allowed_intervals(score))
             raise top.error("interval", f"must be one of {allowed} for {score.name}.")
+    if not learners and "control" in top.values:
+        raise top.error("control", "requires [[learner]] tables: it names one of them.")
     control = top.choice("control", tuple(learners))
+    test: Any = top.choice("test", get_args(TestMethod)) or "corrected_t"
+    if control is not None:
+        with top.located("test"):
+            for name in names or [default_score(task)]:
+                check_test(get_score(name), test, protocol)
     return {
         "scores": tuple(names),
         "interval": interval,
         "control": control,
-        "test": top.choice("test", get_args(TestMethod)) or "corrected_t",
+        "test": test,
     }

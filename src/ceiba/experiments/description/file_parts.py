@@ -240,18 +240,20 @@ def read_learners(top: FileTable, task: Task) -> dict[str, Any]:
 
 def read_sweeps(top: FileTable, task: Task) -> tuple[SweepEntry, ...]:
     """Read ``[[sweep]]`` tables."""
-    found = []
+    found: list[SweepEntry] = []
     for entry in top.tables("sweep"):
         name, estimator = _read_learner(entry, task, ("over",))
+        _check_name(entry, name, found)
         found.append(SweepEntry(name, estimator, _read_over(entry, estimator)))
     return tuple(found)
 
 
 def read_nested(top: FileTable, task: Task) -> tuple[NestedEntry, ...]:
     """Read ``[[nested]]`` tables."""
-    found = []
+    found: list[NestedEntry] = []
     for entry in top.tables("nested"):
         name, estimator = _read_learner(entry, task, ("over", "inner", "score"))
+        _check_name(entry, name, found)
         inner, score = entry.get("inner", str, "5-fold"), entry.get("score", str)
         with entry.located("inner"):
             parse_protocol(inner, task=task)
@@ -260,6 +262,14 @@ def read_nested(top: FileTable, task: Task) -> tuple[NestedEntry, ...]:
                 raise ValueError(f"must be a score of a {task}, got {score!r}.")
         found.append(NestedEntry(name, estimator, _read_over(entry, estimator), inner, score))
     return tuple(found)
+
+
+def _check_name(entry: FileTable, name: str, others: Sequence[Any]) -> None:
+    if any(other.name == name for other in others):
+        raise entry.error(
+            "name" if "name" in entry.values else "learner",
+            f"tables of one kind must have different names, got {name!r} twice: set 'name'.",
+        )
 
 
 def _read_learner(entry: FileTable, task: Task, others: Sequence[str]) -> tuple[str, Any]:

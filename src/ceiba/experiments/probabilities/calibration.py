@@ -25,7 +25,6 @@ from ceiba.experiments.probabilities.wrapper import (
     EstimatorWrapper,
     class_probabilities,
     fit_rows,
-    labels_of,
     read_weights,
 )
 from ceiba.experiments.results.scores import MIN_PROBABILITY
@@ -200,7 +199,7 @@ class CalibratedClassifier(ClassifierMixin, EstimatorWrapper):
                 f"rows='folds' requires at least 2 rows of every class, got 1 of class {label!r}: "
                 "merge or remove the class, or use rows='oob' with a forest or bagging."
             )
-        labels, folds = labels_of(target), stratified_folds(target.values, self.n_folds)
+        labels, folds = target.labels, stratified_folds(target.values, self.n_folds)
         held_out = np.empty((len(labels), len(target.classes)))
         for fold in np.unique(folds):
             test = np.flatnonzero(folds == fold)
@@ -222,7 +221,7 @@ class CalibratedClassifier(ClassifierMixin, EstimatorWrapper):
             )
         if not params["oob_score"]:
             model.set_params(oob_score=True)
-        fit_rows(model, X, labels_of(target), weights, np.arange(len(target.values)))
+        fit_rows(model, X, target.labels, weights, np.arange(len(target.values)))
         return model, np.asarray(model.oob_decision_function_, np.float64)
 
 

@@ -28,7 +28,6 @@ from ceiba.experiments.probabilities.wrapper import (
     EstimatorWrapper,
     class_probabilities,
     fit_rows,
-    labels_of,
     read_weights,
 )
 from ceiba.experiments.running.units import take_rows
@@ -90,7 +89,7 @@ class _SplitConformal(EstimatorWrapper):
             np.arange(n), test_size=n_calibration, random_state=self.random_state
         )
         model = clone(self.estimator)
-        fit_rows(model, X, labels_of(target), weights, np.sort(training))
+        fit_rows(model, X, target.labels, weights, np.sort(training))
         return model, np.sort(calibration)
 
     def _threshold(self, scores: Array) -> float:

@@ -88,13 +88,6 @@ class EstimatorWrapper(Parameters, MetaEstimatorMixin, BaseEstimator):
 _KINDS = {"classification": "classifier", "regression": "regressor"}
 
 
-def labels_of(target: Target) -> Array:
-    """Return the target as learners get it."""
-    if target.classes is None:
-        return target.values
-    return np.asarray(target.classes[target.values])
-
-
 def fit_rows(model: Any, X: Any, y: Array, weights: Array | None, indices: Array) -> Any:
     """Fit a model to some of the rows, with their weights if there are any."""
     options = {} if weights is None else {"sample_weight": weights[indices]}

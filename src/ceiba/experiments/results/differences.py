@@ -13,6 +13,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.experiments.compare import Comparison, FoldResult
+from ceiba.experiments.protocols import KFold, Protocol
 from ceiba.experiments.results.scores import (
     Predictions,
     Score,
@@ -95,6 +96,22 @@ def learner_test(
     return fold_test(chosen, test, one, other)
 
 
+def check_test(score: Score, test: str, protocol: Protocol) -> None:
+    """Raise if a score or protocol does not allow a test."""
+    if test not in TEST_METHODS:
+        raise ValueError(f"test must be one of {', '.join(TEST_METHODS)}, got {test!r}.")
+    shape = (protocol.n_repeats, protocol.n_splits) if isinstance(protocol, KFold) else None
+    if test == "5x2cv" and shape != (5, 2):
+        raise ValueError(f"test='5x2cv' requires protocol='5x2-fold', got {protocol.to_text()!r}.")
+    if test == "mcnemar" and score.name not in ("accuracy", "error"):
+        raise ValueError(f"test='mcnemar' requires score='accuracy', got {score.name!r}.")
+    if test == "mcnemar" and getattr(protocol, "n_repeats", 1) > 1:
+        raise ValueError(
+            "test='mcnemar' requires that every row is tested once, got protocol "
+            f"{protocol.to_text()!r}."
+        )
+
+
 def fold_test(
     score: Score, test: str, first: Sequence[FoldResult], second: Sequence[FoldResult]
 ) -> HypothesisTest:
@@ -171,7 +188,7 @@ def practical_difference(
     score: str | None = None,
     rope: float = 0.01,
 ) -> RopeProbabilities:
-    """Compute the probabilities that a learner is better, equivalent or worse in practice.
+    """Compute the probabilities that the score of a learner is greater, equivalent or less.
 
     Parameters
     ----------
@@ -189,7 +206,8 @@ def practical_difference(
     Returns
     -------
     RopeProbabilities
-        ``right`` is the probability that the first is greater by more than ``rope``.
+        ``right`` is the probability that the first is greater by more than ``rope``, which is
+        better for an accuracy and worse for a loss.
 
     Examples
     --------
@@ -317,16 +335,17 @@ def rank_learners(
         [_mean(comparison, chosen, table.name, name) for name in names]
         for table in comparison.datasets
     ])  # fmt: skip
-    ranks = average_ranks(scores, chosen.greater_is_better)
+    greater_is_better = chosen.check_direction()
+    ranks = average_ranks(scores, greater_is_better)
     order = np.argsort(ranks, kind="stable")
     ordered = [names[index] for index in order]
     scores, ranks = scores[:, order], ranks[order]
     difference = nemenyi_critical_difference(len(names), len(scores))
     if control is None:
-        comparisons = compare_all_pairs(scores, chosen.greater_is_better)
+        comparisons = compare_all_pairs(scores, greater_is_better)
     else:
         index = ordered.index(control)
-        comparisons = compare_with_control(scores, index, chosen.greater_is_better)
+        comparisons = compare_with_control(scores, index, greater_is_better)
     groups = [tuple(ordered[i] for i in group) for group in rank_groups(ranks, difference)]
     return Ranking(
         chosen,

@@ -324,7 +324,8 @@ class Score:
         None for scores of both.
     function : callable
         From `Predictions` to a float; raises `UndefinedScoreError` with the reason.
-    greater_is_better : bool
+    greater_is_better : bool or None
+        None if neither is: the best coverage is the confidence level.
     needs_probabilities, needs_regions : bool
     row_function : callable or None
         From `Predictions` to an array with a value for each row, if the score is their mean.
@@ -348,7 +349,7 @@ class Score:
     label: str
     task: Task | None
     function: Callable[[Predictions], float] = field(repr=False)
-    greater_is_better: bool = True
+    greater_is_better: bool | None = True
     needs_probabilities: bool = False
     row_function: Callable[[Predictions], Array] | None = field(default=None, repr=False)
     is_proportion: bool = False
@@ -375,6 +376,15 @@ class Score:
             return ScoreValue(None, f"{self.name} is beyond the range of float64")
         return ScoreValue(value)
 
+    def check_direction(self) -> bool:
+        """Return whether greater is better; raise if a greater score is not better or worse."""
+        if self.greater_is_better is None:
+            raise ValueError(
+                f"{self.name!r} has no best value among learners: it should be near the confidence "
+                "level. Choose another score."
+            )
+        return self.greater_is_better
+
     def row_values(self, predictions: Predictions) -> Array:
         """Return the value of each row, whose mean is the score.
 
@@ -384,7 +394,7 @@ class Score:
         """
         if self.row_function is None:
             names = ", ".join(score.name for score in SCORES.values() if score.is_row_mean)
-            raise ValueError(f"{self.name!r} is no mean over rows; these scores are: {names}.")
+            raise ValueError(f"{self.name!r} is not a mean over rows; these scores are: {names}.")
         self._check_task(predictions)
         lacking = self._lacking(predictions)
         if lacking:
@@ -636,8 +646,15 @@ _ALL = (
     Score("r2", "R²", "regression", _r2),
     Score("rmse", "RMSE", "regression", _rmse, greater_is_better=False),
     _row_mean("mae", "MAE", "regression", _absolute_errors, greater_is_better=False),
-    # The best coverage is the confidence level: greater is better only up to it.
-    _row_mean("coverage", "Coverage", None, _covered, is_proportion=True, needs_regions=True),
+    _row_mean(
+        "coverage",
+        "Coverage",
+        None,
+        _covered,
+        is_proportion=True,
+        needs_regions=True,
+        greater_is_better=None,
+    ),
     _row_mean(
         "set_size",
         "Set size",
@@ -689,7 +706,7 @@ def get_score(name: str) -> Score:
     names = {fold(known): known for known in SCORES} | _SYNONYMS
     found = names.get(fold(name)) if isinstance(name, str) else None
     if found is None:
-        raise ValueError(f"name must be one of {', '.join(SCORES)}, got {name!r}.")
+        raise ValueError(f"score must be one of {', '.join(SCORES)}, got {name!r}.")
     return SCORES[found]
 
 

@@ -73,6 +73,8 @@ class Cell:
         Whether the mean is better than that of the control.
     reason : str
         Why there is no mean.
+    failed : bool
+        Whether the learner failed on a fold.
     """
 
     mean: float | None
@@ -80,6 +82,7 @@ class Cell:
     test: HypothesisTest | None = None
     is_better: bool = False
     reason: str = ""
+    failed: bool = False
 
     @property
     def mark(self) -> str:
@@ -89,7 +92,7 @@ class Cell:
     def text(self, digits: int, p_values: bool = False) -> str:
         """Return the mean with its interval, the p-value on request, and its mark."""
         if self.mean is None:
-            return "failed" if "Error" in self.reason else "–"
+            return "failed" if self.failed else "–"
         text = f"{self.mean:.{digits}f}"
         if self.interval is not None:
             text += f" [{self.interval.lower:.{digits}f}, {self.interval.upper:.{digits}f}]"
@@ -215,20 +218,24 @@ class Summary:
         return lines
 
     def notes(self) -> list[str]:
-        """Return the notes below the table; those that differ in numbers only are one."""
-        found: dict[str, list[str]] = {}
+        """Return the notes below the table."""
+        return [*self.legend, *self.remarks()]
+
+    def remarks(self, with_failures: bool = True) -> list[str]:
+        """Return reasons and assumptions of cells; those that differ in numbers only are one."""
+        found: dict[str, list[tuple[str, str]]] = {}
         for dataset, row in zip(self.datasets, self.cells, strict=True):
             for learner, cell in zip(self.learners, row, strict=True):
-                texts = [cell.reason] if cell.reason else []
+                texts = [cell.reason] if cell.reason and (with_failures or not cell.failed) else []
                 texts += [] if cell.test is None else cell.test.assumptions
                 for text in texts:
                     kind = re.sub(r"-?[\d.]+", "", text)
-                    found.setdefault(kind, []).append(f"{learner} on {dataset}: {text}")
-        notes = self.legend
-        for first, *others in found.values():
-            notes.append(first)
+                    found.setdefault(kind, []).append((f"{learner} on {dataset}", text))
+        notes: list[str] = []
+        for (first, text), *others in found.values():
+            notes.append(f"{first}: {text}")
             if others:
-                where = ", ".join(other.partition(":")[0] for other in others[:3])
+                where = ", ".join(other for other, _ in others[:3])
                 more = f" and {len(others) - 3} more" if len(others) > 3 else ""
                 notes[-1] += f" (also {where}{more})"
         return notes
@@ -341,7 +348,8 @@ def _cell(
     try:
         values = fold_values(score, folds)
     except UndefinedScoreError as error:
-        return Cell(None, reason=str(error))
+        failed = any(fold.result.error is not None for fold in folds)
+        return Cell(None, reason=str(error), failed=failed)
     mean = float(values.mean())
     interval = _interval(score, method, folds, values)
     if control is None or (len(values) < 2 and test != "mcnemar"):
@@ -350,7 +358,9 @@ def _cell(
         other = float(fold_values(score, control).mean())
     except UndefinedScoreError:
         return Cell(mean, interval)
-    is_better = mean > other if score.greater_is_better else mean < other
+    is_better = score.greater_is_better is not None and (
+        mean > other if score.greater_is_better else mean < other
+    )
     return Cell(mean, interval, fold_test(score, test, folds, control), is_better)
 
 

@@ -61,7 +61,7 @@ def python_call(
 ) -> str:
     """Return the call of `compare` that makes the experiment again.
 
-    Rows that are not of a bundled table are named ``X, y``.
+    Rows that are not of a bundled dataset are named ``X, y``, and given folds ``folds``.
     """
     chosen = ", ".join(
         f"{learner.name!r}: {estimator_text(learner.estimator)}" for learner in learners
@@ -69,12 +69,15 @@ def python_call(
     if all(table.bundled for table in datasets):
         tables = repr([table.name for table in datasets])
     else:
-        pairs = (
-            f"{table.name!r}: {repr(table.name) if table.bundled else '(X, y)'}"
-            for table in datasets
-        )
-        tables = "{" + ", ".join(pairs) + "}"
-    return f"compare({{{chosen}}}, {tables}, protocol={protocol!r}, seed={seed})"
+        tables = "{" + ", ".join(f"{table.name!r}: {_rows_text(table)}" for table in datasets) + "}"
+    division = "GivenFolds(folds)" if protocol == "given folds" else repr(protocol)
+    return f"compare({{{chosen}}}, {tables}, protocol={division}, seed={seed})"
+
+
+def _rows_text(table: Dataset) -> str:
+    if table.bundled:
+        return repr(table.name)
+    return "(X, y)" if table.groups is None else "(X, y, groups)"
 
 
 def estimator_text(estimator: Any) -> str:
@@ -95,7 +98,7 @@ def estimator_text(estimator: Any) -> str:
 
 def _versions(learners: Sequence[Learner]) -> dict[str, str]:
     """Return the versions of Python and of the installed libraries."""
-    modules = {type(learner.estimator).__module__.partition(".")[0] for learner in learners}
+    modules = {name for learner in learners for name in learner.libraries}
     names = [*_LIBRARIES, *sorted(_DISTRIBUTIONS.get(name, name) for name in modules)]
     versions = {"python": platform.python_version()}
     for name in names:

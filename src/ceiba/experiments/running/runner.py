@@ -55,8 +55,8 @@ class UnitRunner:
         if self.n_jobs is not None:
             raise ValueError("n_jobs has no effect with client=: the cluster has its own workers.")
 
-    def run(self, units: Sequence[Unit], journal: Journal) -> dict[str, UnitResult]:
-        """Return the results of all units by key: those of the journal, the others computed."""
+    def run(self, units: Sequence[Unit], journal: Journal) -> tuple[dict[str, UnitResult], int]:
+        """Return the results of all units by key, and how many were not in the journal."""
         distinct = {unit.key: unit for unit in units}
         results = journal.find(distinct)
         waiting = [unit for key, unit in distinct.items() if key not in results]
@@ -73,7 +73,7 @@ class UnitRunner:
                 _run_on_dask(waiting, self.client, finish)
             else:
                 _run_here(waiting, run_isolated if self.isolate else Unit.run, workers, finish)
-        return results
+        return results, len(waiting)
 
     def _workers(self) -> int:
         if self.client is not None:

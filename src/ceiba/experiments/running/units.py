@@ -70,9 +70,7 @@ class Dataset:
     @cached_property
     def labels(self) -> Array:
         """The target as learners get it."""
-        if self.classes is None:
-            return self.target.values
-        return np.asarray(self.classes[self.target.values])
+        return self.target.labels
 
     @property
     def classes(self) -> Array | None:
@@ -148,11 +146,20 @@ class Learner:
     estimator: Any
 
     @cached_property
+    def libraries(self) -> set[str]:
+        """Top-level modules of the estimator and of all estimators inside of it."""
+        parts = [self.estimator, *self.estimator.get_params(deep=True).values()]
+        return {
+            type(part).__module__.partition(".")[0]
+            for part in parts
+            if hasattr(part, "get_params") and not isinstance(part, type)
+        }
+
+    @cached_property
     def key(self) -> str:
         """Hash of class, parameters and versions."""
         cls = type(self.estimator)
-        libraries = {cls.__module__.partition(".")[0], "sklearn", "numpy"}
-        versions = {name: _version(name) for name in sorted(libraries)}
+        versions = {name: _version(name) for name in sorted(self.libraries | {"numpy", "sklearn"})}
         try:
             return content_hash(cls.__module__, cls.__qualname__, versions, clone(self.estimator))
         except Exception as error:
@@ -214,7 +221,7 @@ class Unit:
 
     def _fit_and_predict(self) -> UnitResult:
         data, start = self.dataset, perf_counter()
-        model = _seeded(clone(self.learner.estimator), self._seed())
+        model = set_seeds(clone(self.learner.estimator), self._seed())
         fit_options = {}
         if data.groups is not None and isinstance(model, BaseSearchCV):
             fit_options["groups"] = np.asarray(data.groups)[self.train]  # for inner folds
@@ -248,18 +255,23 @@ class Unit:
 class RecordedWarnings:
     """Record the warnings of a block of this thread, in place of showing them.
 
-    ``warnings.catch_warnings`` would record those of all threads, in any of them.
+    ``warnings.catch_warnings`` would record those of all threads, in any of them. Warnings that
+    Python shows once are recorded every time, since another unit may have been the first.
     """
 
     _lock = threading.Lock()
     _local = threading.local()
     _n_open = 0
+    _filters: Any = None
     _show_others: Any = None
 
     def __enter__(self) -> RecordedWarnings:
         cls = RecordedWarnings
         with cls._lock:
             if cls._n_open == 0:
+                cls._filters = warnings.catch_warnings()
+                cls._filters.__enter__()
+                warnings.simplefilter("always", append=True)
                 cls._show_others, warnings.showwarning = warnings.showwarning, cls._show
             cls._n_open += 1
         self.messages: list[str] = []
@@ -273,18 +285,18 @@ class RecordedWarnings:
         with cls._lock:
             cls._n_open -= 1
             if cls._n_open == 0:
-                warnings.showwarning = cls._show_others
+                cls._filters.__exit__(*exception)
 
     @classmethod
     def _show(cls, message: Any, category: Any, *location: Any, **options: Any) -> None:
         messages = getattr(cls._local, "messages", None)
         if messages is None:
             cls._show_others(message, category, *location, **options)
-        else:
-            messages.append(f"{category.__name__}: {message}")
+        elif (text := f"{category.__name__}: {message}") not in messages:
+            messages.append(text)
 
 
-def _seeded(estimator: Any, seed: int) -> Any:
+def set_seeds(estimator: Any, seed: int) -> Any:
     """Set every random_state that is None, so that a unit gives the same result again."""
     params = estimator.get_params(deep=True)
     names = [name for name in params if name.rpartition("__")[2] == "random_state"]
@@ -292,11 +304,14 @@ def _seeded(estimator: Any, seed: int) -> Any:
 
 
 def _chosen(model: Any) -> dict[str, Any] | None:
-    """Return the parameters that a search of scikit-learn chose, as values of JSON."""
-    if not isinstance(model, BaseSearchCV):
-        return None
+    """Return the parameters that a search inside of the model chose, as values of JSON."""
+    search = model
+    while not hasattr(search, "best_params_"):  # calibration and conformal regions wrap it
+        search = getattr(search, "estimator_", None)
+        if search is None:
+            return None
     chosen = {}
-    for name, value in model.best_params_.items():
+    for name, value in search.best_params_.items():
         plain = value.item() if isinstance(value, np.generic) else value
         is_json = plain is None or isinstance(plain, bool | int | float | str)
         chosen[name] = plain if is_json else repr(plain)
@@ -310,7 +325,7 @@ def _encoded(predictions: Array, classes: Array | None) -> Array:
     index = {label: k for k, label in enumerate(classes.tolist())}
     unknown = [label for label in predictions.tolist() if label not in index]
     if unknown:
-        raise ValueError(f"predict returned {unknown[0]!r}, which is no class of y.")
+        raise ValueError(f"predict returned {unknown[0]!r}, which is not a class of y.")
     return np.array([index[label] for label in predictions.tolist()], np.int32)
 
 

@@ -68,6 +68,8 @@ def check_duplicate_rows(
 ) -> Iterator[Finding]:
     """Yield the numbers of rows that repeat another, with the same or another target."""
     used = [j for j, column in enumerate(columns) if not column.is_identifier]
+    if not used:
+        return
     group = np.unique(_row_hashes(table, used), return_inverse=True)[1]
     n, n_groups = len(table), int(group.max()) + 1
     if n_groups == n:
@@ -106,8 +108,7 @@ def _row_hashes(table: Table, used: Sequence[int]) -> Array:
     hashes = np.full(len(table), 0x9E3779B97F4A7C15, np.uint64)
     for j in used:
         values = _comparable(table, j)
-        bits = values.view(np.uint64) if values.dtype.itemsize == 8 else values.astype(np.uint64)
-        hashes = _mix(hashes ^ _mix(bits + np.uint64(j)))
+        hashes = _mix(hashes ^ _mix(values.view(np.uint64) + np.uint64(j)))
     return hashes
 
 

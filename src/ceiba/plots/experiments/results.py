@@ -87,7 +87,8 @@ def label_index(classes: Sequence[Any], label: Any) -> int | None:
 
 def score_text(score: Score) -> str:
     """Return the label of an axis with scores."""
-    return score.label if score.greater_is_better else f"{score.label}, smaller is better"
+    is_loss = score.greater_is_better is False
+    return f"{score.label}, smaller is better" if is_loss else score.label
 
 
 def name_text(name: str, max_length: int = _MAX_NAME) -> str:

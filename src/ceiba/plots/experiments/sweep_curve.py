@@ -184,6 +184,8 @@ def _draw_best(
     ax: Any, summary: Summary, row: Sequence[Cell], curves: Any, axis: _Axis, shifts: Array
 ) -> None:
     """Put a ring around the best mean, and write it above the panel."""
+    if summary.score.greater_is_better is None:
+        return
     sign = 1 if summary.score.greater_is_better else -1
     found = [
         (sign * row[j].mean, -number, -index)

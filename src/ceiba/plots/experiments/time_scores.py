@@ -127,7 +127,7 @@ def _pareto_front(seconds: Array, scores: Array, greater_is_better: bool) -> Arr
 
 def _draw_panel(ax: Any, panel: _Points, score: Score) -> Array:
     """Draw the points and the front; return which points are on it."""
-    front = _pareto_front(panel.seconds, panel.scores, score.greater_is_better)
+    front = _pareto_front(panel.seconds, panel.scores, score.check_direction())
     is_front = np.isin(np.arange(len(panel.names)), front)
     ax.plot(
         panel.seconds[front], panel.scores[front], color=style.PALETTE[0], linewidth=1.2,
