@@ -82,7 +82,7 @@ def test_bad_files(ceiba: Run, folder: Path, name: str) -> None:
         ("compare iris -l tree --p-values", "requires --control"),
         ("compare iris auto_mpg", "DATA must have one task"),
         ("compare iris -l os.system", "must begin with"),
-        ("compare iris -l tree --journal rows.csv", "no journal"),
+        ("compare iris -l tree --journal rows.csv", "cannot be opened as a journal"),
         ("compare iris -l tree --report rows.csv/page.html", "rows.csv"),
         ("compare iris -l tree --protocol 'groups 5'", "groups"),
         ("compare", "Missing argument 'DATA...'"),

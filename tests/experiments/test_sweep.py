@@ -128,7 +128,7 @@ def test_groups_are_kept_together_inside_too():
     data = Dataset("iris", X, y, "classification", groups)
     result = nested(TREE, "max_depth", [1, 2], data, protocol="groups 5", inner="groups 4")
     assert result.failures == []
-    with pytest.raises(ValueError, match="inner must be such as 'groups 5' for rows with groups"):
+    with pytest.raises(ValueError, match="inner must have the form 'groups 5'"):
         nested(TREE, "max_depth", [1, 2], data, protocol="groups 5")
     with pytest.raises(ValueError, match="calibrate and conformal divide the rows of groups"):
         nested(TREE, "max_depth", [1], data, protocol="groups 5", inner="groups 4", conformal=0.9)

@@ -100,7 +100,7 @@ def parse_kinds(texts: Sequence[str]) -> dict[str, str | list[str]]:
     for text in texts:
         column, equals, kind = text.rpartition("=")
         if not equals or not column:
-            raise ValueError(f"--kind must be such as zip=nominal, got {text!r}.")
+            raise ValueError(f"--kind must have the form zip=nominal, got {text!r}.")
         kinds[column] = kind.split(",") if "," in kind else kind
     return kinds
 

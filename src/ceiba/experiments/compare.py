@@ -73,7 +73,7 @@ class Comparison:
     folds : tuple of FoldResult
         By dataset, learner, repeat and fold.
     record : dict
-        What it takes to make the experiment again: command, versions, machine, hashes of the data.
+        What is needed to reproduce the experiment: command, versions, machine, hashes of the data.
     """
 
     datasets: tuple[Dataset, ...]
@@ -218,7 +218,7 @@ def compare(
         always; False never; or a function of the number of finished units, the number of all
         units, and the estimated seconds left (None before the first).
     command : str, optional
-        Line that makes the experiment again, for the record; by default this call in Python.
+        Line that reproduces the experiment, for the record; by default this call in Python.
 
     Returns
     -------
@@ -234,9 +234,9 @@ def compare(
     0.93
     """
     runner = UnitRunner(n_jobs, isolate, client, progress)
-    entrants = _learners(learners)
-    task = _task(entrants)
-    entrants = [_wrapped(learner, task, calibrate, conformal) for learner in entrants]
+    named = _learners(learners)
+    task = _task(named)
+    named = [_wrap(learner, task, calibrate, conformal) for learner in named]
     tables = _datasets(datasets, task)
     chosen: Any = protocol
     if not isinstance(protocol, Protocol):
@@ -245,11 +245,11 @@ def compare(
         Unit(table, learner, split.repeat, split.fold, split.train, split.test, seed)
         for table in tables
         for splits in [chosen.splits(table.labels, table.groups)]
-        for learner in entrants
+        for learner in named
         for split in splits
     ]
     text = chosen.to_text()
-    record = make_record(tables, entrants, units, protocol=text, seed=seed, command=command)
+    record = make_record(tables, named, units, protocol=text, seed=seed, command=command)
     start = perf_counter()
     with nullcontext(journal) if isinstance(journal, Journal) else Journal(journal) as opened:
         opened.add_run(record)
@@ -257,7 +257,7 @@ def compare(
     record["n_units"], record["n_computed"] = len(results), n_computed
     record["seconds"] = round(perf_counter() - start, 3)
     folds = tuple(FoldResult(unit, results[unit.key]) for unit in units)
-    comparison = Comparison(tuple(tables), tuple(entrants), text, seed, folds, record)
+    comparison = Comparison(tuple(tables), tuple(named), text, seed, folds, record)
     _warn(comparison.warnings)
     return comparison
 
@@ -297,9 +297,7 @@ def _learners(given: Any) -> list[Learner]:
     return found
 
 
-def _wrapped(
-    learner: Learner, task: Task, calibrate: str | None, conformal: float | None
-) -> Learner:
+def _wrap(learner: Learner, task: Task, calibrate: str | None, conformal: float | None) -> Learner:
     """Return a learner with calibrated probabilities or conformal regions, on request."""
     estimator = learner.estimator
     if calibrate is not None:

@@ -97,7 +97,8 @@ def _check_groups(data: Any, inner: Protocol, options: Mapping[str, Any]) -> Non
             has_groups = entry.groups is not None
         if has_groups and not isinstance(inner, GroupFolds):
             raise ValueError(
-                f"inner must be such as 'groups 5' for rows with groups, got {inner.to_text()!r}."
+                "inner must have the form 'groups 5' for rows with groups, got "
+                f"{inner.to_text()!r}."
             )
         if has_groups and (options.get("calibrate") or options.get("conformal")):
             raise ValueError(

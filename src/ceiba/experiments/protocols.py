@@ -87,8 +87,9 @@ class Protocol(ABC):
 class KFold(Protocol):
     """k-fold cross-validation, repeated or not, stratified or not.
 
-    Every row is tested once in each repeat. Stratified folds have the same number of rows of every
-    class, up to one row. The splits are those of scikit-learn's ``RepeatedStratifiedKFold`` or
+    Unlike scikit-learn's class of this name it is stratified and shuffled by default. Every row is
+    tested once in each repeat. The numbers of rows of a class in stratified folds differ by at most
+    one. The splits are those of scikit-learn's ``RepeatedStratifiedKFold`` or
     ``RepeatedKFold`` of the same ``random_state``; without repeats also those of
     ``StratifiedKFold(n_splits, shuffle=True, random_state=...)``.
 
@@ -151,7 +152,7 @@ class KFold(Protocol):
         ]
 
     def to_text(self) -> str:
-        """Return such as ``"5x2-fold plain seed 7"``."""
+        """Return text such as ``"5x2-fold plain seed 7"``."""
         repeats = f"{self.n_repeats}x" if self.n_repeats > 1 else ""
         plain = "" if self.stratified else " plain"
         return f"{repeats}{self.n_splits}-fold{plain}{_seed_text(self.random_state)}"
@@ -227,7 +228,7 @@ class HoldOut(Protocol):
         ]
 
     def to_text(self) -> str:
-        """Return such as ``"5x holdout 0.3 plain seed 7"``."""
+        """Return text such as ``"5x holdout 0.3 plain seed 7"``."""
         repeats = f"{self.n_repeats}x " if self.n_repeats > 1 else ""
         plain = "" if self.stratified else " plain"
         return f"{repeats}holdout {self.test_size!r}{plain}{_seed_text(self.random_state)}"
@@ -313,7 +314,7 @@ class Bootstrap(Protocol):
                 return Split(repeat, 0, train, test)
 
     def to_text(self) -> str:
-        """Return such as ``"bootstrap 50"``."""
+        """Return text such as ``"bootstrap 50"``."""
         return f"bootstrap {self.n_repeats}{_seed_text(self.random_state)}"
 
 
@@ -414,7 +415,7 @@ class TimeOrder(Protocol):
         return [Split(0, fold, train, test) for fold, (train, test) in enumerate(pairs)]
 
     def to_text(self) -> str:
-        """Return such as ``"time 5"``."""
+        """Return text such as ``"time 5"``."""
         return f"time {self.n_splits}"
 
 

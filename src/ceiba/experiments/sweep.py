@@ -77,7 +77,7 @@ class Sweep:
     def best(self, score: str | None = None, dataset: str | None = None) -> dict[str, Any]:
         """Return the values with the best mean score on a dataset.
 
-        This score is too good an estimate for new rows: it was chosen on the rows that test it.
+        This score is optimistic for new rows: it was chosen on the rows that test it.
         `nested` chooses inside of the folds.
         """
         name = self.comparison.best(score, dataset)

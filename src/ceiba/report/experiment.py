@@ -43,7 +43,7 @@ def write_report(
 
     The page has the table of every score with intervals and marks, the seconds of every learner,
     figures, what the tests assume and the data lack, the learners that failed with their errors,
-    and the record that makes the experiment again. It loads nothing from elsewhere, is readable in
+    and the record that reproduces the experiment. It loads nothing from elsewhere, is readable in
     light and dark, on paper and on small screens, and its tables are sorted by a click.
 
     Parameters
@@ -207,6 +207,6 @@ def _best_settings(result: Sweep, score: str) -> Iterator[str]:
             chosen = ", ".join(f"{k} = {v!r}" for k, v in result.best(score, table).items())
             yield f"Best mean score on {table}: {chosen}."
     yield (
-        "The score of the best value is too good an estimate for new rows, since it was chosen on "
+        "The score of the best value is optimistic for new rows, since it was chosen on "
         "the rows that test it; ceiba.experiments.nested chooses inside of the folds."
     )

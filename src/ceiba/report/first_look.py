@@ -109,7 +109,7 @@ class FitReport:
             others = f"these are not significantly worse: {', '.join(self.similar)}"
         return (
             f"{text}. By the corrected t test at 5 %, {others}. The best of several learners is a "
-            "little too good an estimate, since it was chosen on the rows that test it."
+            "little optimistic, since it was chosen on the rows that test it."
         )
 
     @cached_property

@@ -52,7 +52,7 @@ def _svg(figure: Any, prefix: str) -> str:
     text = text[text.index("<svg") :]
     for pattern in (r"<!--.*?-->", r"<metadata>.*?</metadata>", r"<style.*?</style>"):
         text = re.sub(pattern, "", text, flags=re.DOTALL)
-    # HTML knows the names of SVG without their declarations.
+    # HTML needs no declared namespaces of SVG without their declarations.
     text = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", text)
     used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
     # Groups have ids that nothing refers to, and that may occur twice.

@@ -379,8 +379,8 @@ def add_confusion(page: Page, comparison: Comparison, learner: str, dataset: str
 
 
 def add_record(page: Page, record: dict[str, Any]) -> None:
-    """Add what it takes to make the experiment again."""
-    page.text("This line makes the experiment again; its data must have the hashes below.")
+    """Add what is needed to reproduce the experiment."""
+    page.text("This line reproduces the experiment; its data must have the hashes below.")
     page.code(str(record["command"]))
     datasets = [
         [data["name"], data["rows"], data["columns"], data["task"], data["hash"]]

@@ -111,7 +111,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("These are the notes of a user, long enough to be read as a database. " * 20)
     before = text.read_bytes()
-    with pytest.raises(JournalError, match=r"notes\.txt is no journal"):
+    with pytest.raises(JournalError, match=r"notes\.txt cannot be opened as a journal"):
         Journal(text)
     assert text.read_bytes() == before
     database = tmp_path / "other.db"
@@ -119,7 +119,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE prices (price REAL)")
     with pytest.raises(JournalError, match="another kind or version: choose another path"):
         Journal(database)
-    with pytest.raises(JournalError, match="is no journal"):
+    with pytest.raises(JournalError, match="cannot be opened as a journal"):
         Journal(tmp_path)
 
 

@@ -323,7 +323,7 @@ def parse_learner(text: str, task: Task) -> Any:
     for part in split_values(rest):
         parameter, equals, value = part.partition("=")
         if not equals:
-            raise ValueError(f"Parameters must be such as name=value, got {part!r} in {text!r}.")
+            raise ValueError(f"Parameters must have the form name=value, got {part!r} in {text!r}.")
         values[parameter.strip()] = parse_parameter(cls, parameter.strip(), value.strip())
     return make_learner(name, task, **values)
 

@@ -154,9 +154,7 @@ class Journal:
             )
             self._prepare()
         except (OSError, sqlite3.Error) as error:
-            raise JournalError(
-                f"{self._name} is no journal that can be written: {error}."
-            ) from error
+            raise JournalError(f"{self._name} cannot be opened as a journal: {error}.") from error
 
     @property
     def _name(self) -> str:

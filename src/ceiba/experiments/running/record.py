@@ -1,4 +1,4 @@
-"""The record of an experiment: what it takes to make it again, as a plain dictionary."""
+"""The record of an experiment: what is needed to reproduce it, as a plain dictionary."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def make_record(
 def python_call(
     datasets: Sequence[Dataset], learners: Sequence[Learner], protocol: str, seed: int
 ) -> str:
-    """Return the call of `compare` that makes the experiment again.
+    """Return the call of `compare` that reproduces the experiment.
 
     Rows that are not of a bundled dataset are named ``X, y``, and given folds ``folds``.
     """

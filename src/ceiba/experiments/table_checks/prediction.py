@@ -21,7 +21,7 @@ from ceiba.experiments.table_checks.result import ColumnSummary, Finding, listed
 from ceiba.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 # Above this share of the errors avoided, a column may be a copy of the target. The best column of
-# iris, petal width, has 0.94, and odor of mushrooms 0.97.
+# iris, petal width, has 0.93, and odor of mushrooms 0.97.
 MIN_SUSPECT_SKILL = 0.98
 # Fewer errors of the most frequent class than this can be avoided by chance.
 _MIN_ERRORS = 10
@@ -178,7 +178,7 @@ def _rank_correlation(mask: Array, ranks: Array) -> tuple[float, float]:
 
 
 def _shares(mask: Array, target: Target) -> str:
-    """Return such as "missing in 60 % of the rows of class 'a' and 2 % of class 'b'"."""
+    """Return text such as "missing in 60 % of the rows of class 'a' and 2 % of class 'b'"."""
     if target.classes is None:
         missing, known = (float(np.median(target.values[part])) for part in (mask, ~mask))
         return f"its median is {missing:.4g} where it is missing and {known:.4g} elsewhere"

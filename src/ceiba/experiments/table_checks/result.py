@@ -180,5 +180,5 @@ def listed(names: Sequence[Any], limit: int = _MAX_NAMES) -> str:
 
 
 def columns_text(names: Sequence[Any]) -> str:
-    """Return such as "Column 'a' has" or "Columns 'a' and 'b' have"."""
+    """Return text such as "Column 'a' has" or "Columns 'a' and 'b' have"."""
     return f"Column{'s' * (len(names) > 1)} {listed(names)} {'has' if len(names) == 1 else 'have'}"
