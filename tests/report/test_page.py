@@ -152,5 +152,5 @@ def test_paths_that_cannot_be_written_raise(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError, match="path must be a file, got the folder"):
         Page("Title").save(tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match="The report cannot be written"):
+    with pytest.raises(FileExistsError, match="file"):
         Page("Title").save(tmp_path / "file" / "page.html")

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from html import escape
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 import ceiba
+from ceiba.export.model_file import check_file_path, open_replacement
 from ceiba.report.pictures import picture_html
 from ceiba.report.style import CSS, SCRIPT
 
@@ -208,33 +208,11 @@ class Page:
         The folder is made if it does not exist.
         """
         target = Path(path)
-        if target.is_dir():
-            raise IsADirectoryError(
-                f"path must be a file, got the folder {str(path)!r}: add a file name."
-            )
-        temporary = target.with_name(f".{target.name[:100]}.{token_hex(8)}.part")
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(self.to_html(), encoding="utf-8")
-            os.replace(temporary, target)
-        except OSError as error:
-            _remove(temporary)
-            reason = error.strerror or str(error)
-            raise type(error)(
-                error.errno, f"The report cannot be written: {reason}", str(path)
-            ) from None
-        except BaseException:
-            _remove(temporary)
-            raise
+        target.parent.mkdir(parents=True, exist_ok=True)
+        check_file_path(target)
+        with open_replacement(target) as file:
+            file.write(self.to_html().encode())
         return target
-
-
-def _remove(path: Path) -> None:
-    """Remove a file, if it was made."""
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:
-        return  # its folder is none, which the first error states
 
 
 def _row_html(row: Sequence[Any]) -> str:

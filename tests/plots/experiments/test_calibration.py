@@ -10,6 +10,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import log_loss
 
 from ceiba import NaiveBayesClassifier, datasets, plots
+from ceiba.experiments import SCORES, Predictions
 from tests.plots.experiments.figures import LabelLearner, comparison, regression
 
 VOTE = datasets.load("vote")
@@ -37,8 +38,8 @@ def test_calibration_agrees_with_scikit_learn():
         probability = model.predict_proba(X)
         frequency, mean = calibration_curve(y == "republican", probability[:, 1], n_bins=10)
         np.testing.assert_allclose(found, np.column_stack([mean, frequency]))
-        counts = np.histogram(probability[:, 1], 10, (0, 1))[0]
-        error = (counts[counts > 0] * np.abs(mean - frequency)).sum() / len(y)
+        rows = Predictions(y, model.predict(X), probability, model.classes_)
+        error = SCORES["calibration_error"](rows).value
         wanted = f"log-loss {log_loss(y, probability):.3f}, calibration error {error:.3f}"
         assert text == f"{name}: {wanted}"
     assert figure.axes[0].get_title(loc="right") == "435 predictions"

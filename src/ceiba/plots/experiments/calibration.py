@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.experiments import Comparison
+from ceiba.experiments import Comparison, Predictions, compute_scores
+from ceiba.inference import wilson
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
 from ceiba.plots.experiments.results import (
@@ -23,7 +24,6 @@ from ceiba.plots.models import is_fitted, model_error
 from ceiba.plots.networks.view import named_models
 from ceiba.plots.planes.section import class_codes
 
-_Z = 1.959964  # of a confidence level of 95%
 _MAX_INTERVALS = 4  # models up to which intervals are drawn
 
 
@@ -35,55 +35,31 @@ class _Reliability:
     frequency: Array  # of the class
     count: Array
     counts: Array  # of all bins
-    log_loss: float
 
     @classmethod
-    def of(cls, predicted: Array, is_class: Array, n_bins: int, log_loss: float) -> _Reliability:
-        """Divide predictions into bins of equal width."""
+    def of(cls, rows: Predictions, label: Any, n_bins: int) -> _Reliability:
+        """Compare the probabilities of a class, or of all of them, with its frequency."""
+        predicted = rows.probabilities
+        is_class = np.arange(predicted.shape[1]) == rows.true_codes[:, None]
+        chosen = label_index(rows.classes, label)
+        if chosen is not None:
+            predicted, is_class = predicted[:, chosen], is_class[:, chosen]
+        predicted, is_class = predicted.ravel(), is_class.ravel()
         bins = np.minimum((predicted * n_bins).astype(int), n_bins - 1)
         counts = np.bincount(bins, minlength=n_bins)
         used = counts > 0
         sums = [np.bincount(bins, values, n_bins)[used] for values in (predicted, is_class)]
         mean, frequency = (values / counts[used] for values in sums)
-        return cls(mean, frequency, counts[used], counts, log_loss)
+        return cls(mean, frequency, counts[used], counts)
 
-    @property
-    def error(self) -> float:
-        """Expected calibration error: mean difference, weighted by the predictions of a bin."""
-        weights = self.count / self.count.sum()
-        return float(weights @ np.abs(self.mean - self.frequency))
-
-    def interval(self) -> tuple[Array, Array]:
-        """Return Wilson's confidence interval of each frequency."""
-        n, p = self.count, self.frequency
-        center = (p + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-        half = _Z / (1 + _Z**2 / n) * np.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2))
-        return np.minimum(center - half, p), np.maximum(center + half, p)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Rows with the probabilities that a model predicts for them."""
-
-    classes: list[Any]
-    codes: Array  # class indices of the rows
-    probabilities: Array
-
-    def reliability(self, label: Any, n_bins: int) -> _Reliability:
-        """Compare the probabilities of a class, or of all of them, with its frequency."""
-        own = self.probabilities[np.arange(len(self.codes)), self.codes]
-        log_loss = float(-np.log(np.maximum(own, np.finfo(float).eps)).mean())
-        predicted = self.probabilities
-        is_class = np.arange(predicted.shape[1]) == self.codes[:, None]
-        chosen = label_index(self.classes, label)
-        if chosen is not None:
-            predicted, is_class = predicted[:, [chosen]], is_class[:, [chosen]]
-        return _Reliability.of(predicted.ravel(), is_class.ravel(), n_bins, log_loss)
-
-    def label_text(self, label: Any) -> str:
-        """Return the class in words."""
-        chosen = label_index(self.classes, label)
-        return "each class" if chosen is None else style.shorten(self.classes[chosen])
+    def intervals(self) -> tuple[Array, Array]:
+        """Return the distances of Wilson's confidence interval from each frequency."""
+        found = [
+            wilson(round(frequency * count), int(count))
+            for frequency, count in zip(self.frequency, self.count, strict=True)
+        ]
+        lower, upper = np.array([(interval.lower, interval.upper) for interval in found]).T
+        return np.maximum(self.frequency - lower, 0), np.maximum(upper - self.frequency, 0)
 
 
 @documented
@@ -101,9 +77,9 @@ def calibration(
 
     The predictions of a calibrated model lie on the diagonal. A curve that is flatter is that of
     an overconfident model, such as naive Bayes with columns that repeat each other; discriminative
-    training mends it. Markers are the larger, the more predictions their bin has; bars are 95%
+    training corrects it. Markers are the larger, the more predictions their bin has; bars are 95%
     confidence intervals, of up to four models. The lower panel has the number of predictions in
-    each bin. The legend has the log-loss and the expected calibration error.
+    each bin. The legend has the scores ``log_loss`` and ``calibration_error``.
 
     Parameters
     ----------
@@ -152,19 +128,22 @@ def calibration(
     if n_bins < 2:
         raise ValueError(f"n_bins must be at least 2, got {n_bins}.")
     rows, reasons = _rows(model, X, y, dataset)
-    curves = {name: one.reliability(label, n_bins) for name, one in rows.items()}
+    curves = [_Reliability.of(one, label, n_bins) for one in rows.values()]
     figure = figure or style.new_figure(5.6, 6.2 + 0.2 * (len(rows) + len(reasons)))
     upper, lower = figure.subplots(2, 1, height_ratios=[4, 1])
     upper.plot([0, 1], [0, 1], color=style.MUTED, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
-    for index, (name, curve) in enumerate(curves.items()):
-        _draw_curve(upper, index, name, curve, with_intervals=len(curves) <= _MAX_INTERVALS)
+    for index, ((name, one), curve) in enumerate(zip(rows.items(), curves, strict=True)):
+        text = f"{name}: {_scores_text(one)}"
+        _draw_curve(upper, index, text, curve, with_intervals=len(curves) <= _MAX_INTERVALS)
         lower.stairs(
             curve.counts, np.linspace(0, 1, n_bins + 1), color=style.color_of(index),
             linewidth=1.5,
         )  # fmt: skip
     add_missing(upper, reasons)
-    shown = next(iter(rows.values())).label_text(label)
-    n_rows = int(next(iter(curves.values())).counts.sum())
+    classes = next(iter(rows.values())).classes
+    chosen = label_index(classes, label)
+    shown = "each class" if chosen is None else style.shorten(classes[chosen])
+    n_rows = int(curves[0].counts.sum())
     style.style_axes(
         upper, x=f"predicted probability of {shown}",
         y=f"fraction of rows of {shown}", grid="both",
@@ -183,24 +162,26 @@ def calibration(
 
 def _rows(
     model: Any, X: Any, y: Any, dataset: str | None
-) -> tuple[dict[str, _Rows], dict[str, str]]:
+) -> tuple[dict[str, Predictions], dict[str, str]]:
     """Return the rows of each model, and why some learners of a comparison have none."""
     if isinstance(model, Comparison):
         if X is not None or y is not None:
             raise ValueError("X and y have no effect with a comparison, which has its test rows.")
         check_classification(model)
         pooled, reasons = pooled_probabilities(model, model.dataset_name(dataset))
-        found = {
-            name_text(name): _Rows(list(rows.classes), rows.true_codes, rows.probabilities)
-            for name, rows in pooled.items()
-        }
-        return found, reasons
+        return {name_text(name): rows for name, rows in pooled.items()}, reasons
     models = {name: _check(one) for name, one in named_models(model, "model").items()}
     if dataset is not None:
         raise ValueError(f"dataset has no effect without a comparison, got {dataset!r}.")
     if X is None or y is None:
         raise ValueError("X and y are required with fitted classifiers, got None.")
     return {name: _predict(one, X, y) for name, one in models.items()}, {}
+
+
+def _scores_text(rows: Predictions) -> str:
+    scores = compute_scores(rows, ["log_loss", "calibration_error"])
+    loss, error = (score.value for score in scores.values())
+    return f"log-loss {loss:.3f}, calibration error {error:.3f}"
 
 
 def _title(model: Any, dataset: str | None) -> str:
@@ -217,26 +198,27 @@ def _check(model: Any) -> Any:
     return model
 
 
-def _predict(model: Any, X: Any, y: Any) -> _Rows:
+def _predict(model: Any, X: Any, y: Any) -> Predictions:
     probabilities = np.asarray(model.predict_proba(X), float)
     codes = class_codes(model, y, len(probabilities))
-    return _Rows(np.asarray(model.classes_).tolist(), codes, probabilities)
+    classes = np.asarray(model.classes_)
+    predicted = classes[probabilities.argmax(axis=1)]
+    return Predictions(classes[codes], predicted, probabilities, classes)
 
 
 def _draw_curve(
-    ax: Any, index: int, name: str, curve: _Reliability, *, with_intervals: bool
+    ax: Any, index: int, label: str, curve: _Reliability, *, with_intervals: bool
 ) -> None:
     """Draw the reliability curve of a model, with its intervals if they can be distinguished."""
     color = style.color_of(index)
     if with_intervals:
-        low, high = curve.interval()
         ax.errorbar(
-            curve.mean, curve.frequency, yerr=[curve.frequency - low, high - curve.frequency],
+            curve.mean, curve.frequency, yerr=curve.intervals(),
             fmt="none", ecolor=color, elinewidth=1.0, capsize=2.5, alpha=0.5, zorder=2,
         )  # fmt: skip
     ax.plot(curve.mean, curve.frequency, color=color, linewidth=1.2, alpha=0.6, zorder=3)
     ax.scatter(
         curve.mean, curve.frequency, s=12 + 100 * curve.count / curve.count.max(), color=color,
         marker=style.MARKERS[index % len(style.MARKERS)], zorder=4,
-        label=f"{name}: log-loss {curve.log_loss:.3f}, calibration error {curve.error:.3f}",
+        label=label,
     )  # fmt: skip
