@@ -1,4 +1,4 @@
-// Tests of the parts of forest growth: row draws, entry sorting, the small-node scan.
+// Tests of the parts of forest growth: row draws and entry sorting.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -6,7 +6,6 @@
 
 #include "check.hpp"
 #include "forest/grow/entry_sort.hpp"
-#include "forest/grow/small_gini_scan.hpp"
 #include "forest/sample/sampling.hpp"
 #include "tree/split/split_finder.hpp"
 
@@ -221,104 +220,6 @@ void entries_are_sorted_by_code_and_stay_in_order() {
     }
 }
 
-// The small-node scan
-
-struct SortedNode {
-    tree::TreeConfig config;
-    tree::Column column;
-    std::vector<Number> cell;
-    std::vector<tree::LargeEntry> sorted;
-
-    // Rows of a sample, sorted by a column without missing values.
-    SortedNode(std::size_t rows, RandomSource& random) {
-        const std::size_t classes = random.between(2, 7);
-        config.n_classes = Number(classes);
-        config.weighted = true;
-        config.split.min_rows = Number(random.one_in(2) ? 1 : random.between(1, 5));
-        config.split.min_weight = Number(random.one_in(2) ? 0 : random.between(1, 9));
-        column.n_codes = std::uint32_t(random.one_in(2) ? random.between(1, 6) : 5000);
-        const std::size_t max_code = random.one_in(3) ? 2 : 4,
-                          n_present = random.between(1, classes);
-        cell.assign(classes + 1, 0);
-        for (std::size_t i = 0; i < rows; ++i) {
-            const std::uint64_t code = random.below(column.n_codes),
-                                count = random.between(1, max_code);
-            const std::uint64_t label = random.below(n_present);
-            sorted.push_back(code << tree::TaggedSource::kCodeShift |
-                             count << tree::TaggedSource::kCountShift | label);
-            cell[label] += Number(count);
-            ++cell[classes];
-        }
-        std::stable_sort(sorted.begin(), sorted.end(), [](auto one, auto other) {
-            return tree::TaggedSource::code_of(one) < tree::TaggedSource::code_of(other);
-        });
-    }
-
-    bool varies() const {
-        return tree::TaggedSource::code_of(sorted.front()) !=
-               tree::TaggedSource::code_of(sorted.back());
-    }
-    std::uint32_t max_code() const { return tree::TaggedSource::code_of(sorted.back()); }
-};
-
-// Search a node with SmallGiniScan.
-tree::Candidate by_small_scan(const SortedNode& node) {
-    forest::SmallGiniScan scan(node.config);
-    tree::Candidate best;
-    expect(scan.applies(node.column, node.sorted.size(), node.max_code()), "the scan applies");
-    scan.find(node.cell.data(), node.sorted, best);
-    return best;
-}
-
-tree::Candidate by_finder(const SortedNode& node) {
-    const auto finder =
-        tree::make_split_finder<tree::ClassRows<true>>(tree::split_finder_spec(node.config));
-    tree::Candidate best;
-    finder->search_tagged({node.cell.data(), finder->term(node.cell.data()), 1}, node.column,
-                          node.sorted, best);
-    return best;
-}
-
-void small_scan_equals_the_general_search() {
-    RandomSource random(7);
-    std::size_t found = 0;
-    for (int round = 0; round < 6000; ++round) {
-        const std::size_t rows = round % 4 ? random.between(2, 24) : random.between(25, 256);
-        const SortedNode node(rows, random);
-        if (!node.varies()) continue;  // the grower does not search constant columns
-        const tree::Candidate one = by_small_scan(node), other = by_finder(node);
-        const std::string what = " of round " + std::to_string(round);
-        expect(one.found() == other.found(), "whether there is a split" + what);
-        if (!one.found()) continue;
-        ++found;
-        expect(one.score == other.score && one.terms == other.terms, "score" + what);
-        expect(one.threshold_code == other.threshold_code && one.next_code == other.next_code,
-               "threshold" + what);
-        expect(one.shape == other.shape && one.missing_branch == other.missing_branch,
-               "shape" + what);
-        expect(one.n_branches == other.n_branches && one.method == other.method, "branches" + what);
-    }
-    expect(found > 4000, "most nodes are split");
-}
-
-void small_scan_declines_unsupported_columns() {
-    RandomSource random(8);
-    SortedNode node(20, random);
-    node.column.n_codes = 5001;
-    const forest::SmallGiniScan scan(node.config);
-    expect(scan.applies(node.column, 20, 5000), "a numeric column without missing values");
-    expect(!scan.applies(node.column, 20, node.column.missing_code()), "missing values");
-    tree::Column nominal = node.column;
-    nominal.nominal = true;
-    expect(!scan.applies(nominal, 20, 5000), "a nominal column");
-    tree::TreeConfig other = node.config;
-    other.criterion = tree::Criterion::kEntropy;
-    expect(!forest::SmallGiniScan(other).applies(node.column, 20, 5000), "another criterion");
-    other = node.config;
-    other.split.threshold_grid = tree::ThresholdGrid::kRandom;
-    expect(!forest::SmallGiniScan(other).applies(node.column, 20, 5000), "random thresholds");
-}
-
 }  // namespace
 
 Tests forest_part_tests() {
@@ -331,8 +232,6 @@ Tests forest_part_tests() {
         {"an_interrupt_ends_the_draws", an_interrupt_ends_the_draws},
         {"entries_are_sorted_by_code_and_stay_in_order",
          entries_are_sorted_by_code_and_stay_in_order},
-        {"small_scan_equals_the_general_search", small_scan_equals_the_general_search},
-        {"small_scan_declines_unsupported_columns", small_scan_declines_unsupported_columns},
     };
 }
 

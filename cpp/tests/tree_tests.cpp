@@ -7,7 +7,6 @@
 
 #include "check.hpp"
 #include "naive_tree.hpp"
-#include "tree/grow/node_targets.hpp"
 #include "tree/prune/row_stack.hpp"
 #include "tree/split/median_finder.hpp"
 #include "tree/split/split_finder.hpp"
@@ -20,24 +19,6 @@ using tree::Candidate;
 using tree::Reason;
 
 // Row partition
-
-void targets_move_with_their_rows() {
-    CodedTable table(50, 3, true, 5);
-    table.add_column(4, 0);
-    table.add_column(4, 0);
-    table.add_targets();
-    const RowList rows = table.all_rows();
-    tree::ClassNodeTargets<true> targets(table.targets(), table.config, rows);
-    RowList destination(20);  // rows 10 to 29 in reverse
-    for (std::size_t i = 0; i < 20; ++i) destination[i] = std::uint32_t(19 - i);
-    targets.move(10, destination);
-    const tree::ClassRows<true> moved = targets.rows(0);
-    for (std::size_t i = 0; i < 50; ++i) {
-        const std::size_t from = i >= 10 && i < 30 ? 39 - i : i;
-        expect(moved.label[i] == table.label[from] && moved.weight[i] == table.weight[from],
-               "row " + std::to_string(i));
-    }
-}
 
 void a_partition_of_weighted_rows_is_stable() {
     constexpr std::size_t kRows = 40;
@@ -183,14 +164,9 @@ void a_difference_of_histograms_equals_counting() {
         table.add_targets();
         table.config.max_depth = 5;
         table.config.keep_candidates = true;
-        if (table.config.n_classes > 0 && table.config.weighted)
-            check_candidates<tree::ClassRows<true>>(table, kMaxSubtreeRows);
-        else if (table.config.n_classes > 0)
-            check_candidates<tree::ClassRows<false>>(table, kMaxSubtreeRows);
-        else if (table.config.weighted)
-            check_candidates<tree::MomentRows<true>>(table, kMaxSubtreeRows);
-        else
-            check_candidates<tree::MomentRows<false>>(table, kMaxSubtreeRows);
+        tree::with_rows(table.config, [&]<typename Rows>(std::type_identity<Rows>) {
+            check_candidates<Rows>(table, kMaxSubtreeRows);
+        });
     }
 }
 
@@ -379,7 +355,6 @@ void a_small_tree_equals_a_naive_search() {
 
 Tests tree_tests() {
     return {
-        {"targets_move_with_their_rows", targets_move_with_their_rows},
         {"a_partition_of_weighted_rows_is_stable", a_partition_of_weighted_rows_is_stable},
         {"nodes_have_the_rows_that_their_splits_select",
          nodes_have_the_rows_that_their_splits_select},

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "tree/encode/columns.hpp"
@@ -108,10 +109,21 @@ struct TreeConfig {
     double weight_unit = 1, target_unit = 1, square_unit = 1;
     double target_center = 0;      // subtracted from all targets before they are rounded
     bool keep_candidates = false;  // keep the best candidate of every column (trace)
+    std::size_t max_histogram_bytes = std::size_t(1) << 30;  // of all open nodes together
 
     int cell_size() const { return n_classes ? int(n_classes) + weighted : 2 + weighted; }
     bool has_fractional_weights() const { return weight_unit != 1; }
     bool limits_leaves() const { return max_leaves > 0; }
 };
+
+// Call body(std::type_identity<Rows>{}) for the rows of a config: classes or numbers, weighted or
+// not.
+template <typename Body>
+decltype(auto) with_rows(const TreeConfig& config, const Body& body) {
+    if (config.n_classes && config.weighted) return body(std::type_identity<ClassRows<true>>{});
+    if (config.n_classes) return body(std::type_identity<ClassRows<false>>{});
+    if (config.weighted) return body(std::type_identity<MomentRows<true>>{});
+    return body(std::type_identity<MomentRows<false>>{});
+}
 
 }  // namespace ceiba::tree

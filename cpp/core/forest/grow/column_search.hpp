@@ -8,15 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "forest/grow/entry_sort.hpp"
 #include "forest/grow/histograms.hpp"
 #include "forest/grow/lane_search.hpp"
 #include "forest/grow/row_codes.hpp"
-#include "forest/grow/small_gini_scan.hpp"
 #include "forest/sample/in_bag_sample.hpp"
+#include "tree/grow/node_search.hpp"
 
 namespace ceiba::forest {
 
@@ -28,18 +27,12 @@ class ColumnSearch {
     ColumnSearch(const RowCodes<Code>& codes, const TreeConfig& config)
         : codes_(codes),
           columns_(codes.by_column->columns),
-          small_scan_(config),
           small_node_(codes, config),
           histogram_(config) {}
 
-    // Columns in search order, and the best split of each.
-    std::vector<std::int32_t> searched;
-    std::vector<Candidate> best;
+    tree::ColumnCandidates found;
 
-    void begin_tree(const TreeBuilder& builder, SplitFinder<Rows>& finder) {
-        finder_ = &finder;
-        small_scan_.min_weight = builder.config.split.min_weight;
-    }
+    void begin_tree(SplitFinder<Rows>& finder) { finder_ = &finder; }
 
     // Find the candidates of the columns from `first` on. In small nodes columns are searched one
     // by one until a split is perfect, which no other column can beat.
@@ -48,12 +41,12 @@ class ColumnSearch {
         const NodeCell cell = builder.node_cell(node.node);
         use_lanes_ = small_node_.begin(sample, builder, node.node, node.begin, node.end);
         if (use_lanes_ || node.size() > kMaxOneByOne)
-            return search_columns(builder, sample, node, cell, first, best.size());
-        for (std::size_t a = first; a < best.size(); ++a) {
+            return search_columns(builder, sample, node, cell, first, found.best.size());
+        for (std::size_t a = first; a < found.best.size(); ++a) {
             search_columns(builder, sample, node, cell, a, a + 1);
-            if (!is_perfect(builder, node, best[a])) continue;
-            best.resize(a + 1);
-            searched.resize(a + 1);
+            if (!is_perfect(builder, node, found.best[a])) continue;
+            found.best.resize(a + 1);
+            found.columns.resize(a + 1);
         }
     }
 
@@ -89,9 +82,8 @@ class ColumnSearch {
         sorted_.clear();
         counted_.clear();
         for (std::size_t a = first; a < last; ++a) {
-            best[a].clear();
             const bool use_histogram =
-                counting_pays(columns_[std::size_t(searched[a])], node.size());
+                counting_pays(columns_[std::size_t(found.columns[a])], node.size());
             (use_histogram ? counted_ : sorted_).push_back(a);
         }
         if (!counted_.empty() && !count_columns(builder, sample, node, cell)) return;
@@ -101,13 +93,13 @@ class ColumnSearch {
         for (std::size_t s = 0; s < sorted_.size(); ++s) {
             if (stopped(node, 0)) return;
             const std::size_t a = sorted_[s];
-            const Column& column = columns_[std::size_t(searched[a])];
+            const Column& column = columns_[std::size_t(found.columns[a])];
             const ColumnEntries& column_entries = column_entries_[s];
             if (column_entries.min_code == column_entries.max_code)
                 continue;  // constant, observed or missing
             const LargeEntry* sorted = sort_(column_entries.entries, node.size(),
                                              column_entries.min_code, column_entries.max_code);
-            search(sample, node, cell, column, column_entries.max_code, sorted, best[a]);
+            sample.find(*finder_, cell, column, node.begin, {sorted, node.size()}, found.best[a]);
         }
     }
 
@@ -118,7 +110,7 @@ class ColumnSearch {
         sorted_.clear();
         lane_columns_.clear();
         for (const std::size_t a : to_sort_) {
-            if (columns_[std::size_t(searched[a])].nominal)
+            if (columns_[std::size_t(found.columns[a])].nominal)
                 sorted_.push_back(a);
             else
                 lane_columns_.push_back(a);
@@ -130,14 +122,14 @@ class ColumnSearch {
     void search_lane_group() {
         std::int32_t columns[kColumnLanes];
         for (std::size_t c = 0; c < lane_columns_.size(); ++c)
-            columns[c] = searched[lane_columns_[c]];
+            columns[c] = found.columns[lane_columns_[c]];
         LaneThresholds thresholds{};
         small_node_.find({columns, lane_columns_.size()}, thresholds);
         for (std::size_t c = 0; c < lane_columns_.size(); ++c) {
             if (small_node_.max_code(c) == columns_[std::size_t(columns[c])].missing_code())
                 sorted_.push_back(lane_columns_[c]);
             else
-                record_threshold(thresholds, c, best[lane_columns_[c]]);
+                record_threshold(thresholds, c, found.best[lane_columns_[c]]);
         }
         lane_columns_.clear();
     }
@@ -150,16 +142,6 @@ class ColumnSearch {
                                 std::uint32_t(thresholds.next[c]), thresholds.score[c]);
     }
 
-    void search(const Sample& sample, const NodeRows& node, const NodeCell& cell,
-                const Column& column, std::uint32_t max_code, const LargeEntry* sorted,
-                Candidate& candidate) {
-        const std::span<const LargeEntry> entries(sorted, node.size());
-        if constexpr (std::is_same_v<Sample, CountedClassSample>)
-            if (small_scan_.applies(column, node.size(), max_code))
-                return small_scan_.find(cell.cell, entries, candidate);
-        sample.find(*finder_, cell, column, node.begin, entries, candidate);
-    }
-
     // Clearing and scanning histograms pays off where there are many more rows than codes.
     static bool counting_pays(const Column& column, std::size_t rows) {
         return rows >= 3 * (std::size_t(column.n_codes) + 1);
@@ -170,14 +152,14 @@ class ColumnSearch {
                        const NodeCell& cell) {
         std::size_t codes = 0;
         for (const std::size_t a : counted_)
-            codes += columns_[std::size_t(searched[a])].missing_code() + 1;
+            codes += columns_[std::size_t(found.columns[a])].missing_code() + 1;
         histogram_.begin(codes, builder.weight(node.node));
         const bool complete = codes_.for_rows(
             sample, node.begin, node.end, [&](const auto& codes, std::size_t begin, std::size_t k) {
                 if (stopped(node, begin - node.begin)) return false;
                 std::size_t first = 0;
                 for (const std::size_t a : counted_) {
-                    const auto j = std::size_t(searched[a]);
+                    const auto j = std::size_t(found.columns[a]);
                     histogram_.add(sample, begin, k, first, codes(j));
                     first += std::size_t(columns_[j].missing_code()) + 1;
                 }
@@ -186,8 +168,8 @@ class ColumnSearch {
         if (!complete) return false;
         const Number* cells = histogram_.cells();
         for (const std::size_t a : counted_) {
-            const Column& column = columns_[std::size_t(searched[a])];
-            finder_->search_bins(cell, column, cells, best[a]);
+            const Column& column = columns_[std::size_t(found.columns[a])];
+            finder_->search_bins(cell, column, cells, found.best[a]);
             cells += (std::size_t(column.missing_code()) + 1) * builder.size;
         }
         return true;
@@ -199,14 +181,15 @@ class ColumnSearch {
         if (entries_.size() < n * m) entries_.resize(n * m);
         column_entries_.resize(m);
         for (std::size_t s = 0; s < m; ++s) column_entries_[s] = {entries_.data() + s * n, ~0u, 0};
-        return codes_.for_rows(
-            sample, node.begin, node.end, [&](const auto& codes, std::size_t begin, std::size_t k) {
-                if (stopped(node, begin - node.begin)) return false;
-                for (std::size_t s = 0; s < m; ++s)
-                    gather_column(sample, node, begin, k, codes(std::size_t(searched[sorted_[s]])),
-                                  column_entries_[s]);
-                return true;
-            });
+        return codes_.for_rows(sample, node.begin, node.end,
+                               [&](const auto& codes, std::size_t begin, std::size_t k) {
+                                   if (stopped(node, begin - node.begin)) return false;
+                                   for (std::size_t s = 0; s < m; ++s)
+                                       gather_column(sample, node, begin, k,
+                                                     codes(std::size_t(found.columns[sorted_[s]])),
+                                                     column_entries_[s]);
+                                   return true;
+                               });
     }
 
     template <typename CodeOf>
@@ -227,14 +210,13 @@ class ColumnSearch {
     const RowCodes<Code> codes_;
     const std::vector<Column>& columns_;
     SplitFinder<Rows>* finder_ = nullptr;
-    SmallGiniScan small_scan_;
     SmallNodeSearch<Code, Sample> small_node_;
     bool use_lanes_ = false;
     EntrySorter sort_;
     std::vector<std::size_t> sorted_, counted_, to_sort_, lane_columns_;
     std::vector<ColumnEntries> column_entries_;
     std::vector<LargeEntry> entries_;
-    Histogram<Sample> histogram_;
+    NodeHistogram<Sample> histogram_;
 };
 
 }  // namespace ceiba::forest

@@ -97,7 +97,7 @@ class SquaredErrorLaneSearch {
     static double pair_score(const RegressionSample& sample, const Number* cell, std::size_t lower,
                              std::size_t) {
         const Number mean = cell[1] / cell[0], weight = sample.weight_of(lower);
-        const Number left_sum = *sample.weighted_target(lower) - weight * mean;
+        const Number left_sum = *sample.view(lower).target - weight * mean;
         const double left = double(left_sum), right = double(cell[1] - cell[0] * mean - left_sum);
         return left / double(weight) * left + right / double(cell[0] - weight) * right;
     }
@@ -112,8 +112,8 @@ class SquaredErrorLaneSearch {
             centered_.resize(n);
             rows_.resize(2 * n * kColumnLanes);
         }
-        weight_ = sample.weight(first);
-        const Number* target = sample.weighted_target(first);
+        weight_ = sample.view(first).weight;
+        const Number* target = sample.view(first).target;
         const Number mean = cell[1] / cell[0];
         for (std::size_t i = 0; i < n; ++i) centered_[i] = target[i] - weight_[i] * mean;
         sum_ = cell[1] - cell[0] * mean;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "tree/encode/columns.hpp"
+#include "tree/grow/row_store.hpp"
 
 namespace ceiba::forest {
 
@@ -34,6 +36,25 @@ struct RowCodes {
                 return false;
         }
         return true;
+    }
+
+    // Partition the rows [begin, end) of a sample by the split of `node`; returns where each branch
+    // begins, relative to `begin`, and the end.
+    template <typename Sample>
+    const std::vector<std::size_t>& partition(const tree::TreeBuilder& builder, Sample& sample,
+                                              const tree::Node& node, std::size_t begin,
+                                              std::size_t end) const {
+        const auto j = std::size_t(node.column), n_branches = std::size_t(node.n_branches);
+        return tree::with_branches(
+            builder, node, by_column->columns[j].missing_code(),
+            [&](const auto& branch) -> const std::vector<std::size_t>& {
+                if (dense(end - begin))
+                    return sample.partition(
+                        begin, end, n_branches,
+                        [&, codes = column(j)](std::size_t row) { return branch(codes[row]); });
+                return sample.partition(begin, end, n_branches,
+                                        [&](std::size_t i) { return branch(row(i)[j]); });
+            });
     }
 
   private:

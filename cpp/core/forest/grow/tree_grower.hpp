@@ -13,7 +13,6 @@
 #include "common/parallel.hpp"
 #include "forest/grow/column_search.hpp"
 #include "forest/grow/pair_split.hpp"
-#include "forest/grow/row_partition.hpp"
 #include "forest/predict/packed_forest.hpp"
 #include "forest/sample/in_bag_sample.hpp"
 #include "tree/grow/column_sampler.hpp"
@@ -26,10 +25,10 @@ class RandomTreeGrower {
     using Rows = typename Sample::Rows;
 
     RandomTreeGrower(const RowCodes<Code>& codes, const TreeConfig& config)
-        : all_thresholds_(config.split.threshold_grid == tree::ThresholdGrid::kEvery),
+        : codes_(codes),
+          all_thresholds_(config.split.threshold_grid == tree::ThresholdGrid::kEvery),
           pair_(codes, config),
-          search_(codes, config),
-          partition_(codes) {}
+          search_(codes, config) {}
 
     // Grow a tree from its root. The builder is empty except for its excluded columns, and only
     // ever holds the open nodes; finished nodes are packed.
@@ -45,8 +44,8 @@ class RandomTreeGrower {
         while (!open_.empty() && !interrupt.stopped(thread)) {
             const OpenNode node = open_.back();
             if (node.size() == 2 && split_pair(builder, sample, packer, node)) continue;
-            evaluate_columns(builder, sample, node);
-            builder.decide(node.node, search_.searched, search_.best);
+            evaluate(builder, sample, node);
+            builder.decide(node.node, search_.found.columns, search_.found.best);
             if (builder.nodes[node.node].reason == tree::Reason::kSplit)
                 split(builder, sample, packer, node);
             else
@@ -65,7 +64,7 @@ class RandomTreeGrower {
     void begin(const TreeBuilder& builder, SplitFinder<Rows>& finder) {
         finder_ = &finder;
         allowed_ = allowed_columns(builder);
-        search_.begin_tree(builder, finder);
+        search_.begin_tree(finder);
     }
 
     static std::vector<std::int32_t> allowed_columns(const TreeBuilder& builder) {
@@ -123,7 +122,7 @@ class RandomTreeGrower {
         // Open branches replace the node, the first branch last.
         for (std::size_t b = branches; b-- > 0;) {
             const std::size_t branch = std::size_t(n.child) + b;
-            const OpenNode entry{{branch, starts[b], starts[b + 1]},
+            const OpenNode entry{{branch, node.begin + starts[b], node.begin + starts[b + 1]},
                                  packed_index + std::int32_t(b)};
             if (builder.nodes[branch].reason == tree::Reason::kOpen) {
                 builder.set_path(branch, n.path, b);
@@ -160,55 +159,43 @@ class RandomTreeGrower {
     }
 
     void begin_draw(const TreeBuilder& builder, const tree::Node& node) {
-        draw_.begin(allowed_, builder.config.seed ^ node.path, tree::kNodeStream);
+        if (builder.config.columns_per_node == 0)
+            draw_.begin(allowed_);
+        else
+            draw_.begin(allowed_, builder.config.seed ^ node.path, tree::kNodeStream);
     }
 
-    // Search the columns drawn first, and then others one by one as long as none can be split: like
-    // tree/grow/evaluate_node.hpp, with the codes of the first columns gathered at once.
-    void evaluate_columns(const TreeBuilder& builder, const Sample& sample, const OpenNode& node) {
+    void evaluate(const TreeBuilder& builder, const Sample& sample, const OpenNode& node) {
         const tree::Node& n = builder.nodes[node.node];
         const auto n_drawn = std::size_t(builder.config.columns_per_node);
-        const bool all_columns = n_drawn == 0;
-        if (!all_columns && node.size() == 2 && all_thresholds_) {
-            begin_draw(builder, n);
-            const std::int32_t column = pair_.separating_column(sample, node.begin, draw_);
-            if (column == pair_.kNoColumn) return find(builder, sample, node, {});
-            if (column != pair_.kNeedsSearch) return find(builder, sample, node, {&column, 1});
-        }
-        if (all_columns) return find(builder, sample, node, allowed_);
+        const auto find = [&](std::size_t first) { search_.find(builder, sample, node, first); };
         begin_draw(builder, n);
-        drawn_.resize(std::min(n_drawn, allowed_.size()));
-        for (std::int32_t& column : drawn_) column = draw_.next();
-        find(builder, sample, node, drawn_);
-        const auto& best = search_.best;
-        if (std::any_of(best.begin(), best.end(), [](auto& b) { return b.found(); })) return;
-        while (draw_.has_more()) {
-            search_.searched.push_back(draw_.next());
-            search_.best.emplace_back();
-            search_.find(builder, sample, node, best.size() - 1);
-            if (best.back().found()) return;
+        if (n_drawn > 0 && node.size() == 2 && all_thresholds_) {
+            const std::int32_t column = pair_.separating_column(sample, node.begin, draw_);
+            if (column != pair_.kNeedsSearch) {
+                search_.found.columns.assign(column == pair_.kNoColumn ? 0 : 1, column);
+                search_.found.reset();
+                return find(0);
+            }
+            begin_draw(builder, n);
         }
+        tree::evaluate_columns(draw_, n_drawn, search_.found, find);
     }
 
-    void find(const TreeBuilder& builder, const Sample& sample, const OpenNode& node,
-              std::span<const std::int32_t> columns) {
-        search_.searched.assign(columns.begin(), columns.end());
-        search_.best.resize(columns.size());
-        search_.find(builder, sample, node, 0);
-    }
-
-    // Partition the rows of a split node and sum the targets of its branches.
+    // Partition the rows of a split node and sum the targets of its branches; returns where each
+    // branch begins in the node, and the end.
     const std::vector<std::size_t>& partition_rows(TreeBuilder& builder, Sample& sample,
                                                    const OpenNode& node) {
         const tree::Node n = builder.nodes[node.node];
         const std::vector<std::size_t>& starts =
-            partition_.split(builder, sample, n, node.begin, node.end);
+            codes_.partition(builder, sample, n, node.begin, node.end);
         const auto child = std::size_t(n.child), branches = std::size_t(n.n_branches);
         if (branches == 2)
-            sum_targets_of_two(builder, sample, node, child, starts[1]);
+            sum_targets_of_two(builder, sample, node, child, node.begin + starts[1]);
         else
             for (std::size_t b = 0; b < branches; ++b)
-                sum_targets(builder, sample, child + b, starts[b], starts[b + 1]);
+                sum_targets(builder, sample, child + b, node.begin + starts[b],
+                            node.begin + starts[b + 1]);
         return starts;
     }
 
@@ -223,14 +210,14 @@ class RandomTreeGrower {
         close_if_leaf(builder, sample, large, left ? middle : node.begin, left ? node.end : middle);
     }
 
+    const RowCodes<Code> codes_;
     bool all_thresholds_;
     PairSplit<Code, Sample> pair_;
     ColumnSearch<Code, Sample> search_;
     SplitFinder<Rows>* finder_ = nullptr;
     tree::ColumnSampler draw_;
-    std::vector<std::int32_t> allowed_, drawn_;
+    std::vector<std::int32_t> allowed_;
     std::vector<OpenNode> open_;
-    RowPartition<Code> partition_;
 };
 
 }  // namespace ceiba::forest

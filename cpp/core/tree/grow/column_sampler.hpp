@@ -1,4 +1,5 @@
-// Random order of columns, drawn one by one: drawing five of a hundred columns costs five draws.
+// Columns in the order of a search: column order, or random order drawn one by one, so that drawing
+// five of a hundred columns costs five draws.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +25,12 @@ class ColumnSampler {
         std::iota(order_.begin(), order_.end(), 0);
         restart(seed, stream);
     }
+    // Return the given columns in their order, without draws.
+    void begin(const std::vector<std::int32_t>& columns) {
+        order_ = columns;
+        drawn_ = 0;
+        random_ = false;
+    }
     // Draw from the given columns, ascending.
     void begin(const std::vector<std::int32_t>& columns, std::uint64_t seed, std::uint64_t stream) {
         order_ = columns;
@@ -32,6 +39,7 @@ class ColumnSampler {
 
     bool has_more() const { return drawn_ < order_.size(); }
     std::int32_t next() {
+        if (!random_) return order_[drawn_++];
         const std::size_t to = drawn_ + draw_below(order_.size() - drawn_);
         std::swap(order_[drawn_], order_[to]);
         return order_[drawn_++];
@@ -52,9 +60,11 @@ class ColumnSampler {
         seed_ = seed;
         stream_ = stream;
         drawn_ = 0;
+        random_ = true;
     }
 
     std::vector<std::int32_t> order_;
+    bool random_ = false;
     std::uint64_t seed_ = 0, stream_ = 0;
     std::size_t drawn_ = 0;
     Philox words_{};

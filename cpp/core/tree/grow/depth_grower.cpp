@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "common/parallel.hpp"
-#include "tree/grow/evaluate_node.hpp"
 #include "tree/grow/grow.hpp"
+#include "tree/grow/node_search.hpp"
 #include "tree/split/split_finder.hpp"
 
 namespace ceiba::tree {
@@ -14,6 +14,15 @@ std::vector<std::size_t> offsets_of(const std::vector<Column>& columns) {
     std::vector<std::size_t> offsets{0};
     for (const Column& column : columns) offsets.push_back(offsets.back() + column.n_codes + 1);
     return offsets;
+}
+
+// View of the targets of all rows.
+template <typename Rows>
+Rows all_rows(const Targets& targets, const TreeConfig& config) {
+    if constexpr (Rows::kIsClassification)
+        return Rows::of(targets.label, targets.weight, int(config.n_classes));
+    else
+        return Rows::of(targets.weighted_target, targets.weight, 0);
 }
 
 template <typename Code, typename Rows>
@@ -93,16 +102,15 @@ class DepthSolver {
 
     void evaluate(std::size_t node, std::size_t slot) {
         const NodeCell cell = builder_.node_cell(node);
-        const ColumnCandidates candidates = evaluate_columns(
-            builder_, node,
-            [](std::size_t count, const auto& body) {
-                for (std::size_t i = 0; i < count; ++i) body(i, 0);
-            },
-            [&](std::size_t j, int, Candidate& best) {
-                finder_->search_bins(cell, columns_[j], bins(slot, j), best);
-            },
-            [] {});
-        builder_.decide(node, candidates.columns, candidates.best);
+        builder_.begin_columns(node, order_);
+        const auto n_first = std::size_t(builder_.config.columns_per_node);
+        evaluate_columns(order_, n_first, found_, [&](std::size_t i) {
+            for (; i < found_.best.size(); ++i) {
+                const auto j = std::size_t(found_.columns[i]);
+                finder_->search_bins(cell, columns_[j], bins(slot, j), found_.best[i]);
+            }
+        });
+        builder_.decide(node, found_.columns, found_.best);
     }
 
     void expand(std::size_t node, std::size_t slot) {
@@ -129,6 +137,8 @@ class DepthSolver {
     const DepthSums& sums_;
     std::vector<std::size_t> offsets_;
     std::unique_ptr<SplitFinder<Rows>> finder_;
+    ColumnSampler order_;
+    ColumnCandidates found_;
 };
 
 }  // namespace
@@ -136,18 +146,9 @@ class DepthSolver {
 template <typename Code>
 void add_depth_sums(const Columns<Code>& columns, const Targets& targets, const TreeConfig& config,
                     const std::int32_t* slot, const DepthSums& out, int threads) {
-    if (config.n_classes && config.weighted)
-        sum_columns(columns, ClassRows<true>{targets.label, targets.weight, int(config.n_classes)},
-                    slot, out.cells, threads);
-    else if (config.n_classes)
-        sum_columns(columns, ClassRows<false>{targets.label, nullptr, int(config.n_classes)}, slot,
-                    out.cells, threads);
-    else if (config.weighted)
-        sum_columns(columns, MomentRows<true>{targets.weighted_target, targets.weight}, slot,
-                    out.cells, threads);
-    else
-        sum_columns(columns, MomentRows<false>{targets.weighted_target, nullptr}, slot, out.cells,
-                    threads);
+    with_rows(config, [&]<typename Rows>(std::type_identity<Rows>) {
+        sum_columns(columns, all_rows<Rows>(targets, config), slot, out.cells, threads);
+    });
     sum_targets(targets, columns.rows, slot, out);
 }
 
@@ -160,15 +161,9 @@ template void add_depth_sums(const Columns<std::uint32_t>&, const Targets&, cons
 
 void solve_depth(TreeBuilder& builder, const std::vector<Column>& columns,
                  const std::vector<std::int32_t>& nodes, const DepthSums& sums) {
-    const bool weighted = builder.config.weighted;
-    if (builder.config.n_classes && weighted)
-        DepthSolver<ClassRows<true>>(builder, columns, sums).solve(nodes);
-    else if (builder.config.n_classes)
-        DepthSolver<ClassRows<false>>(builder, columns, sums).solve(nodes);
-    else if (weighted)
-        DepthSolver<MomentRows<true>>(builder, columns, sums).solve(nodes);
-    else
-        DepthSolver<MomentRows<false>>(builder, columns, sums).solve(nodes);
+    with_rows(builder.config, [&]<typename Rows>(std::type_identity<Rows>) {
+        DepthSolver<Rows>(builder, columns, sums).solve(nodes);
+    });
 }
 
 }  // namespace ceiba::tree

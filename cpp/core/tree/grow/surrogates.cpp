@@ -2,6 +2,7 @@
 #include "tree/grow/surrogates.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ceiba::tree {
 namespace {
@@ -66,6 +67,35 @@ Agreement best_threshold(std::span<const LargeEntry> known, const RoutedRows& ro
 
 }  // namespace
 
+RoutedRows::RoutedRows(std::span<const std::int32_t> branch, std::span<const Number> weight,
+                       std::size_t n_branches)
+    : branch(branch), weight(weight), weights(n_branches, 0) {
+    for (std::size_t i = 0; i < branch.size(); ++i)
+        if (branch[i] >= 0) weights[std::size_t(branch[i])] += weight_of(i);
+    known = std::accumulate(weights.begin(), weights.end(), Number(0));
+}
+
+std::int32_t RoutedRows::heaviest() const {
+    return std::int32_t(std::max_element(weights.begin(), weights.end()) - weights.begin());
+}
+
+std::int32_t Agreement::branch(std::uint32_t code, std::uint32_t missing_code) const {
+    if (code == missing_code) return -1;
+    if (!category_branches.empty()) return category_branches[code];
+    return std::int32_t(code > split.threshold_code) ^ split.flipped;
+}
+
+void Agreement::record(TreeBuilder& builder, std::size_t node) const {
+    Surrogate surrogate = split;
+    surrogate.node = std::int32_t(node);
+    if (!category_branches.empty()) {
+        surrogate.table = std::int64_t(builder.tables.size());
+        builder.tables.insert(builder.tables.end(), category_branches.begin(),
+                              category_branches.end());
+    }
+    builder.surrogates.push_back(surrogate);
+}
+
 Agreement best_agreement(const Column& column, std::span<const LargeEntry> sorted,
                          const RoutedRows& rows) {
     std::vector<LargeEntry> known;
@@ -84,8 +114,8 @@ Agreement best_agreement(const Column& column, std::span<const LargeEntry> sorte
     }
     found.split.column = std::int32_t(column.index);
     found.split.agreement = double(found.agreeing_weight) / double(rows.known);
-    found.split.adjusted = double(found.agreeing_weight - rows.majority) /
-                           double(std::max<Number>(1, rows.known - rows.majority));
+    found.split.adjusted = double(found.agreeing_weight - rows.majority()) /
+                           double(std::max<Number>(1, rows.known - rows.majority()));
     return found;
 }
 

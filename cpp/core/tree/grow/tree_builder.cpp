@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "common/random.hpp"
-#include "tree/grow/column_sampler.hpp"
 
 namespace ceiba::tree {
 namespace {
@@ -294,18 +293,27 @@ std::vector<std::int32_t> TreeBuilder::excluded_columns(std::size_t node) const 
     return found;
 }
 
-std::vector<std::int32_t> TreeBuilder::columns_to_search(std::size_t node) const {
-    std::vector<std::int32_t> order(columns);
-    std::iota(order.begin(), order.end(), 0);
+void TreeBuilder::begin_columns(std::size_t node, ColumnSampler& order) const {
+    std::vector<std::int32_t> allowed(columns);
+    std::iota(allowed.begin(), allowed.end(), 0);
     const std::vector<std::int32_t> forbidden = excluded_columns(node);
-    std::erase_if(order, [&](std::int32_t j) {
+    std::erase_if(allowed, [&](std::int32_t j) {
         return std::binary_search(forbidden.begin(), forbidden.end(), j);
     });
-    if (config.columns_per_node == 0) return order;
-    ColumnSampler sampler;
-    sampler.begin(order, config.seed ^ nodes[node].path, kNodeStream);
-    for (std::int32_t& column : order) column = sampler.next();
-    return order;
+    if (config.columns_per_node == 0)
+        order.begin(allowed);
+    else
+        order.begin(allowed, config.seed ^ nodes[node].path, kNodeStream);
+}
+
+TreeBuilder TreeBuilder::subtree(std::size_t node) const {
+    TreeBuilder found(config, columns);
+    found.add(0, 1);
+    found.nodes[0] = nodes[node];
+    found.nodes[0].parent = -1;
+    found.excluded = excluded_columns(node);
+    std::copy_n(cell(node), size, found.cell(0));
+    return found;
 }
 
 void TreeBuilder::append_subtree(std::size_t node, const TreeBuilder& subtree) {
@@ -367,32 +375,19 @@ std::int32_t SplitOrder::pop() {
 
 Numbering number_nodes(const TreeBuilder& builder) {
     Numbering found;
-    SplitOrder order(builder);
     std::vector<std::int32_t> new_index(builder.nodes.size(), -1);
-    std::int64_t leaves = 1;
     const auto append = [&](std::int32_t node) {
         new_index[std::size_t(node)] = std::int32_t(found.order.size());
         found.order.push_back(node);
         found.child.push_back(-1);
     };
     append(0);
-    order.push_if_split(0);
-    while (!order.empty()) {
-        const std::int32_t node = order.pop();
-        const Node& n = builder.nodes[std::size_t(node)];
-        // Stop at the first split that exceeds the limit: the known part of a tree that is still
-        // growing can then never exceed the final tree.
-        if (builder.config.limits_leaves() && leaves + n.n_branches - 1 > builder.config.max_leaves)
-            break;
-        leaves += n.n_branches - 1;
-        if (!n.expanded()) {
-            found.unexpanded.push_back(node);
-            continue;
-        }
-        found.child[std::size_t(new_index[std::size_t(node)])] = std::int32_t(found.order.size());
+    for_splits_in_order(builder, [&](std::size_t node) {
+        const Node& n = builder.nodes[node];
+        if (!n.expanded()) return found.unexpanded.push_back(std::int32_t(node));
+        found.child[std::size_t(new_index[node])] = std::int32_t(found.order.size());
         for (std::int32_t b = 0; b < n.n_branches; ++b) append(n.child + b);
-        order.push_branches(std::size_t(node));
-    }
+    });
     return found;
 }
 

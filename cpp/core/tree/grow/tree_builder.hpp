@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tree/config.hpp"
+#include "tree/grow/column_sampler.hpp"
 #include "tree/split/candidate.hpp"
 
 namespace ceiba::tree {
@@ -140,10 +141,12 @@ class TreeBuilder {
         return config.feature_reuse == FeatureReuse::kAll ||
                (config.feature_reuse == FeatureReuse::kNumeric && !nominal);
     }
-    // Columns in the order of the search: column order, or random order keyed by the path of the
-    // node, the first `columns_per_node` and then the rest. Ties go to the column searched first,
-    // so that random order favors no column.
-    std::vector<std::int32_t> columns_to_search(std::size_t node) const;
+    // Begin the search order of a node: column order, or random order keyed by its path, the first
+    // `columns_per_node` and then the rest. Ties go to the column searched first, so that random
+    // order favors no column.
+    void begin_columns(std::size_t node, ColumnSampler& order) const;
+    // A tree of this node only, to be grown separately.
+    TreeBuilder subtree(std::size_t node) const;
     // Append a subtree that was grown separately; its first node replaces `node`.
     void append_subtree(std::size_t node, const TreeBuilder& subtree);
 
@@ -187,6 +190,23 @@ class SplitOrder {
     std::size_t first_ = 0;
     std::size_t pushed_ = 0;
 };
+
+// Call body(node) for the splits of a tree in growth order until the leaves are used up. It may
+// make the branches of the node; their splits follow if there are any. Stop at the first split that
+// exceeds the limit: the known part of a tree that is still growing can then never exceed the final
+// tree.
+template <typename Body>
+void for_splits_in_order(const TreeBuilder& builder, const Body& body) {
+    SplitOrder order(builder);
+    std::int64_t leaves = 1;
+    for (order.push_if_split(0); !order.empty();) {
+        const auto node = std::size_t(order.pop());
+        leaves += builder.nodes[node].n_branches - 1;
+        if (builder.config.limits_leaves() && leaves > builder.config.max_leaves) break;
+        body(node);
+        if (builder.nodes[node].expanded()) order.push_branches(node);
+    }
+}
 
 // Final numbering of a tree: nodes in growth order until the leaves are used up. `order[i]` is the
 // node of the builder that becomes node i.

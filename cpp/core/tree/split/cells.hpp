@@ -48,10 +48,15 @@ struct MomentCells {
 // Targets of the rows: `add` adds row i to a cell.
 template <bool Weighted>
 struct ClassRows {
-    const std::uint16_t* label = nullptr;
+    using Target = std::uint16_t;
+    static constexpr bool kIsClassification = true, kWeighted = Weighted;
+    const Target* label = nullptr;
     const Number* weight = nullptr;
     int n_classes = 0;
 
+    static ClassRows of(const Target* target, const Number* weight, int n_classes) {
+        return {target, Weighted ? weight : nullptr, n_classes};
+    }
     int size() const { return n_classes + (Weighted ? 1 : 0); }
     void add(Number* cell, std::size_t i) const {
         if constexpr (Weighted) {
@@ -65,9 +70,14 @@ struct ClassRows {
 
 template <bool Weighted>
 struct MomentRows {
-    const Number* target = nullptr;
+    using Target = Number;
+    static constexpr bool kIsClassification = false, kWeighted = Weighted;
+    const Target* target = nullptr;
     const Number* weight = nullptr;
 
+    static MomentRows of(const Target* target, const Number* weight, int) {
+        return {target, Weighted ? weight : nullptr};
+    }
     int size() const { return Weighted ? 3 : 2; }
     void add(Number* cell, std::size_t i) const {
         cell[1] += target[i];

@@ -42,7 +42,8 @@ class SplitScorer {
     void begin(const NodeCell& node, const Source& source) {
         node_ = node;
         criterion_.begin(cells, node.cell);
-        std::fill(missing_cell_.begin(), missing_cell_.end(), Number(0));
+        if (cells.occupied(missing_cell_.data()))
+            std::fill(missing_cell_.begin(), missing_cell_.end(), Number(0));
         source.add_missing(missing_cell_.data());
         has_missing_ = cells.occupied(missing_cell_.data());
         known_correction_ = 0;
@@ -109,10 +110,10 @@ class SplitScorer {
     void finalize(Candidate& best) const {
         if (!best.found()) return;
         best.correction += known_correction_;
-        const double rounding = kGainRounding * double(cells.weight(node_.cell));
         const double terms = best.terms - best.correction - best.chance_gain;
         const bool penalized = config.mdl_correction || best.chance_gain > 0;
-        best.no_gain = penalized && terms - node_.term <= rounding;
+        best.no_gain =
+            penalized && terms - node_.term <= kGainRounding * double(cells.weight(node_.cell));
         if (best.no_gain) {
             best.shape = SplitShape::kNone;
             return;

@@ -48,8 +48,8 @@ class ThresholdSearch {
     template <typename Source>
     bool search_blocks_if_exact(const Source& source, Candidate& best) {
         if constexpr (scores_in_blocks<Source>()) {
-            if (scorer_.has_missing() || scorer_.cells.weight(scorer_.node()) > kMaxExactWeight)
-                return false;
+            total_ = scorer_.cells.weight(scorer_.known());
+            if (scorer_.has_missing() || total_ > kMaxExactWeight) return false;
             if constexpr (!kHasClasses)
                 if (scorer_.criterion().fractional) return false;
             search_blocks(source, best);
@@ -205,7 +205,6 @@ class ThresholdSearch {
     // Start with nothing on the left.
     void begin_sums() {
         running_ = Left{};
-        total_ = scorer_.cells.weight(scorer_.known());
         rows_ = scorer_.cells.count(scorer_.known());
         min_weight_ = std::max(scorer_.config.min_weight, min_side_weight_);
         std::fill(left_.begin(), left_.end(), Number(0));
