@@ -132,7 +132,8 @@ class RowStore {
     }
     // Targets from row `begin` on.
     Rows view(std::size_t begin) const {
-        return Rows::of(target_.data() + begin, weight_.data() + begin, n_classes_);
+        const Number* weight = Rows::kWeighted ? weight_.data() + begin : nullptr;
+        return Rows::of(target_.data() + begin, weight, n_classes_);
     }
 
     // Partition the rows [begin, end) by branch(index of the row in the table); returns where each
