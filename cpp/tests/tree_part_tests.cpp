@@ -277,6 +277,7 @@ void a_small_budget_does_not_change_a_tree() {
     for (CodedTable& table : tables(12'000)) {
         for (std::size_t j = 0; j < 64; ++j) table.add_column(20, j % 2 ? 7 : 0, j % 8 == 5);
         table.add_targets();
+        table.config.max_depth = 6;
         for (const std::int64_t max_leaves : {0, 40}) {
             table.config.max_leaves = max_leaves;
             table.config.growth_order =
