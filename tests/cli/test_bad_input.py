@@ -50,7 +50,7 @@ def test_bad_files(ceiba: Run, folder: Path, name: str) -> None:
         ("train tree rows.csv -o m.ceiba", "name the column of the target"),
         ("train tree rows.csv -t sik -o m.ceiba", "did you mean 'sick'?"),
         ("train tree rows.csv -t sick --drop colr -o m.ceiba", "did you mean 'color'?"),
-        ("train tree rows.csv -t sick --kind size -o m.ceiba", "--kind must be such as"),
+        ("train tree rows.csv -t sick --kind size -o m.ceiba", "--kind must have the form"),
         ("train tree rows.csv -t sick --kind size=x -o m.ceiba", "'x'"),
         ("train tree iriss -o m.ceiba", "Did you mean the bundled table 'iris'?"),
         ("train forrest iris -o m.ceiba", "Did you mean 'forest'?"),
@@ -85,6 +85,10 @@ def test_bad_files(ceiba: Run, folder: Path, name: str) -> None:
         ("compare iris -l tree --journal rows.csv", "cannot be opened as a journal"),
         ("compare iris -l tree --report rows.csv/page.html", "rows.csv"),
         ("compare iris -l tree --protocol 'groups 5'", "groups"),
+        ("compare iris -l tree --test wilcoxon", "--test has no effect without --control"),
+        ("compare iris -l tree -s coverage", "--score coverage requires --conformal"),
+        ("compare iris iris -l tree", "DATA must be different"),
+        ("compare iris -l tree:max_depth=1,max_depth=2", "must be given once"),
         ("compare", "Missing argument 'DATA...'"),
         ("sweep tree iris --over max_depth", "--over must have the form"),
         ("sweep tree iris --over max_dept=1", "Did you mean 'max_depth'?"),
@@ -168,3 +172,17 @@ def test_a_traceback_on_request(folder: Path) -> None:
 
     result = CliRunner().invoke(app, ["--traceback", "datasets", "irs"])
     assert isinstance(result.exception, ValueError)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "train tree rows.csv -t sick -o rows.csv",
+        "compare rows.csv -t sick -l tree --report rows.csv",
+        "report rows.csv -t sick -o rows.csv",
+    ],
+)
+def test_an_output_never_replaces_the_input(ceiba: Run, folder: Path, line: str) -> None:
+    before = (folder / "rows.csv").read_bytes()
+    assert "must not replace the input" in error_of(ceiba(line, 2))
+    assert (folder / "rows.csv").read_bytes() == before

@@ -14,10 +14,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import ceiba
-from ceiba.experiments import Comparison, Dataset, Journal, KFold, compare
+from ceiba.experiments import Comparison, Dataset, Journal, KFold, compare, summarize
 from ceiba.experiments.running.units import Unit
 from tests.experiments.running import killed
 from tests.experiments.running.killed import assert_same
@@ -239,3 +239,61 @@ def test_probabilities_are_calibrated_and_regions_kept() -> None:
         compare(LinearRegression(), "auto_mpg", calibrate="isotonic")
     with pytest.raises(ValueError, match=r"conformal must be a float in \(0, 1\), got 90"):
         compare(learners, "vehicle", conformal=90)
+
+
+class Wrong(ClassifierMixin, BaseEstimator):
+    """Returns predictions that are none."""
+
+    def __init__(self, kind: str = "") -> None:
+        self.kind = kind
+
+    def fit(self, X: Any, y: Any) -> Wrong:
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        if self.kind == "exit":
+            raise SystemExit(3)
+        labels = np.repeat(self.classes_[:1], len(X) - (self.kind == "short"))
+        return labels[:, None] if self.kind == "2d" else labels
+
+    def predict_proba(self, X: Any) -> Any:
+        n_columns = len(self.classes_) + (self.kind == "columns")
+        return np.full((len(X), n_columns), np.nan if self.kind == "nan" else 1 / n_columns)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("nan", "ValueError: probabilities must be at least 0"),
+        ("columns", "ValueError: predict_proba must return a column for each of 3 classes"),
+        ("short", "ValueError: Found input variables with inconsistent numbers of samples"),
+        ("2d", "ValueError: predict must return an array of shape"),
+        ("exit", "SystemExit: 3"),
+    ],
+)
+def test_wrong_output_is_a_failure_of_its_learner(kind: str, message: str) -> None:
+    results = compare({"wrong": Wrong(kind), "right": Wrong()}, "iris", protocol="holdout 0.3")
+    assert [fold.unit.learner.name for fold in results.failures] == ["wrong"]
+    assert str(results.failures[0].result.error).startswith(message)
+    assert summarize(results, "log_loss").cells[0][1].mean == pytest.approx(np.log(3))
+
+
+def test_a_learner_without_hash_needs_no_journal(tmp_path: Path) -> None:
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    learner = make_pipeline(FunctionTransformer(lambda rows: rows * 2), LogisticRegression())
+    results = compare({"lambda": learner}, {"d": (X, y)}, protocol="2-fold")
+    assert results.failures == []
+    with pytest.raises(ValueError, match="'lambda' cannot be kept in a journal"):
+        compare({"lambda": learner}, {"d": (X, y)}, journal=tmp_path / "journal.db")
+
+
+def test_datasets_may_be_loaded_ones_or_a_tuple_of_names() -> None:
+    tree = LEARNERS["tree"]
+    loaded = compare(tree, ceiba.datasets.load("iris"), protocol="2-fold")
+    assert loaded.datasets[0].name == "iris"
+    two = compare(tree, ("iris", "wine"), protocol="2-fold")
+    assert [table.name for table in two.datasets] == ["iris", "wine"]
+    data = Dataset("other", np.arange(4.0)[:, None], np.arange(4.0), "regression")
+    with pytest.raises(ValueError, match="task of the learners, classification, got regression"):
+        compare(tree, data)

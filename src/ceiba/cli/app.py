@@ -7,6 +7,7 @@ Ctrl-C.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -81,6 +82,10 @@ class App(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command, and leave the process with its exit code."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                # A terminal without a sign such as R² shows ?, and the result is not lost.
+                stream.reconfigure(errors="replace")
         output = Output()
         kwargs |= {"standalone_mode": False, "obj": output}
         given = args[0] if args else kwargs.get("args")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
+from ceiba import datasets as bundled
 from ceiba.cli.data import DataType, data_options, load_data
 from ceiba.cli.experiment_options import (
     check_report_path,
@@ -20,6 +23,7 @@ from ceiba.cli.learner_options import LearnerType
 from ceiba.cli.output import Output, pass_output, quiet_option
 from ceiba.experiments import compare as compare_learners
 from ceiba.experiments.description.catalog import default_learners, parse_learner
+from ceiba.experiments.description.tables import is_bundled, stem
 
 
 @click.command()
@@ -42,8 +46,9 @@ def compare(output: Output, data: tuple[str, ...], **options: Any) -> int:
 
     Exit code 1 means that a learner failed on some folds.
     """
-    check_report_path(options["report"])
-    tables = [load_options(path, options) for path in data]
+    check_report_path(options["report"], *data)
+    names = _different_names(data)
+    tables = [load_options(path, options, name) for path, name in zip(data, names, strict=True)]
     task = tables[0].task
     for table in tables:
         if table.task != task:
@@ -67,7 +72,20 @@ def compare(output: Output, data: tuple[str, ...], **options: Any) -> int:
     return exit_code([result])
 
 
-def load_options(path: str, options: dict[str, Any]) -> Any:
+def _different_names(data: Sequence[str]) -> list[str | None]:
+    """Return paths as names where files of different folders have the same name."""
+    if len(set(data)) < len(data):
+        raise ValueError(f"DATA must be different files or tables, got {' '.join(data)}.")
+    stems = [stem(Path(path)) for path in data]
+    return [path if stems.count(name) > 1 else None for path, name in zip(data, stems, strict=True)]
+
+
+def load_options(path: str, options: dict[str, Any], name: str | None = None) -> Any:
     """Load a dataset by the options of a command."""
+    target = options["target"]
+    if is_bundled(path) and not Path(path).exists():
+        known = bundled.load(path)
+        if target not in (None, *known.table.schema.names):
+            target = None  # that of the files beside it; a bundled table has its own
     names = ("task", "drop", "kinds", "encoding", "groups")
-    return load_data(path, options["target"], **{name: options[name] for name in names})
+    return load_data(path, target, name=name, **{key: options[key] for key in names})

@@ -114,6 +114,7 @@ def load_data(
     kinds: Sequence[str] = (),
     encoding: str = "utf-8",
     groups: str | None = None,
+    name: str | None = None,
 ) -> Any:
     """Load a file or bundled table as a dataset, by the options of the command."""
     from ceiba.experiments.description.tables import load_table
@@ -121,6 +122,7 @@ def load_data(
     return load_table(
         data,
         target,
+        name=name,
         task=task,
         drop=drop,
         groups=groups,

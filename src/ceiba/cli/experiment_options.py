@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import click
 
-from ceiba.cli.output import Output, print_table
+from ceiba.cli.output import Output, check_output, print_table
 from ceiba.experiments import Comparison, Summary, Sweep, get_score, summarize
 from ceiba.experiments.description.file import Calibrate
 from ceiba.experiments.protocols import parse_protocol
@@ -56,8 +56,8 @@ _STATISTICS = (
     click.option("--interval", type=click.Choice(get_args(IntervalMethod)), default="auto",
                  show_default=True, help="Method of the intervals."),
     click.option("--control", metavar="LEARNER", help="Test all others against this learner."),
-    click.option("--test", type=click.Choice(get_args(TestMethod)), default="corrected_t",
-                 show_default=True, help="Test against the control."),
+    click.option("--test", type=click.Choice(get_args(TestMethod)),
+                 help="Test against the control; corrected_t by default."),
     click.option("--p-values", is_flag=True, help="Print the p-values of the tests."),
 )  # fmt: skip
 
@@ -88,6 +88,11 @@ def check_statistics(options: Mapping[str, Any], task: Any, names: Sequence[str]
         if options["interval"] not in allowed_intervals(score):
             allowed = ", ".join(allowed_intervals(score))
             raise ValueError(f"--interval of {score.name} must be one of {allowed}.")
+        if score.needs_regions and options["conformal"] is None:
+            raise ValueError(f"--score {score.name} requires --conformal.")
+    test = options["test"] or "corrected_t"
+    if options["test"] is not None and options["control"] is None:
+        raise ValueError("--test has no effect without --control.")
     if options["control"] is not None and options["control"] not in names:
         raise ValueError(
             f"--control must be one of {', '.join(names)}, got {options['control']!r}."
@@ -95,14 +100,14 @@ def check_statistics(options: Mapping[str, Any], task: Any, names: Sequence[str]
     if options["control"] is not None:
         protocol = parse_protocol(options["protocol"], task=task)
         for score in scores:
-            check_test(score, options["test"], protocol)
+            check_test(score, test, protocol)
     if options["p_values"] and options["control"] is None:
         raise ValueError("--p-values requires --control, the learner that others are tested with.")
     return {
         "scores": [score.name for score in scores],
         "interval": options["interval"],
         "control": options["control"],
-        "test": options["test"],
+        "test": test,
         "p_values": options["p_values"],
     }
 
@@ -172,8 +177,9 @@ def report_module() -> Any:
     return import_module("ceiba.report")
 
 
-def check_report_path(path: str | None) -> None:
+def check_report_path(path: str | None, *inputs: str) -> None:
     """Make the folder of a report, and raise now if the report could not be written there."""
+    check_output(path, *inputs)
     if path is not None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         check_file_path(path)

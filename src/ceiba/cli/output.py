@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 import warnings
@@ -136,13 +137,23 @@ def _print_rich(lines: Sequence[Sequence[str]]) -> None:
         table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)
+    # A terminal of unknown width reports 0, and nothing would be shown.
+    Console(width=None if Console().width > 0 else 80).print(table)
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
     return any(cells) and all(
         cell.replace(",", "").replace(".", "", 1).lstrip("-").isdigit() for cell in cells if cell
     )
+
+
+def check_output(path: str | None, *inputs: str) -> None:
+    """Raise if the output would replace a file that the command reads."""
+    if path is None or not os.path.exists(path):
+        return
+    for source in inputs:
+        if os.path.exists(source) and os.path.samefile(path, source):
+            raise ValueError(f"the output must not replace the input {source!r}: name another.")
 
 
 def write_file(path: str, content: bytes | str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ceiba.cli.data import data_argument, encoding_option, model_rows, scan_option
-from ceiba.cli.output import Output, pass_output, quiet_option, write_file
+from ceiba.cli.output import Output, check_output, pass_output, quiet_option, write_file
 
 model_argument = click.argument("model", type=click.Path())
 
@@ -42,6 +42,7 @@ def predict(
 
     if path is not None and not path.lower().endswith((".csv", ".parquet", ".pq")):
         raise ValueError(f"--output must end in .csv, .parquet or .pq, got {path!r}.")
+    check_output(path, model, data)
     learner = ceiba.load(model)
     if not hasattr(learner, "predict"):
         raise ValueError(f"{model}: a {type(learner).__name__} does not predict.")

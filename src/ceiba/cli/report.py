@@ -34,7 +34,7 @@ def report(
     It shows kinds, missing values, identifiers, leakage and class balance, all learners at their
     defaults with intervals, and the picture of a model.
     """
-    check_report_path(path)
+    check_report_path(path, data)
     target = options.pop("target")
     table = load_data(data, target, **options)
     page = report_module().fit_report(

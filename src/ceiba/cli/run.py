@@ -30,7 +30,7 @@ def run(output: Output, file: str, form: str, report: str | None) -> int:
 
     Exit code 1 means that a learner failed on some folds.
     """
-    check_report_path(report)
+    check_report_path(report, file)
     experiment = Experiment.read(file)
     found = experiment.run(progress=output.progress, command=output.command)
     results: dict[str, Any] = {

@@ -58,7 +58,7 @@ def sweep(
 
     LEARNER is such as tree or forest:max_features=0.5.
     """
-    check_report_path(options["report"])
+    check_report_path(options["report"], data)
     table = load_options(data, options)
     estimator = parse_learner(learner, table.task)
     grid = dict(_parse_over(estimator, text) for text in over)

@@ -21,7 +21,7 @@ from ceiba.cli.data import (
     task_option,
 )
 from ceiba.cli.learner_options import HyperParameterOption, LearnerCommand, learner_options
-from ceiba.cli.output import Output, json_option, print_json, quiet_option
+from ceiba.cli.output import Output, check_output, json_option, print_json, quiet_option
 from ceiba.experiments.description.catalog import (
     LEARNERS,
     UnknownLearnerError,
@@ -93,6 +93,7 @@ def _train(context: click.Context, /, **options: Any) -> None:
     output: Output = context.obj
     name, path = str(context.info_name), options["path"]
     check_file_path(path)  # before a fit that takes long
+    check_output(path, options["data"])
     hyper = {
         param.name: options[param.name]
         for param in context.command.params

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ceiba.cli.output import Output, pass_output, quiet_option, text_table, write_file
+from ceiba.cli.output import Output, check_output, pass_output, quiet_option, text_table, write_file
 from ceiba.cli.predict import model_argument
 
 _PICTURES = (".png", ".svg", ".pdf")
@@ -39,6 +39,7 @@ def view(output: Output, model: str, form: str, path: str | None, member: int | 
         learner = _member(learner, member)
     if form == "picture":
         path = path or f"{Path(model).stem}.png"
+        check_output(path, model)
         write_file(path, _picture(learner, path))
         output.note(f"Wrote {path}.")
         return

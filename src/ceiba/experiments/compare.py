@@ -45,19 +45,7 @@ class FoldResult:
     @cached_property
     def predictions(self) -> Predictions | None:
         """Predictions of the test rows with their true values; None if the unit failed."""
-        data, result = self.unit.dataset, self.result
-        if result.predictions is None:
-            return None
-        truth = data.labels[result.test]
-        if data.classes is None:
-            return Predictions(truth, result.predictions, task="regression", regions=result.regions)
-        return Predictions(
-            truth,
-            data.classes[result.predictions],
-            result.probabilities,
-            data.classes,
-            regions=result.regions,
-        )
+        return self.unit.predictions(self.result)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +225,8 @@ def compare(
     named = _learners(learners)
     task = _task(named)
     named = [_wrap(learner, task, calibrate, conformal) for learner in named]
+    if journal is None:
+        named = [_with_key(learner) for learner in named]
     tables = _datasets(datasets, task)
     chosen: Any = protocol
     if not isinstance(protocol, Protocol):
@@ -309,6 +299,15 @@ def _wrap(learner: Learner, task: Task, calibrate: str | None, conformal: float 
     return Learner(learner.name, estimator)
 
 
+def _with_key(learner: Learner) -> Learner:
+    """Return a learner that needs no hash, if it has none, as with a lambda function."""
+    try:
+        learner.key  # noqa: B018
+    except ValueError:
+        return replace(learner, given_key=f"not hashed: {learner.name}")
+    return learner
+
+
 def _task(learners: Sequence[Learner]) -> Task:
     """Return the task that all learners have."""
     tasks = {learner.name: task_of(learner.estimator) for learner in learners}
@@ -354,6 +353,8 @@ def _dataset(name: Any, entry: Any, task: Task) -> Dataset:
                 f"{entry.name!r}."
             )
         return entry if name is None else replace(entry, name=str(name))
+    if isinstance(entry, bundled.Dataset):
+        return Dataset(str(name or entry.name), entry.table, entry.y, task)
     if isinstance(entry, str):
         loaded: Any = bundled.load(entry)
         return Dataset(str(name), loaded.table, loaded.y, task, bundled=name == entry)

@@ -52,6 +52,7 @@ _MAX_VALUES = {"StructuralTMClassifier": 150_000}
 # Values of the sample that learners get: 10,000 rows of 200 columns, or 500 of more columns.
 _MAX_SAMPLE = 2_000_000
 _MIN_ROWS = 500
+_MIN_KNOWN = 4  # rows of a report
 _MIN_FOLDS = 3  # that are stratified
 # Tables with more columns than this are tested in fewer folds.
 _WIDE, _FOLDS_OF_WIDE = 1000, 5
@@ -202,6 +203,10 @@ def fit_report(
     table = Table.of(X, warn=False)
     table.check_finite()
     known = read_target(y, len(table), checks.task)
+    if len(known.rows) < _MIN_KNOWN:
+        raise ValueError(
+            f"X must have at least {_MIN_KNOWN} rows with a target, got {len(known.rows)}."
+        )
     if checks.of("constant_target"):
         text = checks.of("constant_target")[0].text
         raise ValueError(f"y must have at least two different values. {text}")

@@ -26,6 +26,7 @@ from ceiba.report.page import Entry, Page, number_text
 MAX_FIGURE_DATASETS = 6
 _MAX_CURVES = 12  # learners in one figure of curves
 _MAX_CLASSES = 40  # of a confusion matrix
+_MAX_PAIRED_CLASSES = 10  # of an AUC of all pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +79,11 @@ def default_scores(comparison: Comparison) -> tuple[str, ...]:
     if comparison.task == "regression":
         found: tuple[str, ...] = ("r2", "rmse", "mae")
     else:
+        largest = max(n_classes(table) for table in comparison.datasets)
         is_binary = all(n_classes(table) == 2 for table in comparison.datasets)
-        found = (
-            "accuracy",
-            "balanced_accuracy",
-            "auc" if is_binary else "auc_ovo",
-            "log_loss",
-        )
+        # All pairs of 100 classes take 9 s for each learner.
+        several = "auc_ovo" if largest <= _MAX_PAIRED_CLASSES else "auc_ovr"
+        found = ("accuracy", "balanced_accuracy", "auc" if is_binary else several, "log_loss")
     regions = [
         score.name
         for score in SCORES.values()

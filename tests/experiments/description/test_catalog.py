@@ -86,7 +86,7 @@ def test_lists_are_arrays() -> None:
         ("forest:n_estimators=many", ParameterError, "must be an int >= 1, got 'many'."),
         ("forest:criterion=x", ParameterError, "must be 'gini', 'entropy' or 'log_loss'"),
         ("forest:oob_score=sum", ParameterError, "must be a bool, got 'sum'."),
-        ("forest:n_estimators", ValueError, "must be such as name=value"),
+        ("forest:n_estimators", ValueError, "must have the form name=value"),
         ("os.system", UnknownLearnerError, "must begin with ceiba. or sklearn."),
         ("sklearn.svn.SVC", UnknownLearnerError, "There is no module 'sklearn.svn'"),
         ("sklearn.svm.SVCC", UnknownLearnerError, "Did you mean 'SVC'?"),

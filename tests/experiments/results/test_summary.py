@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 
 import ceiba
-from ceiba.experiments import Comparison, compare, summarize
+from ceiba.experiments import Comparison, GivenFolds, compare, summarize
 from ceiba.inference import corrected_t_interval, corrected_t_test, mann_whitney_test, wilson
 
 
@@ -118,3 +118,29 @@ def test_wrong_settings_raise(results: Comparison) -> None:
         summarize(results, control="forest")
     with pytest.raises(ValueError, match="test must be one of"):
         summarize(results, test="z")  # type: ignore[arg-type]
+
+
+def test_a_mean_is_that_of_its_interval_where_folds_have_different_sizes():
+    y = np.r_[np.tile([0, 1], 50), [0, 0]]
+    zero = DummyClassifier(strategy="constant", constant=0)
+    folds = GivenFolds(np.r_[np.zeros(100, int), 1, 1])
+    results = compare({"zero": zero}, {"d": (np.zeros((102, 1)), y)}, protocol=folds)
+    cell = summarize(results).cells[0][0]
+    assert cell.mean == pytest.approx(52 / 102)
+    assert cell.interval.lower < cell.mean < cell.interval.upper
+    assert summarize(results, interval="t").cells[0][0].mean == pytest.approx(0.75)
+
+
+def test_scores_that_single_rows_do_not_define_are_of_all_rows():
+    results = compare({"tree": ceiba.DecisionTreeRegressor()}, "servo", protocol="loo")
+    cell = summarize(results).cells[0][0]
+    assert cell.mean > 0.8
+    assert "computed from the rows of all folds together" in str(summarize(results))
+
+
+def test_one_fold_has_no_test_and_a_note():
+    learners = {"a": ceiba.DecisionTreeClassifier(), "b": ceiba.NaiveBayesClassifier()}
+    results = compare(learners, "iris", protocol="holdout 0.3")
+    assert "b on iris: test='corrected_t' requires two folds" in str(
+        summarize(results, control="a")
+    )

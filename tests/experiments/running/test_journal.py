@@ -162,3 +162,17 @@ def test_a_killed_process_loses_no_finished_unit(seconds: float, tmp_path: Path)
         # At most the unit in flight came after the last printed one.
         assert len(finished) <= len(journal) <= len(finished) + 2
         journal.add("another", result(5))
+
+
+def test_damaged_results_are_a_clear_error(tmp_path):
+    path = tmp_path / "journal.db"
+    with Journal(path) as journal:
+        journal.add("a", UnitResult(np.arange(500), np.zeros(500), None, 0.1, 0.01))
+    connection = sqlite3.connect(path)
+    (content,) = connection.execute("SELECT arrays FROM units").fetchone()
+    damaged = content[:200] + bytes(50) + content[250:]
+    connection.execute("UPDATE units SET arrays = ?", (damaged,))
+    connection.commit()
+    connection.close()
+    with Journal(path) as journal, pytest.raises(JournalError, match="is damaged at unit a"):
+        journal.find(["a"])

@@ -126,5 +126,5 @@ def test_numbers_are_kept_as_they_are() -> None:
 
 def test_learners_that_cannot_be_hashed_raise() -> None:
     learner = Learner("k", ceiba.KNeighborsClassifier(weights=lambda d: np.exp(-d)))
-    with pytest.raises(ValueError, match=r"'k' cannot be hashed.*lambda"):
+    with pytest.raises(ValueError, match=r"'k' cannot be kept in a journal.*lambda"):
         _ = learner.key

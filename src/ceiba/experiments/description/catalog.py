@@ -324,6 +324,8 @@ def parse_learner(text: str, task: Task) -> Any:
         parameter, equals, value = part.partition("=")
         if not equals:
             raise ValueError(f"Parameters must have the form name=value, got {part!r} in {text!r}.")
+        if parameter.strip() in values:
+            raise ValueError(f"Parameter {parameter.strip()!r} must be given once, got {text!r}.")
         values[parameter.strip()] = parse_parameter(cls, parameter.strip(), value.strip())
     return make_learner(name, task, **values)
 

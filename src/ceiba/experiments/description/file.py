@@ -264,6 +264,7 @@ DecisionTreeClassifier. Did you mean 'max_depth'?
 def _parse(text: str, path: str | os.PathLike[str]) -> FileTable:
     """Parse a TOML text; an error of the syntax names the line as all others do."""
     try:
+        text = text.removeprefix("\ufeff")  # of Windows editors
         return FileTable.of(tomllib.loads(text), text, os.fspath(path))
     except tomllib.TOMLDecodeError as error:
         found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
@@ -276,6 +277,8 @@ def _parse(text: str, path: str | os.PathLike[str]) -> FileTable:
 def _read_design(top: FileTable, datasets: Sequence[Dataset]) -> dict[str, Any]:
     """Read protocol, seed, calibration and conformal prediction."""
     task = datasets[0].task
+    if top.get("n_jobs", int) == 0:
+        raise top.error("n_jobs", "must be a nonzero integer, got 0.")
     seed = top.get("seed", int, 0)
     if not 0 <= seed <= MAX_SEED:
         raise top.error("seed", f"must be an integer in [0, {MAX_SEED}], got {seed}.")
@@ -309,6 +312,8 @@ def _read_statistics(
             score = get_score(name)
             if score.task not in (None, task):
                 raise ValueError(f"{score.name} is a score of a {score.task}, not of a {task}.")
+            if score.needs_regions and "conformal" not in top.values:
+                raise ValueError(f"{score.name} requires 'conformal'.")
             names.append(score.name)
         if interval not in allowed_intervals(score):
             allowed = ", ".join(allowed_intervals(score))
@@ -317,6 +322,8 @@ def _read_statistics(
         raise top.error("control", "requires [[learner]] tables: it names one of them.")
     control = top.choice("control", tuple(learners))
     test: Any = top.choice("test", get_args(TestMethod)) or "corrected_t"
+    if control is None and "test" in top.values:
+        raise top.error("test", "has no effect without 'control'.")
     if control is not None:
         with top.located("test"):
             for name in names or [default_score(task)]:

@@ -26,6 +26,7 @@ from ceiba.experiments.results.differences import (
     has_distinct_rows,
 )
 from ceiba.experiments.results.scores import (
+    Predictions,
     Score,
     UndefinedScoreError,
     default_score,
@@ -75,6 +76,8 @@ class Cell:
         Why there is no mean.
     failed : bool
         Whether the learner failed on a fold.
+    note : str
+        How the mean was computed, or why there is no test.
     """
 
     mean: float | None
@@ -83,6 +86,7 @@ class Cell:
     is_better: bool = False
     reason: str = ""
     failed: bool = False
+    note: str = ""
 
     @property
     def mark(self) -> str:
@@ -227,6 +231,7 @@ class Summary:
         for dataset, row in zip(self.datasets, self.cells, strict=True):
             for learner, cell in zip(self.learners, row, strict=True):
                 texts = [cell.reason] if cell.reason and (with_failures or not cell.failed) else []
+                texts += [cell.note] if cell.note else []
                 texts += [] if cell.test is None else cell.test.assumptions
                 for text in texts:
                     kind = re.sub(r"-?[\d.]+", "", text)
@@ -349,11 +354,19 @@ def _cell(
         values = fold_values(score, folds)
     except UndefinedScoreError as error:
         failed = any(fold.result.error is not None for fold in folds)
-        return Cell(None, reason=str(error), failed=failed)
+        if failed:
+            return Cell(None, reason=str(error), failed=True)
+        return _pooled(score, folds, error)
     mean = float(values.mean())
     interval = _interval(score, method, folds, values)
-    if control is None or (len(values) < 2 and test != "mcnemar"):
+    sizes = {len(fold.unit.test) for fold in folds}
+    if method not in ("t", "corrected_t") and max(sizes) - min(sizes) > 1:
+        # The interval is of all rows, and folds of different sizes have another mean.
+        mean = float(score.row_values(_pool(folds)).mean())
+    if control is None:
         return Cell(mean, interval)
+    if len(values) < 2 and test != "mcnemar":
+        return Cell(mean, interval, note=f"test={test!r} requires two folds; use test='mcnemar'.")
     try:
         other = float(fold_values(score, control).mean())
     except UndefinedScoreError:
@@ -362,6 +375,18 @@ def _cell(
         mean > other if score.greater_is_better else mean < other
     )
     return Cell(mean, interval, fold_test(score, test, folds, control), is_better)
+
+
+def _pooled(score: Score, folds: Sequence[FoldResult], error: Exception) -> Cell:
+    """Return the score of the rows of all folds, if folds alone do not define it."""
+    value = score(_pool(folds)) if has_distinct_rows(folds) else None
+    if value is None or value.value is None:
+        return Cell(None, reason=str(error))
+    return Cell(value.value, note="computed from the rows of all folds together.")
+
+
+def _pool(folds: Sequence[FoldResult]) -> Predictions:
+    return pool([fold.predictions for fold in folds if fold.predictions is not None])
 
 
 def _interval(
@@ -375,8 +400,7 @@ def _interval(
             if method == "t"
             else corrected_t_interval(values, *fold_sizes(folds))
         )
-    pooled = pool([fold.predictions for fold in folds if fold.predictions is not None])
-    rows = score.row_values(pooled)
+    rows = score.row_values(_pool(folds))
     if method == "bootstrap":
         return bootstrap_interval(rows)
     return _POOLED[method](int(rows.sum()), len(rows))

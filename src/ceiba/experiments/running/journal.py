@@ -13,6 +13,8 @@ import json
 import os
 import sqlite3
 import threading
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,6 +38,8 @@ CREATE TABLE IF NOT EXISTS runs (
     record TEXT NOT NULL
 );
 """
+# Errors of damaged databases and arrays.
+_DAMAGES = (sqlite3.Error, zipfile.BadZipFile, zlib.error)
 # Seconds that a transaction waits for those of other processes.
 _TIMEOUT = 60.0
 
@@ -201,15 +205,15 @@ class Journal:
         """Return the stored results of some units; failed ones are left out."""
         found: dict[str, UnitResult] = {}
         for key in keys:
-            with self._lock:
-                row = self._connection.execute(
-                    "SELECT result, arrays FROM units WHERE key = ?", (key,)
-                ).fetchone()
-            if row is None:
-                continue
             try:
+                with self._lock:
+                    row = self._connection.execute(
+                        "SELECT result, arrays FROM units WHERE key = ?", (key,)
+                    ).fetchone()
+                if row is None:
+                    continue
                 result = UnitResult.read(*row)
-            except (ValueError, KeyError, TypeError, OSError) as error:
+            except (ValueError, KeyError, TypeError, OSError, EOFError, *_DAMAGES) as error:
                 raise JournalError(
                     f"{self._name} is damaged at unit {key}: {error}. Choose another path."
                 ) from error

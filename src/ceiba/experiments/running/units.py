@@ -26,6 +26,7 @@ from sklearn.utils import _safe_indexing
 from ceiba._typing import Array
 from ceiba.data.table import Table
 from ceiba.data.target import Target, Task
+from ceiba.experiments.results.scores import Predictions
 from ceiba.experiments.running.journal import UnitResult
 
 # Version of what a unit computes: another one computes all units again.
@@ -140,10 +141,13 @@ class Learner:
     name : str
     estimator : estimator of Ceiba or scikit-learn, or a pipeline
         It is cloned for every unit.
+    given_key : str, optional
+        In place of the hash, for estimators that cannot be hashed and are not kept in a journal.
     """
 
     name: str
     estimator: Any
+    given_key: str | None = None
 
     @cached_property
     def libraries(self) -> set[str]:
@@ -158,14 +162,17 @@ class Learner:
     @cached_property
     def key(self) -> str:
         """Hash of class, parameters and versions."""
+        if self.given_key is not None:
+            return self.given_key
         cls = type(self.estimator)
         versions = {name: _version(name) for name in sorted(self.libraries | {"numpy", "sklearn"})}
         try:
             return content_hash(cls.__module__, cls.__qualname__, versions, clone(self.estimator))
         except Exception as error:
             raise ValueError(
-                f"Learner {self.name!r} cannot be hashed, so that its results could not be found "
-                f"again: {error}. Replace lambda functions by functions of a module."
+                f"Learner {self.name!r} cannot be kept in a journal, since its parameters cannot "
+                f"be hashed ({str(error).splitlines()[0][:100]}): replace lambda functions by "
+                "functions of a module, or leave out the journal."
             ) from error
 
 
@@ -213,7 +220,7 @@ class Unit:
         with RecordedWarnings() as recorded:
             try:
                 result = self._fit_and_predict()
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 message = f"{type(error).__name__}: {error}"
                 seconds = perf_counter() - start
                 result = UnitResult(self.test, None, None, seconds, 0.0, error=message)
@@ -236,7 +243,7 @@ class Unit:
             )
         regions = _regions(model, rows, data.classes)
         end = perf_counter()
-        return UnitResult(
+        result = UnitResult(
             self.test,
             predictions,
             probabilities,
@@ -244,6 +251,24 @@ class Unit:
             end - fitted,
             chosen=_chosen(model),
             regions=regions,
+        )
+        self.predictions(result)  # wrong shapes and numbers fail the unit
+        return result
+
+    def predictions(self, result: UnitResult) -> Predictions | None:
+        """Return the predictions of a result with their true values; None if it failed."""
+        data = self.dataset
+        if result.predictions is None:
+            return None
+        truth = data.labels[result.test]
+        if data.classes is None:
+            return Predictions(truth, result.predictions, task="regression", regions=result.regions)
+        return Predictions(
+            truth,
+            data.classes[result.predictions],
+            result.probabilities,
+            data.classes,
+            regions=result.regions,
         )
 
     def _seed(self) -> int:
@@ -320,6 +345,8 @@ def _chosen(model: Any) -> dict[str, Any] | None:
 
 def _encoded(predictions: Array, classes: Array | None) -> Array:
     """Return predicted class indices, or numbers; raise for labels that no row has."""
+    if predictions.ndim != 1:
+        raise ValueError(f"predict must return an array of shape (n,), got {predictions.shape}.")
     if classes is None:
         return predictions.astype(np.float64)
     index = {label: k for k, label in enumerate(classes.tolist())}
@@ -346,6 +373,11 @@ def align_columns(values: Array, own: Array, classes: Array) -> Array:
     >>> align_columns(np.array([[0.25, 0.75]]), ["a", "c"], np.array(["a", "b", "c"]))
     array([[0.25, 0.  , 0.75]])
     """
+    if values.ndim != 2 or values.shape[1] != len(own):
+        raise ValueError(
+            f"predict_proba must return a column for each of {len(own)} classes, got shape "
+            f"{values.shape}."
+        )
     aligned = np.zeros((len(values), len(classes)), values.dtype)
     aligned[:, _encoded(np.asarray(own), classes)] = values
     return aligned

@@ -57,7 +57,12 @@ def check_columns(table: Table, columns: Sequence[ColumnSummary]) -> Iterator[Fi
     """Yield what is to be known of single columns."""
     n = len(table)
     yield from _check_missing(columns, n)
-    if constant := [column.name for column in columns if column.n_distinct <= 1]:
+    constant = [
+        column.name
+        for column in columns
+        if column.n_distinct == 0 or (column.n_distinct == 1 and not column.n_missing)
+    ]
+    if constant:
         text = f"{columns_text(constant)} one value in all rows, or none: leave out."
         yield Finding("constant", "note", tuple(constant), text)
     if texts := [column.name for column in columns if column.is_identifier]:

@@ -77,14 +77,16 @@ def check_duplicate_rows(
     codes = np.unique(target.values, return_inverse=True)[1]
     pairs, counts = np.unique(np.stack([group, codes]), axis=1, return_counts=True)
     n_repeated = n - len(counts)
+    ignored = [column.name for column in columns if column.is_identifier]
+    apart = f" apart from {listed(ignored)}" if ignored else ""
     has_many_values = any(columns[j].n_distinct > _MANY_VALUES for j in used)
     is_suspect = has_many_values and n_repeated >= _MAX_REPEATED * n
     if n_repeated:
         yield Finding(
             "duplicate_rows", "warning" if is_suspect else "note", (),
             f"{count_text(n_repeated, 'row')} ({n_repeated / n:.1%}) "
-            f"{'repeats' if n_repeated == 1 else 'repeat'} another row and its target: if they are "
-            "copies, remove them, since copies of training rows would be tested.",
+            f"{'repeats' if n_repeated == 1 else 'repeat'} another row and its target{apart}: if "
+            "they are copies, remove them, since copies of training rows would be tested.",
         )  # fmt: skip
     largest = np.zeros(n_groups, np.int64)
     np.maximum.at(largest, pairs[0], counts)
@@ -93,12 +95,13 @@ def check_duplicate_rows(
         conflicting = np.bincount(pairs[0])[group] > 1
         text = (
             f"{count_text(int(conflicting.sum()), 'row')} ({conflicting.mean():.1%}) have equal "
-            "columns and different targets"
+            f"columns{apart} and different targets"
         )
         is_large = False
         if target.classes is not None:
             is_large = n_lost > _MAX_CONFLICT * n
             text += f": no learner can have an accuracy above {1 - n_lost / n:.3f} on all rows"
+            text += " without them" if ignored else ""
         text += ". Correct them, or add a column that separates them."
         yield Finding("conflicting_rows", "warning" if is_large else "note", (), text)
 
