@@ -138,3 +138,19 @@ def test_a_bundled_table_may_have_another_target() -> None:
         load_table("iris", kinds={"a": "nominal"})
     with pytest.raises(ValueError, match="no column is left"):
         load_table("xor", drop=datasets.load("xor").feature_names)
+
+
+def test_names_that_are_numbers_are_a_header_beside_the_target(tmp_path: Path) -> None:
+    path = tmp_path / "years.csv"
+    path.write_text("2020,2021,y\n1,2,a\n3,4,b\n5,6,a\n")
+    data = load_table(path, "y")
+    assert data.X.schema.names == ["2020", "2021"]
+    assert len(data) == 3
+    with pytest.raises(ValueError, match="no column 'z'"):
+        load_table(path, "z")
+
+
+def test_the_own_target_of_a_bundled_table_is_left_out_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="'species', the target of iris, is left out"):
+        data = load_table("iris", "petal width (cm)")
+    assert data.X.shape[1] == 3

@@ -127,6 +127,10 @@ def _read_file(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         table: Table = read(given, kinds=kinds, encoding=encoding)
+        is_unnamed = table.schema.names == [f"x{j}" for j in range(len(table.schema))]
+        if is_unnamed and target not in table.schema.names:
+            # Names such as years look like a record of data; the target is known to be a name.
+            table = read(given, kinds=kinds, encoding=encoding, header=True)
     for warning in caught:
         if not any(f"column {column!r}" in str(warning.message) for column in unused):
             warn_user(str(warning.message), warning.category)
@@ -145,6 +149,7 @@ def _load_bundled(
         raise ValueError(f"Kinds and encoding are for files, and {name} is a bundled table.")
     loaded = bundled.load(name)
     if target not in (None, loaded.target_name):
+        warn_user(f"{loaded.target_name!r}, the target of {name}, is left out.", UserWarning)
         return loaded.table, None, task
     if task not in (None, loaded.task):
         raise TargetError(f"The task of the table {name} is {loaded.task}, got {task}.")
