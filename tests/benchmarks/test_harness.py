@@ -344,6 +344,7 @@ def test_modules_in_subfolders_are_found():
         "bagging",
         "bayes",
         "dask",
+        "experiments",
         "forest",
         "kmeans",
         "mixture",

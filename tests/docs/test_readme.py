@@ -22,7 +22,7 @@ def test_readme(
 ) -> None:
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
-    first, second, larger = BLOCKS
+    first, second, larger, experiment = BLOCKS
     names: dict[str, Any] = {}
     exec(first, names)
     shown = re.findall(r"^    ((?:\[0\]|\|  ).*)$", TEXT, re.MULTILINE)
@@ -32,3 +32,7 @@ def test_readme(
     exec(second, names)
     assert (tmp_path / "hepatitis.ceiba").exists()
     compile(larger, "README.md", "exec")  # files and clusters are not at hand
+    capsys.readouterr()
+    exec(experiment, names)
+    assert capsys.readouterr().out.startswith("Accuracy  tree")
+    assert (tmp_path / "experiment.db").exists()
