@@ -54,7 +54,7 @@ def numeric_column(table: Table, j: int) -> Array:
 
 
 def check_columns(table: Table, columns: Sequence[ColumnSummary]) -> Iterator[Finding]:
-    """Yield what is to be known of single columns."""
+    """Yield the findings about single columns."""
     n = len(table)
     yield from _check_missing(columns, n)
     constant = [

@@ -33,7 +33,6 @@ class KnownTarget:
     """The rows with a target, and their target."""
 
     rows: Array
-    values: Any
     target: Target
     task: Task
     n_missing: int
@@ -82,7 +81,7 @@ def read_target(y: Any, n_rows: int, task: Task | None) -> KnownTarget:
     values = _safe_indexing(y, rows) if len(rows) < n_rows else y
     found = infer_task(values) if task is None else task
     target = Target.of(values, len(rows), task=found)
-    return KnownTarget(rows, values, target, found, n_rows - len(rows))
+    return KnownTarget(rows, target, found, n_rows - len(rows))
 
 
 def _missing_rows(y: Any) -> Array:
@@ -109,7 +108,7 @@ def count_classes(target: Target) -> tuple[ClassCount, ...]:
 def check_target(
     known: KnownTarget, classes: Sequence[ClassCount], name: str, is_inferred: bool
 ) -> Iterator[Finding]:
-    """Yield what is to be known of the target."""
+    """Yield the findings about the target."""
     y = quoted(name)
     n_rows = len(known.rows) + known.n_missing
     if known.n_missing:
