@@ -135,6 +135,7 @@ void bind_process(nb::module_& module);
 void bind_kmeans(nb::module_& module);
 void bind_mixture(nb::module_& module);
 void bind_bayes(nb::module_& module);
+void bind_boosting(nb::module_& module);
 void bind_neighbors(nb::module_& module);
 void bind_vantage(nb::module_& module);
 void bind_tree_config(nb::module_& module);

@@ -18,4 +18,5 @@ NB_MODULE(_native, module) {
     ceiba::bindings::bind_tree_prune(module);
     ceiba::bindings::bind_forest_grow(module);
     ceiba::bindings::bind_forest_predict(module);
+    ceiba::bindings::bind_boosting(module);
 }

@@ -1002,3 +1002,123 @@ def forest_debiased_importance(trained: TrainedForest, out: Annotated[NDArray[nu
 
 def forest_quantiles(targets: LeafTargets, leaf: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
     """Write quantiles of the training targets in the leaves of each row."""
+
+class BoostingConfig:
+    """Settings of a boosted tree."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def growth_order(self) -> GrowthOrder: ...
+
+    @growth_order.setter
+    def growth_order(self, arg: GrowthOrder, /) -> None: ...
+
+    @property
+    def max_leaves(self) -> int: ...
+
+    @max_leaves.setter
+    def max_leaves(self, arg: int, /) -> None: ...
+
+    @property
+    def max_depth(self) -> int: ...
+
+    @max_depth.setter
+    def max_depth(self, arg: int, /) -> None: ...
+
+    @property
+    def min_rows(self) -> int: ...
+
+    @min_rows.setter
+    def min_rows(self, arg: int, /) -> None: ...
+
+    @property
+    def min_child_weight(self) -> float: ...
+
+    @min_child_weight.setter
+    def min_child_weight(self, arg: float, /) -> None: ...
+
+    @property
+    def reg_lambda(self) -> float: ...
+
+    @reg_lambda.setter
+    def reg_lambda(self, arg: float, /) -> None: ...
+
+    @property
+    def reg_alpha(self) -> float: ...
+
+    @reg_alpha.setter
+    def reg_alpha(self, arg: float, /) -> None: ...
+
+    @property
+    def min_split_gain(self) -> float: ...
+
+    @min_split_gain.setter
+    def min_split_gain(self, arg: float, /) -> None: ...
+
+    @property
+    def category_smoothing(self) -> float: ...
+
+    @category_smoothing.setter
+    def category_smoothing(self, arg: float, /) -> None: ...
+
+    @property
+    def columns_per_node(self) -> int: ...
+
+    @columns_per_node.setter
+    def columns_per_node(self, arg: int, /) -> None: ...
+
+    @property
+    def monotonic(self) -> list[int]: ...
+
+    @monotonic.setter
+    def monotonic(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def interactions(self) -> list[list[int]]: ...
+
+    @interactions.setter
+    def interactions(self, arg: Sequence[Sequence[int]], /) -> None: ...
+
+    @property
+    def gradient_bits(self) -> int: ...
+
+    @gradient_bits.setter
+    def gradient_bits(self, arg: int, /) -> None: ...
+
+class BoostedTrees:
+    """Encoded rows, and the tree grown last."""
+
+    def __init__(self, config: BoostingConfig, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], encoding: ColumnEncoding, threads: int) -> None: ...
+
+    def grow(self, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, *, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, seed: int = 0) -> None:
+        """Grow a tree from the gradients of some rows."""
+
+    def newton_values(self, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.float64]:
+        """Return the regularized Newton step of each leaf and output."""
+
+    def leaf_sums(self, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.float64]:
+        """
+        Return the sums over the rows of each leaf, of shape (n_leaves, n_outputs, 2).
+        """
+
+    def leaf_quantiles(self, residual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, probability: float) -> NDArray[numpy.float64]:
+        """Return the weighted quantile of the residuals of each leaf's rows."""
+
+    def bounds(self) -> NDArray[numpy.float64]:
+        """Return the bounds of each leaf's values."""
+
+    def add_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """Add the values of the leaves to the scores of all rows."""
+
+    def pack(self, code_values: CodeValues, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> dict:
+        """Return the arrays of the tree, once for each output."""
+
+def logistic_gradients(y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], hessian: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """Compute gradients and Hessians of the binary log-loss."""
+
+def softmax_gradients(label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], hessian: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """Compute gradients and Hessians of the multinomial log-loss."""
+
+def add_raw_scores(trees: ForestArrays, rows: ForestRows, begin: int, end: int, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """Add the leaf values of trees [begin, end) to the scores of the rows."""

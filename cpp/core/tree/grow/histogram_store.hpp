@@ -84,6 +84,8 @@ class Histogram {
 
     explicit Histogram(const TreeConfig& config)
         : layout_(config), cell_size_(std::size_t(config.cell_size())) {}
+    // Histograms of a layout that does not unpack into plain cells.
+    explicit Histogram(const Layout& layout) : layout_(layout), cell_size_(0) {}
 
     // Start with empty sums of this many codes, but keep the memory.
     void begin(std::size_t n_codes) { words_.assign(n_codes * layout_.words, Word{}); }
@@ -95,7 +97,11 @@ class Histogram {
         for (std::size_t i = 0; i < n; ++i)
             layout.add(sums + std::size_t(code(i)) * layout.words, rows, i);
     }
-    // Subtract a histogram of the same columns.
+    Word* words() { return words_.data(); }
+    // Add or subtract a histogram of the same columns.
+    void add(const Histogram& other) {
+        for (std::size_t i = 0; i < words_.size(); ++i) words_[i] += other.words_[i];
+    }
     void subtract(const Histogram& other) {
         for (std::size_t i = 0; i < words_.size(); ++i) words_[i] -= other.words_[i];
     }

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "common/parallel.hpp"
 #include "tree/grow/grow.hpp"
 #include "tree/split/cells.hpp"
 
@@ -80,6 +81,40 @@ class RowPartition {
 
     std::vector<std::size_t> starts_, next_;
 };
+
+// Partition many rows in two by branch(row), in parallel and stable; returns the number of rows on
+// the left. Every segment writes its left rows from the front of its part of `spare` and its right
+// rows from the back; then all are copied to their positions.
+template <typename Branch>
+std::size_t partition_in_two(std::uint32_t* rows, std::size_t n, const Branch& branch,
+                             std::vector<std::uint32_t>& spare, int threads) {
+    if (spare.size() < n) spare.resize(n);
+    threads = threads_for(2.0 * double(n), threads);
+    const Segments parts{n, std::size_t(threads)};
+    std::vector<std::size_t> left(parts.count + 1, 0);
+    for_segments(parts, threads, [&](std::size_t s, int, Interrupt&) {
+        // Write to both sides and advance one index: no branch to mispredict.
+        std::size_t front = parts.begin(s), back = parts.end(s);
+        for (std::size_t i = front, end = back; i < end; ++i) {
+            const std::uint32_t row = rows[i];
+            const auto goes_right = std::size_t(branch(row));
+            spare[front] = row;
+            spare[back - 1] = row;
+            front += 1 - goes_right;
+            back -= goes_right;
+        }
+        left[s + 1] = front - parts.begin(s);
+    });
+    for (std::size_t s = 0; s < parts.count; ++s) left[s + 1] += left[s];
+    for_segments(parts, threads, [&](std::size_t s, int, Interrupt&) {
+        const std::uint32_t* from = spare.data() + parts.begin(s);
+        const std::size_t n_left = left[s + 1] - left[s];
+        std::copy_n(from, n_left, rows + left[s]);
+        std::reverse_copy(from + n_left, from + (parts.end(s) - parts.begin(s)),
+                          rows + left.back() + parts.begin(s) - left[s]);
+    });
+    return left.back();
+}
 
 // Call body(branch), where branch(code) is the branch of a code at a split node. Thresholds, by far
 // the most frequent splits, then need no switch over the shapes of splits in every row.

@@ -220,10 +220,14 @@ void TreeBuilder::decide(std::size_t node, const std::vector<std::int32_t>& colu
         n.reason = Reason::kGain;
         return;
     }
-    const Candidate& chosen = best[winner];
-    n.column = columns_searched[winner];
+    record_split(node, columns_searched[winner], best[winner]);
     n.gain = gain_;
     n.ties = ties;
+}
+
+void TreeBuilder::record_split(std::size_t node, std::int32_t column, const Candidate& chosen) {
+    Node& n = nodes[node];
+    n.column = column;
     n.threshold_code = chosen.threshold_code;
     n.next_code = chosen.next_code;
     n.missing_branch = chosen.missing_branch;

@@ -114,6 +114,8 @@ class TreeBuilder {
     // Decide from the best candidate of every column that was searched, in the order of the search.
     void decide(std::size_t node, const std::vector<std::int32_t>& columns_searched,
                 const std::vector<Candidate>& best);
+    // Make a candidate the split of a node.
+    void record_split(std::size_t node, std::int32_t column, const Candidate& chosen);
     double gain(std::size_t node, const Candidate& candidate) const;
     // A gain in the units of the terms.
     double to_terms(double gain) const;

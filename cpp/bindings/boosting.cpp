@@ -1,0 +1,325 @@
+// Gradient boosting: gradients of losses, growth of trees, values of leaves, raw scores.
+#include "boosting/boosted_tree.hpp"
+
+#include "boosting/leaf_values.hpp"
+#include "boosting/raw_scores.hpp"
+#include "forest_arrays.hpp"
+#include "simd/boosting_kernels.hpp"
+#include "training_arrays.hpp"
+
+namespace ceiba::bindings {
+namespace {
+
+using boosting::BoostingConfig;
+using boosting::Gradients;
+
+using AnyTrees = std::variant<std::unique_ptr<boosting::BoostedTrees<std::uint8_t>>,
+                              std::unique_ptr<boosting::BoostedTrees<std::uint16_t>>,
+                              std::unique_ptr<boosting::BoostedTrees<std::uint32_t>>>;
+
+constexpr const char* kPerRow = "gradient, hessian and weight must have one entry per row.";
+
+// Encoded rows and the tree grown last; keeps the codes alive.
+class BoostedTrees {
+  public:
+    BoostedTrees(const BoostingConfig& config, const AnyCodes& any, const EncodingArrays& encoding,
+                 int threads)
+        : codes_(any), encoding_(encoding) {
+        checked_threads(threads);
+        std::visit(
+            [&](const auto& codes) {
+                const auto columns = encoded_columns(codes, encoding_.view());
+                using Code = std::remove_const_t<typename std::decay_t<decltype(codes)>::Scalar>;
+                check(config, columns.count());
+                require(columns.rows >= 1, "codes must have at least one row.");
+                n_rows_ = columns.rows;
+                n_columns_ = columns.count();
+                without_gil([&] {
+                    trees_ =
+                        std::make_unique<boosting::BoostedTrees<Code>>(config, columns, threads);
+                });
+            },
+            any);
+    }
+
+    void grow(Array2<const double> gradient, Maybe2<const double> hessian,
+              Maybe1<const double> weight, Maybe1<const std::uint32_t> rows,
+              Maybe1<const std::int32_t> columns, std::uint64_t seed) {
+        const Gradients gradients = view(gradient, hessian, weight);
+        std::vector<std::uint32_t> sample = ascending(rows, n_rows_, "rows");
+        std::vector<std::int32_t> tested = ascending(columns, n_columns_, "columns");
+        with([&](auto& trees) {
+            trees.grow(gradients, std::move(sample), std::move(tested), seed);
+        });
+        is_grown_ = true;
+    }
+
+    nb::ndarray<nb::numpy, double> newton_values(Array2<const double> gradient,
+                                                 Maybe2<const double> hessian,
+                                                 Maybe1<const double> weight) {
+        const Gradients gradients = view(gradient, hessian, weight);
+        std::vector<double> values;
+        with_grown([&](auto& trees) { values = boosting::newton_values(trees, gradients); });
+        const std::size_t n = values.size() / gradients.outputs;
+        return owned(std::move(values), {n, gradients.outputs});
+    }
+
+    // Sums of two arrays over the rows of every leaf.
+    nb::ndarray<nb::numpy, double> leaf_sums(Array2<const double> gradient,
+                                             Maybe2<const double> hessian,
+                                             Maybe1<const double> weight) {
+        const Gradients gradients = view(gradient, hessian, weight);
+        std::vector<double> sums;
+        with_grown([&](auto& trees) {
+            for (const auto& leaf : trees.leaf_sums(gradients))
+                for (std::size_t k = 0; k < gradients.outputs; ++k) {
+                    sums.push_back(leaf.gradient[k]);
+                    sums.push_back(leaf.hessian[k]);
+                }
+        });
+        const std::size_t n = sums.size() / (2 * gradients.outputs);
+        return owned(std::move(sums), {n, gradients.outputs, 2});
+    }
+
+    nb::ndarray<nb::numpy, double> leaf_quantiles(Array1<const double> residual,
+                                                  Maybe1<const double> weight, double probability) {
+        require(residual.shape(0) == n_rows_, "residual must have one entry per row.");
+        const double* w = sized(weight, n_rows_, kPerRow);
+        require(probability > 0 && probability < 1, "probability must be in (0, 1).");
+        std::vector<double> values;
+        with_grown([&](auto& trees) {
+            values = boosting::leaf_quantiles(trees, residual.data(), w, probability);
+        });
+        return owned(std::move(values));
+    }
+
+    // Lower and upper bounds of the values of every leaf.
+    nb::ndarray<nb::numpy, double> bounds() {
+        std::vector<double> bounds;
+        with_grown([&](auto& trees) {
+            for (const auto& leaf : trees.leaves()) {
+                bounds.push_back(leaf.bounds.lower);
+                bounds.push_back(leaf.bounds.upper);
+            }
+        });
+        const std::size_t n = bounds.size() / 2;
+        return owned(std::move(bounds), {n, std::size_t(2)});
+    }
+
+    void add_values(Array2<const double> values, Array2<double> scores) {
+        check_values(values);
+        require(has_shape(scores, values.shape(1), n_rows_),
+                "scores must have shape (n_outputs, n_rows).");
+        with_grown(
+            [&](auto& trees) { trees.add_values(values.data(), values.shape(1), scores.data()); });
+    }
+
+    // The arrays of the tree for each output, one tree behind the other.
+    nb::dict pack(const CodeValues& code_values, Array2<const double> values) {
+        check_values(values);
+        const Scales scales = code_values.view();
+        require(scales.types.size() == n_columns_, "values must have the columns of the codes.");
+        forest::PackedForest packed;
+        std::vector<double> rows, gains;
+        with_grown([&](auto& trees) {
+            const auto& builder = trees.builder();
+            const std::size_t outputs = values.shape(1);
+            for (std::size_t k = 0; k < outputs; ++k) {
+                packed.append(trees.pack(scales, values.data() + k, outputs));
+                for (std::size_t i = 0; i < builder.nodes.size(); ++i) {
+                    const auto& node = builder.nodes[i];
+                    rows.push_back(double(builder.cell(i)[0]));
+                    gains.push_back(node.expanded() ? node.gain * rows.back() : 0);
+                }
+            }
+        });
+        nb::dict out;
+        out["nodes"] = owned_words<std::uint64_t>(std::move(packed.nodes));
+        out["tree_offsets"] = owned(std::move(packed.first));
+        out["words"] = owned(std::move(packed.words));
+        out["tables"] = owned(std::move(packed.tables));
+        out["node_rows"] = owned(std::move(rows));
+        out["node_gains"] = owned(std::move(gains));
+        return out;
+    }
+
+  private:
+    static void check(const BoostingConfig& config, std::size_t n_columns) {
+        require(config.max_leaves == 0 || config.max_leaves >= 2,
+                "max_leaves must be 0 or at least 2.");
+        require(config.reg_lambda >= 0 && config.reg_alpha >= 0 && config.category_smoothing >= 0,
+                "reg_lambda, reg_alpha and category_smoothing must not be negative.");
+        require(config.monotonic.empty() || config.monotonic.size() == n_columns,
+                "monotonic must have one entry per column.");
+        for (const auto& set : config.interactions) {
+            require(std::is_sorted(set.begin(), set.end()), "interactions must be ascending.");
+            for (const std::int32_t column : set)
+                require(column >= 0 && std::size_t(column) < n_columns,
+                        "interactions must be indices of columns.");
+        }
+        require(
+            config.gradient_bits == 0 || (config.gradient_bits >= 2 && config.gradient_bits <= 41),
+            "gradient_bits must be 0 or in [2, 41].");
+    }
+
+    Gradients view(const Array2<const double>& gradient, const Maybe2<const double>& hessian,
+                   const Maybe1<const double>& weight) const {
+        require(gradient.shape(1) == n_rows_ && gradient.shape(0) >= 1, kPerRow);
+        require(!hessian || has_shape(*hessian, gradient.shape(0), n_rows_), kPerRow);
+        Gradients gradients;
+        gradients.gradient = gradient.data();
+        gradients.hessian = pointer(hessian);
+        gradients.weight = sized(weight, n_rows_, kPerRow);
+        gradients.rows = n_rows_;
+        gradients.outputs = gradient.shape(0);
+        return gradients;
+    }
+
+    template <typename T>
+    static std::vector<T> ascending(const Maybe1<const T>& given, std::size_t n, const char* name) {
+        std::vector<T> values(given ? given->shape(0) : n);
+        if (!given) {
+            std::iota(values.begin(), values.end(), T(0));
+            return values;
+        }
+        std::copy_n(given->data(), values.size(), values.begin());
+        bool valid = !values.empty();
+        for (std::size_t i = 0; i < values.size(); ++i)
+            valid = valid && values[i] >= T(0) && std::size_t(values[i]) < n &&
+                    (i == 0 || values[i - 1] < values[i]);
+        if (!valid)
+            throw std::invalid_argument(std::string(name) + " must be ascending, and not empty.");
+        return values;
+    }
+
+    void check_values(const Array2<const double>& values) {
+        std::size_t n_leaves = 0;
+        with_grown([&](auto& trees) { n_leaves = trees.leaves().size(); });
+        require(values.shape(0) == n_leaves && values.shape(1) >= 1,
+                "values must have shape (n_leaves, n_outputs).");
+    }
+
+    template <typename Body>
+    void with(const Body& body) {
+        std::visit([&](auto& trees) { without_gil([&] { body(*trees); }); }, trees_);
+    }
+    template <typename Body>
+    void with_grown(const Body& body) {
+        require(is_grown_, "no tree was grown yet.");
+        with(body);
+    }
+
+    AnyCodes codes_;
+    EncodingArrays encoding_;
+    std::size_t n_rows_ = 0, n_columns_ = 0;
+    bool is_grown_ = false;
+    AnyTrees trees_;
+};
+
+// Rows per segment of a loop over gradients.
+constexpr std::size_t kGradientRows = 8192;
+
+void logistic_gradients(Array1<const double> y, Array1<const double> raw,
+                        Maybe1<const double> weight, Array1<double> gradient,
+                        Array1<double> hessian, int threads) {
+    const std::size_t n = y.shape(0);
+    require(raw.shape(0) == n && gradient.shape(0) == n && hessian.shape(0) == n, kPerRow);
+    const double* w = sized(weight, n, kPerRow);
+    const Segments parts = segments(n, kGradientRows);
+    without_gil([&] {
+        for_segments(parts, threads_for(20.0 * double(n), checked_threads(threads)),
+                     [&](std::size_t s, int, Interrupt&) {
+                         const std::size_t i = parts.begin(s);
+                         boosting_kernels().logistic(y.data() + i, raw.data() + i,
+                                                     w ? w + i : nullptr, parts.end(s) - i,
+                                                     gradient.data() + i, hessian.data() + i);
+                     });
+    });
+}
+
+void softmax_gradients(Array1<const std::int32_t> label, Array2<const double> raw,
+                       Maybe1<const double> weight, Array2<double> gradient, Array2<double> hessian,
+                       int threads) {
+    const std::size_t n = label.shape(0), classes = raw.shape(0);
+    require(classes >= 2, "raw must have at least two classes.");
+    require(raw.shape(1) == n && has_shape(gradient, classes, n) && has_shape(hessian, classes, n),
+            kPerRow);
+    const double* w = sized(weight, n, kPerRow);
+    const Segments parts = segments(n, kGradientRows);
+    without_gil([&] {
+        for_segments(parts, threads_for(20.0 * double(n * classes), checked_threads(threads)),
+                     [&](std::size_t s, int, Interrupt&) {
+                         const std::size_t i = parts.begin(s);
+                         boosting_kernels().softmax(
+                             label.data() + i, raw.data() + i, w ? w + i : nullptr,
+                             parts.end(s) - i, n, classes, gradient.data() + i, hessian.data() + i);
+                     });
+    });
+}
+
+void add_raw_scores(const ForestArrays& trees, const ForestRows& rows, std::size_t begin,
+                    std::size_t end, Array2<double> scores, int threads) {
+    rows.check(trees.columns);
+    const ForestView view = trees.view();
+    require(view.n_classes == 0, "raw scores require trees with numbers in their leaves.");
+    require(begin <= end && end <= view.n_trees, "begin and end must be a range of trees.");
+    require(scores.shape(0) == rows.rows.rows && scores.shape(1) >= 1,
+            "scores must have shape (n_rows, n_outputs).");
+    checked_threads(threads);
+    without_gil([&] {
+        boosting::add_raw_scores(view, rows.rows, begin, end, scores.shape(1), scores.data(),
+                                 threads);
+    });
+}
+
+}  // namespace
+
+void bind_boosting(nb::module_& module) {
+    nb::class_<BoostingConfig>(module, "BoostingConfig", "Settings of a boosted tree.")
+        .def(nb::init<>())
+        .def_rw("growth_order", &BoostingConfig::growth_order)
+        .def_rw("max_leaves", &BoostingConfig::max_leaves)
+        .def_rw("max_depth", &BoostingConfig::max_depth)
+        .def_rw("min_rows", &BoostingConfig::min_rows)
+        .def_rw("min_child_weight", &BoostingConfig::min_child_weight)
+        .def_rw("reg_lambda", &BoostingConfig::reg_lambda)
+        .def_rw("reg_alpha", &BoostingConfig::reg_alpha)
+        .def_rw("min_split_gain", &BoostingConfig::min_split_gain)
+        .def_rw("category_smoothing", &BoostingConfig::category_smoothing)
+        .def_rw("columns_per_node", &BoostingConfig::columns_per_node)
+        .def_rw("monotonic", &BoostingConfig::monotonic)
+        .def_rw("interactions", &BoostingConfig::interactions)
+        .def_rw("gradient_bits", &BoostingConfig::gradient_bits);
+    nb::class_<BoostedTrees>(module, "BoostedTrees", "Encoded rows, and the tree grown last.")
+        .def(nb::init<const BoostingConfig&, const AnyCodes&, const EncodingArrays&, int>(),
+             "config"_a, "codes"_a.noconvert(), "encoding"_a, "threads"_a)
+        .def("grow", &BoostedTrees::grow, "gradient"_a.noconvert(),
+             "hessian"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
+             nb::kw_only(), "rows"_a.noconvert() = nb::none(), "columns"_a.noconvert() = nb::none(),
+             "seed"_a = 0, "Grow a tree from the gradients of some rows.")
+        .def("newton_values", &BoostedTrees::newton_values, "gradient"_a.noconvert(),
+             "hessian"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
+             "Return the regularized Newton step of each leaf and output.")
+        .def("leaf_sums", &BoostedTrees::leaf_sums, "gradient"_a.noconvert(),
+             "hessian"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
+             "Return the sums over the rows of each leaf, of shape (n_leaves, n_outputs, 2).")
+        .def("leaf_quantiles", &BoostedTrees::leaf_quantiles, "residual"_a.noconvert(),
+             "weight"_a.noconvert(), "probability"_a,
+             "Return the weighted quantile of the residuals of each leaf's rows.")
+        .def("bounds", &BoostedTrees::bounds, "Return the bounds of each leaf's values.")
+        .def("add_values", &BoostedTrees::add_values, "values"_a.noconvert(),
+             "scores"_a.noconvert(), "Add the values of the leaves to the scores of all rows.")
+        .def("pack", &BoostedTrees::pack, "code_values"_a, "values"_a.noconvert(),
+             "Return the arrays of the tree, once for each output.");
+    module.def("logistic_gradients", &logistic_gradients, "y"_a.noconvert(), "raw"_a.noconvert(),
+               "weight"_a.noconvert(), "gradient"_a.noconvert(), "hessian"_a.noconvert(),
+               "threads"_a, "Compute gradients and Hessians of the binary log-loss.");
+    module.def("softmax_gradients", &softmax_gradients, "label"_a.noconvert(), "raw"_a.noconvert(),
+               "weight"_a.noconvert(), "gradient"_a.noconvert(), "hessian"_a.noconvert(),
+               "threads"_a, "Compute gradients and Hessians of the multinomial log-loss.");
+    module.def("add_raw_scores", &add_raw_scores, "trees"_a, "rows"_a, "begin"_a, "end"_a,
+               "scores"_a.noconvert(), "threads"_a,
+               "Add the leaf values of trees [begin, end) to the scores of the rows.");
+}
+
+}  // namespace ceiba::bindings

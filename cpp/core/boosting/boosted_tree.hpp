@@ -1,0 +1,78 @@
+// Growth of the trees of gradient boosting on encoded rows.
+//
+// The rows of a node are contiguous; its histograms are those of its smaller branch counted and
+// those of the larger one by subtraction (tree/grow/histogram_store.hpp), and leaves are split in
+// the growth order of all trees (tree/grow/tree_builder.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "boosting/config.hpp"
+#include "boosting/quantized.hpp"
+#include "boosting/split_search.hpp"
+#include "forest/predict/packed_forest.hpp"
+#include "tree/encode/columns.hpp"
+#include "tree/grow/row_store.hpp"
+#include "tree/grow/tree_builder.hpp"
+
+namespace ceiba::boosting {
+
+// A leaf and its rows, and the range of values that constraints leave it.
+struct BoostedLeaf {
+    std::int32_t node;
+    std::size_t begin, end;
+    Bounds bounds;
+};
+
+// Codes of the rows, and memory that all trees of a fit share.
+template <typename Code>
+class BoostedTrees {
+  public:
+    BoostedTrees(const BoostingConfig& config, const tree::Columns<Code>& columns, int threads);
+
+    // Grow a tree from the gradients of some rows, ascending. `columns` are those it may test,
+    // ascending; draws of columns are keyed by `seed` and the path of a node.
+    void grow(const Gradients& gradients, std::vector<std::uint32_t> rows,
+              std::vector<std::int32_t> columns, std::uint64_t seed);
+
+    const tree::TreeBuilder& builder() const { return *builder_; }
+    const std::vector<BoostedLeaf>& leaves() const { return leaves_; }
+    std::span<const std::uint32_t> rows_of(const BoostedLeaf& leaf) const {
+        return std::span(rows_).subspan(leaf.begin, leaf.end - leaf.begin);
+    }
+    std::size_t n_rows() const { return columns_.rows; }
+    int threads() const { return threads_; }
+    const BoostingConfig& config() const { return config_; }
+    // Sums of real gradients and Hessians over the rows of every leaf, exact in fixed point:
+    // (leaf, output).
+    std::vector<RealSums> leaf_sums(const Gradients& gradients) const;
+    // Add the value of its leaf, (leaf, output), to the scores of every row, those outside of the
+    // sample included. Scores are one array of n_rows numbers per output.
+    void add_values(const double* values, std::size_t outputs, double* scores) const;
+    // Pack the tree, with the first output's values in its leaves.
+    forest::PackedForest pack(const tree::Scales& scales, const double* values,
+                              std::size_t outputs) const;
+
+  private:
+    template <typename, typename>
+    friend class BoostedTreeGrower;
+
+    std::int32_t leaf_of(std::size_t row) const;
+
+    BoostingConfig config_;
+    tree::Columns<Code> columns_;
+    int threads_;
+    std::vector<Code> by_row_;          // codes, row by row
+    std::vector<std::size_t> offsets_;  // first cell of each column in a histogram, and the end
+    std::unique_ptr<tree::TreeBuilder> builder_;
+    std::vector<BoostedLeaf> leaves_;
+    std::vector<std::uint32_t> rows_, spare_rows_;
+    std::vector<bool> in_sample_;
+    bool all_rows_ = true;
+};
+
+}  // namespace ceiba::boosting

@@ -1,0 +1,141 @@
+// Quantized gradients: integers of one scale per round, and the cells that add them up.
+//
+// Sums of integers do not depend on their order, so a tree is the same for any number of threads
+// and any partitioning. In a packed cell the gradient sum is the upper half of a 64-bit word and
+// the Hessian sum its lower half: adding a row is one addition per column, 0.23 ns where two
+// 64-bit sums take 0.5 ns (28 columns of 255 bins, one core of an EPYC 9005). Shi et al. (2022),
+// "Quantized training of gradient boosting decision trees", NeurIPS.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "boosting/config.hpp"
+#include "common/parallel.hpp"
+#include "tree/split/cells.hpp"
+
+namespace ceiba::boosting {
+
+using tree::Number;
+
+// Sums of gradients and Hessians in units.
+struct GradientSum {
+    Number gradient = 0, hessian = 0;
+
+    GradientSum& operator+=(const GradientSum& other) {
+        gradient += other.gradient;
+        hessian += other.hessian;
+        return *this;
+    }
+    GradientSum& operator-=(const GradientSum& other) {
+        gradient -= other.gradient;
+        hessian -= other.hessian;
+        return *this;
+    }
+};
+
+// Layouts of cells (tree/grow/histogram_store.hpp), one word per output.
+struct PackedGradients {
+    using Word = std::uint64_t;
+    std::size_t words;
+
+    explicit PackedGradients(std::size_t outputs) : words(outputs) {}
+
+    static Word pack(Number gradient, Number hessian) {
+        return (std::uint64_t(gradient) << 32) + std::uint64_t(hessian);
+    }
+    static GradientSum sum(Word word) { return {Number(word) >> 32, Number(word & 0xFFFFFFFF)}; }
+    // Largest absolute value of a quantized gradient whose sums over n rows fit.
+    static double max_unit(std::size_t n) { return std::floor(double((1u << 31) - 1) / double(n)); }
+};
+
+struct WideGradients {
+    typedef Number Word __attribute__((vector_size(2 * sizeof(Number))));
+    std::size_t words;
+
+    explicit WideGradients(std::size_t outputs) : words(outputs) {}
+
+    static Word pack(Number gradient, Number hessian) { return Word{gradient, hessian}; }
+    static GradientSum sum(Word word) { return {word[0], word[1]}; }
+    static double max_unit(std::size_t n) {
+        return std::min(0x1p40, std::floor(0x1p62 / double(n)));
+    }
+};
+
+// Sizes of the gradients of a round, and the units in which they are rounded.
+struct GradientScale {
+    double max_gradient = 0, max_hessian = 0, mean_gradient = 0, mean_hessian = 0;
+    bool equal_hessians = true;
+    double gradient_unit = 1, hessian_unit = 1;
+    double gradient_factor = 1, hessian_factor = 1;  // units per one
+    Number max_units = 1;                            // of a Hessian
+
+    // Choose units such that the largest gradient is `max_unit` of them.
+    void set_units(double max_unit) {
+        gradient_unit = max_gradient > 0 ? max_gradient / max_unit : 1;
+        hessian_unit = max_hessian / max_unit;
+        gradient_factor = max_gradient > 0 ? max_unit / max_gradient : 1;
+        hessian_factor = max_unit / max_hessian;
+        max_units = Number(max_unit);
+    }
+    static Number rounded(double x) { return Number(x + std::copysign(0.5, x)); }
+    Number gradient_units(double gradient) const { return rounded(gradient * gradient_factor); }
+    Number hessian_units(double hessian) const { return rounded(hessian * hessian_factor); }
+};
+
+// Measure the gradients of some rows. The segments do not depend on the threads, so neither do the
+// means.
+inline GradientScale measure_gradients(const Gradients& gradients,
+                                       std::span<const std::uint32_t> rows, int threads) {
+    const Segments parts = segments(rows.size(), 16384);
+    std::vector<GradientScale> part(parts.count);
+    const std::size_t outputs = gradients.outputs;
+    const double first = rows.empty() ? 0 : gradients.hessian_of(rows[0], 0);
+    for_segments(parts, threads_for(double(rows.size() * outputs), threads),
+                 [&](std::size_t s, int, Interrupt&) {
+                     GradientScale own;
+                     for (std::size_t i = parts.begin(s); i < parts.end(s); ++i)
+                         for (std::size_t k = 0; k < outputs; ++k) {
+                             const double g = std::abs(gradients.gradient_of(rows[i], k));
+                             const double h = gradients.hessian_of(rows[i], k);
+                             own.max_gradient = std::max(own.max_gradient, g);
+                             own.max_hessian = std::max(own.max_hessian, h);
+                             own.equal_hessians &= h == first;
+                             own.mean_gradient += g;
+                             own.mean_hessian += h;
+                         }
+                     part[s] = own;
+                 });
+    GradientScale scale;
+    for (const GradientScale& own : part) {
+        scale.max_gradient = std::max(scale.max_gradient, own.max_gradient);
+        scale.max_hessian = std::max(scale.max_hessian, own.max_hessian);
+        scale.equal_hessians &= own.equal_hessians;
+        scale.mean_gradient += own.mean_gradient;
+        scale.mean_hessian += own.mean_hessian;
+    }
+    if (!std::isfinite(scale.mean_gradient) || !std::isfinite(scale.mean_hessian))
+        throw std::invalid_argument("gradients and Hessians must be finite.");
+    if (!(scale.max_hessian > 0)) throw std::invalid_argument("some Hessian must be positive.");
+    scale.mean_gradient /= double(rows.size() * outputs);
+    scale.mean_hessian /= double(rows.size() * outputs);
+    return scale;
+}
+
+// Packed cells round gradients to some 12 bits of the largest one (500,000 rows). They serve as
+// long as the mean gradient has several units; a few outliers far above all others need wide cells.
+constexpr double kMinMeanUnits = 8;
+
+inline bool packed_suffices(const GradientScale& scale, std::size_t n, int bits) {
+    const double max_unit = PackedGradients::max_unit(n);
+    if (bits > 0) return std::ldexp(1.0, bits - 1) <= max_unit;
+    return scale.mean_gradient * max_unit >= kMinMeanUnits * scale.max_gradient &&
+           scale.mean_hessian * max_unit >= kMinMeanUnits * scale.max_hessian;
+}
+
+}  // namespace ceiba::boosting

@@ -1,0 +1,273 @@
+// Implementation of the split search of boosted trees.
+#include "boosting/split_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "simd/boosting_kernels.hpp"
+#include "simd/tree_kernels.hpp"
+
+namespace ceiba::boosting {
+
+SplitSearch::SplitSearch(const BoostingConfig& config, const GradientScale& scale,
+                         std::size_t outputs)
+    : config_(config), scale_(scale), outputs_(outputs), constrained_(!config.monotonic.empty()) {
+    min_hessian_ = config.min_child_weight;
+    if (counts_by_hessian())
+        min_hessian_ =
+            std::max(min_hessian_, double(config.min_rows * scale.max_units) * scale.hessian_unit);
+    missing_.gradient.resize(outputs);
+    missing_.hessian.resize(outputs);
+}
+
+double SplitSearch::value(double gradient, double hessian) const {
+    const double size = std::max(std::abs(gradient) - config_.reg_alpha, 0.0);
+    const double weight = hessian + config_.reg_lambda;
+    return weight > 0 ? -std::copysign(size, gradient) / weight : 0.0;
+}
+
+double SplitSearch::score(double gradient, double hessian) const {
+    const double size = std::max(std::abs(gradient) - config_.reg_alpha, 0.0);
+    const double weight = hessian + config_.reg_lambda;
+    return weight > 0 ? size / weight * size : 0.0;
+}
+
+double SplitSearch::score_of_value(double gradient, double hessian, double value) const {
+    return -(2 * gradient * value + (hessian + config_.reg_lambda) * value * value +
+             2 * config_.reg_alpha * std::abs(value));
+}
+
+double SplitSearch::clipped_value(double gradient, double hessian, const Bounds& bounds) const {
+    return std::clamp(value(gradient, hessian), bounds.lower, bounds.upper);
+}
+
+double SplitSearch::node_score(const RealSums& sums, const Bounds& bounds) const {
+    if (constrained_) {
+        const double own = clipped_value(sums.gradient[0], sums.hessian[0], bounds);
+        return score_of_value(sums.gradient[0], sums.hessian[0], own);
+    }
+    double sum = 0;
+    for (std::size_t k = 0; k < outputs_; ++k) sum += score(sums.gradient[k], sums.hessian[k]);
+    return sum;
+}
+
+void SplitSearch::to_real(const GradientSum* sums, Number rows, RealSums& out) const {
+    out.gradient.resize(outputs_);
+    out.hessian.resize(outputs_);
+    for (std::size_t k = 0; k < outputs_; ++k) {
+        out.gradient[k] = double(sums[k].gradient) * scale_.gradient_unit;
+        out.hessian[k] = double(sums[k].hessian) * scale_.hessian_unit;
+    }
+    out.rows = double(rows);
+}
+
+template <typename Layout>
+void SplitSearch::add_prefix_sums(const typename Layout::Word* cells, const std::uint32_t* counts,
+                                  const std::uint32_t* codes, std::size_t n) {
+    if (capacity_ < n) {
+        capacity_ = n;
+        left_gradient_.resize(outputs_ * n);
+        left_hessian_.resize(outputs_ * n);
+        left_rows_.resize(n);
+        scores_.resize(n);
+        scores_with_missing_.resize(n);
+    }
+    for (std::size_t k = 0; k < outputs_; ++k) {
+        typename Layout::Word sum{};
+        double* gradient = left_gradient_.data() + k * capacity_;
+        double* hessian = left_hessian_.data() + k * capacity_;
+        for (std::size_t i = 0; i < n; ++i) {
+            sum += cells[(codes ? codes[i] : i) * outputs_ + k];
+            const GradientSum left = Layout::sum(sum);
+            gradient[i] = double(left.gradient) * scale_.gradient_unit;
+            hessian[i] = double(left.hessian) * scale_.hessian_unit;
+        }
+    }
+    if (counts == nullptr) return;
+    double rows = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        rows += double(counts[codes ? codes[i] : i]);
+        left_rows_[i] = rows;
+    }
+}
+
+bool SplitSearch::is_enough(double gain, const BoostedNode& node) const {
+    return gain > config_.min_split_gain + tree::kGainRounding * std::abs(node.score);
+}
+
+template <typename Layout>
+void SplitSearch::find(const BoostedNode& node, const Column& column,
+                       const typename Layout::Word* cells, const std::uint32_t* counts,
+                       Candidate& best) {
+    has_counts_ = counts != nullptr;
+    if (column.nominal)
+        find_categories<Layout>(node, column, cells, counts, best);
+    else
+        find_threshold<Layout>(node, column, cells, counts, best);
+}
+
+template <typename Layout>
+void SplitSearch::find_threshold(const BoostedNode& node, const Column& column,
+                                 const typename Layout::Word* cells, const std::uint32_t* counts,
+                                 Candidate& best) {
+    const std::size_t n = column.n_codes;
+    const int monotonic = constrained_ ? config_.monotonic[column.index] : 0;
+    bool has_missing = false;
+    std::vector<GradientSum> sums(outputs_);
+    for (std::size_t k = 0; k < outputs_; ++k) {
+        sums[k] = Layout::sum(cells[n * outputs_ + k]);
+        has_missing |= sums[k].hessian != 0;
+    }
+    if (n + has_missing < 2) return;
+    add_prefix_sums<Layout>(cells, counts, nullptr, n);
+    // With missing values, the last prefix separates the known values from the missing ones.
+    const std::size_t m = has_missing ? n : n - 1;
+    score_prefixes(node, m, nullptr, monotonic, scores_.data());
+    if (has_missing) {
+        to_real(sums.data(), counts ? counts[n] : 0, missing_);
+        score_prefixes(node, n - 1, &missing_, monotonic, scores_with_missing_.data());
+        scores_with_missing_[n - 1] = -kInfinity;
+        // Below all known values of the node, a threshold separates them from the missing ones;
+        // the last prefix does so with the known values on the left.
+        for (std::size_t i = 0; i < n && left_hessian_[i] == 0; ++i)
+            scores_with_missing_[i] = -kInfinity;
+        for (std::size_t i = 0; i < m; ++i)
+            std::swap(scores_[i], scores_with_missing_[i]);  // scores_: missing values go left
+        for (std::size_t i = 0; i < m; ++i)
+            scores_with_missing_[i] = std::max(scores_[i], scores_with_missing_[i]);
+    }
+    const double* scores = has_missing ? scores_with_missing_.data() : scores_.data();
+    const double largest = tree_kernels().largest(scores, m);
+    const double gain = largest - node.score;
+    if (!is_enough(gain, node)) return;
+    const auto at = std::size_t(std::find(scores, scores + m, largest) - scores);
+    best.split_between(std::uint32_t(at), std::uint32_t(at + 1), gain);
+    if (!has_missing) return;
+    best.missing_branch = scores_[at] == largest ? 0 : 1;
+    if (best.missing_branch == 1 && left_hessian_[at] == left_hessian_[n - 1])
+        best.shape = tree::SplitShape::kKnown;
+}
+
+// Order the categories of a node, and its missing values as one more, by their smoothed mean
+// gradient; with several outputs by that of the output with the largest spread of means.
+template <typename Layout>
+void SplitSearch::sort_categories(const Column& column, const typename Layout::Word* cells) {
+    const auto sum = [&](std::uint32_t code, std::size_t k) {
+        return Layout::sum(cells[code * outputs_ + k]);
+    };
+    const auto mean = [&](const GradientSum& cell) {
+        return double(cell.gradient) * scale_.gradient_unit /
+               (double(cell.hessian) * scale_.hessian_unit + config_.category_smoothing);
+    };
+    codes_.clear();
+    for (std::uint32_t code = 0; code <= column.n_codes; ++code)
+        if (sum(code, 0).hessian != 0) codes_.push_back(code);
+    std::size_t key_output = 0;
+    double largest = -kInfinity;
+    for (std::size_t k = 0; k < outputs_ && outputs_ > 1; ++k) {
+        double spread = 0;
+        for (const std::uint32_t code : codes_)
+            spread += mean(sum(code, k)) * double(sum(code, k).gradient) * scale_.gradient_unit;
+        if (spread > largest) {
+            largest = spread;
+            key_output = k;
+        }
+    }
+    keys_.resize(column.n_codes + 1);
+    for (const std::uint32_t code : codes_) keys_[code] = mean(sum(code, key_output));
+    std::stable_sort(codes_.begin(), codes_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return keys_[a] < keys_[b]; });
+}
+
+template <typename Layout>
+void SplitSearch::find_categories(const BoostedNode& node, const Column& column,
+                                  const typename Layout::Word* cells, const std::uint32_t* counts,
+                                  Candidate& best) {
+    sort_categories<Layout>(column, cells);
+    const std::size_t n = codes_.size();
+    if (n < 2) return;
+    add_prefix_sums<Layout>(cells, counts, codes_.data(), n);
+    score_prefixes(node, n - 1, nullptr, 0, scores_.data());
+    const double largest = tree_kernels().largest(scores_.data(), n - 1);
+    double gain = largest - node.score;
+    if (column.n_codes > tree::kFewCategories) gain -= double(n - 2) * node.chance_gain;
+    if (!is_enough(gain, node)) return;
+    const auto at =
+        std::size_t(std::find(scores_.begin(), scores_.end(), largest) - scores_.begin());
+    best.score = best.terms = gain;
+    best.shape = tree::SplitShape::kTable;
+    best.method = tree::SearchMethod::kOrdered;
+    best.n_categories = column.n_codes;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (codes_[i] == column.missing_code())
+            best.missing_branch = i > at;
+        else
+            best.table.emplace_back(codes_[i], i > at);
+    }
+}
+
+void SplitSearch::score_prefixes(const BoostedNode& node, std::size_t m, const RealSums* missing,
+                                 int monotonic, double* out) {
+    if (constrained_) {
+        score_constrained(node, m, missing, monotonic, out);
+    } else if (outputs_ == 1) {
+        boosting_kernels().scores(left_gradient_.data(), left_hessian_.data(), m,
+                                  missing ? missing->gradient[0] : 0,
+                                  missing ? missing->hessian[0] : 0,
+                                  {node.sums.gradient[0], node.sums.hessian[0], config_.reg_lambda,
+                                   config_.reg_alpha, min_hessian_},
+                                  out);
+    } else {
+        std::vector<double> part(m), mean(m, 0.0);
+        std::fill_n(out, m, 0.0);
+        double total = 0;
+        for (std::size_t k = 0; k < outputs_; ++k) {
+            const double* hessian = left_hessian_.data() + k * capacity_;
+            const double add = missing ? missing->hessian[k] : 0;
+            boosting_kernels().scores(left_gradient_.data() + k * capacity_, hessian, m,
+                                      missing ? missing->gradient[k] : 0, add,
+                                      {node.sums.gradient[k], node.sums.hessian[k],
+                                       config_.reg_lambda, config_.reg_alpha, 0},
+                                      part.data());
+            for (std::size_t i = 0; i < m; ++i) {
+                out[i] += part[i];
+                mean[i] += hessian[i] + add;
+            }
+            total += node.sums.hessian[k];
+        }
+        const double min_sum = config_.min_child_weight * double(outputs_);
+        for (std::size_t i = 0; i < m; ++i)
+            if (mean[i] < min_sum || total - mean[i] < min_sum) out[i] = -kInfinity;
+    }
+    if (!has_counts_) return;
+    const double add = missing ? missing->rows : 0, min_rows = double(config_.min_rows);
+    for (std::size_t i = 0; i < m; ++i) {
+        const double rows = left_rows_[i] + add;
+        if (rows < min_rows || node.sums.rows - rows < min_rows) out[i] = -kInfinity;
+    }
+}
+
+void SplitSearch::score_constrained(const BoostedNode& node, std::size_t m, const RealSums* missing,
+                                    int monotonic, double* out) {
+    for (std::size_t i = 0; i < m; ++i) {
+        const double g = left_gradient_[i] + (missing ? missing->gradient[0] : 0);
+        const double h = left_hessian_[i] + (missing ? missing->hessian[0] : 0);
+        const double other_g = node.sums.gradient[0] - g, other_h = node.sums.hessian[0] - h;
+        const double left = clipped_value(g, h, node.bounds);
+        const double right = clipped_value(other_g, other_h, node.bounds);
+        const bool is_allowed = h > 0 && other_h > 0 && h >= min_hessian_ &&
+                                other_h >= min_hessian_ && monotonic * (right - left) >= 0;
+        out[i] = is_allowed ? score_of_value(g, h, left) + score_of_value(other_g, other_h, right)
+                            : -kInfinity;
+    }
+}
+
+template void SplitSearch::find<PackedGradients>(const BoostedNode&, const Column&,
+                                                 const PackedGradients::Word*, const std::uint32_t*,
+                                                 Candidate&);
+template void SplitSearch::find<WideGradients>(const BoostedNode&, const Column&,
+                                               const WideGradients::Word*, const std::uint32_t*,
+                                               Candidate&);
+
+}  // namespace ceiba::boosting

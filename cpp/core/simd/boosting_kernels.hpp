@@ -1,0 +1,36 @@
+// Loops of gradient boosting that gain from SIMD, compiled once for each instruction set.
+//
+// Scores are compared for equality, so they must have the same bits under every instruction set: no
+// contraction into fused multiply-adds (CMakeLists.txt).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ceiba {
+
+// Sums of a node and the regularization of its splits.
+struct NewtonSplit {
+    double gradient, hessian;
+    double reg_lambda, reg_alpha, min_child_weight;
+};
+
+struct BoostingKernels {
+    // Scores T(G)^2 / (H + reg_lambda) of both sides of m splits, added; minus infinity where a
+    // side has no Hessian or less than min_child_weight. `add_*` are added to all left sums.
+    void (*scores)(const double* gradient, const double* hessian, std::size_t m,
+                   double add_gradient, double add_hessian, const NewtonSplit& split, double* out);
+    // Gradients and Hessians of the binary log-loss for n rows.
+    void (*logistic)(const double* y, const double* raw, const double* weight, std::size_t n,
+                     double* gradient, double* hessian);
+    // The same of the multinomial log-loss: `classes` arrays of n numbers each, `stride` apart.
+    void (*softmax)(const std::int32_t* label, const double* raw, const double* weight,
+                    std::size_t n, std::size_t stride, std::size_t classes, double* gradient,
+                    double* hessian);
+    // e^x of n numbers, as scalar code would compute it: zero far below, infinity far above.
+    void (*exponentials)(const double* x, std::size_t n, double* out);
+};
+
+const BoostingKernels& boosting_kernels();
+
+}  // namespace ceiba

@@ -1,0 +1,1 @@
+"""Gradient boosting of trees: losses, rounds, the model and the two estimators."""

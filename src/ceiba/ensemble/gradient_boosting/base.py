@@ -1,0 +1,451 @@
+"""Base of GradientBoostingClassifier and GradientBoostingRegressor: fit and raw scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from ceiba import _native
+from ceiba._native import NodeTest
+from ceiba._typing import Array
+from ceiba.base import (
+    Estimator,
+    Iteration,
+    Iterations,
+    ParameterError,
+    check_unused,
+    fitted,
+    reports_progress,
+    seed_of,
+    validate,
+)
+from ceiba.base.estimator import schema_attributes
+from ceiba.base.value_types import format_value
+from ceiba.data.source import Source
+from ceiba.data.table import Table
+from ceiba.data.target import Task
+from ceiba.engine import Engine, choose_engine
+from ceiba.engine.choose import check_in_memory
+from ceiba.ensemble.common.base import warn_constant
+from ceiba.ensemble.common.sampling import check_warm_start
+from ceiba.ensemble.gradient_boosting.losses import Loss
+from ceiba.ensemble.gradient_boosting.model import BoostedTrees
+from ceiba.ensemble.gradient_boosting.parameters import BoostingParameters
+from ceiba.ensemble.gradient_boosting.rounds import Rounds, ValidationRows, run_rounds
+from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
+from ceiba.tree.grow.encoding import ColumnEncoding, RowSample
+from ceiba.tree.grow.grower import SAMPLE_ROWS
+from ceiba.tree.model.node_dtype import NodeView
+from ceiba.tree.model.tree import Tree
+from ceiba.tree.scoring import predict_batch, score, to_table
+
+_VALIDATION = 0x76616C6964617465  # stream of the draws of validation rows
+_NEWTON_ONLY = ("reg_lambda", "reg_alpha", "min_child_weight")
+_GOSS_ONLY = ("top_rate", "other_rate")
+# scikit-learn's estimator checks set n_iter_no_change of any learner, so it never raises.
+_STOPPING_ONLY = ("validation_fraction", "tol")
+
+
+@dataclass(frozen=True)
+class Response:
+    """A model that predicts numbers or classes, as `ceiba.tree.scoring.score` calls it."""
+
+    estimator: BaseGradientBoosting
+
+    def predict(self, table: Table, threads: int) -> Array:
+        """Return the predicted numbers."""
+        trees = self.estimator.boosted_trees_
+        return self.estimator._respond(trees.raw_scores(table, threads))
+
+    def predict_class(self, table: Table, threads: int) -> Array:
+        """Return the predicted class indices."""
+        return np.asarray(self.predict(table, threads).argmax(axis=1))
+
+
+class BaseGradientBoosting(BoostingParameters, Estimator):
+    """Base of gradient boosting: the fit, raw scores, stages and importances."""
+
+    _task: ClassVar[Task]
+    boosted_trees_: BoostedTrees = fitted()
+    init_: Any = fitted()
+    losses_: dict[str, Array] = fitted()
+
+    @reports_progress
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Add a tree for each raw score in every round; with ``warm_start`` to existing ones.
+
+        Parameters
+        ----------
+        X : array, frame, Table or list
+            Rows in memory.
+        y : array of shape (n_rows,)
+            Classes or numbers.
+        sample_weight : array of shape (n_rows,), optional
+            Weight of each row; rows of weight zero count as absent.
+        X_val, y_val, sample_weight_val : optional
+            Validation rows, as X, y and sample_weight: the loss on them is recorded in
+            ``losses_``, and ``early_stopping`` uses them in place of a part of X.
+
+        Returns
+        -------
+        self : estimator
+        """
+        validate(self)
+        self._check_parameters()
+        seed = seed_of(self.random_state)
+        check_in_memory(type(self).__name__, X, y, sample_weight, X_val)
+        previous = getattr(self, "boosted_trees_", None) if self.warm_start else None
+        if previous is not None:
+            self._check_columns(X)
+            check_warm_start(self.n_estimators, previous.n_rounds, "rounds", "")
+        engine, source = choose_engine(
+            X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
+            schema=None if previous is None else previous.schema,
+        )  # fmt: skip
+        rows = engine.rows(source.partitions, ToLabeledRows(self._task))
+        labeled, summary = rows.table(), engine.reduce(rows, TargetSummary.of)
+        if labeled.weight is not None:
+            summary.require_rows()
+        labeled, attributes = self._target(labeled, summary, previous)
+        attributes |= schema_attributes(source.schema)
+        init = self._fit_init(X, y, sample_weight)
+        first = self._init_scores(init, X, labeled, attributes)
+        validation_labeled, validation_first = None, None
+        if X_val is not None:
+            validation_labeled, validation_first = self._validation_rows(
+                X_val, y_val, sample_weight_val, engine, source, init, attributes
+            )
+        elif self.early_stopping:
+            labeled, first, validation_labeled, validation_first = self._hold_out(
+                labeled, first, seed, engine.threads
+            )
+        loss = self._loss(labeled, attributes, engine.threads)
+        loss.check_target(labeled.row_number)
+        rounds = self._rounds(engine, labeled, loss, first, seed, previous)
+        validation = None
+        if validation_labeled is not None:
+            validation = _validation(validation_labeled, rounds, validation_first)
+        iterations = Iterations(
+            self, self.n_estimators - rounds.n_rounds, trace=self.trace, name="round"
+        )
+
+        def record(iteration: Iteration, losses: dict[str, list[float]]) -> None:
+            numbers = {name: values[-1] for name, values in losses.items()}
+            iteration.record(**numbers, **self._trace_values(rounds))
+            iteration.report_attributes(
+                lambda: {**attributes, "boosted_trees_": rounds.model(), "init_": init}
+            )
+
+        best, losses = run_rounds(rounds, iterations, validation, record)
+        trees = rounds.model() if previous is None or rounds.parts else previous
+        if best < trees.n_rounds:
+            trees = trees.first_rounds(max(best, 1))
+        if trees.n_nodes == trees.n_trees and np.ptp(labeled.target.values) > 0:
+            warn_constant(
+                trees.n_trees, "decrease min_samples_leaf, min_child_weight or min_split_gain"
+            )
+        attributes |= {
+            "boosted_trees_": trees,
+            "init_": init,
+            "losses_": {name: np.array(values) for name, values in losses.items()},
+        }
+        if iterations.trace is not None:
+            attributes["trace_"] = iterations.trace
+        self._set_fitted(attributes, without=("trace_",))
+        return self
+
+    def _check_parameters(self) -> None:
+        """Raise for parameters that have no effect or contradict each other."""
+        if self.method == "gradient":
+            check_unused(self, _NEWTON_ONLY, "method='gradient'")
+        if self.sampling == "goss":
+            check_unused(self, ["subsample"], "sampling='goss'")
+            if self.top_rate + self.other_rate > 1:
+                raise ParameterError(
+                    "top_rate + other_rate must be at most 1, got "
+                    f"{self.top_rate} + {self.other_rate}."
+                )
+        else:
+            check_unused(self, _GOSS_ONLY, f"sampling={self.sampling!r}")
+        if not self.early_stopping:
+            check_unused(self, _STOPPING_ONLY, "early_stopping=False")
+        elif self.dropout:
+            raise ParameterError(
+                f"early_stopping requires dropout=0, got {self.dropout}: later rounds change the "
+                "trees of earlier ones."
+            )
+        if self.max_leaf_nodes is None and self.max_depth is None:
+            raise ParameterError(
+                "max_leaf_nodes=None requires max_depth, got None: without a limit every tree "
+                "would separate all rows."
+            )
+
+    def _target(
+        self, labeled: LabeledRows, summary: TargetSummary, previous: BoostedTrees | None
+    ) -> tuple[LabeledRows, dict[str, Any]]:
+        """Return the rows with weights of classes, and the fitted attributes of the target."""
+        raise NotImplementedError
+
+    def _loss(self, rows: LabeledRows, attributes: dict[str, Any], threads: int) -> Loss:
+        """Return the loss with the targets and weights of the rows."""
+        raise NotImplementedError
+
+    def _respond(self, raw: Array) -> Array:
+        """Return predictions (numbers, or class probabilities) from raw scores."""
+        raise NotImplementedError
+
+    # The init predictor ---------------------------------------------------------------------------
+
+    def _fit_init(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        if self.init is None or self.init == "zero":
+            return None
+        if self.warm_start and getattr(self, "init_", None) is not None:
+            return self.init_
+        init = clone(self.init)
+        if sample_weight is None:
+            return init.fit(X, y)
+        if not has_fit_parameter(init, "sample_weight"):
+            raise ValueError(
+                f"init must accept sample_weight, got {type(init).__name__}: leave out "
+                "sample_weight, or use another estimator."
+            )
+        return init.fit(X, y, sample_weight=sample_weight)
+
+    def _raw_of_init(self, init: Any, X: Any, classes: Array | None) -> Array:
+        """Return the raw scores (n_rows, n_outputs) of the init predictor."""
+        raise NotImplementedError
+
+    def _init_scores(
+        self, init: Any, X: Any, labeled: LabeledRows, attributes: dict[str, Any]
+    ) -> Array | None:
+        """Return the raw scores of the init predictor for the training rows, or None."""
+        if init is None:
+            return None
+        raw = self._raw_of_init(init, X, attributes.get("classes_"))
+        return raw if labeled.kept is None else raw[labeled.kept]
+
+    # Rows -----------------------------------------------------------------------------------------
+
+    def _rounds(
+        self, engine: Engine, labeled: LabeledRows, loss: Loss, first: Array | None, seed: int,
+        previous: BoostedTrees | None,
+    ) -> Rounds:  # fmt: skip
+        table, threads = labeled.table, engine.threads
+        sample = engine.reduce(engine.prepared_rows(labeled), RowSample.of, SAMPLE_ROWS, seed)
+        encoding = ColumnEncoding.of_bins(sample, int(self.max_bins), threads)
+        codes = encoding.encode(table, threads)
+        if first is not None or self.init == "zero":
+            constant = np.zeros(loss.n_outputs)
+        else:
+            constant = loss.first_scores() if previous is None else previous.first_scores
+        scores = np.repeat(constant[:, None], len(table), axis=1)
+        if first is not None:
+            scores += first.T
+        if previous is not None:
+            start = np.ascontiguousarray(scores.T)
+            previous.add_rounds(previous.native_rows(table), 0, previous.n_rounds, start, threads)
+            scores = np.ascontiguousarray(start.T)
+        return Rounds(
+            self, loss, table, encoding, codes, scores, constant, seed, threads, previous,
+            multi_output=getattr(self, "multi_strategy", None) == "multi_output_tree",
+        )  # fmt: skip
+
+    def _hold_out(
+        self, labeled: LabeledRows, first: Array | None, seed: int, threads: int
+    ) -> tuple[LabeledRows, Array | None, LabeledRows, Array | None]:
+        """Divide the rows into training and validation rows, class by class."""
+        draws = np.empty(len(labeled))
+        _native.uniforms(seed, _VALIDATION, 0, draws)
+        values = labeled.target.values
+        groups = values if labeled.target.classes is not None else np.zeros(len(labeled), np.int32)
+        held_out = np.zeros(len(labeled), bool)
+        for group in np.unique(groups):
+            own = np.flatnonzero(groups == group)
+            n_held = round(self.validation_fraction * len(own))
+            held_out[own[np.argsort(draws[own], kind="stable")[:n_held]]] = True
+        if not held_out.any() or held_out.all():
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} of {len(labeled)} rows leaves no "
+                "validation or no training rows: change it, or pass X_val and y_val."
+            )
+
+        def take(mask: Array) -> tuple[LabeledRows, Array | None]:
+            rows = np.flatnonzero(mask)
+            weight = None if labeled.weight is None else labeled.weight[rows]
+            kept = rows if labeled.kept is None else labeled.kept[rows]
+            part = LabeledRows(labeled.table.take(rows), labeled.target.take(rows), weight, kept)
+            return part, None if first is None else first[rows]
+
+        return (*take(~held_out), *take(held_out))
+
+    def _validation_rows(
+        self, X_val: Any, y_val: Any, sample_weight_val: Any, engine: Engine, source: Source,
+        init: Any, attributes: dict[str, Any],
+    ) -> tuple[LabeledRows, Array | None]:  # fmt: skip
+        if y_val is None:
+            raise ValueError("X_val requires y_val, got None.")
+        _, own = choose_engine(
+            X_val, sample_weight_val, y=y_val, supervised=True, n_jobs=self.n_jobs,
+            schema=source.schema,
+        )  # fmt: skip
+        labeled = engine.rows(own.partitions, ToLabeledRows(self._task)).table()
+        classes = attributes.get("classes_")
+        if classes is not None:
+            unknown = set(labeled.target.labels.tolist()) - set(classes.tolist())
+            if unknown:
+                raise ValueError(
+                    f"y_val must have classes of y, got {format_value(sorted(unknown)[0])}."
+                )
+            target = replace(labeled.target, values=labeled.labels(classes), classes=classes)
+            labeled = replace(labeled, target=target)
+        return labeled, self._init_scores(init, X_val, labeled, attributes)
+
+    # Raw scores -----------------------------------------------------------------------------------
+
+    def _raw_scores(self, X: Any) -> Array:
+        """Return the raw scores of shape (n_rows, n_outputs)."""
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, to_table)
+        raw = np.asarray(
+            engine.predict(rows, predict_batch, BoostedTrees.raw_scores, self.boosted_trees_)
+        )
+        if getattr(self, "init_", None) is not None:
+            raw += self._raw_of_init(self.init_, X, getattr(self, "classes_", None))
+        return raw
+
+    def _staged_raw_scores(self, X: Any) -> Iterator[Array]:
+        """Yield the raw scores after each round."""
+        trees, table, threads = self._table(X)
+        raw = np.tile(trees.first_scores, (len(table), 1))
+        if getattr(self, "init_", None) is not None:
+            raw += self._raw_of_init(self.init_, X, getattr(self, "classes_", None))
+        rows = trees.native_rows(table)
+        for number in range(trees.n_rounds):
+            trees.add_rounds(rows, number, number + 1, raw, threads)
+            yield raw.copy()
+
+    def _table(self, X: Any) -> tuple[BoostedTrees, Table, int]:
+        check_is_fitted(self)
+        check_in_memory(type(self).__name__, X)
+        engine, source = self._open_source(X, reset=False)
+        return self.boosted_trees_, source.partitions[0].load().table, engine.threads
+
+    def apply(self, X: Any) -> Array:
+        """Return the leaf of each row in each tree.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_trees) and dtype int32
+            The trees of a round, one per raw score, are neighbors.
+        """
+        engine, source = self._open_source(X, reset=False)
+        rows = engine.rows(source.partitions, to_table)
+        return np.asarray(
+            engine.predict(rows, predict_batch, BoostedTrees.apply, self.boosted_trees_)
+        )
+
+    def _score_on(self, engine: Engine, source: Source) -> float:
+        return score(self, Response(self), engine, source)
+
+    @property
+    def n_estimators_(self) -> int:
+        """Number of rounds."""
+        check_is_fitted(self)
+        return self.boosted_trees_.n_rounds
+
+    @property
+    def n_trees_per_round_(self) -> int:
+        """Number of trees of each round: one per raw score."""
+        check_is_fitted(self)
+        return self.boosted_trees_.n_outputs
+
+    def tree(self, number: int, output: int = 0) -> Tree:
+        """Return the tree of a round and raw score, as a regression tree.
+
+        Parameters
+        ----------
+        number : int
+            Round, from 0 on.
+        output : int
+            Raw score: 0, or the index of a class.
+
+        Returns
+        -------
+        Tree
+        """
+        trees = self.boosted_trees_
+        if not 0 <= number < trees.n_rounds or not 0 <= output < trees.n_outputs:
+            raise ValueError(
+                f"number must be in [0, {trees.n_rounds - 1}] and output in "
+                f"[0, {trees.n_outputs - 1}], got {number} and {output}."
+            )
+        return trees.tree(number * trees.n_outputs + output)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Total gain of the splits of each column, relative to all."""
+        return self.importances("gain")
+
+    def importances(self, kind: str = "gain") -> Array:
+        """Return the importance of each column; the importances sum to 1.
+
+        Parameters
+        ----------
+        kind : {'gain', 'split'}
+            Total gain of the splits of each column, or their number. For permutation importances
+            use `sklearn.inspection.permutation_importance`.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+        """
+        check_is_fitted(self)
+        if kind not in ("gain", "split"):
+            raise ValueError(f"kind must be 'gain' or 'split', got {kind!r}.")
+        totals = self.boosted_trees_.importances(kind)
+        return totals / totals.sum() if totals.any() else totals
+
+    def _trace_values(self, rounds: Rounds) -> dict[str, Any]:
+        """Return functions that compute what a frame of the trace holds beside the losses."""
+        if not self.trace:
+            return {}
+        part = rounds.parts[-1]
+        view = NodeView(part["nodes"])
+        return {
+            "gradient": rounds.gradient.copy,
+            "n_leaves": int((view.kind == NodeTest.LEAF).sum()),
+            "gain": float(part["node_gains"].sum()),
+        }
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self.boosted_trees_.schema != self.schema_:
+            raise ValueError("boosted_trees_ must have the columns of schema_.")
+
+
+def _validation(labeled: LabeledRows, rounds: Rounds, first: Array | None) -> ValidationRows:
+    """Return validation rows with their raw scores at the start."""
+    scores = np.tile(rounds.first_scores, (len(labeled), 1))
+    if first is not None:
+        scores += first
+    if rounds.previous is not None:
+        previous = rounds.previous
+        previous.add_rounds(
+            previous.native_rows(labeled.table), 0, previous.n_rounds, scores, rounds.threads
+        )
+    y = np.asarray(labeled.target.values, np.float64)
+    return ValidationRows(labeled.table, y, labeled.weight, scores)

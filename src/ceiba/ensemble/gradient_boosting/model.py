@@ -1,0 +1,229 @@
+"""The trees of gradient boosting as plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+
+from ceiba import _native
+from ceiba._native import ColumnType, NodeTest
+from ceiba._typing import Array
+from ceiba.base import ArrayOf, AtLeast, Record
+from ceiba.base.record import check_values
+from ceiba.data.schema import Schema
+from ceiba.data.table import Table
+from ceiba.ensemble.forest.model import Forest
+from ceiba.ensemble.forest.storage import select_trees
+from ceiba.tree.grow.encoding import ColumnTypes, native_table
+from ceiba.tree.model.node_dtype import NodeView
+from ceiba.tree.model.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees(Record):
+    """The trees of all rounds; their leaf values add up to raw scores.
+
+    Parameters
+    ----------
+    nodes : ndarray of uint64 of shape (n_nodes, 2)
+        Nodes of all trees, as in `ceiba.ensemble.forest.model.Forest`; leaves hold their value,
+        multiplied by the learning rate.
+    tree_offsets : ndarray of int64 of shape (n_trees + 1,)
+        Index of the first node of each tree, and the number of nodes. Tree t belongs to output
+        t % n_outputs and to round t // n_outputs.
+    words, tables : ndarray
+        Categories of nominal splits that do not fit into a node.
+    node_rows : ndarray of float64 of shape (n_nodes,)
+        Number of training rows of each node.
+    node_gains : ndarray of float64 of shape (n_nodes,)
+        Gain of the split of each node, 0 for leaves.
+    first_scores : ndarray of shape (n_outputs,)
+        Raw scores before the first round.
+    schema : Schema
+    n_outputs : int
+        Number of raw scores: 1 for regression and two classes, else the number of classes.
+    """
+
+    nodes: Annotated[Array, ArrayOf("uint64", "n_nodes", 2)]
+    tree_offsets: Annotated[Array, ArrayOf("int64", "n_offsets")]
+    words: Annotated[Array, ArrayOf("uint64", "n_words")]
+    tables: Annotated[Array, ArrayOf("int32", "n_entries")]
+    node_rows: Annotated[Array, ArrayOf("float64", "n_nodes")]
+    node_gains: Annotated[Array, ArrayOf("float64", "n_nodes")]
+    first_scores: Annotated[Array, ArrayOf("float64", "n_outputs")]
+    schema: Schema
+    n_outputs: Annotated[int, AtLeast(1)]
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            array = getattr(self, entry.name)
+            if isinstance(array, np.ndarray):
+                # The kernels do not check these arrays again, so nothing may change them.
+                array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BoostedTrees.from_json, (self.to_json(),)
+
+    def __repr__(self) -> str:
+        return f"BoostedTrees({self.n_rounds} rounds, {self.n_trees} trees, {self.n_nodes} nodes)"
+
+    @classmethod
+    def of_parts(
+        cls, parts: Sequence[dict[str, Any]], first_scores: Array, schema: Schema
+    ) -> BoostedTrees:
+        """Join the arrays of single trees, as the kernels return them."""
+        return cls(
+            **join_parts(parts),
+            first_scores=np.array(first_scores, np.float64),
+            schema=schema,
+            n_outputs=len(first_scores),
+        )
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.tree_offsets) - 1
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds."""
+        return self.n_trees // self.n_outputs
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of all trees."""
+        return len(self.nodes)
+
+    @cached_property
+    def columns(self) -> ColumnTypes:
+        """Types and numbers of categories of the columns."""
+        return ColumnTypes.of(self.schema)
+
+    @cached_property
+    def native(self) -> _native.ForestArrays:
+        """The native counterpart; its constructor raises ValueError for invalid arrays."""
+        return _native.ForestArrays(
+            self.nodes, self.tree_offsets, self.words, self.tables,
+            np.empty(0, np.uint8), 0, None, self.columns.native,
+        )  # fmt: skip
+
+    def native_rows(self, table: Table) -> _native.ForestRows:
+        """Return a table with the model's schema in the form for the kernels."""
+        block = table.matrix
+        is_real = set(self.columns.types) <= {ColumnType.FLOAT64, ColumnType.FLOAT32}
+        if block is not None and is_real and block.dtype in (np.float64, np.float32):
+            return _native.ForestRows(np.ascontiguousarray(block))
+        return _native.ForestRows(native_table(table, self.columns))
+
+    def raw_scores(self, table: Table, threads: int = 1, n_rounds: int | None = None) -> Array:
+        """Return the raw scores after all rounds, or the first ones: (n_rows, n_outputs)."""
+        scores = np.tile(self.first_scores, (len(table), 1))
+        end = self.n_trees if n_rounds is None else n_rounds * self.n_outputs
+        _native.add_raw_scores(self.native, self.native_rows(table), 0, end, scores, threads)
+        return scores
+
+    def add_rounds(
+        self, rows: _native.ForestRows, begin: int, end: int, scores: Array, threads: int
+    ) -> None:
+        """Add the leaf values of rounds ``begin`` to ``end`` to raw scores."""
+        k = self.n_outputs
+        _native.add_raw_scores(self.native, rows, begin * k, end * k, scores, threads)
+
+    def apply(self, table: Table, threads: int = 1) -> Array:
+        """Return the leaf of each row in each tree, numbered within the tree."""
+        leaf = np.empty((len(table), self.n_trees), np.int32)
+        _native.forest_apply(self.native, self.native_rows(table), leaf, threads)
+        return leaf
+
+    def first_rounds(self, n_rounds: int) -> BoostedTrees:
+        """Return the model of the first rounds."""
+        return self._rounds(0, n_rounds)
+
+    def single_rounds(self) -> list[BoostedTrees]:
+        """Return the trees of each round."""
+        return [self._rounds(number, number + 1) for number in range(self.n_rounds)]
+
+    def _rounds(self, begin: int, end: int) -> BoostedTrees:
+        kept = np.zeros(self.n_trees, bool)
+        kept[begin * self.n_outputs : end * self.n_outputs] = True
+        forest = select_trees(self.to_forest(), kept)
+        nodes = np.repeat(kept, np.diff(self.tree_offsets))
+        return BoostedTrees(
+            forest.nodes, forest.tree_offsets, forest.words, forest.tables,
+            self.node_rows[nodes], self.node_gains[nodes], self.first_scores, self.schema,
+            self.n_outputs,
+        )  # fmt: skip
+
+    def importances(self, kind: str) -> Array:
+        """Return the total gain, or the number of splits, of each column."""
+        view = NodeView(self.nodes)
+        inner = view.kind != NodeTest.LEAF
+        weights = self.node_gains[inner] if kind == "gain" else None
+        counts = np.bincount(view.column[inner], weights, minlength=len(self.schema))
+        return np.asarray(counts, np.float64)
+
+    def to_forest(self) -> Forest:
+        """Return the trees as a forest of regression trees, for viewers and exports."""
+        importances = np.zeros((self.n_trees, len(self.schema)))
+        view = NodeView(self.nodes)
+        inner = view.kind != NodeTest.LEAF
+        tree = np.repeat(np.arange(self.n_trees), np.diff(self.tree_offsets))
+        np.add.at(importances, (tree[inner], view.column[inner]), self.node_gains[inner])
+        pairs = np.zeros((self.n_trees, 2), np.uint64)
+        pairs[:, 1] = np.arange(self.n_trees)
+        return Forest(
+            self.nodes, self.tree_offsets, self.words, self.tables, np.empty(0, np.uint8), pairs,
+            np.zeros_like(pairs), importances, self.schema, 0, self.n_trees, np.ones(self.n_trees),
+        )  # fmt: skip
+
+    def tree(self, number: int) -> Tree:
+        """Return one tree as a regression tree."""
+        return self.to_forest().tree(number)
+
+    def check(self) -> None:
+        """Raise ValueError if the arrays contradict each other."""
+        k, n_trees = self.n_outputs, self.n_trees
+        if len(self.first_scores) != k or n_trees % k or n_trees < k:
+            raise ValueError(
+                f"first_scores and trees must belong to n_outputs={k}, got "
+                f"{len(self.first_scores)} scores and {n_trees} trees."
+            )
+        check_values("first_scores", self.first_scores, np.isfinite(self.first_scores), "finite")
+        for name in ("node_rows", "node_gains"):
+            values = getattr(self, name)
+            check_values(name, values, np.isfinite(values) & (values >= 0), "not negative")
+        _ = self.native
+
+
+def join_parts(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Join the arrays of trees, as the kernels return them, one part behind the other."""
+    if len(parts) == 1:
+        return dict(parts[0])
+    nodes, n_words, n_tables = [], 0, 0
+    for part in parts:
+        nodes.append(_shift_references(part["nodes"], n_words, n_tables))
+        n_words += len(part["words"])
+        n_tables += len(part["tables"])
+    ends = np.cumsum([0, *(len(part["nodes"]) for part in parts)])
+    offsets = [part["tree_offsets"][:-1] + ends[i] for i, part in enumerate(parts)]
+    names = ("words", "tables", "node_rows", "node_gains")
+    return {
+        "nodes": np.concatenate(nodes),
+        "tree_offsets": np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
+        **{name: np.concatenate([part[name] for part in parts]) for name in names},
+    }
+
+
+def _shift_references(nodes: Array, n_words: int, n_tables: int) -> Array:
+    """Return nodes whose words and tables are behind those of other trees."""
+    if not n_words and not n_tables:
+        return nodes
+    kind = NodeView(nodes).kind
+    shifted = nodes.copy()
+    shifted[kind == NodeTest.WORDS, 0] += np.uint64(n_words)
+    shifted[kind == NodeTest.TABLE, 0] += np.uint64(n_tables)
+    return shifted

@@ -1,0 +1,138 @@
+"""Hyper-parameters that GradientBoostingClassifier and GradientBoostingRegressor share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Annotated, Any, Literal
+
+from numpy.typing import ArrayLike
+
+from ceiba.base import Above, AtLeast, Between, Parameters, parameter
+from ceiba.base.parameters import Verbose
+from ceiba.ensemble.common.parameters import Learner, Seed, WarmStart
+from ceiba.tree.parameters import Jobs, MaxDepth, MaxFeatures, MaxLeafNodes
+
+NotNegative = Between(0.0, inf, closed="left")
+
+
+class BoostingParameters(Parameters):
+    """Hyper-parameters of gradient boosting."""
+
+    n_estimators: Annotated[
+        int, AtLeast(1), "Number of rounds; each adds a tree per raw score."
+    ] = parameter(100, kw_only=False)
+    learning_rate: Annotated[
+        float, Above(0.0), "Factor of all leaf values: smaller values need more rounds."
+    ] = 0.1
+    method: Annotated[
+        Literal["newton", "gradient"],
+        "'newton' fits trees to gradients and Hessians, with regularized Newton steps in the "
+        "leaves (XGBoost); 'gradient' fits least-squares trees to the negative gradient, with a "
+        "line search in each leaf (Friedman).",
+    ] = "newton"
+    growth: Annotated[
+        Literal["best_first", "breadth_first"],
+        "Order in which nodes are split until there are max_leaf_nodes: the leaf of largest gain "
+        "first (leaf-wise), or one depth after the other (depth-wise).",
+    ] = "best_first"
+    max_leaf_nodes: MaxLeafNodes = 31
+    max_depth: MaxDepth = None
+    min_samples_leaf: Annotated[int, AtLeast(1), "Minimum number of rows of every branch."] = 20
+    min_child_weight: Annotated[
+        float,
+        NotNegative,
+        "Minimum sum of the Hessians of every branch, with method='newton'.",
+    ] = 1e-3
+    min_split_gain: Annotated[
+        float,
+        NotNegative,
+        "A split must gain more: G_l^2 / (H_l + reg_lambda) + G_r^2 / (H_r + reg_lambda) - "
+        "G^2 / (H + reg_lambda), twice the decrease of the objective, as in XGBoost and LightGBM.",
+    ] = 0.0
+    reg_lambda: Annotated[
+        float, NotNegative, "L2 regularization of leaf values, with method='newton'."
+    ] = 1.0
+    reg_alpha: Annotated[
+        float, NotNegative, "L1 regularization of leaf values, with method='newton'."
+    ] = 0.0
+    max_features: MaxFeatures = None
+    tree_features: Annotated[
+        Annotated[int, AtLeast(1)] | Annotated[float, Between(0.0, 1.0, closed="right")] | None,
+        "Number or fraction of the columns that are drawn for each tree; None for all.",
+    ] = None
+    subsample: Annotated[
+        float,
+        Between(0.0, 1.0, closed="right"),
+        "Probability that a row is used in a round (stochastic gradient boosting).",
+    ] = 1.0
+    sampling: Annotated[
+        Literal["uniform", "goss"],
+        "How rows are drawn: all alike, or by gradient-based one-side sampling, which keeps the "
+        "top_rate of the rows with the largest gradients and draws other_rate of all rows among "
+        "the others, with larger weights.",
+    ] = "uniform"
+    top_rate: Annotated[
+        float, Between(0.0, 1.0, closed="neither"), "Fraction kept with sampling='goss'."
+    ] = 0.2
+    other_rate: Annotated[
+        float, Between(0.0, 1.0, closed="neither"), "Fraction drawn with sampling='goss'."
+    ] = 0.1
+    max_bins: Annotated[
+        int,
+        Between(2, 65_535),
+        "Maximum number of bins of a numeric column (quantiles of a 65,536-row sample, finer in "
+        "the tails); up to 255 take one byte per value.",
+    ] = 255
+    gradient_bits: Annotated[
+        Literal["auto"] | Annotated[int, Between(2, 41)],
+        "Bits of the gradients in histograms. 'auto' quantizes them to as many as fit into packed "
+        "sums, 12 for 500,000 rows, and to 41 where few rows have nearly all of the gradient. "
+        "Leaf values always have the exact gradients.",
+    ] = "auto"
+    category_smoothing: Annotated[
+        float,
+        NotNegative,
+        "Added to the Hessian of a category when categories are ordered by their mean gradient.",
+    ] = 10.0
+    monotonic_cst: Annotated[
+        ArrayLike | Mapping[Any, int] | None,
+        "Per column 1 if raw scores must not decrease with its values, -1 if they must not "
+        "increase, 0 for no constraint; a sequence, or a mapping of names. Not with three or more "
+        "classes.",
+    ] = None
+    interaction_cst: Annotated[
+        Literal["pairwise", "no_interactions"] | Sequence[Any] | None,
+        "Sets of columns, by index or name, that may be tested together on a path; columns in no "
+        "set form one more set.",
+    ] = None
+    dropout: Annotated[
+        float,
+        Between(0.0, 1.0, closed="left"),
+        "Probability that a round is left out when the next tree is fitted (DART); 0 for none.",
+    ] = 0.0
+    init: Annotated[
+        Literal["zero"] | Learner | None,
+        "Predictor that boosting starts from: an estimator, 'zero', or None for the best constant.",
+    ] = None
+    early_stopping: Annotated[
+        bool,
+        "Whether to stop when the loss on validation rows has not decreased for "
+        "n_iter_no_change rounds; the rounds after the best one are dropped.",
+    ] = False
+    validation_fraction: Annotated[
+        float,
+        Between(0.0, 1.0, closed="neither"),
+        "Fraction of the rows held out for early stopping, unless fit gets X_val and y_val.",
+    ] = 0.1
+    n_iter_no_change: Annotated[int, AtLeast(1), "Rounds without a decrease, to stop."] = 10
+    tol: Annotated[float, NotNegative, "A decrease of the loss must be larger."] = 1e-7
+    warm_start: WarmStart = False
+    trace: Annotated[
+        bool,
+        "Whether to keep the rounds in ``trace_``: losses, gradients and trees, thinned above "
+        "1000 frames or 64 MB.",
+    ] = False
+    random_state: Seed = 0
+    n_jobs: Jobs = None
+    verbose: Verbose = 0

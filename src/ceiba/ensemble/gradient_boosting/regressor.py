@@ -1,0 +1,167 @@
+"""The gradient boosting regressor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from ceiba._typing import Array
+from ceiba.base import Between, ScanScoreMixin, check_unused
+from ceiba.data.target import Task
+from ceiba.ensemble.gradient_boosting import losses
+from ceiba.ensemble.gradient_boosting.base import BaseGradientBoosting
+from ceiba.ensemble.gradient_boosting.losses import Loss
+from ceiba.ensemble.gradient_boosting.model import BoostedTrees
+from ceiba.stats import LabeledRows, TargetSummary
+
+_LOG_LINK = ("poisson", "gamma", "tweedie")
+# Raw scores of a log link beyond this would predict infinity.
+_MAX_LOG = 700.0
+
+
+@runtime_checkable
+class LossFunction(Protocol):
+    """A loss of the user: derivatives with respect to the raw score, on whole arrays."""
+
+    def gradient(self, y: Array, raw: Array) -> Array:
+        """Return the first derivative of the loss of each row."""
+        ...
+
+    def hessian(self, y: Array, raw: Array) -> Array:
+        """Return the second derivative of the loss of each row; not negative."""
+        ...
+
+
+class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoosting):
+    """Gradient boosting for regression, with missing values and nominal columns.
+
+    Every round fits a tree to the gradients of the loss and adds it to the prediction. For splits,
+    missing values, categories and draws see `GradientBoostingClassifier`. Leaf values for
+    ``loss="absolute_error"`` and ``"quantile"`` are quantiles of the residuals. With
+    ``"poisson"``, ``"gamma"`` and ``"tweedie"`` the raw score is the logarithm of the prediction.
+
+    {parameters}
+
+    Attributes
+    ----------
+    boosted_trees_ : BoostedTrees
+        The trees; ``tree(i)`` returns one of them.
+    n_estimators_ : int
+        Number of rounds, at most ``n_estimators``.
+    n_trees_per_round_ : int
+        1.
+    init_ : estimator or None
+        The fitted ``init`` predictor.
+    losses_ : dict
+        Mean loss after each round: ``"training"`` with ``trace`` or ``verbose``, ``"validation"``
+        with validation rows.
+    trace_ : Trace
+        With ``trace=True``.
+    feature_importances_ : ndarray of shape (n_features,)
+        Relative total gain; ``importances("split")`` counts splits.
+    n_features_in_, feature_names_in_, schema_
+        Description of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ceiba import GradientBoostingRegressor
+    >>> X = np.arange(200.0)[:, None]
+    >>> model = GradientBoostingRegressor().fit(X, np.sin(X[:, 0] / 30))
+    >>> model.score(X, np.sin(X[:, 0] / 30)) > 0.99
+    True
+
+    References
+    ----------
+    Friedman (2001), "Greedy function approximation: a gradient boosting machine", Annals of
+    Statistics 29.
+    Chen & Guestrin (2016), "XGBoost: a scalable tree boosting system", KDD.
+    """
+
+    _task: ClassVar[Task] = "regression"
+
+    loss: Annotated[
+        Literal[
+            "squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"
+        ]
+        | LossFunction,
+        "Loss, or an object with ``gradient(y, raw)`` and ``hessian(y, raw)``, which return an "
+        "array each and are called once per round; it may have ``init(y, weight)``, "
+        "``loss(y, raw)`` and ``inverse_link(raw)`` as well.",
+    ] = "squared_error"
+    alpha: Annotated[
+        float,
+        Between(0.0, 1.0, closed="neither"),
+        "Quantile that loss='quantile' estimates; with 'huber' the quantile of the absolute "
+        "residuals beyond which the loss is linear.",
+    ] = 0.9
+    power: Annotated[
+        float,
+        Between(1.0, 2.0, closed="neither"),
+        "Power of the mean that the variance is proportional to, with loss='tweedie'.",
+    ] = 1.5
+
+    def predict(self, X: Any) -> Array:
+        """Predict numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        return self._respond(self._raw_scores(X))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Yield the predictions after each round."""
+        yield from map(self._respond, self._staged_raw_scores(X))
+
+    def _target(
+        self, labeled: LabeledRows, summary: TargetSummary, previous: BoostedTrees | None
+    ) -> tuple[LabeledRows, dict[str, Any]]:
+        return labeled, {}
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        name = self.loss if isinstance(self.loss, str) else type(self.loss).__name__
+        # scikit-learn's estimator checks set alpha of any learner, so it never raises.
+        if name != "tweedie":
+            check_unused(self, ["power"], f"loss={name!r}")
+
+    def _loss(self, rows: LabeledRows, attributes: dict[str, Any], threads: int) -> Loss:
+        data = np.asarray(rows.target.values, np.float64), rows.weight, threads
+        match self.loss:
+            case "squared_error":
+                return losses.SquaredError(*data)
+            case "absolute_error":
+                return losses.AbsoluteError(*data)
+            case "huber":
+                return losses.Huber(*data, alpha=float(self.alpha))
+            case "quantile":
+                return losses.Quantile(*data, alpha=float(self.alpha))
+            case "poisson":
+                return losses.Poisson(*data)
+            case "gamma":
+                return losses.Gamma(*data)
+            case "tweedie":
+                return losses.Tweedie(*data, power=float(self.power))
+        return losses.CustomLoss(*data, loss=self.loss)
+
+    def _respond(self, raw: Array) -> Array:
+        score = raw[:, 0]
+        if isinstance(self.loss, str):
+            return np.exp(np.minimum(score, _MAX_LOG)) if self.loss in _LOG_LINK else score
+        inverse_link = getattr(self.loss, "inverse_link", None)
+        return score if inverse_link is None else np.asarray(inverse_link(score), np.float64)
+
+    def _raw_of_init(self, init: Any, X: Any, classes: Array | None) -> Array:
+        predicted = np.asarray(init.predict(X), np.float64).reshape(-1, 1)
+        if not (isinstance(self.loss, str) and self.loss in _LOG_LINK):
+            return predicted
+        if not (predicted > 0).all():
+            raise ValueError(
+                f"init must predict positive numbers with loss={self.loss!r}, got "
+                f"{predicted.min():g}."
+            )
+        return np.log(predicted)

@@ -1,0 +1,313 @@
+"""The rounds of gradient boosting.
+
+    F = first scores
+    for each round:
+        g, h = derivatives of the loss at F
+        for each output k:
+            tree = tree grown from g_k and h_k, on the rows and columns drawn for the round
+            value of each leaf = Newton step, or line search
+            F_k += learning_rate * value of each row's leaf
+
+Friedman (2001), "Greedy function approximation: a gradient boosting machine", Annals of Statistics
+29. Friedman (2002), "Stochastic gradient boosting", Computational Statistics & Data Analysis 38.
+Chen & Guestrin (2016), "XGBoost: a scalable tree boosting system", KDD. Ke et al. (2017),
+"LightGBM: a highly efficient gradient boosting decision tree", NeurIPS. Vinayak & Gilad-Bachrach
+(2015), "DART: dropouts meet multiple additive regression trees", AISTATS.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ceiba import _native
+from ceiba._native import GrowthOrder, NodeTest
+from ceiba._typing import Array
+from ceiba.base import Iterations
+from ceiba.data.table import Table
+from ceiba.ensemble.gradient_boosting.losses import Loss
+from ceiba.ensemble.gradient_boosting.model import BoostedTrees, join_parts
+from ceiba.ensemble.gradient_boosting.parameters import BoostingParameters
+from ceiba.tree.config import n_drawn_columns
+from ceiba.tree.constraints import resolve_interactions, resolve_monotonic
+from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding
+from ceiba.tree.model.node_dtype import NodeView
+
+# Random streams of the rows of a round, and of the rounds that it drops.
+ROW_STREAM, DROPOUT_STREAM = 0x67726164726F7773, 0x64726F706F7574
+_UNLIMITED = 2**62
+
+
+def boosting_config(parameters: BoostingParameters, table: Table) -> _native.BoostingConfig:
+    """Return the settings of the trees as the kernels take them."""
+    config = _native.BoostingConfig()
+    config.growth_order = GrowthOrder[parameters.growth.upper()]
+    config.max_leaves = int(parameters.max_leaf_nodes or 0)
+    config.max_depth = _UNLIMITED if parameters.max_depth is None else int(parameters.max_depth)
+    config.min_rows = int(parameters.min_samples_leaf)
+    config.min_split_gain = float(parameters.min_split_gain)
+    config.category_smoothing = float(parameters.category_smoothing)
+    config.columns_per_node = n_drawn_columns(parameters.max_features, len(table.schema))
+    bits = parameters.gradient_bits
+    config.gradient_bits = 0 if bits == "auto" else int(bits)
+    if parameters.method == "newton":
+        config.min_child_weight = float(parameters.min_child_weight)
+        config.reg_lambda = float(parameters.reg_lambda)
+        config.reg_alpha = float(parameters.reg_alpha)
+    monotonic = resolve_monotonic(parameters.monotonic_cst, table.schema)
+    if monotonic is not None:
+        config.monotonic = monotonic.tolist()
+    interactions = resolve_interactions(parameters.interaction_cst, table.schema)
+    if interactions is not None:
+        config.interactions = [columns.tolist() for columns in interactions]
+    return config
+
+
+@dataclass(eq=False)
+class ValidationRows:
+    """Rows on which the loss is followed, and their raw scores so far."""
+
+    table: Table
+    y: Array
+    weight: Array | None
+    scores: Array  # (n_rows, n_outputs)
+
+    def add(self, trees: BoostedTrees, threads: int) -> None:
+        """Add the trees of one round."""
+        rows = trees.native_rows(self.table)
+        _native.add_raw_scores(trees.native, rows, 0, trees.n_trees, self.scores, threads)
+
+    def loss(self, loss: Loss) -> float:
+        """Return the mean loss."""
+        return loss.mean(self.y, np.ascontiguousarray(self.scores.T), self.weight)
+
+
+@dataclass(eq=False)
+class Rounds:
+    """A fit in progress: raw scores of all rows, and the trees so far.
+
+    Parameters
+    ----------
+    parameters : BoostingParameters
+    loss : Loss
+        With the targets and weights of the rows.
+    table : Table
+    encoding, codes : ColumnEncoding, ndarray
+        Bins of the columns, and the codes of the table.
+    scores : ndarray of shape (n_outputs, n_rows)
+        Raw scores at the start.
+    first_scores : ndarray of shape (n_outputs,)
+        Constant part of them.
+    seed, threads : int
+    previous : BoostedTrees or None
+        Trees of an earlier fit that this one continues.
+    multi_output : bool
+        Whether one tree per round has a value for every output in its leaves.
+    """
+
+    parameters: BoostingParameters
+    loss: Loss
+    table: Table
+    encoding: ColumnEncoding
+    codes: Array
+    scores: Array
+    first_scores: Array
+    seed: int
+    threads: int
+    previous: BoostedTrees | None = None
+    multi_output: bool = False
+    parts: list[dict[str, Any]] = field(default_factory=list)  # trees of each round
+
+    def __post_init__(self) -> None:
+        config = boosting_config(self.parameters, self.table)
+        self._trees = _native.BoostedTrees(config, self.codes, self.encoding.native(), self.threads)
+        edges: CodeValues | None = self.encoding.edges
+        assert edges is not None
+        self._code_values = edges.native(self.encoding.columns)
+        self.gradient = np.empty_like(self.scores)
+        # With Friedman's method trees have unit Hessians, but a line search may need them.
+        self._hessian = None if self.loss.constant_hessian else np.empty_like(self.scores)
+        self._n_first = 0 if self.previous is None else self.previous.n_rounds
+        self._native_rows: _native.ForestRows | None = None
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds so far, those of an earlier fit included."""
+        return self._n_first + len(self.parts)
+
+    def model(self) -> BoostedTrees:
+        """Return the trees so far."""
+        parts = list(self.parts)
+        if self.previous is not None:
+            parts.insert(0, _part_of(self.previous))
+        return BoostedTrees.of_parts(parts, self.first_scores, self.table.schema)
+
+    def add_round(self) -> None:
+        """Run one round: compute the gradients, grow the trees, update the scores."""
+        number, rate = self.n_rounds, float(self.parameters.learning_rate)
+        dropped, weight = self._drop_rounds(number)
+        self.loss.gradients(self.scores, self.gradient, self._hessian)
+        rows, gradient, hessian, row_weight = self._sample(number)
+        new_rate = rate / (dropped + rate) if dropped else rate
+        # One tree per output, or one for all of them.
+        groups = [slice(None)]
+        if not self.multi_output:
+            groups = [slice(k, k + 1) for k in range(len(self.scores))]
+        n_groups = len(groups)
+        seeds = _native.tree_seeds(
+            self.seed, np.arange(number * n_groups, (number + 1) * n_groups, dtype=np.uint64)
+        )
+        parts = []
+        for group, seed in zip(groups, seeds.tolist(), strict=True):
+            g = gradient[group]
+            h = None if hessian is None else hessian[group]
+            newton = self.parameters.method == "newton"
+            self._trees.grow(
+                g, h if newton else None, row_weight,
+                rows=rows, columns=self._drawn_columns(seed), seed=seed,
+            )  # fmt: skip
+            values = new_rate * self._leaf_values(group, g, h, row_weight)
+            self._trees.add_values(values, self.scores[group])
+            parts.append(self._trees.pack(self._code_values, values))
+        self.parts.append(parts[0] if n_groups == 1 else join_parts(parts))
+        if dropped:
+            self.scores += weight
+
+    def last_trees(self) -> BoostedTrees:
+        """Return the trees of the last round."""
+        zeros = np.zeros(len(self.scores))
+        return BoostedTrees.of_parts(self.parts[-1:], zeros, self.table.schema)
+
+    def _leaf_values(
+        self, group: slice, gradient: Array, hessian: Array | None, weight: Array | None
+    ) -> Array:
+        """Return the value of each leaf of the tree grown last, of shape (n_leaves, outputs)."""
+        if self.parameters.method == "newton" and self.loss.leaf_quantile is None:
+            return np.asarray(self._trees.newton_values(gradient, hessian, weight))
+        values = self.loss.line_search(self._trees, self.scores[group], gradient, hessian)
+        if self.parameters.monotonic_cst is not None:
+            bounds = self._trees.bounds()
+            values = np.clip(values, bounds[:, :1], bounds[:, 1:])
+        return np.ascontiguousarray(values)
+
+    def _drawn_columns(self, seed: int) -> Array | None:
+        n_columns, drawn = len(self.table.schema), self.parameters.tree_features
+        if drawn is None:
+            return None
+        return _native.draw_columns(seed, n_columns, n_drawn_columns(drawn, n_columns), False)
+
+    def _sample(self, number: int) -> tuple[Array | None, Array, Array | None, Array | None]:
+        """Return the rows of a round, and gradients, Hessians and weights for them."""
+        parameters, weight = self.parameters, self.loss.weight
+        gradient, hessian = self.gradient, self._hessian
+        if parameters.sampling == "uniform":
+            if parameters.subsample >= 1.0:
+                return None, gradient, hessian, weight
+            drawn = self._uniforms(number) < parameters.subsample
+            return _row_numbers(drawn, number), gradient, hessian, weight
+        # Gradient-based one-side sampling: all rows of large gradients, some of the others.
+        n = gradient.shape[1]
+        size = np.abs(gradient).sum(axis=0)
+        n_top = math.ceil(parameters.top_rate * n)
+        top = np.zeros(n, bool)
+        top[np.argsort(-size, kind="stable")[:n_top]] = True
+        others = self._uniforms(number) < parameters.other_rate / (1 - parameters.top_rate)
+        factor = np.where(top, 1.0, (1 - parameters.top_rate) / parameters.other_rate)
+        weight = factor if weight is None else factor * weight
+        hessian = None if hessian is None else hessian * factor
+        return _row_numbers(top | others, number), gradient * factor, hessian, weight
+
+    def _uniforms(self, number: int) -> Array:
+        draws = np.empty(len(self.table))
+        _native.uniforms(self.seed, ROW_STREAM + number, 0, draws)
+        return draws
+
+    def _drop_rounds(self, number: int) -> tuple[int, Array]:
+        """Draw the rounds that this round leaves out (DART), and remove their scores.
+
+        Returns their number, and the scores to add again after the round: those of the dropped
+        rounds times k / (k + learning_rate), by which their trees are scaled as well.
+        """
+        none = 0, np.zeros(1)
+        if not self.parameters.dropout or not number:
+            return none
+        draws = np.empty(number)
+        _native.uniforms(self.seed, DROPOUT_STREAM + number, 0, draws)
+        dropped = np.flatnonzero(draws < self.parameters.dropout)
+        if not len(dropped):
+            return none
+        if self.previous is not None:  # its trees become parts that can be scaled
+            self.parts = [*map(_part_of, self.previous.single_rounds()), *self.parts]
+            self.previous, self._n_first = None, 0
+        zeros = np.zeros(len(self.scores))
+        removed = np.zeros(self.scores.T.shape)
+        for index in dropped:
+            trees = BoostedTrees.of_parts([self.parts[index]], zeros, self.table.schema)
+            if self._native_rows is None:
+                self._native_rows = trees.native_rows(self.table)
+            trees.add_rounds(self._native_rows, 0, 1, removed, self.threads)
+        rate = float(self.parameters.learning_rate)
+        factor = len(dropped) / (len(dropped) + rate)
+        for index in dropped:
+            self.parts[index] = _scaled(self.parts[index], factor)
+        self.scores -= removed.T
+        return len(dropped), factor * removed.T
+
+
+def run_rounds(
+    rounds: Rounds, iterations: Iterations, validation: ValidationRows | None, record: Any
+) -> tuple[int, dict[str, list[float]]]:
+    """Run the rounds until they end or the validation loss stops decreasing.
+
+    ``record(iteration, losses)`` is called after each round. Returns the number of the best
+    round, and the losses after each round.
+    """
+    parameters, loss = rounds.parameters, rounds.loss
+    losses: dict[str, list[float]] = {}
+    follows = parameters.trace or bool(parameters.verbose)
+    best, best_loss = rounds.n_rounds, math.inf
+    since = 0
+    for iteration in iterations:
+        rounds.add_round()
+        if follows:
+            losses.setdefault("training", []).append(loss.mean(loss.y, rounds.scores, loss.weight))
+        if validation is not None:
+            validation.add(rounds.last_trees(), rounds.threads)
+            losses.setdefault("validation", []).append(validation.loss(loss))
+        record(iteration, losses)
+        if validation is None or not parameters.early_stopping:
+            best = rounds.n_rounds
+            continue
+        if losses["validation"][-1] < best_loss - parameters.tol:
+            best, best_loss, since = rounds.n_rounds, losses["validation"][-1], 0
+        else:
+            since += 1
+        if since >= parameters.n_iter_no_change:
+            break
+    return best, losses
+
+
+def _row_numbers(mask: Array, number: int) -> Array:
+    rows = np.flatnonzero(mask).astype(np.uint32)
+    if not len(rows):
+        raise ValueError(
+            f"no row was drawn in round {number + 1}: increase subsample, top_rate or other_rate."
+        )
+    return rows
+
+
+def _part_of(trees: BoostedTrees) -> dict[str, Any]:
+    names = ("nodes", "tree_offsets", "words", "tables", "node_rows", "node_gains")
+    return {name: getattr(trees, name) for name in names}
+
+
+def _scaled(part: dict[str, Any], factor: float) -> dict[str, Any]:
+    """Return trees with all leaf values multiplied by a factor."""
+    nodes = part["nodes"].copy()
+    view = NodeView(nodes)
+    leaf = view.kind == NodeTest.LEAF
+    view.value[leaf] *= factor
+    return {**part, "nodes": nodes}
