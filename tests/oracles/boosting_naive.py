@@ -158,7 +158,8 @@ def fit(
     columns = Columns(X, kinds, n_categories, thresholds)
     config = check_config(config, columns, n_scores(config.loss, y))
 
-    model = Model(initial_scores(config.loss, y, w, alpha=config.alpha))
+    init = initial_scores(config.loss, y, w, alpha=config.alpha)
+    model = Model(init if config.init is None else np.array(config.init, dtype=float))
     values = []
     for r in range(config.n_estimators):
         dropped = drop_rounds(r, None if round_draws is None else round_draws[r], config.dropout)

@@ -30,6 +30,8 @@ class Config:
     """Parameters of a fit; the defaults restrict and regularize nothing."""
 
     loss: object = "squared_error"
+    # Initial scores in place of those of the loss.
+    init: tuple | None = None
     n_estimators: int = 10
     learning_rate: float = 0.1
     method: str = "newton"
