@@ -63,7 +63,7 @@ def weighted_quantile(values, weight, alpha):
     return 0.0
 
 
-def quantile_level(loss, alpha):
+def quantile_of(loss, alpha):
     """Return the quantile that minimizes the loss."""
     return alpha if loss == "quantile" else 0.5
 
@@ -196,8 +196,8 @@ def initial_scores(loss, y, weight, *, alpha=0.9):
         return np.log(mean)
     if loss == "squared_error":
         return mean
-    level = quantile_level(loss, alpha)
-    return np.array([weighted_quantile(column, weight, level) for column in Y.T])
+    probability = quantile_of(loss, alpha)
+    return np.array([weighted_quantile(column, weight, probability) for column in Y.T])
 
 
 def weighted_mean(Y, weight):
@@ -223,7 +223,7 @@ def newton_value(G, H, reg_lambda=0.0, reg_alpha=0.0):
 
 def solved_value(loss, y, F, weight, alpha):
     """Return the weighted quantile of the residuals, which minimizes the loss in a leaf."""
-    return weighted_quantile(y - F, weight, quantile_level(loss, alpha))
+    return weighted_quantile(y - F, weight, quantile_of(loss, alpha))
 
 
 def line_search(loss, y, F, weight, g, h, *, alpha=0.9, power=1.5, delta=None):

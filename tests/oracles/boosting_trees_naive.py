@@ -30,7 +30,7 @@ class Config:
     """Parameters of a fit; the defaults restrict and regularize nothing."""
 
     loss: object = "squared_error"
-    # Initial scores in place of those of the loss.
+    # Initial scores in position of those of the loss.
     init: tuple | None = None
     n_estimators: int = 10
     learning_rate: float = 0.1
@@ -195,7 +195,7 @@ def numeric_splits(columns, node, column, config):
 def ordered_categories(targets, node, codes, config):
     """Sort the categories of a node by G / (H + category_smoothing), ties by index.
 
-    With several scores, by that of the score whose categories differ most.
+    With several scores, by that of the score with the largest differences.
     """
     present = sorted(set(codes.tolist()))
     cells = [node.rows[codes == c] for c in present]
@@ -308,11 +308,11 @@ def best_split(columns, targets, node, config):
     if best.gain <= config.min_split_gain:
         return None
     for other in candidates:
-        gap = best.gain - other.gain
+        difference = best.gain - other.gain
         if other.column != best.column:
-            node.column_margin = min(node.column_margin, gap)
+            node.column_margin = min(node.column_margin, difference)
         if not same_partition(best, other):
-            node.margin = min(node.margin, gap)
+            node.margin = min(node.margin, difference)
     return best
 
 
@@ -324,9 +324,9 @@ def same_partition(one, other):
 # Growth
 
 
-def make_node(targets, rows, **place):
+def make_node(targets, rows, **position):
     G, H = sums(targets.g, rows), sums(targets.curvature, rows)
-    return Node(rows, n_rows=len(rows), G=G, H=H, **place)
+    return Node(rows, n_rows=len(rows), G=G, H=H, **position)
 
 
 def apply_split(targets, node, split):
@@ -334,31 +334,31 @@ def apply_split(targets, node, split):
     node.column, node.gain = split.column, split.gain
     node.threshold, node.missing_left = split.threshold, split.missing_left
     node.left_categories, node.right_categories = split.left_categories, split.right_categories
-    place = {"depth": node.depth + 1, "tested": (*node.tested, split.column)}
+    position = {"depth": node.depth + 1, "tested": (*node.tested, split.column)}
     (low, high), (low_right, high_right) = split.bounds
     left, right = node.rows[split.goes_left], node.rows[~split.goes_left]
-    node.left = make_node(targets, left, low=low, high=high, **place)
-    node.right = make_node(targets, right, low=low_right, high=high_right, **place)
+    node.left = make_node(targets, left, low=low, high=high, **position)
+    node.right = make_node(targets, right, low=low_right, high=high_right, **position)
     return [node.left, node.right]
 
 
 def grow_best_first(columns, targets, root, config):
     """Split the leaf of the largest gain, of equal ones the earlier made, again and again."""
     leaves = [(root, best_split(columns, targets, root, config))]
-    n_leaves, gaps = 1, []
+    n_leaves, differences = 1, []
     while True:
         open_leaves = [leaf for leaf in leaves if leaf[1] is not None]
         if not open_leaves or n_leaves >= config.max_leaf_nodes:
             break
         chosen = max(open_leaves, key=lambda leaf: leaf[1].gain)
-        gaps += [chosen[1].gain - leaf[1].gain for leaf in open_leaves if leaf is not chosen]
+        differences += [chosen[1].gain - leaf[1].gain for leaf in open_leaves if leaf is not chosen]
         leaves = [leaf for leaf in leaves if leaf is not chosen]
         for child in apply_split(targets, *chosen):
             leaves.append((child, best_split(columns, targets, child, config)))
         n_leaves += 1
-    if open_leaves and gaps:
+    if open_leaves and differences:
         # The order decided which leaves are split.
-        root.margin = min(root.margin, *gaps)
+        root.margin = min(root.margin, *differences)
 
 
 def grow_breadth_first(columns, targets, root, config):

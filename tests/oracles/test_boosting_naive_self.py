@@ -552,7 +552,7 @@ def test_vector_leaves_of_equal_targets():
         np.testing.assert_allclose(gains[1], 2 * np.array(gains[0]))
 
 
-def test_categories_sorted_by_the_score_that_differs_most():
+def test_categories_sorted_by_the_score_of_largest_differences():
     rng = np.random.default_rng(0)
     X = np.arange(60).reshape(-1, 1) % 5
     noise = rng.normal(size=60) / 10

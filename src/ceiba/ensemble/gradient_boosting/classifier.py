@@ -89,8 +89,8 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
     ] = "log_loss"
     multi_strategy: Annotated[
         Literal["one_output_per_tree", "multi_output_tree"],
-        "With three or more classes, one tree per class in each round, or one tree for all; with two "
-        "classes there is one tree anyway.",
+        "With three or more classes, one tree per class in each round, or one tree for all; with "
+        "two classes there is one tree anyway.",
     ] = "one_output_per_tree"
     class_weight: Annotated[
         Literal["balanced"] | Mapping[Any, float] | None,
