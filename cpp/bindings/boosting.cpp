@@ -46,20 +46,21 @@ class BoostedTrees {
               Maybe1<const double> weight, Maybe1<const std::uint32_t> rows,
               Maybe1<const std::int32_t> columns, std::uint64_t seed) {
         const Gradients gradients = view(gradient, hessian, weight);
-        std::vector<std::uint32_t> sample = ascending(rows, n_rows_, "rows");
-        std::vector<std::int32_t> tested = ascending(columns, n_columns_, "columns");
-        with([&](auto& trees) {
-            trees.grow(gradients, std::move(sample), std::move(tested), seed);
-        });
+        check_ascending(rows, n_rows_, "rows");
+        std::span<const std::uint32_t> sample;
+        if (rows) sample = {rows->data(), rows->shape(0)};
+        std::vector<std::int32_t> tested = tested_columns(columns);
+        with([&](auto& trees) { trees.grow(gradients, sample, std::move(tested), seed); });
         is_grown_ = true;
     }
 
     nb::ndarray<nb::numpy, double> newton_values(Array2<const double> gradient,
                                                  Maybe2<const double> hessian,
-                                                 Maybe1<const double> weight) {
+                                                 Maybe1<const double> weight, bool as_grown) {
         const Gradients gradients = view(gradient, hessian, weight);
         std::vector<double> values;
-        with_grown([&](auto& trees) { values = boosting::newton_values(trees, gradients); });
+        with_grown(
+            [&](auto& trees) { values = boosting::newton_values(trees, gradients, as_grown); });
         const std::size_t n = values.size() / gradients.outputs;
         return owned(std::move(values), {n, gradients.outputs});
     }
@@ -71,7 +72,7 @@ class BoostedTrees {
         const Gradients gradients = view(gradient, hessian, weight);
         std::vector<double> sums;
         with_grown([&](auto& trees) {
-            for (const auto& leaf : trees.leaf_sums(gradients))
+            for (const auto& leaf : trees.leaf_sums(gradients, false))
                 for (std::size_t k = 0; k < gradients.outputs; ++k) {
                     sums.push_back(leaf.gradient[k]);
                     sums.push_back(leaf.hessian[k]);
@@ -176,20 +177,23 @@ class BoostedTrees {
     }
 
     template <typename T>
-    static std::vector<T> ascending(const Maybe1<const T>& given, std::size_t n, const char* name) {
-        std::vector<T> values(given ? given->shape(0) : n);
-        if (!given) {
-            std::iota(values.begin(), values.end(), T(0));
-            return values;
-        }
-        std::copy_n(given->data(), values.size(), values.begin());
-        bool valid = !values.empty();
-        for (std::size_t i = 0; i < values.size(); ++i)
+    static void check_ascending(const Maybe1<const T>& given, std::size_t n, const char* name) {
+        if (!given) return;
+        const T* values = given->data();
+        bool valid = given->shape(0) > 0;
+        for (std::size_t i = 0; i < given->shape(0); ++i)
             valid = valid && values[i] >= T(0) && std::size_t(values[i]) < n &&
                     (i == 0 || values[i - 1] < values[i]);
         if (!valid)
             throw std::invalid_argument(std::string(name) + " must be ascending, and not empty.");
-        return values;
+    }
+
+    std::vector<std::int32_t> tested_columns(const Maybe1<const std::int32_t>& given) const {
+        check_ascending(given, n_columns_, "columns");
+        if (given) return {given->data(), given->data() + given->shape(0)};
+        std::vector<std::int32_t> all(n_columns_);
+        std::iota(all.begin(), all.end(), 0);
+        return all;
     }
 
     void check_values(const Array2<const double>& values) {
@@ -299,6 +303,7 @@ void bind_boosting(nb::module_& module) {
              "seed"_a = 0, "Grow a tree from the gradients of some rows.")
         .def("newton_values", &BoostedTrees::newton_values, "gradient"_a.noconvert(),
              "hessian"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
+             nb::kw_only(), "as_grown"_a = false,
              "Return the regularized Newton step of each leaf and output.")
         .def("leaf_sums", &BoostedTrees::leaf_sums, "gradient"_a.noconvert(),
              "hessian"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),

@@ -84,7 +84,7 @@ class BoostedTreeGrower {
   public:
     BoostedTreeGrower(BoostedTrees<Code>& trees, const Gradients& gradients,
                       const GradientScale& scale, std::vector<std::int32_t> columns,
-                      std::uint64_t seed)
+                      std::uint64_t seed, std::vector<Word>& values)
         : trees_(trees),
           config_(trees.config_),
           builder_(*trees.builder_),
@@ -94,7 +94,8 @@ class BoostedTreeGrower {
           tree_columns_(std::move(columns)),
           seed_(seed),
           histograms_(config_.max_histogram_bytes),
-          threads_(trees.threads_) {
+          threads_(trees.threads_),
+          values_(values) {
         for (int t = 0; t < threads_; ++t) searches_.emplace_back(config_, scale_, outputs_);
         for (const std::int32_t j : tree_columns_) {
             const Column& column = trees_.columns_.columns[std::size_t(j)];
@@ -103,11 +104,10 @@ class BoostedTreeGrower {
     }
 
     void grow() {
-        quantize();
         builder_.add(0, 1);
         states_.emplace_back();
         set_rows(0, 0, trees_.rows_.size());
-        states_[0].sums = root_sums();
+        states_[0].sums = quantize();
         evaluate({0});
         std::int64_t n_leaves = 1;
         tree::for_splits_in_order(builder_, [&](std::size_t node) {
@@ -134,16 +134,27 @@ class BoostedTreeGrower {
     }
     bool is_open(std::size_t node) const { return builder_.nodes[node].reason == Reason::kOpen; }
 
-    void quantize() {
-        values_.resize(gradients_.rows * outputs_);
+    // Round the gradients of all rows, and return their sums.
+    std::vector<GradientSum> quantize() {
+        if (values_.size() < gradients_.rows * outputs_) values_.resize(gradients_.rows * outputs_);
         const auto& rows = trees_.rows_;
         const Segments parts = segments(rows.size(), 16384);
+        std::vector<Word> sums(parts.count * outputs_, Word{});
         for_segments(parts, threads_for(4.0 * double(rows.size() * outputs_), threads_),
                      [&](std::size_t s, int, Interrupt&) {
-                         for (std::size_t i = parts.begin(s); i < parts.end(s); ++i)
-                             for (std::size_t k = 0; k < outputs_; ++k)
-                                 values_[rows[i] * outputs_ + k] = quantized(rows[i], k);
+                         for (std::size_t k = 0; k < outputs_; ++k) {
+                             Word sum{};
+                             for (std::size_t i = parts.begin(s); i < parts.end(s); ++i) {
+                                 const Word value = quantized(rows[i], k);
+                                 values_[rows[i] * outputs_ + k] = value;
+                                 sum += value;
+                             }
+                             sums[s * outputs_ + k] = sum;
+                         }
                      });
+        std::vector<GradientSum> totals(outputs_);
+        for (std::size_t i = 0; i < sums.size(); ++i) totals[i % outputs_] += Layout::sum(sums[i]);
+        return totals;
     }
 
     // Hessians have at least one unit: a branch then has a positive sum if, and only if, it has
@@ -152,16 +163,6 @@ class BoostedTreeGrower {
         return Layout::pack(
             scale_.gradient_units(gradients_.gradient_of(row, k)),
             std::max(Number(1), scale_.hessian_units(gradients_.hessian_of(row, k))));
-    }
-
-    std::vector<GradientSum> root_sums() const {
-        std::vector<GradientSum> sums(outputs_);
-        for (std::size_t k = 0; k < outputs_; ++k) {
-            Word sum{};
-            for (const std::uint32_t row : trees_.rows_) sum += values_[row * outputs_ + k];
-            sums[k] = Layout::sum(sum);
-        }
-        return sums;
     }
 
     void set_rows(std::size_t node, std::size_t begin, std::size_t end) {
@@ -177,67 +178,100 @@ class BoostedTreeGrower {
             n.reason = Reason::kRows;
     }
 
+    // The search for the best split of one node.
+    struct NodeSearch {
+        std::size_t node;
+        BoostedNode sums;
+        std::vector<std::int32_t> columns;
+        std::vector<std::uint32_t> counts;  // rows of each code; empty: not needed
+        std::vector<Candidate> found;       // one per column
+        std::int32_t column = -1;           // of the best split
+        Candidate best;
+    };
+
     // Find the best splits of sibling nodes that may be split.
     void evaluate(std::initializer_list<std::size_t> nodes) {
+        std::vector<NodeSearch> searches;
         for (const std::size_t node : nodes) {
             if (!is_open(node)) continue;
             if (!histograms_.contains(node)) histograms_.put(node, count(node));
-            search(node);
-            if (builder_.nodes[node].reason != Reason::kSplit) histograms_.erase(node);
+            searches.push_back({node, node_of(node), columns_of(node), {}, {}, -1, {}});
+            if (!searches_[0].counts_by_hessian() && may_lack_rows(node))
+                searches.back().counts = count_rows(node);
+        }
+        find(searches);
+        for (NodeSearch& search : searches) {
+            if (has_too_few_rows(search)) {
+                search.counts = count_rows(search.node);
+                find({&search, 1});
+            }
+            decide(search);
         }
     }
 
-    void search(std::size_t node) {
-        BoostedNode searched = node_of(node);
-        const std::vector<std::int32_t> columns = columns_of(node);
-        // Packed cells have no room for the number of rows. A branch has at least H / max(h) of
-        // them, which nearly always exceeds min_rows; otherwise the rows are counted as well.
-        const double sure_rows = double(states_[node].sums[0].hessian) / double(scale_.max_units);
-        std::vector<std::uint32_t> counts;
-        Candidate best;
-        std::int32_t column = -1;
-        const bool known_by_hessian = config_.min_rows <= 1 || searches_[0].counts_by_hessian();
-        if (!known_by_hessian && sure_rows < 8.0 * double(config_.min_rows))
-            counts = count_rows(node);
-        find(searched, node, columns, counts, best, column);
-        if (!known_by_hessian && counts.empty() && best.found() &&
-            !has_enough_rows(node, column, best)) {
-            counts = count_rows(node);
-            find(searched, node, columns, counts, best, column);
+    void decide(const NodeSearch& search) {
+        Node& node = builder_.nodes[search.node];
+        if (search.best.found()) {
+            builder_.record_split(search.node, search.column, search.best);
+            node.gain = search.best.score / double(n_rows(search.node));
+        } else {
+            node.reason = Reason::kNoGain;
+            histograms_.erase(search.node);
         }
-        Node& n = builder_.nodes[node];
-        if (!best.found()) {
-            n.reason = Reason::kNoGain;
-            return;
-        }
-        builder_.record_split(node, column, best);
-        n.gain = best.score / double(n_rows(node));
     }
 
-    // Search the columns of a node, distributed over the threads; ties go to the first column.
-    void find(const BoostedNode& searched, std::size_t node,
-              const std::vector<std::int32_t>& columns, const std::vector<std::uint32_t>& counts,
-              Candidate& best, std::int32_t& best_column) {
-        const Word* cells = histograms_.at(node).words();
-        const std::size_t n = columns.size();
-        std::vector<Candidate> found(n);
-        const double work = 6.0 * double(histograms_.at(node).bytes() / sizeof(Word));
+    // Search the columns of some nodes, distributed over the threads; ties go to the first column.
+    void find(std::span<NodeSearch> searches) {
+        std::vector<std::pair<NodeSearch*, std::size_t>> tasks;
+        double work = 0;
+        for (NodeSearch& search : searches) {
+            search.found.assign(search.columns.size(), Candidate{});
+            for (std::size_t i = 0; i < search.columns.size(); ++i) tasks.emplace_back(&search, i);
+            work += 30.0 * double(trees_.offsets_.back() * outputs_);
+        }
+        if (tasks.empty()) return;
         const int threads = threads_for(work, threads_);
-        const Segments parts{n, threads > 1 ? std::min(n, std::size_t(4 * threads)) : 1};
+        const std::size_t n_parts = threads > 1 ? 4 * std::size_t(threads) : 1;
+        const Segments parts{tasks.size(), std::min(tasks.size(), n_parts)};
         for_segments(parts, threads, [&](std::size_t s, int thread, Interrupt&) {
             for (std::size_t i = parts.begin(s); i < parts.end(s); ++i) {
-                const auto j = std::size_t(columns[i]);
+                NodeSearch& search = *tasks[i].first;
+                const auto j = std::size_t(search.columns[tasks[i].second]);
+                const std::size_t offset = trees_.offsets_[j];
                 searches_[std::size_t(thread)].template find<Layout>(
-                    searched, trees_.columns_.columns[j], cells + trees_.offsets_[j] * outputs_,
-                    counts.empty() ? nullptr : counts.data() + trees_.offsets_[j], found[i]);
+                    search.sums, trees_.columns_.columns[j],
+                    histograms_.at(search.node).words() + offset * outputs_,
+                    search.counts.empty() ? nullptr : search.counts.data() + offset,
+                    search.found[tasks[i].second]);
             }
         });
-        best.clear();
-        for (std::size_t i = 0; i < n; ++i)
-            if (found[i].found() && found[i].score > best.score) {
-                best = std::move(found[i]);
-                best_column = columns[i];
-            }
+        for (NodeSearch& search : searches) {
+            search.best.clear();
+            for (std::size_t i = 0; i < search.columns.size(); ++i)
+                if (search.found[i].found() && search.found[i].score > search.best.score) {
+                    search.best = std::move(search.found[i]);
+                    search.column = search.columns[i];
+                }
+        }
+    }
+
+    // Packed cells have no room for the number of rows. A branch has at least H / max(h) of them,
+    // which nearly always exceeds min_rows; otherwise the rows are counted as well.
+    bool may_lack_rows(std::size_t node) const {
+        const double sure_rows = double(states_[node].sums[0].hessian) / double(scale_.max_units);
+        return config_.min_rows > 1 && sure_rows < 8.0 * double(config_.min_rows);
+    }
+
+    // Whether a split was found without counts that may have too few rows on a side.
+    bool has_too_few_rows(const NodeSearch& search) {
+        if (!search.best.found() || !search.counts.empty() || config_.min_rows <= 1 ||
+            searches_[0].counts_by_hessian())
+            return false;
+        const Number left = left_sums(search.node, search.column, search.best,
+                                      search.best.missing_branch == 0 ? 0 : 1)[0]
+                                .hessian;
+        const Number right = states_[search.node].sums[0].hessian - left;
+        return std::min(left, right) < config_.min_rows * scale_.max_units;
     }
 
     BoostedNode node_of(std::size_t node) {
@@ -321,14 +355,6 @@ class BoostedTreeGrower {
         return sums;
     }
 
-    bool has_enough_rows(std::size_t node, std::int32_t column, const Candidate& split) {
-        const GradientSum left =
-            left_sums(node, column, split, split.missing_branch == 0 ? 0 : 1)[0];
-        const Number right = states_[node].sums[0].hessian - left.hessian;
-        const Number per_row = scale_.max_units;
-        return left.hessian >= config_.min_rows * per_row && right >= config_.min_rows * per_row;
-    }
-
     // Make the branches of a split node, with their rows, sums, bounds and histograms.
     void expand(std::size_t node) {
         builder_.make_branches(node);
@@ -394,7 +420,7 @@ class BoostedTreeGrower {
         histogram.begin(n_cells);
         const std::span<const std::uint32_t> rows = rows_of(node);
         const double work = double(rows.size() * trees_.columns_.count() * outputs_);
-        const int threads = threads_for(work, threads_);
+        const int threads = threads_for(2.0 * work, threads_);
         const Segments parts{rows.size(), std::size_t(threads)};
         std::vector<Histogram<Layout>> others(std::size_t(threads) - 1,
                                               Histogram<Layout>{Layout(outputs_)});
@@ -455,7 +481,7 @@ class BoostedTreeGrower {
     bool is_last_ = false;  // the split uses the last leaf: its branches are not searched
     std::vector<SplitSearch> searches_;
     std::vector<State> states_;
-    std::vector<Word> values_;
+    std::vector<Word>& values_;  // quantized gradients, (row, output)
     tree::ColumnSampler sampler_;
 };
 
@@ -484,33 +510,40 @@ BoostedTrees<Code>::BoostedTrees(const BoostingConfig& config, const tree::Colum
 }
 
 template <typename Code>
-void BoostedTrees<Code>::grow(const Gradients& gradients, std::vector<std::uint32_t> rows,
+void BoostedTrees<Code>::grow(const Gradients& gradients, std::span<const std::uint32_t> rows,
                               std::vector<std::int32_t> columns, std::uint64_t seed) {
-    rows_ = std::move(rows);
-    all_rows_ = rows_.size() == columns_.rows;
-    if (!all_rows_) {
+    all_rows_ = rows.empty();
+    if (all_rows_) {
+        rows_.resize(columns_.rows);
+        std::iota(rows_.begin(), rows_.end(), 0u);
+    } else {
+        rows_.assign(rows.begin(), rows.end());
         in_sample_.assign(columns_.rows, false);
         for (const std::uint32_t row : rows_) in_sample_[row] = true;
     }
     builder_ = std::make_unique<TreeBuilder>(builder_config(config_), columns_.count());
     GradientScale scale = measure_gradients(gradients, rows_, threads_);
-    const auto run = [&]<typename Layout>(std::type_identity<Layout>) {
+    scale_ = scale;
+    const auto run = [&]<typename Layout>(std::type_identity<Layout>,
+                                          std::vector<typename Layout::Word>& values) {
         double max_unit = Layout::max_unit(rows_.size());
         if (config_.gradient_bits > 0)
             max_unit = std::min(max_unit, std::ldexp(1.0, config_.gradient_bits - 1));
         scale.set_units(max_unit);
-        BoostedTreeGrower<Code, Layout>(*this, gradients, scale, std::move(columns), seed).grow();
+        BoostedTreeGrower<Code, Layout>(*this, gradients, scale, std::move(columns), seed, values)
+            .grow();
     };
     if (packed_suffices(scale, rows_.size(), config_.gradient_bits))
-        run(std::type_identity<PackedGradients>{});
+        run(std::type_identity<PackedGradients>{}, packed_values_);
     else
-        run(std::type_identity<WideGradients>{});
+        run(std::type_identity<WideGradients>{}, wide_values_);
 }
 
 template <typename Code>
-std::vector<RealSums> BoostedTrees<Code>::leaf_sums(const Gradients& gradients) const {
+std::vector<RealSums> BoostedTrees<Code>::leaf_sums(const Gradients& gradients,
+                                                    bool as_grown) const {
     const std::size_t outputs = gradients.outputs;
-    GradientScale scale = measure_gradients(gradients, rows_, threads_);
+    GradientScale scale = as_grown ? scale_ : measure_gradients(gradients, rows_, threads_);
     scale.set_units(std::min(0x1p50, std::floor(0x1p62 / double(rows_.size()))));
     std::vector<RealSums> sums(leaves_.size());
     for_segments({leaves_.size(), leaves_.size()},

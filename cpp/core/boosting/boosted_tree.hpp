@@ -34,9 +34,10 @@ class BoostedTrees {
   public:
     BoostedTrees(const BoostingConfig& config, const tree::Columns<Code>& columns, int threads);
 
-    // Grow a tree from the gradients of some rows, ascending. `columns` are those it may test,
-    // ascending; draws of columns are keyed by `seed` and the path of a node.
-    void grow(const Gradients& gradients, std::vector<std::uint32_t> rows,
+    // Grow a tree from the gradients of some rows, ascending, or of all if there are none.
+    // `columns` are those it may test, ascending; draws of columns are keyed by `seed` and the path
+    // of a node.
+    void grow(const Gradients& gradients, std::span<const std::uint32_t> rows,
               std::vector<std::int32_t> columns, std::uint64_t seed);
 
     const tree::TreeBuilder& builder() const { return *builder_; }
@@ -47,9 +48,9 @@ class BoostedTrees {
     std::size_t n_rows() const { return columns_.rows; }
     int threads() const { return threads_; }
     const BoostingConfig& config() const { return config_; }
-    // Sums of real gradients and Hessians over the rows of every leaf, exact in fixed point:
-    // (leaf, output).
-    std::vector<RealSums> leaf_sums(const Gradients& gradients) const;
+    // Sums of real gradients and Hessians over the rows of every leaf, exact in fixed point.
+    // `as_grown`: the gradients are those that the tree was grown from, whose sizes are known.
+    std::vector<RealSums> leaf_sums(const Gradients& gradients, bool as_grown) const;
     // Add the value of its leaf, (leaf, output), to the scores of every row, those outside of the
     // sample included. Scores are one array of n_rows numbers per output.
     void add_values(const double* values, std::size_t outputs, double* scores) const;
@@ -71,6 +72,9 @@ class BoostedTrees {
     std::unique_ptr<tree::TreeBuilder> builder_;
     std::vector<BoostedLeaf> leaves_;
     std::vector<std::uint32_t> rows_, spare_rows_;
+    std::vector<PackedGradients::Word> packed_values_;
+    std::vector<WideGradients::Word> wide_values_;
+    GradientScale scale_;  // of the gradients of the last tree
     std::vector<bool> in_sample_;
     bool all_rows_ = true;
 };

@@ -43,10 +43,11 @@ std::vector<double> leaf_quantiles(const BoostedTrees<Code>& trees, const double
     return values;
 }
 
-// Newton steps of all leaves, (leaf, output), within their bounds.
+// Newton steps of all leaves, (leaf, output), within their bounds; `as_grown` as in leaf_sums.
 template <typename Code>
-std::vector<double> newton_values(const BoostedTrees<Code>& trees, const Gradients& gradients) {
-    const std::vector<RealSums> sums = trees.leaf_sums(gradients);
+std::vector<double> newton_values(const BoostedTrees<Code>& trees, const Gradients& gradients,
+                                  bool as_grown) {
+    const std::vector<RealSums> sums = trees.leaf_sums(gradients, as_grown);
     const GradientScale scale;
     const SplitSearch search(trees.config(), scale, gradients.outputs);
     std::vector<double> values;

@@ -89,7 +89,7 @@ template <typename Branch>
 std::size_t partition_in_two(std::uint32_t* rows, std::size_t n, const Branch& branch,
                              std::vector<std::uint32_t>& spare, int threads) {
     if (spare.size() < n) spare.resize(n);
-    threads = threads_for(2.0 * double(n), threads);
+    threads = threads_for(8.0 * double(n), threads);
     const Segments parts{n, std::size_t(threads)};
     std::vector<std::size_t> left(parts.count + 1, 0);
     for_segments(parts, threads, [&](std::size_t s, int, Interrupt&) {

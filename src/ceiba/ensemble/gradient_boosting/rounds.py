@@ -186,7 +186,7 @@ class Rounds:
     ) -> Array:
         """Return the value of each leaf of the tree grown last, of shape (n_leaves, outputs)."""
         if self.parameters.method == "newton" and self.loss.leaf_quantile is None:
-            return np.asarray(self._trees.newton_values(gradient, hessian, weight))
+            return np.asarray(self._trees.newton_values(gradient, hessian, weight, as_grown=True))
         values = self.loss.line_search(self._trees, self.scores[group], gradient, hessian)
         if self.parameters.monotonic_cst is not None:
             bounds = self._trees.bounds()
