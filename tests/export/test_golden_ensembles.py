@@ -42,7 +42,7 @@ def test_there_is_a_golden_file_of_every_ensemble() -> None:
     }
     assert kinds == {
         f"{name}{kind}"
-        for name in ("RandomForest", "Bagging", "AdaBoost")
+        for name in ("RandomForest", "ExtraTrees", "Bagging", "AdaBoost")
         for kind in ("Classifier", "Regressor")
     }
     assert {path.stem.partition("-v2-")[2] for path in FORESTS} >= {

@@ -156,6 +156,14 @@ def forests() -> dict[str, tuple[Any, Any]]:
             ).fit(numbers(), sevens()),
             numbers(),
         ),
+        "forest-extra-classes": (
+            ceiba.ExtraTreesClassifier(4, max_bins=None).fit(table(), kinds()),
+            table(),
+        ),
+        "forest-extra-numbers": (
+            ceiba.ExtraTreesRegressor(4, max_bins=None, max_depth=3).fit(numbers(), sevens()),
+            numbers(),
+        ),
         "forest-binned": (
             forest_of_numbers(4, max_bins=5, missing="majority", max_features_per="tree").fit(
                 table(), sevens()[:12]

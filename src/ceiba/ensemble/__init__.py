@@ -5,6 +5,7 @@ from ceiba.ensemble.adaboost.regressor import AdaBoostRegressor
 from ceiba.ensemble.bagging.classifier import BaggingClassifier
 from ceiba.ensemble.bagging.regressor import BaggingRegressor
 from ceiba.ensemble.forest.classifier import RandomForestClassifier
+from ceiba.ensemble.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from ceiba.ensemble.forest.regressor import RandomForestRegressor
 
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
 ]

@@ -29,16 +29,19 @@ from ceiba.tree.parameters import (
 )
 
 
+Thresholds = Annotated[
+    Literal["midpoint", "random"],
+    "Thresholds of numeric columns: midpoints between any two neighboring values, or the best "
+    "of n_thresholds numbers drawn between the smallest and largest value in the node (extra "
+    "trees).",
+]
+
+
 class ForestParameters(Parameters):
     """Hyper-parameters of random forests."""
 
     n_estimators: Annotated[int, AtLeast(1), "Number of trees."] = parameter(100, kw_only=False)
-    thresholds: Annotated[
-        Literal["midpoint", "random"],
-        "Thresholds of numeric columns: midpoints between any two neighboring values, or the best "
-        "of n_thresholds numbers drawn between the smallest and largest value in the node (extra "
-        "trees).",
-    ] = "midpoint"
+    thresholds: Thresholds = "midpoint"
     n_thresholds: Annotated[
         int, Between(1, 65_535), "Number of thresholds drawn with thresholds='random'."
     ] = 1
