@@ -70,6 +70,7 @@ TREES: dict[str, Any] = {
     "regressor": ceiba.DecisionTreeRegressor(),
     "forest": ceiba.RandomForestClassifier(5, max_depth=8),
     "smoothed forest": ceiba.RandomForestClassifier(5, leaf_probability="laplace", max_bins=32),
+    "extra trees": ceiba.ExtraTreesClassifier(5, max_depth=8),
     "forest regressor": ceiba.RandomForestRegressor(4, missing="branch", max_depth=7),
     "bagging": ceiba.BaggingClassifier(n_estimators=4, max_features=0.6),
     "bagging regressor": ceiba.BaggingRegressor(n_estimators=3),

@@ -42,12 +42,12 @@ def test_there_is_a_golden_file_of_every_ensemble() -> None:
     }
     assert kinds == {
         f"{name}{kind}"
-        for name in ("RandomForest", "Bagging", "AdaBoost")
+        for name in ("RandomForest", "ExtraTrees", "Bagging", "AdaBoost")
         for kind in ("Classifier", "Regressor")
     }
     assert {path.stem.partition("-v2-")[2] for path in FORESTS} >= {
         *("forest-classes", "forest-weights", "forest-numbers", "forest-binned"),
-        "forest-many-classes",
+        *("forest-many-classes", "forest-default"),
     }
     counted = {path.stem for path in FORESTS if load(path).forest_.class_units is not None}
     assert counted == {"model-v2-forest-weights"}

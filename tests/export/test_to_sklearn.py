@@ -45,13 +45,14 @@ CLASSIFIERS: dict[str, Any] = {
     "root": ceiba.DecisionTreeClassifier(min_samples_leaf=N),
     "forest": ceiba.RandomForestClassifier(12, random_state=0),
     "smoothed forest": ceiba.RandomForestClassifier(12, leaf_probability="laplace"),
-    "extra trees": ceiba.RandomForestClassifier(5, thresholds="random"),
+    "extra trees": ceiba.ExtraTreesClassifier(5),
     "bagging": ceiba.BaggingClassifier(n_estimators=8, max_features=0.5),
 }
 REGRESSORS: dict[str, Any] = {
     "cart": ceiba.DecisionTreeRegressor(),
     "shallow": ceiba.DecisionTreeRegressor(max_depth=3),
     "forest": ceiba.RandomForestRegressor(12),
+    "extra trees": ceiba.ExtraTreesRegressor(12),
     "bagging": ceiba.BaggingRegressor(n_estimators=8, max_features=3),
 }
 # scikit-learn's AdaBoost refuses missing values.

@@ -7,6 +7,7 @@ overwritten.
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,11 @@ def forests() -> dict[str, tuple[Any, Any]]:
     """Forests with leaves and records of every kind."""
     many = [f"kind {i % 35}" for i in range(70)]
     wide = np.column_stack([np.arange(70) * 13 % 71 / 8, np.arange(70) * 29 % 37 / 4])
-    forest_of_classes, forest_of_numbers = ceiba.RandomForestClassifier, ceiba.RandomForestRegressor
+    forest_of_classes = partial(ceiba.RandomForestClassifier, max_bins=None)
+    forest_of_numbers = partial(ceiba.RandomForestRegressor, max_bins=None)
+    # More rows than "auto" has exact thresholds for.
+    steps = np.arange(20_001)
+    long = np.column_stack([steps * 7919 % 20_011 / 8, steps * 104_729 % 10_007 / 4])
     return {
         "forest-classes": (
             forest_of_classes(20, missing="branch", oob_score=True, importance=True).fit(
@@ -154,6 +159,18 @@ def forests() -> dict[str, tuple[Any, Any]]:
             forest_of_numbers(
                 20, max_leaf_nodes=6, oob_score=True, importance=True, quantiles=True
             ).fit(numbers(), sevens()),
+            numbers(),
+        ),
+        "forest-default": (
+            ceiba.RandomForestClassifier(3, max_depth=4).fit(long, long[:, 0] * 3 > long[:, 1]),
+            long[::1_000],
+        ),
+        "forest-extra-classes": (
+            ceiba.ExtraTreesClassifier(4, max_bins=None).fit(table(), kinds()),
+            table(),
+        ),
+        "forest-extra-numbers": (
+            ceiba.ExtraTreesRegressor(4, max_bins=None, max_depth=3).fit(numbers(), sevens()),
             numbers(),
         ),
         "forest-binned": (

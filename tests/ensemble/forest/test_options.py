@@ -302,3 +302,47 @@ def test_numpy_booleans_are_accepted() -> None:
     assert record_bits(classes(20, oob_score=np.True_).oob_curve_) == record_bits(
         classes(20, oob_score=True).oob_curve_
     )
+
+
+# Automatic number of bins
+
+
+def large_table(n: int, kind: Any) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(n, 3))
+    score = rows[:, 0] + rng.normal(size=n)
+    return rows, score > 0 if kind is RandomForestClassifier else score
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_auto_bins_above_a_number_of_rows(kind: Any) -> None:
+    limit = 20_000
+    for n, max_bins in ((limit, None), (limit + 1, 255)):
+        rows, y = large_table(n, kind)
+        auto = kind(2, max_depth=6).fit(rows, y)
+        assert auto.max_bins == "auto"
+        assert digest(auto) == digest(kind(2, max_depth=6, max_bins=max_bins).fit(rows, y))
+        assert [tree.max_bins for tree in auto.estimators_] == [max_bins] * 2
+        assert auto.estimator_.max_bins == max_bins
+    exact = kind(2, max_depth=6, max_bins=None).fit(rows, y)
+    assert digest(exact) != digest(auto)
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_auto_keeps_random_thresholds_exact(kind: Any) -> None:
+    rows, y = large_table(20_001, kind)
+    options = {"max_depth": 5, "thresholds": "random"}
+    auto = kind(2, **options).fit(rows, y)
+    assert digest(auto) == digest(kind(2, max_bins=None, **options).fit(rows, y))
+
+
+def test_auto_resolves_for_each_set_of_rows() -> None:
+    rows, y = large_table(20_001, RandomForestClassifier)
+    model = RandomForestClassifier(1, max_depth=3, warm_start=True).fit(rows[:500], y[:500])
+    model.set_params(n_estimators=2).fit(rows, y)
+    assert [tree.max_bins for tree in model.estimators_] == [None, 255]
+
+
+def test_other_words_than_auto_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"'max_bins' .* must be .*'auto'.*, got 'some'"):
+        RandomForestClassifier(max_bins="some").fit([[0.0], [1.0]], [0, 1])

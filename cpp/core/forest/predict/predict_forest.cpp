@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "common/parallel.hpp"
+#include "forest/predict/compact_tree.hpp"
 #include "forest/predict/leaf_predictions.hpp"
 #include "tree/predict/interleaved_walk.hpp"
 
@@ -16,6 +17,14 @@ using tree::walk_interleaved;
 
 // Rows per block: enough to amortize loading a tree into the cache.
 constexpr std::size_t kBlock = 4096;
+// Rows and values per block of a matrix: a tree is copied once per block, which takes as long as a
+// tenth of the walks of 50,000 rows.
+constexpr std::size_t kMatrixBlock = 65536, kMatrixValues = 1 << 22;
+
+std::size_t block_rows(const ForestRows& table) {
+    if (table.doubles == nullptr && table.floats == nullptr) return kBlock;
+    return std::clamp(kMatrixValues / std::max<std::size_t>(1, table.width), kBlock, kMatrixBlock);
+}
 
 // A row, and the row that supplies its value in the permuted column.
 struct PermutedRow {
@@ -46,17 +55,66 @@ void with_step(const TreeView& tree, const ForestRows& table, const Walk& walk) 
     }
 }
 
+// The rows of a block of a matrix, as `CompactTree` compares them.
+class FloatBlock {
+  public:
+    // Take the rows [begin, begin + n); false if there is no matrix or a value is missing.
+    bool assign(const ForestRows& table, std::size_t begin, std::size_t n) {
+        n_ = n;
+        width_ = table.width;
+        const std::size_t first = begin * width_, count = n * width_;
+        if (table.floats != nullptr) {
+            rows_ = table.floats + first;
+            return std::none_of(rows_, rows_ + count, [](float x) { return x != x; });
+        }
+        if (table.doubles == nullptr) return false;
+        doubles_ = table.doubles + first;
+        floors_.resize(count);
+        bool missing = false;
+        for (std::size_t i = 0; i < count; ++i) {
+            floors_[i] = floor_to_float(doubles_[i]);
+            missing |= floors_[i] != floors_[i];
+        }
+        rows_ = floors_.data();
+        return !missing;
+    }
+
+    void walk(const CompactTree& compact, const TreeView& tree, std::int32_t* leaf) const {
+        if (doubles_ == nullptr)
+            return compact.walk<false>(
+                rows_, n_, width_, [](std::uint32_t, std::size_t) { return 0u; }, leaf);
+        compact.walk<true>(
+            rows_, n_, width_,
+            [&](std::uint32_t index, std::size_t i) {
+                const PackedNode& node = tree.nodes[index];
+                const double x = doubles_[i * width_ + node.column()];
+                return std::uint32_t(!(x <= std::bit_cast<double>(node.bits)));
+            },
+            leaf);
+    }
+
+  private:
+    const float* rows_ = nullptr;
+    const double* doubles_ = nullptr;
+    std::size_t n_ = 0, width_ = 0;
+    std::vector<float> floors_;
+};
+
 // Call body(rows, thread, interrupt) for every block of rows, in parallel.
 template <typename Body>
-void for_blocks(std::size_t rows, std::size_t trees, int threads, const Body& body) {
+void for_blocks(std::size_t rows, std::size_t trees, std::size_t block_rows, int threads,
+                const Body& body) {
     if (rows == 0) return;
-    const Segments parts{rows, (rows + kBlock - 1) / kBlock};
-    for_segments(parts, threads_for(20.0 * double(rows) * double(trees), threads),
-                 [&](std::size_t s, int thread, Interrupt& interrupt) {
-                     std::vector<std::uint32_t> block(parts.end(s) - parts.begin(s));
-                     std::iota(block.begin(), block.end(), std::uint32_t(parts.begin(s)));
-                     body(std::span<const std::uint32_t>(block), thread, interrupt);
-                 });
+    const int used = threads_for(20.0 * double(rows) * double(trees), threads);
+    // Blocks of equal size, and a multiple of the threads.
+    const std::size_t count = (rows + block_rows - 1) / block_rows, each = std::size_t(used);
+    const Segments parts{rows,
+                         std::min((count + each - 1) / each * each, (rows + kBlock - 1) / kBlock)};
+    for_segments(parts, used, [&](std::size_t s, int thread, Interrupt& interrupt) {
+        std::vector<std::uint32_t> block(parts.end(s) - parts.begin(s));
+        std::iota(block.begin(), block.end(), std::uint32_t(parts.begin(s)));
+        body(std::span<const std::uint32_t>(block), thread, interrupt);
+    });
 }
 
 }  // namespace
@@ -85,7 +143,7 @@ void route_permuted(const ForestView& forest, const ForestRows& table, std::size
 }
 
 void apply(const ForestView& forest, const ForestRows& table, std::int32_t* leaf, int threads) {
-    for_blocks(table.rows, forest.n_trees, threads,
+    for_blocks(table.rows, forest.n_trees, kBlock, threads,
                [&](std::span<const std::uint32_t> rows, int thread, Interrupt& interrupt) {
                    std::vector<std::int32_t> block_leaves(rows.size());
                    for (std::size_t t = 0; t < forest.n_trees; ++t) {
@@ -101,19 +159,32 @@ void predict(const ForestView& forest, const ForestRows& table, const double* sm
              double* out, int threads) {
     const std::size_t width = std::max<std::size_t>(1, forest.n_classes);
     const auto trees = double(forest.n_trees);
-    for_blocks(table.rows, forest.n_trees, threads,
+    for_blocks(table.rows, forest.n_trees, block_rows(table), threads,
                [&](std::span<const std::uint32_t> rows, int thread, Interrupt& interrupt) {
                    double* sum = out + rows[0] * width;
                    const std::size_t n = rows.size() * width;
                    std::fill_n(sum, n, 0.0);
-                   std::vector<std::int32_t> leaf(rows.size());
+                   std::vector<std::int32_t> leaf(rows.size() + 1);
                    LeafPredictions predictions(forest);
+                   FloatBlock floats;
+                   CompactTree compact;
+                   const bool known = floats.assign(table, rows[0], rows.size());
                    for (std::size_t t = 0; t < forest.n_trees; ++t) {
                        if (interrupt.stopped(thread)) return;
-                       route_rows(forest, table, t, rows, leaf.data());
+                       const TreeView tree = forest.tree(t);
+                       if (known && CompactTree::applies_to(tree, table.width, rows.size())) {
+                           compact.assign(tree, smoothing[t] == 0);
+                           floats.walk(compact, tree, leaf.data());
+                       } else {
+                           route_rows(forest, table, t, rows, leaf.data());
+                       }
                        predictions.set_tree(t, smoothing[t]);
-                       for (std::size_t i = 0; i < rows.size(); ++i)
-                           predictions.add(leaf[i], sum + i * width);
+                       for (std::size_t i = 0; i < rows.size(); ++i) {
+                           if (leaf[i] < 0)
+                               sum[i * width + std::size_t(~leaf[i])] += 1;
+                           else
+                               predictions.add(leaf[i], sum + i * width);
+                       }
                    }
                    for (std::size_t i = 0; i < n; ++i) sum[i] /= trees;
                });

@@ -100,6 +100,7 @@ def make_forest(options: NameValue, rows: BaggerRows, n_trees: int) -> Any:
     _check_fixed_options(options)
     parameters = {
         "missing": "majority",
+        "max_bins": None,
         "max_features": _n_features(options, len(rows.table.schema), rows.is_classification),
         "oob_score": needs_oob(options),
         "random_state": options.of("random_state", 0),

@@ -346,6 +346,7 @@ def _forest(
         n,
         max_features=NameValue({"NumVariablesToSample": drawn}).count("NumVariablesToSample", 1),
         max_leaf_nodes=None if splits is None else learner.count("MaxNumSplits", 1) + 1,
+        max_bins=None,
         max_samples=max(1, round(fraction * len(response.values))),
         bootstrap=replace,
         oob_score=True,

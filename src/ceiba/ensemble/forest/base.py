@@ -41,7 +41,7 @@ from ceiba.ensemble.forest.oob import OutOfBag, PermutationImportance
 from ceiba.ensemble.forest.parameters import ForestParameters
 from ceiba.ensemble.forest.prune import prune_forest
 from ceiba.ensemble.forest.tree_view import depths, parents
-from ceiba.ensemble.forest.trees import ForestTrees, unfitted_tree
+from ceiba.ensemble.forest.trees import ForestTrees, resolve_max_bins, unfitted_tree
 from ceiba.stats import TargetSummary, ToLabeledRows
 from ceiba.tree.config import TreeConfig, n_drawn_columns
 from ceiba.tree.model.node_dtype import NodeView
@@ -111,6 +111,7 @@ class BaseForest(ForestParameters, MemberSequence, Estimator):
                 f"ccp_alpha={self.ccp_alpha} requires integer sample_weight with bootstrap=False, "
                 "because leaves store numbers of rows: round the weights, or set bootstrap=True."
             )
+        config = replace(config, max_bins=resolve_max_bins(self, len(sample.rows)))
         forest = self._grow(engine, sample, config, seed, previous)
         n_rows = len(source.partitions[0].load().table)
         batches = self._batches(previous, forest, sample, n_rows)
@@ -161,6 +162,8 @@ class BaseForest(ForestParameters, MemberSequence, Estimator):
                 "max_samples=None: no row would be out of bag."
             )
         values = {name: getattr(self, name) for name in _TREE_PARAMETERS}
+        if self.max_bins == "auto":
+            values["max_bins"] = None  # until the number of rows is known
         max_features = None if self.max_features_per == "tree" else self.max_features
         return TreeConfig.of(**values, max_features=max_features)
 
@@ -314,7 +317,7 @@ class BaseForest(ForestParameters, MemberSequence, Estimator):
     def estimator_(self) -> Any:
         """A decision tree that is not fitted, with the parameters of the trees."""
         check_is_fitted(self)
-        return unfitted_tree(self)
+        return unfitted_tree(self, int(self.forest_.samples[-1, 0]))
 
     @property
     def estimators_samples_(self) -> list[Array]:

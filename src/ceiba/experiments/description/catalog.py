@@ -109,6 +109,13 @@ _ENTRIES = (
         is_default=False,
     ),
     LearnerEntry("forest", "Random forest.", "RandomForestClassifier", "RandomForestRegressor"),
+    LearnerEntry(
+        "extra_trees",
+        "Extremely randomized trees.",
+        "ExtraTreesClassifier",
+        "ExtraTreesRegressor",
+        is_default=False,
+    ),
     LearnerEntry("bagging", "Bagging of trees.", "BaggingClassifier", "BaggingRegressor"),
     LearnerEntry("adaboost", "AdaBoost of trees.", "AdaBoostClassifier", "AdaBoostRegressor"),
     LearnerEntry("knn", "Nearest neighbors.", "KNeighborsClassifier", "KNeighborsRegressor"),
@@ -151,7 +158,7 @@ def learner_names(task: Task | None = None) -> list[str]:
     Examples
     --------
     >>> learner_names("regression")
-    ['tree', 'cart', 'forest', 'bagging', 'adaboost', 'knn']
+    ['tree', 'cart', 'forest', 'extra_trees', 'bagging', 'adaboost', 'knn']
     """
     return [name for name, entry in LEARNERS.items() if task is None or entry.has_task(task)]
 

@@ -94,6 +94,8 @@ _BUILDERS: dict[str, Callable[[Graph, Any, Any], None]] = {
     "BaggingRegressor": add_bagging,
     "DecisionTreeClassifier": add_tree,
     "DecisionTreeRegressor": add_tree,
+    "ExtraTreesClassifier": add_forest,
+    "ExtraTreesRegressor": add_forest,
     "GaussianMixture": add_mixture,
     "GaussianMixtureClassifier": add_mixture_classifier,
     "KMeans": add_kmeans,

@@ -120,7 +120,7 @@ def _convert_forest(model: Any, X: Any) -> Any:
         tree_estimator(_with_impurity(tree, criterion), classes, criterion, rounding)
         for tree in forest_trees(model)
     ]
-    cls = ensemble.RandomForestClassifier if classifier else ensemble.RandomForestRegressor
+    cls = getattr(ensemble, type(model).__name__)
     converted = cls(n_estimators=len(trees), criterion=criterion_name(criterion))
     converted.estimator_ = type(trees[0])()
     converted.n_outputs_ = 1
@@ -277,6 +277,8 @@ _CONVERTERS: dict[str, Callable[[Any, Any], Any]] = {
     "BaggingRegressor": _convert_bagging,
     "DecisionTreeClassifier": _convert_tree,
     "DecisionTreeRegressor": _convert_tree,
+    "ExtraTreesClassifier": _convert_forest,
+    "ExtraTreesRegressor": _convert_forest,
     "GaussianMixture": _convert_mixture,
     "KMeans": _convert_kmeans,
     "RandomForestClassifier": _convert_forest,

@@ -23,7 +23,8 @@ from ceiba.tree.model.tree import Tree
 
 TREE_LEARNERS = (
     "BaggingClassifier", "BaggingRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor",
-    "RandomForestClassifier", "RandomForestRegressor",
+    "ExtraTreesClassifier", "ExtraTreesRegressor", "RandomForestClassifier",
+    "RandomForestRegressor",
 )  # fmt: skip
 
 
