@@ -94,19 +94,6 @@ class BoostedTrees {
         return owned(std::move(values));
     }
 
-    // Lower and upper bounds of the values of every leaf.
-    nb::ndarray<nb::numpy, double> bounds() {
-        std::vector<double> bounds;
-        with_grown([&](auto& trees) {
-            for (const auto& leaf : trees.leaves()) {
-                bounds.push_back(leaf.bounds.lower);
-                bounds.push_back(leaf.bounds.upper);
-            }
-        });
-        const std::size_t n = bounds.size() / 2;
-        return owned(std::move(bounds), {n, std::size_t(2)});
-    }
-
     void add_values(Array2<const double> values, Array2<double> scores) {
         check_values(values);
         require(has_shape(scores, values.shape(1), n_rows_),
@@ -311,7 +298,6 @@ void bind_boosting(nb::module_& module) {
         .def("leaf_quantiles", &BoostedTrees::leaf_quantiles, "residual"_a.noconvert(),
              "weight"_a.noconvert(), "probability"_a,
              "Return the weighted quantile of the residuals of each leaf's rows.")
-        .def("bounds", &BoostedTrees::bounds, "Return the bounds of each leaf's values.")
         .def("add_values", &BoostedTrees::add_values, "values"_a.noconvert(),
              "scores"_a.noconvert(), "Add the values of the leaves to the scores of all rows.")
         .def("pack", &BoostedTrees::pack, "code_values"_a, "values"_a.noconvert(),

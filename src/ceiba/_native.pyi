@@ -1105,9 +1105,6 @@ class BoostedTrees:
     def leaf_quantiles(self, residual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, probability: float) -> NDArray[numpy.float64]:
         """Return the weighted quantile of the residuals of each leaf's rows."""
 
-    def bounds(self) -> NDArray[numpy.float64]:
-        """Return the bounds of each leaf's values."""
-
     def add_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
         """Add the values of the leaves to the scores of all rows."""
 

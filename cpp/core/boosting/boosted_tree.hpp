@@ -45,6 +45,8 @@ class BoostedTrees {
     std::span<const std::uint32_t> rows_of(const BoostedLeaf& leaf) const {
         return std::span(rows_).subspan(leaf.begin, leaf.end - leaf.begin);
     }
+    // Rows of the sample, those of each node together.
+    std::span<const std::uint32_t> rows() const { return rows_; }
     std::size_t n_rows() const { return columns_.rows; }
     int threads() const { return threads_; }
     const BoostingConfig& config() const { return config_; }

@@ -26,20 +26,60 @@ inline double weighted_quantile(std::vector<std::pair<double, double>>& pairs, d
     return pairs.back().first;
 }
 
-// Quantile of the residuals of each leaf's rows; `weight` may be null.
+// Limit values to the bounds that monotonic constraints imply, from the root down: a constrained
+// split bounds its branches by the middle between their own values, `value_of(node)`.
+template <typename Code, typename ValueOf>
+void limit_by_constraints(const BoostedTrees<Code>& trees, const ValueOf& value_of,
+                          std::vector<double>& values) {
+    const auto& nodes = trees.builder().nodes;
+    const std::vector<std::int8_t>& monotonic = trees.config().monotonic;
+    std::vector<Bounds> bounds(nodes.size());
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+        if (!nodes[node].expanded()) continue;
+        const auto child = std::size_t(nodes[node].child);
+        bounds[child] = bounds[child + 1] = bounds[node];
+        const int direction = monotonic[std::size_t(nodes[node].column)];
+        if (direction == 0) continue;
+        const auto [lower, upper] = bounds[node];
+        const double left = std::clamp(value_of(child), lower, upper);
+        const double right = std::clamp(value_of(child + 1), lower, upper);
+        const double middle = left + (right - left) / 2;
+        bounds[direction > 0 ? child : child + 1].upper = middle;
+        bounds[direction > 0 ? child + 1 : child].lower = middle;
+    }
+    for (std::size_t l = 0; l < values.size(); ++l) {
+        const auto [lower, upper] = bounds[std::size_t(trees.leaves()[l].node)];
+        values[l] = std::clamp(values[l], lower, upper);
+    }
+}
+
+// Quantile of the residuals of each leaf's rows, within monotonic constraints; `weight` may be
+// null.
 template <typename Code>
 std::vector<double> leaf_quantiles(const BoostedTrees<Code>& trees, const double* residual,
                                    const double* weight, double probability) {
     const std::vector<BoostedLeaf>& leaves = trees.leaves();
     std::vector<double> values(leaves.size());
+    const auto quantile = [&](std::size_t begin, std::size_t end) {
+        std::vector<std::pair<double, double>> pairs;
+        for (const std::uint32_t row : trees.rows().subspan(begin, end - begin))
+            pairs.emplace_back(residual[row], weight ? weight[row] : 1.0);
+        return weighted_quantile(pairs, probability);
+    };
     for_segments({leaves.size(), leaves.size()},
                  threads_for(100.0 * double(trees.n_rows()), trees.threads()),
                  [&](std::size_t l, int, Interrupt&) {
-                     std::vector<std::pair<double, double>> pairs;
-                     for (const std::uint32_t row : trees.rows_of(leaves[l]))
-                         pairs.emplace_back(residual[row], weight ? weight[row] : 1.0);
-                     values[l] = weighted_quantile(pairs, probability);
+                     values[l] = quantile(leaves[l].begin, leaves[l].end);
                  });
+    if (!trees.config().monotonic.empty()) {
+        const auto& nodes = trees.builder().nodes;
+        limit_by_constraints(
+            trees,
+            [&](std::size_t node) {
+                return quantile(std::size_t(nodes[node].begin), std::size_t(nodes[node].end));
+            },
+            values);
+    }
     return values;
 }
 

@@ -1,32 +1,151 @@
 // Implementation of the raw scores of boosted trees.
+//
+// Many rows of floats walk through small copies of the trees in SIMD lanes: a block of rows stays
+// in the first-level cache while it passes through all trees. Other rows are routed one by one.
 #include "boosting/raw_scores.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
+#include <optional>
+#include <vector>
+
+#include "forest/predict/compact_tree.hpp"
+#include "simd/boosting_kernels.hpp"
 
 namespace ceiba::boosting {
+namespace {
 
-// Rows per block: a tree stays in the cache while they pass through it.
+using forest::ForestRows;
+using forest::ForestView;
+using tree::PackedNode;
+
+// Rows per block that are routed one by one: a tree stays in the cache while they pass through it.
 constexpr std::size_t kBlock = 2048;
+// Values of a block that walks in lanes: half of a first-level cache of 48 kB.
+constexpr std::size_t kLaneValues = 6144;
 
-void add_raw_scores(const forest::ForestView& trees, const forest::ForestRows& table,
-                    std::size_t begin, std::size_t end, std::size_t outputs, double* scores,
-                    int threads) {
-    if (table.rows == 0) return;
-    const Segments parts{table.rows, (table.rows + kBlock - 1) / kBlock};
+// Copies of the trees for walks in lanes.
+class LaneTrees {
+  public:
+    // Copies for some trees, or none if they or the rows are too few, too large or not floats.
+    static std::optional<LaneTrees> of(const ForestView& trees, const ForestRows& table,
+                                       std::size_t begin, std::size_t end) {
+        if ((table.doubles == nullptr && table.floats == nullptr) ||
+            table.width > kWalkColumnMask || table.rows < kWalkRows)
+            return std::nullopt;
+        // A copy takes as long as some rows take to walk through the tree.
+        const auto n_nodes = std::size_t(trees.first[end] - trees.first[begin]);
+        if (table.rows * (end - begin) < n_nodes / 4) return std::nullopt;
+        for (std::size_t t = begin; t < end; ++t)
+            if (trees.tree(t).count >= std::size_t(1) << (32 - kWalkChildShift))
+                return std::nullopt;
+        LaneTrees copies;
+        for (std::size_t t = begin; t < end; ++t) copies.add(trees.tree(t));
+        copies.threshold_.resize(copies.threshold_.size() + kWalkPadding);
+        copies.test_.resize(copies.test_.size() + kWalkPadding);
+        return copies;
+    }
+
+    WalkNodes tree(std::size_t t) const {
+        return {threshold_.data() + first_[t], test_.data() + first_[t], count_[t]};
+    }
+
+  private:
+    void add(const tree::TreeView& tree) {
+        first_.push_back(test_.size());
+        count_.push_back(tree.count);
+        for (std::size_t i = 0; i < tree.count; ++i) {
+            const PackedNode& node = tree.nodes[i];
+            const bool is_leaf = node.kind() == tree::Test::kLeaf;
+            const auto child = std::uint32_t(is_leaf ? std::int32_t(i) : node.child);
+            const std::uint32_t missing = is_leaf ? 0 : node.missing_branch();
+            threshold_.push_back(is_leaf
+                                     ? std::numeric_limits<float>::quiet_NaN()
+                                     : forest::floor_to_float(std::bit_cast<double>(node.bits)));
+            test_.push_back(node.column() | missing << kWalkMissingBit | child << kWalkChildShift);
+        }
+    }
+
+    std::vector<std::size_t> first_, count_;
+    std::vector<float> threshold_;
+    std::vector<std::uint32_t> test_;
+};
+
+// The values of a block of rows as float32, rounded down; rows beyond the last one repeat it.
+void copy_floats(const ForestRows& table, std::size_t begin, std::size_t n, std::size_t padded,
+                 float* out) {
+    const std::size_t first = begin * table.width, count = n * table.width;
+    if (table.floats != nullptr)
+        std::copy_n(table.floats + first, count, out);
+    else
+        std::transform(table.doubles + first, table.doubles + first + count, out,
+                       forest::floor_to_float);
+    for (std::size_t i = n; i < padded; ++i)
+        std::copy_n(out + (n - 1) * table.width, table.width, out + i * table.width);
+}
+
+// Add the leaf values of one block of rows.
+template <typename Leaf>
+void add_values(const ForestView& trees, std::size_t t, std::size_t outputs, std::size_t n,
+                const Leaf* leaf, double* scores) {
+    const PackedNode* nodes = trees.nodes + trees.first[t];
+    double* own = scores + t % outputs;
+    for (std::size_t i = 0; i < n; ++i)
+        own[i * outputs] += std::bit_cast<double>(nodes[leaf[i]].bits);
+}
+
+// Route the rows that met a threshold equal to their value after rounding down.
+void settle_equal(const ForestView& trees, const ForestRows& table, std::size_t t,
+                  std::size_t begin, std::size_t n, std::uint32_t* leaf) {
+    for (std::size_t i = 0; i < n; ++i) {
+        if (!(leaf[i] & kWalkEqual)) continue;
+        const auto row = std::uint32_t(begin + i);
+        std::int32_t exact;
+        forest::route_rows(trees, table, t, {&row, 1}, &exact);
+        leaf[i] = std::uint32_t(exact);
+    }
+}
+
+}  // namespace
+
+void add_raw_scores(const ForestView& trees, const ForestRows& table, std::size_t begin,
+                    std::size_t end, std::size_t outputs, double* scores, int threads) {
+    if (table.rows == 0 || begin == end) return;
+    const std::optional<LaneTrees> lanes = LaneTrees::of(trees, table, begin, end);
+    const std::size_t block_rows =
+        lanes ? std::max<std::size_t>(1, kLaneValues / (table.width * kWalkRows)) * kWalkRows
+              : kBlock;
+    const std::size_t n_blocks = (table.rows + block_rows - 1) / block_rows;
+    // A few blocks per task: there are thousands of small ones.
+    const Segments parts{n_blocks, std::min<std::size_t>(n_blocks, 64)};
     for_segments(parts, threads_for(20.0 * double(table.rows) * double(end - begin), threads),
                  [&](std::size_t s, int thread, Interrupt& interrupt) {
-                     std::vector<std::uint32_t> rows(parts.end(s) - parts.begin(s));
-                     std::iota(rows.begin(), rows.end(), std::uint32_t(parts.begin(s)));
-                     std::vector<std::int32_t> leaf(rows.size());
-                     double* own = scores + parts.begin(s) * outputs;
-                     for (std::size_t t = begin; t < end; ++t) {
+                     std::vector<float> values(lanes ? block_rows * table.width : 0);
+                     std::vector<std::uint32_t> lane_leaf(block_rows), rows(block_rows);
+                     std::vector<std::int32_t> leaf(block_rows);
+                     for (std::size_t b = parts.begin(s); b < parts.end(s); ++b) {
                          if (interrupt.stopped(thread)) return;
-                         forest::route_rows(trees, table, t, rows, leaf.data());
-                         const tree::PackedNode* nodes = trees.nodes + trees.first[t];
-                         const std::size_t k = t % outputs;
-                         for (std::size_t i = 0; i < rows.size(); ++i)
-                             own[i * outputs + k] += std::bit_cast<double>(nodes[leaf[i]].bits);
+                         const std::size_t first = b * block_rows;
+                         const std::size_t n = std::min(block_rows, table.rows - first);
+                         double* own = scores + first * outputs;
+                         if (lanes) {
+                             const std::size_t padded = (n + kWalkRows - 1) / kWalkRows * kWalkRows;
+                             copy_floats(table, first, n, padded, values.data());
+                             for (std::size_t t = begin; t < end; ++t) {
+                                 boosting_kernels().walk(lanes->tree(t - begin), values.data(),
+                                                         padded, table.width, lane_leaf.data());
+                                 settle_equal(trees, table, t, first, n, lane_leaf.data());
+                                 add_values(trees, t, outputs, n, lane_leaf.data(), own);
+                             }
+                         } else {
+                             std::iota(rows.begin(), rows.end(), std::uint32_t(first));
+                             for (std::size_t t = begin; t < end; ++t) {
+                                 forest::route_rows(trees, table, t, {rows.data(), n}, leaf.data());
+                                 add_values(trees, t, outputs, n, leaf.data(), own);
+                             }
+                         }
                      }
                  });
 }

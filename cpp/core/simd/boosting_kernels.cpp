@@ -2,6 +2,10 @@
 // kmeans_kernels.cpp, no template of the standard library may be instantiated here.
 #include "simd/boosting_kernels.hpp"
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #include "simd/vector_math.hpp"
 
 #define CEIBA_BOOSTING_NAME(isa) CEIBA_BOOSTING_NAME_(isa)
@@ -114,6 +118,137 @@ void softmax(const std::int32_t* label, const double* raw, const double* weight,
     }
 }
 
+#if defined(__AVX512F__)
+// Entries of the arrays of a tree by node. Up to 128 nodes are kept in registers, 16 per register:
+// a look-up takes a few permutations, where a gather takes 16 loads.
+template <int kTables>
+struct NodeTables {
+    __m512i threshold[kTables], test[kTables];
+
+    explicit NodeTables(const WalkNodes& nodes) {
+        for (int t = 0; t < kTables; ++t) {
+            threshold[t] = _mm512_loadu_si512(nodes.threshold + 16 * t);
+            test[t] = _mm512_loadu_si512(nodes.test + 16 * t);
+        }
+    }
+    static __m512i look_up(const __m512i (&table)[kTables], const __m512i& at) {
+        __m512i found = _mm512_permutex2var_epi32(table[0], at, table[1]);
+        if constexpr (kTables >= 4) {
+            const __mmask16 bit5 = _mm512_test_epi32_mask(at, _mm512_set1_epi32(32));
+            found = _mm512_mask_mov_epi32(found, bit5,
+                                          _mm512_permutex2var_epi32(table[2], at, table[3]));
+        }
+        if constexpr (kTables == 8) {
+            const __mmask16 bit5 = _mm512_test_epi32_mask(at, _mm512_set1_epi32(32));
+            const __mmask16 bit6 = _mm512_test_epi32_mask(at, _mm512_set1_epi32(64));
+            const __m512i upper =
+                _mm512_mask_mov_epi32(_mm512_permutex2var_epi32(table[4], at, table[5]), bit5,
+                                      _mm512_permutex2var_epi32(table[6], at, table[7]));
+            found = _mm512_mask_mov_epi32(found, bit6, upper);
+        }
+        return found;
+    }
+    __m512i thresholds(const __m512i& at) const { return look_up(threshold, at); }
+    __m512i tests(const __m512i& at) const { return look_up(test, at); }
+};
+// Larger trees are read from memory.
+struct NodeGathers {
+    WalkNodes nodes;
+
+    explicit NodeGathers(const WalkNodes& nodes) : nodes(nodes) {}
+    __m512i thresholds(const __m512i& at) const {
+        return _mm512_i32gather_epi32(at, nodes.threshold, 4);
+    }
+    __m512i tests(const __m512i& at) const { return _mm512_i32gather_epi32(at, nodes.test, 4); }
+};
+
+// Sixteen rows per vector, four vectors in flight to hide latencies, until all of them are in
+// leaves.
+template <typename Nodes>
+void walk_vectors(const WalkNodes& given, const float* rows, std::size_t n, std::size_t width,
+                  std::uint32_t* leaf) {
+    constexpr int kVectors = kWalkRows / 16;
+    const Nodes nodes(given);
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i column_mask = _mm512_set1_epi32(int(kWalkColumnMask));
+    const __m512i missing_bit = _mm512_set1_epi32(1 << kWalkMissingBit);
+    const __m512i one = _mm512_set1_epi32(1);
+    const __m512i row_offset = _mm512_mullo_epi32(lane, _mm512_set1_epi32(int(width)));
+    for (std::size_t first = 0; first < n; first += kWalkRows) {
+        __m512i at[kVectors];
+        __mmask16 equal[kVectors];
+        const float* values[kVectors];
+        for (int v = 0; v < kVectors; ++v) {
+            at[v] = _mm512_setzero_si512();
+            equal[v] = 0;
+            values[v] = rows + (first + std::size_t(16 * v)) * width;
+        }
+        for (__mmask16 moving = 1; moving != 0;) {
+            moving = 0;
+            for (int v = 0; v < kVectors; ++v) {
+                const __m512i test = nodes.tests(at[v]);
+                const __m512i threshold = nodes.thresholds(at[v]);
+                const __m512i index =
+                    _mm512_add_epi32(row_offset, _mm512_and_si512(test, column_mask));
+                const __m512 x = _mm512_i32gather_ps(index, values[v], 4);
+                const __mmask16 above =
+                    _mm512_cmp_ps_mask(x, _mm512_castsi512_ps(threshold), _CMP_GT_OQ);
+                const __mmask16 missing = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) &
+                                          _mm512_test_epi32_mask(test, missing_bit);
+                equal[v] |= _mm512_cmpeq_epi32_mask(_mm512_castps_si512(x), threshold);
+                const __m512i child = _mm512_srli_epi32(test, kWalkChildShift);
+                const __m512i next =
+                    _mm512_mask_add_epi32(child, __mmask16(above | missing), child, one);
+                moving |= _mm512_cmpneq_epi32_mask(next, at[v]);
+                at[v] = next;
+            }
+        }
+        for (int v = 0; v < kVectors; ++v) {
+            const __m512i marked =
+                _mm512_mask_or_epi32(at[v], equal[v], at[v], _mm512_set1_epi32(int(kWalkEqual)));
+            _mm512_storeu_si512(leaf + first + std::size_t(16 * v), marked);
+        }
+    }
+}
+
+void walk(const WalkNodes& nodes, const float* rows, std::size_t n, std::size_t width,
+          std::uint32_t* leaf) {
+    if (nodes.count <= 32)
+        walk_vectors<NodeTables<2>>(nodes, rows, n, width, leaf);
+    else if (nodes.count <= 64)
+        walk_vectors<NodeTables<4>>(nodes, rows, n, width, leaf);
+    else if (nodes.count <= kWalkPadding)
+        walk_vectors<NodeTables<8>>(nodes, rows, n, width, leaf);
+    else
+        walk_vectors<NodeGathers>(nodes, rows, n, width, leaf);
+}
+#else
+void walk(const WalkNodes& nodes, const float* rows, std::size_t n, std::size_t width,
+          std::uint32_t* leaf) {
+    for (std::size_t first = 0; first < n; first += kWalkRows) {
+        std::uint32_t at[kWalkRows] = {}, equal[kWalkRows] = {};
+        for (bool moving = true; moving;) {
+            moving = false;
+            for (std::size_t r = 0; r < kWalkRows; ++r) {
+                const std::uint32_t test = nodes.test[at[r]];
+                const float threshold = nodes.threshold[at[r]];
+                const float x = rows[(first + r) * width + (test & kWalkColumnMask)];
+                const std::uint32_t missing = (x != x) & (test >> kWalkMissingBit & 1);
+                std::uint32_t x_bits, threshold_bits;
+                __builtin_memcpy(&x_bits, &x, sizeof x);
+                __builtin_memcpy(&threshold_bits, &threshold, sizeof x);
+                equal[r] |= x_bits == threshold_bits ? kWalkEqual : 0;
+                const std::uint32_t next =
+                    (test >> kWalkChildShift) + (std::uint32_t(x > threshold) | missing);
+                moving |= next != at[r];
+                at[r] = next;
+            }
+        }
+        for (std::size_t r = 0; r < kWalkRows; ++r) leaf[first + r] = at[r] | equal[r];
+    }
+}
+#endif
+
 void exponentials(const double* x, std::size_t n, double* out) {
     constexpr std::size_t kWidth = kLanes<double>;
     // e^x = 1 / e^-x for x > 0.
@@ -129,6 +264,6 @@ void exponentials(const double* x, std::size_t n, double* out) {
 }  // namespace
 
 extern const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA);
-const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA){scores, logistic, softmax, exponentials};
+const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA){scores, logistic, softmax, walk, exponentials};
 
 }  // namespace ceiba

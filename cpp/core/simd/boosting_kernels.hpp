@@ -15,6 +15,21 @@ struct NewtonSplit {
     double reg_lambda, reg_alpha, min_child_weight;
 };
 
+// A tree whose inner nodes test floats, node by node. The test of a node has its column in the
+// lower half, then the branch of missing values, then its first branch; a leaf is its own branch,
+// with a threshold of NaN.
+struct WalkNodes {
+    const float* threshold;
+    const std::uint32_t* test;
+    std::size_t count;
+};
+// Both arrays have at least this many entries.
+constexpr std::size_t kWalkPadding = 128;
+constexpr std::uint32_t kWalkColumnMask = 0xFFFF;
+constexpr int kWalkMissingBit = 16, kWalkChildShift = 17;
+// Marks the leaf of a row that met a threshold of the same bits as its value.
+constexpr std::uint32_t kWalkEqual = 0x80000000;
+
 struct BoostingKernels {
     // Scores T(G)^2 / (H + reg_lambda) of both sides of m splits, added; minus infinity where a
     // side has no Hessian or less than min_child_weight. `add_*` are added to all left sums.
@@ -27,9 +42,15 @@ struct BoostingKernels {
     void (*softmax)(const std::int32_t* label, const double* raw, const double* weight,
                     std::size_t n, std::size_t stride, std::size_t classes, double* gradient,
                     double* hessian);
+    // Find the leaves of n rows of `width` floats; n is a multiple of kWalkRows.
+    void (*walk)(const WalkNodes& nodes, const float* rows, std::size_t n, std::size_t width,
+                 std::uint32_t* leaf);
     // e^x of n numbers, as scalar code would compute it: zero far below, infinity far above.
     void (*exponentials)(const double* x, std::size_t n, double* out);
 };
+
+// Rows that walk through a tree together.
+constexpr std::size_t kWalkRows = 64;
 
 const BoostingKernels& boosting_kernels();
 

@@ -172,14 +172,19 @@ def test_growth_and_regularization(seed, loss, **parameters):
 
 @given(
     seed=st.integers(0, 10_000),
-    loss=st.sampled_from(["squared_error", "log_loss", "absolute_error", "quantile"]),
-    method=st.sampled_from(["newton", "gradient"]),
+    loss=st.sampled_from(["squared_error", "log_loss", "poisson"]),
     monotonic=st.sampled_from([None, [1, -1, 0, 0], [-1, 0, 0, 0]]),
     interactions=st.sampled_from([None, [[0, 1]], [[0], [1], [2, 3]]]),
 )
 @examples(40)
-def test_constraints(seed, loss, method, monotonic, interactions):
-    check(seed, loss, method=method, monotonic_cst=monotonic, interaction_cst=interactions)
+def test_constraints(seed, loss, monotonic, interactions):
+    check(seed, loss, monotonic_cst=monotonic, interaction_cst=interactions)
+
+
+@given(seed=st.integers(0, 10_000), method=st.sampled_from(["newton", "gradient"]))
+@examples(12)
+def test_interactions_with_line_search(seed, method):
+    check(seed, "absolute_error", method=method, interaction_cst=[[0, 1]])
 
 
 @pytest.mark.parametrize(

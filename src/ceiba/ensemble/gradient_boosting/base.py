@@ -188,6 +188,11 @@ class BaseGradientBoosting(BoostingParameters, Estimator):
                 f"early_stopping requires dropout=0, got {self.dropout}: later rounds change the "
                 "trees of earlier ones."
             )
+        if self.monotonic_cst is not None and self.method == "gradient":
+            raise ParameterError(
+                "monotonic_cst requires method='newton', got 'gradient': a line search may "
+                "reverse the order of two leaves."
+            )
         if self.max_leaf_nodes is None and self.max_depth is None:
             raise ParameterError(
                 "max_leaf_nodes=None requires max_depth, got None: without a limit every tree "

@@ -188,9 +188,6 @@ class Rounds:
         if self.parameters.method == "newton" and self.loss.leaf_quantile is None:
             return np.asarray(self._trees.newton_values(gradient, hessian, weight, as_grown=True))
         values = self.loss.line_search(self._trees, self.scores[group], gradient, hessian)
-        if self.parameters.monotonic_cst is not None:
-            bounds = self._trees.bounds()
-            values = np.clip(values, bounds[:, :1], bounds[:, 1:])
         return np.ascontiguousarray(values)
 
     def _drawn_columns(self, seed: int) -> Array | None:
