@@ -343,6 +343,7 @@ def test_modules_in_subfolders_are_found():
         "adaboost",
         "bagging",
         "bayes",
+        "boosting",
         "dask",
         "experiments",
         "forest",

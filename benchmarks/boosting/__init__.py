@@ -1,0 +1,1 @@
+"""Gradient boosting beside its peers."""
