@@ -80,7 +80,7 @@ AUC = (Check("auc", TOLERANCE, "at least", relative=False),)
 LOG_LOSS = (Check("log_loss", 0.01, "at most"),)
 R2 = (Check("r2", 0.002, "at least", relative=False),)
 QUICK = {
-    "auc": (Check("auc", 0.02, "at least", relative=False),),
+    "auc": (Check("auc", 0.05, "at least", relative=False),),
     "log_loss": (Check("log_loss", 0.2, "at most"),),
     "r2": (Check("r2", 0.1, "at least", relative=False),),
 }
