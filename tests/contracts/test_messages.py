@@ -17,7 +17,8 @@ from tests.paths import ROOT
 SOURCES = sorted((ROOT / "src" / "ceiba").rglob("*.py"))
 # Keys of Dask's configuration, which look like names.
 _KEY = r"(?![\w.]*-)"
-_OF_OTHERS = {"BaseClassifier"}
+# Words of messages of scikit-learn, and its classes that exports name.
+_OF_OTHERS = {"BaseClassifier", "HistGradientBoostingClassifier"}
 _NAME = re.compile(rf"\b{_KEY}((?:ceiba|plots|datasets)(?:\.[A-Za-z]\w*)+)")
 
 
