@@ -13,7 +13,7 @@ from ceiba.data.schema import Kind
 from ceiba.data.table import Table
 
 FORMAT = "ceiba-explanation-1"
-# Columns that a printed explanation shows, and conditions of a path.
+# Columns that a printed explanation shows, with their contributions and shares of distances.
 _MAX_COLUMNS, _MAX_SHARES = 12, 6
 
 
@@ -74,10 +74,7 @@ class Explanation:
         What each column adds to the scores.
     probabilities : ndarray of shape (n_outputs,) or None
     path : list of str
-        Conditions that the row satisfies, from the root of the tree; for an ensemble the
-        conditions in the largest number of its trees.
-    n_trees : int
-        Number of trees; 0 for other learners.
+        Conditions that the row satisfies, from the root of a tree.
     neighbors : Neighbors or None
     responsibilities : ndarray of shape (n_components,) or None
         Probability of each component.
@@ -107,7 +104,6 @@ class Explanation:
     contributions: Array | None = None
     probabilities: Array | None = None
     path: list[str] = field(default_factory=list)
-    n_trees: int = 0
     neighbors: Neighbors | None = None
     responsibilities: Array | None = None
     distances: Array | None = None
@@ -181,8 +177,7 @@ class Explanation:
     def _path_lines(self) -> list[str]:
         if not self.path:
             return []
-        head = f"conditions in the largest number of {self.n_trees} trees:"
-        return [head if self.n_trees > 1 else "path:", *(f"  {text}" for text in self.path)]
+        return ["path:", *(f"  {text}" for text in self.path)]
 
     def _contribution_lines(self) -> list[str]:
         if self.contributions is None or self.base is None or self.scores is None:

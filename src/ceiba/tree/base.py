@@ -18,12 +18,13 @@ from ceiba.base.estimator import schema_attributes
 from ceiba.base.value_types import format_value
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
+from ceiba.data.table import Table
 from ceiba.data.target import Task
 from ceiba.engine import Engine
 from ceiba.stats import TargetSummary, ToLabeledRows
 from ceiba.tree.config import TreeConfig, n_drawn_columns
 from ceiba.tree.explain.dictionary import tree_nodes
-from ceiba.tree.explain.learner import ExplainedTreesMixin
+from ceiba.tree.explain.learner import ExplainedTreesMixin, path_conditions
 from ceiba.tree.explain.rule_list import RuleList, rule_list
 from ceiba.tree.explain.shap import TreeSum, node_predictions
 from ceiba.tree.grow.grower import GrowthResult, TreeGrower
@@ -206,8 +207,8 @@ class DecisionTree(TreeParameters, PruningMixin, ExplainedTreesMixin, Estimator)
     def _tree_sum(self) -> TreeSum:
         return TreeSum.of([self.tree_], [node_predictions(self.tree_)], np.ones(1))
 
-    def _explained_trees(self) -> list[Tree]:
-        return [self.tree_]
+    def _path(self, table: Table) -> list[str]:
+        return path_conditions(self.tree_, table)
 
     @property
     def _score_name(self) -> str:  # type: ignore[override]

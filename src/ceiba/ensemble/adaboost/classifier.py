@@ -29,6 +29,7 @@ from ceiba.ensemble.common.rows import TrainingData
 from ceiba.ensemble.common.votes import expand_classes, member_probabilities, member_votes
 from ceiba.tree.base import DecisionTree
 from ceiba.tree.classifier import DecisionTreeClassifier
+from ceiba.tree.explain.shap import TreeSum, node_predictions, node_votes
 
 
 class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
@@ -81,6 +82,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
     """
 
     _task: ClassVar[Task] = "classification"
+    _score_name = "decision function"
     _tree_class: ClassVar[type[Any]] = DecisionTreeClassifier
     classes_: Array = fitted()
     n_classes_: int = fitted()
@@ -265,6 +267,28 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         if member.classes_ is classes:
             return indices
         return np.asarray(class_indices(member.classes_, classes)[indices])
+
+    def _tree_sum(self) -> TreeSum:
+        trees, n_learned = self._member_trees(), len(self._learned_classes)
+        if n_learned < len(self.classes_):
+            raise ValueError(
+                "shap_values requires rows of positive weight in every class, got "
+                f"{n_learned} of {len(self.classes_)} classes: drop the others."
+            )
+        weighted = zip(self.estimators_, self.estimator_weights_.tolist(), strict=True)
+        scores = [self._node_scores(member, weight) for member, weight in weighted]
+        scale = np.full(len(trees), 1 / self._total_weight)
+        return TreeSum.of(trees, scores, scale, self.schema_)
+
+    def _node_scores(self, member: Any, weight: float) -> Array:
+        """Return the scores of a member's leaves, those of `decision_function`, by node."""
+        predict = node_predictions if self.algorithm == "samme.r" else node_votes
+        predicted = expand_classes(predict(member.tree_), member.classes_, self.classes_)
+        if self.algorithm == "samme.r":
+            scores = samme_r_scores(predicted)
+        else:
+            scores = samme_scores(predicted.argmax(axis=1), len(self.classes_), weight)
+        return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
 
     def _evaluate_round(
         self, predictions: Array, data: TrainingData, weights: Array

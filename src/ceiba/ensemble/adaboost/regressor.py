@@ -22,6 +22,7 @@ from ceiba.ensemble.adaboost.formulas import (
 from ceiba.ensemble.common.rows import TrainingData
 from ceiba.ensemble.common.votes import member_values
 from ceiba.tree.base import DecisionTree
+from ceiba.tree.explain.shap import TreeSum
 from ceiba.tree.regressor import DecisionTreeRegressor
 
 
@@ -116,6 +117,12 @@ class AdaBoostRegressor(RegressorMixin, BaseAdaBoost):
         if isinstance(member, DecisionTree) and isinstance(X, Table):
             return np.asarray(member.tree_.predict(X, threads))
         return member_values({}, member, X)
+
+    def _tree_sum(self) -> TreeSum:
+        raise ValueError(
+            "shap_values requires a sum of trees, but AdaBoostRegressor predicts their weighted "
+            "median: use GradientBoostingRegressor or RandomForestRegressor."
+        )
 
     def _evaluate_round(
         self, predictions: Array, data: TrainingData, weights: Array

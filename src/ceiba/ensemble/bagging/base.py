@@ -55,6 +55,7 @@ from ceiba.ensemble.common.parameters import (
 from ceiba.ensemble.common.rows import TrainingData, accepts_table
 from ceiba.ensemble.common.sample_fit import SampleFitter, warn_all_constant
 from ceiba.ensemble.common.sampling import RowSampler, check_warm_start
+from ceiba.tree.explain.shap import TreeSum, node_predictions
 from ceiba.tree.parameters import Jobs
 
 
@@ -229,6 +230,20 @@ class BaseBagging(BaggingParameters, BaseMetaEnsemble):
         engine, rows = self._prediction_rows(X)
         members = BaggedMembers.of(self).members
         return sum_predictions(engine, members, rows, predict, getattr(self, "classes_", None))
+
+    def _tree_sum(self) -> TreeSum:
+        trees = self._member_trees()
+        return TreeSum.of(
+            trees,
+            [self._node_scores(member) for member in self.estimators_],
+            np.full(len(trees), 1 / len(trees)),
+            self.schema_,
+            self.estimators_features_,
+        )
+
+    def _node_scores(self, member: Any) -> Array:
+        """Return what the leaves of a member predict, one row per node."""
+        return node_predictions(member.tree_)
 
     @property
     def estimators_samples_(self) -> list[Array]:

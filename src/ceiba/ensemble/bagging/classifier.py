@@ -23,11 +23,13 @@ from ceiba.ensemble.bagging.members import (
 from ceiba.ensemble.common.rows import TrainingData
 from ceiba.ensemble.common.votes import (
     Votes,
+    expand_classes,
     member_decisions,
     member_probabilities,
     member_votes,
 )
 from ceiba.tree import DecisionTreeClassifier
+from ceiba.tree.explain.shap import node_predictions, node_votes
 
 
 def _members_have_decision_function(model: Any) -> bool:
@@ -94,6 +96,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     """
 
     _task: ClassVar[Task] = "classification"
+    _score_name = "probability"
     _tree_class: ClassVar[type[Any]] = DecisionTreeClassifier
     classes_: Array = fitted()
     n_classes_: int = fitted()
@@ -190,6 +193,10 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         check_is_fitted(self)
         totals = self._sum_predictions(X, partial(member_votes, self.classes_, {}))
         return Votes.of(totals.sums, self.seed_)
+
+    def _node_scores(self, member: Any) -> Array:
+        predict = node_votes if self.voting == "majority" else node_predictions
+        return expand_classes(predict(member.tree_), member.classes_, self.classes_)
 
     def _member_method(self) -> str:
         votes = self.voting == "majority" or not hasattr(self._get_estimator(), "predict_proba")

@@ -33,12 +33,14 @@ from ceiba.ensemble.common.rows import (
 )
 from ceiba.ensemble.common.sampling import MEMBER, STATE, keyed_bits
 from ceiba.tree.base import DecisionTree
+from ceiba.tree.explain.learner import ExplainedTreesMixin
+from ceiba.tree.model.tree import Tree
 
 # NumPy's RandomState takes seeds of 32 bits, and some learners read them as signed integers.
 _STATE_BITS = 31
 
 
-class BaseMetaEnsemble(MemberSequence, Estimator):
+class BaseMetaEnsemble(MemberSequence, ExplainedTreesMixin, Estimator):
     """Base of ensembles that fit clones of any estimator, Ceiba's or another."""
 
     _task: ClassVar[Task]
@@ -108,6 +110,16 @@ class BaseMetaEnsemble(MemberSequence, Estimator):
             raise AttributeError(
                 f"feature_importances_ requires members that have this attribute, got {name}."
             ) from error
+
+    def _member_trees(self) -> list[Tree]:
+        """Return the trees of the members, whose predictions are explained."""
+        for member in self.estimators_:
+            if not isinstance(member, DecisionTree):
+                raise ValueError(
+                    "shap_values requires members that are Ceiba's decision trees, got "
+                    f"{type(member).__name__}: use estimator=None."
+                )
+        return [member.tree_ for member in self.estimators_]
 
     def _routed_params(self, method: str, callee: str, params: dict[str, Any]) -> dict[str, Any]:
         """Return the metadata of a method that ``callee`` of the members requests."""

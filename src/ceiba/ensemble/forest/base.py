@@ -35,6 +35,7 @@ from ceiba.ensemble.common.base import warn_constant
 from ceiba.ensemble.common.members import MemberSequence
 from ceiba.ensemble.common.rows import expand_rows
 from ceiba.ensemble.common.sampling import RowSampler, check_warm_start, warn_in_all_samples
+from ceiba.ensemble.forest.explain import forest_sum
 from ceiba.ensemble.forest.grower import TrainingSample, tree_grower
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.oob import OutOfBag, PermutationImportance
@@ -44,6 +45,8 @@ from ceiba.ensemble.forest.tree_view import depths, parents
 from ceiba.ensemble.forest.trees import ForestTrees, resolve_max_bins, unfitted_tree
 from ceiba.stats import TargetSummary, ToLabeledRows
 from ceiba.tree.config import TreeConfig, n_drawn_columns
+from ceiba.tree.explain.learner import ExplainedTreesMixin
+from ceiba.tree.explain.shap import TreeSum
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.sklearn_names import path_matrix
 from ceiba.tree.model.tree import Tree
@@ -66,7 +69,7 @@ _TREE_PARAMETERS = (
 )  # fmt: skip
 
 
-class BaseForest(ForestParameters, MemberSequence, Estimator):
+class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimator):
     """Base of random forests: grow, predict, drop and merge trees, out-of-bag results."""
 
     _task: ClassVar[Task]
@@ -283,6 +286,13 @@ class BaseForest(ForestParameters, MemberSequence, Estimator):
 
     def _score_on(self, engine: Engine, source: Source) -> float:
         return score(self, self.forest_, engine, source, self._leaf_smoothing)
+
+    def _tree_sum(self) -> TreeSum:
+        return forest_sum(self.forest_, self._leaf_smoothing)
+
+    @property
+    def _score_name(self) -> str:  # type: ignore[override]
+        return "probability" if self._task == "classification" else "prediction"
 
     @property
     def _leaf_smoothing(self) -> float:

@@ -38,6 +38,8 @@ from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.ensemble.gradient_boosting.parameters import BoostingParameters
 from ceiba.ensemble.gradient_boosting.rounds import Rounds, ValidationRows, run_rounds
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
+from ceiba.tree.explain.learner import ExplainedTreesMixin
+from ceiba.tree.explain.shap import TreeSum
 from ceiba.tree.grow.encoding import ColumnEncoding, RowSample
 from ceiba.tree.grow.grower import SAMPLE_ROWS
 from ceiba.tree.model.node_dtype import NodeView
@@ -67,10 +69,11 @@ class Response:
         return np.asarray(self.predict(table, threads).argmax(axis=1))
 
 
-class BaseGradientBoosting(BoostingParameters, Estimator):
+class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
     """Base of gradient boosting: the fit, raw scores, stages and importances."""
 
     _task: ClassVar[Task]
+    _score_name = "raw score"
     boosted_trees_: BoostedTrees = fitted()
     init_: Any = fitted()
     losses_: dict[str, Array] = fitted()
@@ -331,6 +334,14 @@ class BaseGradientBoosting(BoostingParameters, Estimator):
         if getattr(self, "init_", None) is not None:
             raw += self._raw_of_init(self.init_, X, getattr(self, "classes_", None))
         return raw
+
+    def _tree_sum(self) -> TreeSum:
+        if getattr(self, "init_", None) is not None:
+            raise ValueError(
+                "shap_values requires raw scores that are a sum of trees, got "
+                f"init={type(self.init_).__name__}: fit with init=None or init='zero'."
+            )
+        return self.boosted_trees_.tree_sum()
 
     def _staged_raw_scores(self, X: Any) -> Iterator[Array]:
         """Yield the raw scores after each round."""

@@ -18,6 +18,7 @@ from ceiba.data.schema import Schema
 from ceiba.data.table import Table
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.storage import select_trees
+from ceiba.tree.explain.shap import TreeSum
 from ceiba.tree.grow.encoding import ColumnTypes, native_table
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
@@ -178,6 +179,18 @@ class BoostedTrees(Record):
         return Forest(
             self.nodes, self.tree_offsets, self.words, self.tables, np.empty(0, np.uint8), pairs,
             np.zeros_like(pairs), importances, self.schema, 0, self.n_trees, np.ones(self.n_trees),
+        )  # fmt: skip
+
+    def tree_sum(self) -> TreeSum:
+        """Return the raw scores as a sum of trees, whose predictions are explained."""
+        view = NodeView(self.nodes)
+        is_leaf = view.kind == NodeTest.LEAF
+        trees = np.arange(self.n_trees, dtype=np.int32)
+        return TreeSum(
+            self.nodes, self.tree_offsets, self.words, self.tables, self.schema,
+            leaf_values=np.where(is_leaf, view.value, 0.0), cover=self.node_rows,
+            scale=np.ones(self.n_trees), output=trees % np.int32(self.n_outputs),
+            offset=self.first_scores,
         )  # fmt: skip
 
     def tree(self, number: int) -> Tree:

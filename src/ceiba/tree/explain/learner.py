@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base.explanation import Explanation, row_values
@@ -15,22 +15,20 @@ from ceiba.tree.explain.conditions import branch_condition
 from ceiba.tree.explain.shap import ShapValues, TreeSum
 from ceiba.tree.model.tree import Tree
 
-# Conditions of an ensemble that an explanation has.
-_MAX_CONDITIONS = 8
-
 
 class ExplainedTreesMixin:
     """Add ``shap_values`` and ``explain`` to a learner with a `TreeSum`."""
 
+    # What the scores are, in an Explanation.
     _score_name = "prediction"
 
     def _tree_sum(self) -> TreeSum:
         """Return the sum of trees whose values are the scores."""
         raise NotImplementedError
 
-    def _explained_trees(self) -> list[Tree]:
-        """Return the trees, for the conditions that a row satisfies."""
-        raise NotImplementedError
+    def _path(self, table: Table) -> list[str]:
+        """Return the conditions that the only row of a table satisfies; none for ensembles."""
+        return []
 
     def _explained_table(self, X: Any, method: str) -> tuple[Table, int]:
         """Return rows under the schema of the model, and the number of threads."""
@@ -42,8 +40,10 @@ class ExplainedTreesMixin:
     def shap_values(self, X: Any, background: Any = None) -> Array:
         """Compute the Shapley value of each column for the score of each row.
 
-        The values of a row and the base value add up to the score of the row: a class
-        probability, or the predicted number.
+        The values of a row and the base value, which ``explain`` returns, add up to the score of
+        the row: what ``decision_function`` returns if the learner has it, otherwise class
+        probabilities or the predicted number. With gradient boosting it is the raw score, whose
+        exponential is predicted with a logarithmic link.
 
         Parameters
         ----------
@@ -55,25 +55,36 @@ class ExplainedTreesMixin:
 
         Returns
         -------
-        ndarray of shape (n_rows, n_columns), for a classifier (n_rows, n_columns, n_classes)
+        ndarray of shape (n_rows, n_columns) or (n_rows, n_columns, n_classes)
+            Without classes if there is one score for each row.
 
         References
         ----------
         Lundberg et al. (2020), "From local explanations to global understanding with explainable
         AI for trees", Nature Machine Intelligence 2.
         """
-        found = self._shap(*self._explained_table(X, "shap_values"), background)
-        return found.values if hasattr(self, "classes_") else found.values[:, :, 0]
-
-    def _shap(self, table: Table, threads: int, background: Any) -> ShapValues:
+        check_is_fitted(self)
         trees = self._tree_sum()
+        found = self._shap(trees, *self._explained_table(X, "shap_values"), background)
+        single = found.values.shape[2] == 1 and self._single_score
+        return found.values[:, :, 0] if single else found.values
+
+    @property
+    def _single_score(self) -> bool:
+        """Whether one score is returned without an axis of classes."""
+        return not hasattr(self, "classes_") or hasattr(self, "decision_function")
+
+    def _shap(self, trees: TreeSum, table: Table, threads: int, background: Any) -> ShapValues:
         if background is None:
             return trees.explain(table, threads=threads)
         others, _ = self._explained_table(background, "background")
         return trees.explain(table, others, threads)
 
     def explain(self, X: Any, background: Any = None) -> Explanation:
-        """Explain the prediction for one row by its path and the values of `shap_values`.
+        """Explain the prediction for one row by the values of `shap_values`.
+
+        The explanation of a single tree also has the conditions on the path of the row. If two
+        classes have one score, that of the first class is its negative.
 
         Parameters
         ----------
@@ -87,26 +98,34 @@ class ExplainedTreesMixin:
         Explanation
             Print it; ``to_json()`` has the same keys for all learners.
         """
+        check_is_fitted(self)
+        trees = self._tree_sum()
         table, threads = self._explained_table(X, "explain")
         values = row_values(table)
-        found = self._shap(table, threads, background)
+        found = self._shap(trees, table, threads, background)
         learner: Any = self
-        is_classifier = hasattr(self, "classes_")
-        trees = self._explained_trees()
+        classes = learner.classes_.tolist() if hasattr(self, "classes_") else []
+        base, contributions = found.base, found.values[0]
+        if len(classes) == 2 and len(base) == 1:
+            base, contributions = _of_both_classes(base), _of_both_classes(contributions)
         return Explanation(
             learner=type(self).__name__,
             prediction=np.asarray(learner.predict(X))[0].item(),
             columns=list(table.schema.names),
             values=values,
             score=self._score_name,
-            outputs=learner.classes_.tolist() if is_classifier else [],
-            scores=found.base + found.values[0].sum(axis=0),
-            base=found.base,
-            contributions=found.values[0],
-            probabilities=learner.predict_proba(X)[0] if is_classifier else None,
-            path=common_conditions(trees, table),
-            n_trees=len(trees),
+            outputs=classes,
+            scores=base + contributions.sum(axis=0),
+            base=base,
+            contributions=contributions,
+            probabilities=learner.predict_proba(X)[0] if classes else None,
+            path=self._path(table),
         )
+
+
+def _of_both_classes(score: Array) -> Array:
+    """Return the scores of two classes from that of the second."""
+    return np.concatenate([-score, score], axis=-1)
 
 
 def path_conditions(tree: Tree, table: Table) -> list[str]:
@@ -120,13 +139,3 @@ def path_conditions(tree: Tree, table: Table) -> list[str]:
         texts.append(condition.to_text(show_missing=False))
         node = parent
     return texts[::-1]
-
-
-def common_conditions(trees: list[Tree], table: Table) -> list[str]:
-    """Return the path of one tree, or the conditions on the largest number of paths."""
-    paths = [path_conditions(tree, table) for tree in trees]
-    if len(paths) == 1:
-        return paths[0]
-    counts = Counter(text for path in paths for text in dict.fromkeys(path))
-    top = counts.most_common(_MAX_CONDITIONS)
-    return [f"{text} ({n} trees)" for text, n in top]

@@ -146,3 +146,11 @@ def node_predictions(tree: Tree) -> Array:
     leaves = np.flatnonzero(tree.is_leaf)
     values[leaves] = tree.leaf_values(leaves).reshape(len(leaves), -1)
     return values
+
+
+def node_votes(tree: Tree) -> Array:
+    """Return 1 for the class that each leaf predicts, one row per node; other entries are 0."""
+    values = np.zeros((tree.n_nodes, tree.leaves.shape[1]))
+    leaves = np.flatnonzero(tree.is_leaf)
+    values[leaves, tree.leaf_class[tree.child[leaves]]] = 1.0
+    return values
